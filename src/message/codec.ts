@@ -1,0 +1,52 @@
+import type { JsonValue } from '../base/json.ts'
+import type { Message } from './message.ts'
+
+/** The formats people have conversations in. */
+export const FORMAT_NAMES = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic',
+  'ai-sdk',
+  'claude-code',
+  'codex',
+  'pi',
+  'hermes',
+] as const
+
+export type FormatName = (typeof FORMAT_NAMES)[number]
+
+/**
+ * A conversation as it was read: our messages, and the shape around them (bare array, request
+ * object, JSON lines) so that the same shape can be written again.
+ */
+export interface Conversation {
+  readonly format: FormatName
+  readonly messages: readonly Message[]
+  /** The request object's other fields (model, tools…), untouched; absent for a bare array or lines. */
+  readonly wrapper?: Wrapper
+  /** The model that was used last, where the source says so. */
+  readonly model?: string
+  /** What was repaired or left out while reading, for people. */
+  readonly notes: readonly string[]
+}
+
+export interface Wrapper {
+  /** Where the messages stood: `messages` or `input`. */
+  readonly key: 'messages' | 'input'
+  readonly fields: { readonly [key: string]: JsonValue }
+}
+
+/**
+ * One foreign format. Both directions are pure. Law: `format(parse(x))` is `x` again, unknown
+ * fields and opaque items included.
+ */
+export interface Codec {
+  readonly name: FormatName
+  /** JSON lines (one document per line) or one JSON document. */
+  readonly framing: 'json' | 'lines'
+  /** `undefined` when the document can be this format; else the reason why not, for people. */
+  reject(document: JsonValue): string | undefined
+  parse(document: JsonValue): Conversation
+  /** The document (for `lines`: an array with one value per line). Handoffs are written as envelopes. */
+  format(conversation: Conversation): JsonValue
+}

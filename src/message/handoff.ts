@@ -1,0 +1,67 @@
+import type { UserMessage } from './message.ts'
+
+/**
+ * What stands in the context for everything that was compacted away. Sections are data, so that the
+ * next compaction can merge them instead of summarising a summary.
+ */
+export interface Handoff {
+  readonly version: 1
+  /** Who wrote `summary`: a model, our own digest, or a text that was handed in. */
+  readonly by: 'model' | 'digest' | 'given'
+  /** How many messages it stands for, earlier handoffs included. */
+  readonly covers: number
+  /** 1 for the first compaction of a conversation. */
+  readonly compactions: number
+  /** The user's own words, oldest first. */
+  readonly preserved: readonly PreservedMessage[]
+  readonly tasks: readonly Task[]
+  readonly files: readonly FileRecord[]
+  readonly ledger: readonly LedgerEntry[]
+  readonly summary: string
+}
+
+export interface PreservedMessage {
+  readonly message: UserMessage
+  /** Which message of the conversation it was, counted from 1 over all compactions. */
+  readonly number: number
+  /** Answered ones are history; an open one is still to be done. */
+  readonly state: 'answered' | 'open'
+  readonly truncated?: true
+}
+
+export interface Task {
+  readonly text: string
+  readonly status: 'pending' | 'running'
+}
+
+export interface FileRecord {
+  readonly path: string
+  readonly access: 'read' | 'changed'
+  /** First hex digits of SHA-256 of the content as last seen whole, where it was. */
+  readonly hash?: string
+  /** The number of the message that last touched it. */
+  readonly number: number
+}
+
+export const LEDGER_KINDS = [
+  'action',
+  'error',
+  'command',
+  'path',
+  'url',
+  'id',
+  'value',
+] as const
+
+export type LedgerKind = (typeof LEDGER_KINDS)[number]
+
+/** One fact kept word for word because the agent is likely to need it again. */
+export interface LedgerEntry {
+  readonly kind: LedgerKind
+  /** One line; line breaks of the original are folded. */
+  readonly text: string
+  /** How often it was seen, over all compactions. */
+  readonly count: number
+  /** The number of the message where it was last seen. */
+  readonly number: number
+}
