@@ -24,6 +24,8 @@ export interface Conversation {
   readonly messages: readonly Message[]
   /** The request object's other fields (model, tools…), untouched; absent for a bare array or lines. */
   readonly wrapper?: Wrapper
+  /** The lines of a log that describe the session (its id, its folder), untouched. */
+  readonly header?: readonly JsonValue[]
   /** The model that was used last, where the source says so. */
   readonly model?: string
   /** What was repaired or left out while reading, for people. */

@@ -10,6 +10,8 @@ export interface Handoff {
   readonly by: 'model' | 'digest' | 'given'
   /** How many messages it stands for, earlier handoffs included. */
   readonly covers: number
+  /** How many messages stood verbatim behind it when it was made: more of them means news. */
+  readonly kept: number
   /** 1 for the first compaction of a conversation. */
   readonly compactions: number
   /** The user's own words, oldest first. */
@@ -50,6 +52,8 @@ export const LEDGER_KINDS = [
   'path',
   'url',
   'id',
+  'name',
+  'flag',
   'value',
 ] as const
 

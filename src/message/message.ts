@@ -140,4 +140,6 @@ export interface Origin {
   readonly fields?: JsonObject
   /** Which of several equivalent spellings the source used, in the codec's own words. */
   readonly shape?: string
+  /** A message that was several items: the further ones. Its parts then say by `at` where they were. */
+  readonly others?: readonly Origin[]
 }

@@ -1,0 +1,206 @@
+/**
+ * `npm run bench`: what compaction itself costs, model excluded. Machines differ and are noisy, so
+ * every line is a ratio within this run; the limit beside it is the promise.
+ */
+import { assemble } from '../../src/compaction/assemble.ts'
+import { resolveBudget } from '../../src/compaction/budget.ts'
+import { check } from '../../src/compaction/check.ts'
+import { compact } from '../../src/compaction/compact.ts'
+import { writeDigest } from '../../src/compaction/digest.ts'
+import { buildLedger } from '../../src/compaction/ledger/build.ts'
+import { type CompactPlan, plan } from '../../src/compaction/plan.ts'
+import { preserveUserMessages } from '../../src/compaction/preserve.ts'
+import { redact } from '../../src/compaction/redact.ts'
+import type { Handoff } from '../../src/message/handoff.ts'
+import type { Message } from '../../src/message/message.ts'
+import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
+import { measure } from '../../src/tokens/measure.ts'
+import { makeConversation } from './conversation.ts'
+
+const countTokens = (text: string) => estimateText(text, 'claude')
+
+/** The fastest of several tries: what the work costs when the machine leaves it alone. */
+function fastestMs(run: () => unknown, seconds = 0.6): number {
+  let best = Number.POSITIVE_INFINITY
+  const end = performance.now() + seconds * 1_000
+  do {
+    const start = performance.now()
+    run()
+    best = Math.min(best, performance.now() - start)
+  } while (performance.now() < end)
+  return best
+}
+
+let misses = 0
+function report(what: string, figure: string, isMet: boolean): void {
+  if (!isMet) misses++
+  console.log(`${isMet ? 'met ' : 'MISS'}  ${what.padEnd(66)} ${figure}`)
+}
+
+function stored(messages: readonly Message[]) {
+  const counts = new Map(messages.map((message) => [message, estimateMessage(message, 'claude')]))
+  return (message: Message) => counts.get(message) ?? estimateMessage(message, 'claude')
+}
+
+function calibration(): void {
+  const text = JSON.stringify(makeConversation(1_000, 450))
+  const ms = fastestMs(() => JSON.parse(text))
+  console.log(`calibration: JSON.parse ${(text.length / 1e3 / ms).toFixed(0)} MB/s\n`)
+}
+
+function benchParts(): void {
+  const messages = makeConversation(1_000, 450)
+  const text = JSON.stringify(messages)
+  const parseMs = fastestMs(() => JSON.parse(text))
+  const countMessage = stored(messages)
+  const measured = measure(messages, countMessage)
+  const budget = resolveBudget()
+  const handoff = (planned: CompactPlan): Handoff => ({
+    version: 1,
+    by: 'model',
+    covers: planned.cut,
+    kept: messages.length - planned.cut,
+    compactions: 1,
+    preserved: preserveUserMessages({ messages, plan: planned, countTokens, countMessage })
+      .messages,
+    tasks: [],
+    files: [],
+    ledger: [],
+    summary: 'Work went on. '.repeat(500),
+  })
+  const ownMs = fastestMs(() => {
+    const planned = plan(measured, { budget, trigger: 'manual', when: 'always' })
+    if (planned.kind !== 'compact') throw new Error('the bench expects something to compact')
+    const counters = { countTokens, countMessage }
+    const after = assemble({
+      messages,
+      plan: planned,
+      handoff: handoff(planned),
+      pins: [],
+      ...counters,
+    })
+    return check({
+      before: messages,
+      after,
+      plan: planned,
+      hardTokens: budget.hardTokens,
+      pins: [],
+      finish: 'stop',
+      summaryTokensMax: planned.allotment.summary,
+      ...counters,
+    })
+  })
+  report(
+    'plan + assemble + check of 1,000 messages against JSON.parse of them',
+    `${(ownMs / parseMs).toFixed(2)} times (${ownMs.toFixed(2)} ms, ${parseMs.toFixed(2)} ms); limit 1`,
+    ownMs <= parseMs,
+  )
+}
+
+function benchPlanning(): void {
+  const budget = resolveBudget()
+  const times = [1_000, 10_000, 100_000].map((count) => {
+    const messages = makeConversation(count, 450)
+    const measured = measure(messages, () => 150)
+    return fastestMs(() => plan(measured, { budget, trigger: 'background', when: 'always' }), 0.3)
+  })
+  const [first = 1, , last = 1] = times
+  report(
+    'planning at 100,000 messages against 1,000',
+    `${(last / first).toFixed(2)} times (${times.map((ms) => `${(ms * 1e3).toFixed(0)} us`).join(', ')}); limit 2`,
+    last <= first * 2,
+  )
+}
+
+async function benchDigest(): Promise<void> {
+  const messages = makeConversation(700, 900)
+  const tokens = messages.reduce((sum, message) => sum + estimateMessage(message, 'claude'), 0)
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 8; round++) {
+    const start = performance.now()
+    await compact(messages, { family: 'claude' })
+    best = Math.min(best, performance.now() - start)
+  }
+  report(
+    `whole digest compaction of ${tokens} tokens`,
+    `${best.toFixed(0)} ms; limit 100 for 150,000`,
+    best <= (100 * tokens) / 150_000,
+  )
+}
+
+const HOSTILE: Readonly<Record<string, string>> = {
+  'one letter': 'a',
+  slashes: '/',
+  quotes: '"',
+  brackets: '[{(',
+  'dotted words': 'a.',
+  'key signs': 'sk-',
+  assignments: 'password=',
+  'at signs': 'a@b:',
+  blanks: ' ',
+  'line breaks': '\n',
+  'url starts': 'https://',
+  base64: 'QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo',
+  digits: '1234567890',
+  dashes: '-----BEGIN ',
+  escapes: '\\"',
+}
+
+function benchHostile(): void {
+  const tasks: Readonly<Record<string, (text: string) => unknown>> = {
+    tokens: countTokens,
+    redaction: redact,
+    ledger: (text) =>
+      buildLedger({
+        previous: [],
+        head: asHead(text),
+        firstNumber: 1,
+        tokensMax: 2_000,
+        countTokens,
+      }),
+    digest: (text) =>
+      writeDigest({ head: asHead(text), firstNumber: 1, tokensMax: 2_000, countTokens }),
+  }
+  for (const [name, run] of Object.entries(tasks)) {
+    let worst = { ratio: 0, kind: '' }
+    for (const [kind, unit] of Object.entries(HOSTILE)) {
+      const small = unit.repeat(Math.ceil(100_000 / unit.length))
+      const large = unit.repeat(Math.ceil(1_000_000 / unit.length))
+      run(small)
+      const ratio =
+        fastestMs(() => run(large), 0.05) /
+        Math.max(
+          0.02,
+          fastestMs(() => run(small), 0.05),
+        )
+      if (ratio > worst.ratio) worst = { ratio, kind }
+    }
+    report(
+      `${name}: hostile strings, 1 MB against 100 kB`,
+      `${worst.ratio.toFixed(1)} times (${worst.kind}); limit 15`,
+      worst.ratio <= 15,
+    )
+  }
+}
+
+function asHead(text: string): Message[] {
+  return [
+    { role: 'user', parts: [{ type: 'text', text }] },
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'a', name: 'bash', input: { command: text } }],
+    },
+    {
+      role: 'tool',
+      parts: [{ type: 'tool-result', callId: 'a', name: 'bash', output: [{ type: 'text', text }] }],
+    },
+  ]
+}
+
+calibration()
+benchParts()
+benchPlanning()
+await benchDigest()
+benchHostile()
+console.log(misses === 0 ? '\nall limits met' : `\n${misses} limits missed`)
+process.exitCode = misses === 0 ? 0 : 1

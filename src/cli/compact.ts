@@ -1,0 +1,188 @@
+import { styleText } from 'node:util'
+import type { Command } from 'commander'
+import { type CompactOptions, compact } from '../compaction/compact.ts'
+import type { BudgetSettings } from '../compaction/defaults.ts'
+import type { CompactResult } from '../compaction/outcome.ts'
+import type { Conversation } from '../message/codec.ts'
+import { readConversation } from '../message/read.ts'
+import { writeConversation } from '../message/write.ts'
+import { estimateTools } from '../tokens/estimate.ts'
+import { familyOf } from '../tokens/family.ts'
+import { buildCompactCommand, type CompactFlags } from './compact-options.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { type Canvas, explainResult } from './explain.ts'
+import { commandForm, currentPlace } from './hint.ts'
+import { readInput, readTextFile } from './input.ts'
+import { writeOutput } from './output.ts'
+import { ProgressLine } from './progress.ts'
+import { parseSummarizer, type Summarizer } from './summarizer.ts'
+
+const PROMPT_BYTES_MAX = 1024 * 1024
+
+/** How many repairs and warnings are told; the rest is counted. `--stats` holds them all. */
+const WARNINGS_SHOWN_MAX = 10
+
+export function compactCommand(): Command {
+  return buildCompactCommand().action(async (file: string, flags: CompactFlags) => {
+    process.exitCode = await runCompact(file, flags)
+  })
+}
+
+async function runCompact(file: string, flags: CompactFlags): Promise<number> {
+  if (flags.stats === '-' && flags.output === '-') {
+    throw new UsageError('--stats - needs --output FILE: standard output holds the conversation.')
+  }
+  const summarizer = parseSummarizer(flags.summarizer, {
+    timeoutMs: flags.summarizerTimeout * 1_000,
+  })
+  const prompt = readPrompt(flags, summarizer)
+  const text = await readInput(file)
+  const conversation = readConversation(text, flags.format)
+
+  const progress = new ProgressLine('Writing the summary')
+  const result = await compact(conversation.messages, {
+    ...buildOptions(flags, conversation, summarizer),
+    ...(prompt !== undefined && { prompt }),
+    onProgress: ({ done, of }) => progress.update(`Writing the summary, ${done} of ${of}`),
+  }).finally(() => progress.end())
+
+  const format = flags.to ?? conversation.format
+  const warnings = [...conversation.notes, ...result.warnings]
+  if (flags.stats !== undefined) {
+    const stats = buildStats({ result, conversation, format, warnings })
+    await writeOutput(flags.stats, `${JSON.stringify(stats, undefined, 2)}\n`)
+  }
+  tellWarnings(warnings)
+  if (flags.explain) tellExplanation(file, flags, result)
+
+  switch (result.outcome) {
+    case 'compacted': {
+      const { messages } = result
+      await writeOutput(flags.output, writeConversation({ ...conversation, messages }, format))
+      if (!flags.explain) tellInShort(result)
+      return EXIT.done
+    }
+    case 'kept': {
+      const unchanged = format === conversation.format
+      await writeOutput(flags.output, unchanged ? text : writeConversation(conversation, format))
+      tell(`Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`)
+      return EXIT.nothingToCut
+    }
+    case 'refused':
+      tell(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
+      return EXIT.failed
+    case 'cannot-fit':
+      tell(`Cannot fit (${result.reason}): ${result.explanation}`)
+      tell('Raise --window or --target-tokens, or shorten that message. Nothing was written.')
+      return EXIT.cannotFit
+    default:
+      return result.outcome satisfies never
+  }
+}
+
+function readPrompt(flags: CompactFlags, summarizer: Summarizer): string | undefined {
+  const { promptFile } = flags
+  const given = process.env['THROUGHLINE_COMPACTION_PROMPT']
+  const prompt = promptFile === undefined ? given : readTextFile(promptFile, PROMPT_BYTES_MAX)
+  if (promptFile !== undefined && prompt?.trim() === '') {
+    throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
+  }
+  const isUnused = summarizer.by !== 'model' && promptFile !== undefined
+  if (isUnused) tell(`--prompt-file has no effect: ${flags.summarizer} asks no model.`)
+  return prompt === undefined || prompt.trim() === '' ? undefined : prompt
+}
+
+function buildOptions(
+  flags: CompactFlags,
+  conversation: Conversation,
+  summarizer: Summarizer,
+): CompactOptions {
+  const family = familyOf(flags.model ?? conversation.model)
+  const tools = conversation.wrapper?.fields['tools']
+  return {
+    budget: buildBudget(flags, summarizer),
+    family,
+    trigger: flags.trigger,
+    when: flags.ifNeeded ? 'needed' : 'always',
+    ...(tools !== undefined && { overheadTokens: estimateTools(tools, family) }),
+    ...(flags.preset !== undefined && { preset: flags.preset }),
+    ...(flags.focus !== undefined && { focus: flags.focus }),
+    ...(summarizer.write !== undefined && { summarize: summarizer.write }),
+    ...(summarizer.by !== 'digest' && { summaryBy: summarizer.by }),
+    now: () => performance.now(),
+  }
+}
+
+function buildBudget(flags: CompactFlags, summarizer: Summarizer): Partial<BudgetSettings> {
+  const { window, targetTokens, keepTokens, userTokens, ledgerTokens } = flags
+  return {
+    ...(window !== undefined && { windowTokens: window }),
+    ...(targetTokens !== undefined && { targetTokens }),
+    ...(keepTokens !== undefined && { keepTokens }),
+    ...(userTokens !== undefined && { userTokens }),
+    ...(ledgerTokens !== undefined && { ledgerTokens }),
+    // A given text reads nothing: there is no window to split the conversation for.
+    ...(summarizer.by === 'given' && { summarizerWindowTokens: Number.MAX_SAFE_INTEGER }),
+  }
+}
+
+function buildStats(facts: {
+  readonly result: CompactResult
+  readonly conversation: Conversation
+  readonly format: string
+  readonly warnings: readonly string[]
+}) {
+  const { result, conversation, format, warnings } = facts
+  const { outcome, reason, explanation, stats, verdict } = result
+  const timings = Object.entries(stats.timingsMs).map(([stage, ms]) => [stage, roundMs(ms)])
+  return {
+    outcome,
+    reason,
+    explanation,
+    format: { from: conversation.format, to: format },
+    ...stats,
+    timingsMs: Object.fromEntries(timings),
+    verdict: verdict ?? null,
+    warnings,
+  }
+}
+
+function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100
+}
+
+function tellExplanation(file: string, flags: CompactFlags, result: CompactResult): void {
+  const { stderr } = process
+  const paint: Canvas['paint'] = (colour, text) => styleText(colour, text, { stream: stderr })
+  const canvas = {
+    columns: Math.min(120, Math.max(40, stderr.columns ?? 80)),
+    coloured: paint('bold', 'x') !== 'x',
+    paint,
+  }
+  stderr.write(explainResult(result, canvas))
+  if (result.outcome !== 'compacted' || file === '-') return
+  const target = Math.max(1_000, Math.round(result.stats.tokensAfter / 2_000) * 1_000)
+  const command = `${commandForm(currentPlace())} compact ${file}`
+  const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
+  stderr.write(
+    `\n${written}Try next:\n` +
+      `  ${command} --target-tokens ${target} --explain -o smaller.json\n` +
+      `  ${command} --summarizer 'command:CMD' -o smaller.json   (CMD: any program that asks a model)\n`,
+  )
+}
+
+function tellWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) tell(`note: ${warning}`)
+  const rest = warnings.length - WARNINGS_SHOWN_MAX
+  if (rest > 0) tell(`note: and ${rest} more; --stats lists them all`)
+}
+
+function tellInShort({ stats }: CompactResult): void {
+  if (!process.stderr.isTTY) return
+  const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
+  tell(`${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`)
+}
+
+function tell(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+}

@@ -1,0 +1,38 @@
+import { relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Place {
+  /** The folder of the package this program belongs to. */
+  readonly packageFolder: string
+  readonly workingFolder: string
+}
+
+/**
+ * How this program is called from where the person stands, for hints that can be pasted: `npx
+ * throughline` in a clone or beside a project that depends on it, `throughline` where it is installed
+ * for everyone, else the path of its file.
+ */
+export function commandForm({ packageFolder, workingFolder }: Place): string {
+  const [project, installed] = splitAtModules(packageFolder)
+  if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
+  if (isWithin(workingFolder, project)) return 'npx throughline'
+  if (installed) return 'throughline'
+  return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
+}
+
+export function currentPlace(): Place {
+  const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
+  return {
+    packageFolder: packageFolder.endsWith(sep) ? packageFolder.slice(0, -1) : packageFolder,
+    workingFolder: process.cwd(),
+  }
+}
+
+function splitAtModules(folder: string): [project: string, installed: boolean] {
+  const at = folder.lastIndexOf(`${sep}node_modules${sep}`)
+  return at < 0 ? [folder, false] : [folder.slice(0, at), true]
+}
+
+function isWithin(folder: string, parent: string): boolean {
+  return folder === parent || folder.startsWith(parent + sep)
+}

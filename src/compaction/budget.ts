@@ -1,0 +1,96 @@
+import {
+  type BudgetSettings,
+  DEFAULT_SETTINGS,
+  PRESETS,
+  type PresetName,
+  SECTION_SHARES,
+  SECTION_TOKENS_MAX,
+} from './defaults.ts'
+
+/** Settings made into numbers for one model: when to compact, and how large the result may be. */
+export interface Budget {
+  readonly settings: BudgetSettings
+  /** Above this a request cannot be sent. */
+  readonly hardTokens: number
+  /** From here on a compaction is due. */
+  readonly softTokens: number
+  /** The compacted context is at most this large. */
+  readonly targetTokens: number
+  readonly keepTokens: number
+}
+
+export function resolveBudget(
+  overrides: Partial<BudgetSettings> = {},
+  preset?: PresetName,
+): Budget {
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    ...(preset === undefined ? {} : PRESETS[preset]),
+    ...overrides,
+  }
+  const reserveTokens = Math.min(
+    settings.outputTokensMax,
+    20_000,
+    Math.floor(settings.windowTokens / 10),
+  )
+  const hardTokens = settings.windowTokens - reserveTokens
+  return {
+    settings,
+    hardTokens,
+    softTokens: Math.round(settings.softShare * hardTokens),
+    targetTokens: Math.min(
+      settings.targetTokens ?? Math.round(settings.targetShare * hardTokens),
+      hardTokens,
+    ),
+    keepTokens:
+      settings.keepTokens ?? Math.min(SECTION_TOKENS_MAX.keep, Math.floor(hardTokens / 5)),
+  }
+}
+
+export type Section = keyof typeof SECTION_TOKENS_MAX
+
+/** How much each section of the compacted context may take. */
+export type Allotment = Readonly<Record<Section, number>>
+
+const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as Section[]
+
+/**
+ * Shares `room` out over the sections. What the caller asked for by name comes first; the others
+ * take their share, none more than its cap, and what the capped ones leave goes round again.
+ */
+export function allot(room: number, budget: Budget): Allotment {
+  const { settings } = budget
+  const asked: Partial<Record<Section, number>> = {
+    ...(settings.keepTokens !== undefined && { keep: settings.keepTokens }),
+    ...(settings.userTokens !== undefined && { user: settings.userTokens }),
+    ...(settings.ledgerTokens !== undefined && { ledger: settings.ledgerTokens }),
+    ...(settings.summaryTokens !== undefined && { summary: settings.summaryTokens }),
+  }
+  const result = { keep: 0, user: 0, ledger: 0, summary: 0, files: 0, tasks: 0 }
+  let left = Math.max(0, room)
+  // The order is the order of worth per token when even what was asked for does not fit.
+  for (const section of ['ledger', 'summary', 'user', 'keep'] as const) {
+    const tokens = asked[section]
+    if (tokens === undefined) continue
+    result[section] = Math.min(tokens, left)
+    left -= result[section]
+  }
+  let sharing = SECTIONS.filter((section) => asked[section] === undefined)
+  while (sharing.length > 0 && left > 0) {
+    const weight = sharing.reduce((sum, section) => sum + SECTION_SHARES[section], 0)
+    const capOf = (section: Section) =>
+      section === 'keep' ? budget.keepTokens : SECTION_TOKENS_MAX[section]
+    const capped = sharing.filter(
+      (section) => capOf(section) <= (left * SECTION_SHARES[section]) / weight,
+    )
+    const settled = capped.length > 0 ? capped : sharing
+    const before = left
+    for (const section of settled) {
+      const share = Math.floor((before * SECTION_SHARES[section]) / weight)
+      result[section] = Math.min(capOf(section), share)
+      left -= result[section]
+    }
+    sharing = capped.length > 0 ? sharing.filter((section) => !capped.includes(section)) : []
+  }
+  return result
+}

@@ -1,0 +1,156 @@
+import { DIALECTS, type Dialect } from '../message/dialect.ts'
+import { checkWire } from '../message/dialects/check.ts'
+import { render } from '../message/dialects/render.ts'
+import { writeLedger } from '../message/ledger-text.ts'
+import type { Message, SystemMessage } from '../message/message.ts'
+import type { CompactPlan } from './plan.ts'
+import { findSecrets } from './redact.ts'
+import type { SummaryReply } from './summarize.ts'
+
+/**
+ * Whether a finished compaction may be installed. It trusts none of the code that made it: sizes
+ * are counted again, the result is rendered for every provider and held against that provider's
+ * rules, what must not change is compared. A violation names its law (docs/glossary.md, "laws").
+ */
+export interface Verdict {
+  readonly ok: boolean
+  readonly violations: readonly LawViolation[]
+}
+
+export type Law = 'I13' | 'I14' | 'I15' | 'I16' | 'I17' | 'I18'
+
+export interface LawViolation {
+  readonly law: Law
+  readonly detail: string
+}
+
+export interface CheckRequest {
+  readonly before: readonly Message[]
+  readonly after: readonly Message[]
+  readonly plan: CompactPlan
+  readonly hardTokens: number
+  readonly pins: readonly SystemMessage[]
+  /** How the writer ended; absent for a digest. */
+  readonly finish?: SummaryReply['finish']
+  readonly summaryTokensMax: number
+  readonly countTokens: (text: string) => number
+  readonly countMessage: (message: Message) => number
+  /** Defaults to all: the next request may go to any provider. */
+  readonly dialects?: readonly Dialect[]
+}
+
+export function check(request: CheckRequest): Verdict {
+  const violations = [
+    ...checkShrink(request),
+    ...checkSummary(request),
+    ...checkForm(request),
+    ...checkPins(request),
+    ...checkRank(request),
+    ...checkSecrets(request),
+  ]
+  return { ok: violations.length === 0, violations }
+}
+
+function checkShrink({
+  before,
+  after,
+  plan,
+  hardTokens,
+  countMessage,
+}: CheckRequest): LawViolation[] {
+  const sum = (messages: readonly Message[]) =>
+    messages.reduce((total, message) => total + countMessage(message), 0)
+  const total = sum(after)
+  const violations: LawViolation[] = []
+  const say = (detail: string) => violations.push({ law: 'I13', detail })
+  if (total > hardTokens) say(`the result has ${total} tokens, the model takes ${hardTokens}`)
+  if (total > plan.targetTokens) {
+    say(`the result has ${total} tokens, the target is ${plan.targetTokens}`)
+  }
+  const handoff = after.find((message) => message.role === 'handoff')
+  const covered = sum(before.slice(plan.layout.fixedTo, plan.cut))
+  if (
+    handoff !== undefined &&
+    plan.cut > plan.layout.headFrom &&
+    countMessage(handoff) >= covered
+  ) {
+    say(`the handoff has ${countMessage(handoff)} tokens, what it covers has ${covered}`)
+  }
+  return violations
+}
+
+function checkSummary(request: CheckRequest): LawViolation[] {
+  const { after, plan, finish, summaryTokensMax, countTokens } = request
+  if (plan.cut === plan.layout.headFrom) return []
+  const violations: LawViolation[] = []
+  const say = (detail: string) => violations.push({ law: 'I14', detail })
+  const handoff = after.find((message) => message.role === 'handoff')?.handoff
+  if (finish !== undefined && finish !== 'stop') say(`the summary ended with "${finish}"`)
+  if (handoff === undefined || handoff.summary.trim() === '') say('the summary is empty')
+  else {
+    const tokens = countTokens(handoff.summary)
+    if (tokens > summaryTokensMax) {
+      say(`the summary has ${tokens} tokens, its budget is ${summaryTokensMax}`)
+    }
+  }
+  return violations
+}
+
+function checkForm({ before, after, dialects = DIALECTS }: CheckRequest): LawViolation[] {
+  const violations = dialects.flatMap((dialect) =>
+    checkWire(dialect, render(after, dialect)).map(
+      ({ rule, at, detail }): LawViolation => ({
+        law: 'I15',
+        detail: `${dialect}: ${rule} at ${at}: ${detail}`,
+      }),
+    ),
+  )
+  const [lastBefore, lastAfter] = [before.at(-1), after.at(-1)]
+  if (lastBefore?.role !== lastAfter?.role) {
+    violations.push({ law: 'I15', detail: 'the newest message is not last' })
+  }
+  return violations
+}
+
+function checkPins({ before, after, plan, pins }: CheckRequest): LawViolation[] {
+  const kept = new Set(after.map((message) => JSON.stringify(partsOf(message))))
+  const must = [
+    ...before.filter((message) => message.role === 'system'),
+    ...before.slice(0, plan.layout.fixedTo),
+    ...pins,
+  ]
+  return must
+    .filter((message) => !kept.has(JSON.stringify(partsOf(message))))
+    .map((message) => ({ law: 'I16', detail: `a ${message.role} message that must stay changed` }))
+}
+
+function partsOf(message: Message) {
+  return message.role === 'handoff' ? message.handoff : message.parts
+}
+
+function checkRank({ before, after, pins }: CheckRequest): LawViolation[] {
+  const violations: LawViolation[] = []
+  const systems = (messages: readonly Message[]) =>
+    new Set(messages.filter(({ role }) => role === 'system').map((m) => JSON.stringify(partsOf(m))))
+  const known = systems([...before, ...pins])
+  for (const text of systems(after)) {
+    if (!known.has(text)) violations.push({ law: 'I18', detail: 'a system message was made up' })
+  }
+  if (after.filter((message) => message.role === 'handoff').length > 1) {
+    violations.push({ law: 'I18', detail: 'more than one handoff' })
+  }
+  return violations
+}
+
+function checkSecrets({ after, plan }: CheckRequest): LawViolation[] {
+  if (plan.cut === plan.layout.headFrom) return []
+  const handoff = after.find((message) => message.role === 'handoff')?.handoff
+  if (handoff === undefined) return []
+  const texts = { summary: handoff.summary, ledger: writeLedger(handoff.ledger) }
+  return Object.entries(texts).flatMap(([name, text]) =>
+    findSecrets(text).map(({ kind }) => ({
+      law: 'I17',
+      detail: `a secret (${kind}) in the ${name}`,
+    })),
+  )
+}

@@ -1,0 +1,224 @@
+import type { Handoff, Task } from '../message/handoff.ts'
+import { writeLedger } from '../message/ledger-text.ts'
+import type { Message } from '../message/message.ts'
+import { repairPairs } from '../message/pairing.ts'
+import { textOf } from '../message/text.ts'
+import { messageCounter } from '../tokens/count.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import { familyOf, type ModelFamily } from '../tokens/family.ts'
+import { measure, tokensBetween } from '../tokens/measure.ts'
+import { assemble, systemMessagesOf } from './assemble.ts'
+import { breakDownAfter, breakDownBefore } from './breakdown.ts'
+import { resolveBudget } from './budget.ts'
+import { check, type Verdict } from './check.ts'
+import type { CountTokens } from './clear.ts'
+import type { BudgetSettings, PresetName } from './defaults.ts'
+import { type Made, makeHandoff, type Setting } from './make-handoff.ts'
+import { type CompactResult, EMPTY_STATS, explain, REFUSALS } from './outcome.ts'
+import { plan, type Trigger } from './plan.ts'
+import { redact } from './redact.ts'
+import { stopwatch } from './stopwatch.ts'
+import type { SummaryWriter } from './summarize.ts'
+
+/**
+ * Any conversation in, a smaller valid one out. The parts are pure (plan, assemble, check…); this is
+ * the one place that puts them in order and waits for the summary's writer.
+ *
+ * Never throws for what a conversation holds or a writer does: every outcome is a value, and
+ * `messages` is always usable, the input again unless the outcome is `compacted`. Rejects only when
+ * `signal` aborts.
+ */
+export interface CompactOptions {
+  readonly preset?: PresetName
+  readonly budget?: Partial<BudgetSettings>
+  /** Which model's tokens are counted; absent: the model that the conversation names. */
+  readonly family?: ModelFamily
+  /** An exact counter instead of the family's estimate. */
+  readonly countTokens?: CountTokens
+  readonly trigger?: Trigger
+  /** `needed` asks the threshold first; `always` (the default) compacts also what would fit. */
+  readonly when?: 'always' | 'needed'
+  /** What the summary should give special attention to. */
+  readonly focus?: string
+  /** Replaces the built-in instructions to the summary's writer. */
+  readonly prompt?: string
+  /** Texts that every context holds byte for byte, at system rank. */
+  readonly pins?: readonly string[]
+  /** The open task list; absent: the newest one that the conversation shows. */
+  readonly tasks?: readonly Task[]
+  /** Tokens of what is sent beside the messages, such as tool schemas. */
+  readonly overheadTokens?: number
+  /** Writes the summary; absent: the digest, which needs no model. */
+  readonly summarize?: SummaryWriter
+  /** The summary is a text that somebody gave, not one a model was asked for. */
+  readonly summaryBy?: 'model' | 'given'
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
+  /** A clock for `stats.timingsMs`; without it no times are taken. */
+  readonly now?: () => number
+}
+
+export async function compact(
+  messages: readonly Message[],
+  options: CompactOptions = {},
+): Promise<CompactResult> {
+  const { messages: paired, repairs } = repairPairs(messages)
+  const warnings = repairs.map((repair) => repair.explanation)
+  const setting = prepare(paired, options)
+  const { counters, budget, pins } = setting
+  const trigger = options.trigger ?? 'manual'
+  const timings = stopwatch(options.now)
+
+  const measured = measure(paired, counters.countMessage)
+  const held = systemMessagesOf(paired, 0, paired.length)
+  const middle = held.filter((message, index) => paired[index] !== message)
+  const planned = plan(measured, {
+    budget,
+    trigger,
+    when: options.when ?? 'always',
+    overheadTokens:
+      (options.overheadTokens ?? 0) +
+      [...pins, ...middle].reduce((sum, message) => sum + counters.countMessage(message), 0),
+  })
+  timings.lap('plan')
+
+  const unchanged = (
+    result: Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> & { verdict?: Verdict },
+  ): CompactResult => ({
+    ...result,
+    messages,
+    plan: planned,
+    stats: {
+      ...EMPTY_STATS,
+      trigger,
+      tokensBefore: planned.tokensBefore,
+      tokensAfter: planned.tokensBefore,
+      messagesBefore: messages.length,
+      messagesAfter: messages.length,
+      timingsMs: timings.laps,
+    },
+    warnings,
+  })
+  if (planned.kind !== 'compact') return unchanged(explain(planned, budget))
+
+  let handoff: Handoff | undefined
+  let made: Made | undefined
+  if (planned.cut > planned.layout.headFrom) {
+    try {
+      made = await makeHandoff(paired, planned, setting, timings)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      const explanation = `The summary could not be written: ${redact(messageOf(error))}`
+      return unchanged({ outcome: 'refused', reason: 'summary-failed', explanation })
+    }
+    handoff = made.handoff
+    const covered = tokensBetween(measured, planned.layout.fixedTo, planned.cut)
+    if (
+      made.reply.finish === 'stop' &&
+      counters.countMessage({ role: 'handoff', handoff }) >= covered
+    ) {
+      const explanation = `The handoff would not be smaller than the ${covered} tokens it covers.`
+      return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation })
+    }
+  }
+  const after = assemble({
+    messages: paired,
+    plan: planned,
+    ...(handoff !== undefined && { handoff }),
+    pins,
+    ...counters,
+  })
+  timings.lap('assemble')
+  const verdict = check({
+    before: paired,
+    after,
+    plan: planned,
+    hardTokens: budget.hardTokens,
+    pins,
+    ...(made !== undefined && { finish: made.reply.finish }),
+    summaryTokensMax: made?.summaryTokensMax ?? 0,
+    ...counters,
+  })
+  timings.lap('check')
+  const [violation] = verdict.violations
+  if (violation !== undefined) {
+    const explanation = `The result was refused and nothing changed: ${violation.detail}.`
+    const reason = REFUSALS[violation.law]
+    return unchanged({ outcome: 'refused', reason, explanation, verdict })
+  }
+
+  const plannedHere = { ...planned, messagesBefore: paired.length }
+  const covered = planned.cut - planned.layout.headFrom
+  return {
+    outcome: 'compacted',
+    reason: planned.reason,
+    explanation:
+      handoff === undefined
+        ? 'Large tool results were shortened; no handoff was needed.'
+        : `${covered} messages went into a handoff, ${paired.length - planned.cut} stay word for word.`,
+    messages: after,
+    plan: planned,
+    verdict,
+    stats: {
+      trigger,
+      tokensBefore: planned.tokensBefore,
+      tokensAfter:
+        after.reduce((sum, message) => sum + counters.countMessage(message), 0) +
+        (options.overheadTokens ?? 0),
+      messagesBefore: messages.length,
+      messagesAfter: after.length,
+      covered,
+      cut: planned.cut,
+      ...(handoff !== undefined && { by: handoff.by }),
+      compactions: handoff?.compactions ?? 0,
+      kindsBefore: breakDownBefore(paired, planned, counters),
+      kindsAfter: breakDownAfter(after, plannedHere, counters),
+      preserved: {
+        kept: handoff?.preserved.length ?? 0,
+        truncated: handoff?.preserved.filter((each) => each.truncated === true).length ?? 0,
+        open: handoff?.preserved.filter((each) => each.state === 'open').length ?? 0,
+        dropped: made?.preserved.dropped ?? 0,
+      },
+      ledger: {
+        entries: handoff?.ledger.length ?? 0,
+        tokens: counters.countTokens(writeLedger(handoff?.ledger ?? [])),
+      },
+      tasks: handoff?.tasks.length ?? 0,
+      files: handoff?.files.length ?? 0,
+      cleared: after.filter(
+        (message) => message.role === 'tool' && message.parts.some((part) => part.cleared === true),
+      ).length,
+      timingsMs: timings.laps,
+    },
+    warnings,
+  }
+}
+
+function prepare(messages: readonly Message[], options: CompactOptions): Setting {
+  const family = options.family ?? familyOf(lastModel(messages))
+  const systemTexts = new Set(
+    messages.filter((message) => message.role === 'system').map((message) => textOf(message)),
+  )
+  return {
+    options,
+    budget: resolveBudget(options.budget, options.preset),
+    pins: (options.pins ?? [])
+      .filter((text) => !systemTexts.has(text))
+      .map((text) => ({ role: 'system', parts: [{ type: 'text', text }] })),
+    counters: {
+      countTokens: options.countTokens ?? ((text) => estimateText(text, family)),
+      countMessage: messageCounter(family, options.countTokens),
+    },
+  }
+}
+
+function lastModel(messages: readonly Message[]): string | undefined {
+  const last = messages.findLast(
+    (message) => message.role === 'assistant' && message.model !== undefined,
+  )
+  return last?.role === 'assistant' ? last.model : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,67 @@
+/**
+ * Every number that compaction starts from, in one place. All are tokens unless the name says
+ * otherwise; a caller overrides any of them, a preset several at once.
+ */
+export interface BudgetSettings {
+  /** What the model takes in one request, input and output together. */
+  readonly windowTokens: number
+  /** The longest answer the model may write; room for it is kept free. */
+  readonly outputTokensMax: number
+  /** Share of the usable window at which a compaction is due. */
+  readonly softShare: number
+  /** Share of the usable window that a compacted context may fill. */
+  readonly targetShare: number
+  /** Caps the whole compacted context; absent: `targetShare` decides. */
+  readonly targetTokens?: number
+  /** How much of the newest conversation stays word for word; absent: a fifth, at most 20,000. */
+  readonly keepTokens?: number
+  /** Messages at the start and at the end that stay word for word, whatever they weigh. */
+  readonly protectFirst: number
+  readonly protectLast: number
+  /** The user's own words in the handoff. */
+  readonly userTokens?: number
+  readonly ledgerTokens?: number
+  readonly summaryTokens?: number
+  /** What the model that writes the summary can read at once. */
+  readonly summarizerWindowTokens?: number
+}
+
+export const DEFAULT_SETTINGS: BudgetSettings = {
+  windowTokens: 200_000,
+  outputTokensMax: 20_000,
+  softShare: 0.75,
+  targetShare: 0.35,
+  protectFirst: 0,
+  protectLast: 0,
+}
+
+/** The habits of two well-known systems, as settings of the one planner. */
+export const PRESETS = {
+  hermes: { softShare: 0.5, targetShare: 0.2, protectFirst: 3, protectLast: 20 },
+  codex: { softShare: 0.9, keepTokens: 0, userTokens: 20_000 },
+} satisfies Record<string, Partial<BudgetSettings>>
+
+export type PresetName = keyof typeof PRESETS
+
+/** The most that each section of a compacted context takes when there is room for all. */
+export const SECTION_TOKENS_MAX = {
+  keep: 20_000,
+  user: 20_000,
+  ledger: 2_000,
+  summary: 8_000,
+  files: 800,
+  tasks: 800,
+} as const
+
+/**
+ * How little room is shared out. The ledger's share is larger than its cap would suggest: per
+ * token it keeps more of what the agent goes on to use than anything else (bench/retention).
+ */
+export const SECTION_SHARES = {
+  keep: 0.3,
+  user: 0.14,
+  ledger: 0.24,
+  summary: 0.24,
+  files: 0.04,
+  tasks: 0.04,
+} as const

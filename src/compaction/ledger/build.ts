@@ -1,0 +1,160 @@
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/handoff.ts'
+import { writeLedger } from '../../message/ledger-text.ts'
+import type { Message } from '../../message/message.ts'
+import { Covered } from './covered.ts'
+import { gatherDeeds } from './deeds.ts'
+import { gatherWords, type Reading, readHead } from './gather.ts'
+import { formOf, worthOf } from './rank.ts'
+import { eachValue } from './values.ts'
+
+/**
+ * The ledger: what an agent will want to write again, letter for letter, after the messages that
+ * held it are gone. Two sorts of entries share the room. *Lines* tell what happened (actions,
+ * errors, commands); each kind of them has a share that it cannot exceed, newest first. *Words*
+ * (paths, ids, names, flags) fill all the rest, by what they are worth per character.
+ *
+ * Always true: it fits `tokensMax`, whatever was in the previous ledger; the same entry never
+ * stands twice; what is visible elsewhere takes no room here.
+ */
+export interface LedgerRequest {
+  /** The ledger of the earlier handoff; its entries compete with the new ones on equal terms. */
+  readonly previous: readonly LedgerEntry[]
+  /** The messages that are compacted away. */
+  readonly head: readonly Message[]
+  /** The number of `head[0]`, counted over the whole conversation. */
+  readonly firstNumber: number
+  readonly tokensMax: number
+  readonly countTokens: (text: string) => number
+  /** Texts that stay in the context anyway. */
+  readonly visible?: readonly string[]
+  /** The earlier handoff's summary, where it is replaced: what only it held would be lost with it. */
+  readonly earlierSummary?: string
+}
+
+export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
+  const { tokensMax, countTokens } = request
+  const readings = readHead(request.head, request.firstNumber)
+  if (request.earlierSummary !== undefined) {
+    readings.unshift({ text: request.earlierSummary, source: 'said', number: request.firstNumber })
+  }
+  const candidates: Candidates = {
+    lines: gatherLines(request, readings),
+    words: rankWords(request, readings),
+  }
+  const visible = new Covered()
+  for (const text of request.visible ?? []) visible.add(text)
+
+  let charactersMax = tokensMax * CHARACTERS_PER_TOKEN_GUESS
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const entries = choose(candidates, visible, charactersMax)
+    const text = writeLedger(entries)
+    const tokens = countTokens(text)
+    if (tokens <= tokensMax) return entries
+    // A little less than the measured density allows, since the next choice has other words in it.
+    charactersMax = Math.floor((Math.min(charactersMax, text.length) * tokensMax * 0.99) / tokens)
+  }
+  return []
+}
+
+const CHARACTERS_PER_TOKEN_GUESS = 4
+/** Each attempt shrinks the room by the overshoot; the second fits unless the counter is erratic. */
+const ATTEMPTS_MAX = 20
+
+interface Candidates {
+  readonly lines: ReadonlyMap<LedgerKind, readonly LedgerEntry[]>
+  readonly words: readonly LedgerEntry[]
+}
+
+/** Of the room in characters; what one leaves over goes to the words, and theirs to the lines. */
+const LINE_SHARES = { action: 0.14, error: 0.08, command: 0.12, value: 0.03 } as const
+const LINE_KINDS = ['action', 'error', 'command', 'value'] as const
+
+function isLineKind(kind: LedgerKind): boolean {
+  return Object.hasOwn(LINE_SHARES, kind)
+}
+
+function gatherLines(request: LedgerRequest, readings: readonly Reading[]) {
+  const found = new Map<string, LedgerEntry>()
+  const add = (entry: LedgerEntry) => {
+    // The same deed done again stands once, with its latest number.
+    const key = `${entry.kind} ${entry.text.replace(/^#\d+ /, '')}`
+    const earlier = found.get(key)
+    found.delete(key)
+    found.set(key, earlier === undefined ? entry : { ...entry, count: earlier.count + entry.count })
+  }
+  for (const entry of request.previous) if (isLineKind(entry.kind)) add(entry)
+  for (const { kind, text, number } of gatherDeeds(request.head, request.firstNumber)) {
+    add({ kind, text, number, count: 1 })
+  }
+  for (const { text, source, number } of readings) {
+    if (source !== 'said' && source !== 'asked') continue
+    eachValue(text, (value) => add({ kind: 'value', text: value, number, count: 1 }))
+  }
+  return Map.groupBy(found.values(), (entry) => entry.kind)
+}
+
+function rankWords(request: LedgerRequest, readings: readonly Reading[]): LedgerEntry[] {
+  const sightings = gatherWords(readings)
+  for (const { kind, text, count, number } of request.previous) {
+    if (isLineKind(kind)) continue
+    const sighting = sightings.get(text)
+    if (sighting === undefined) {
+      sightings.set(text, { word: text, arguments: count, count, source: 'kept', number })
+    } else {
+      sighting.count += count
+      sighting.arguments += count
+    }
+  }
+  const end = request.firstNumber + request.head.length
+  return [...sightings.values()]
+    .flatMap((sighting) => {
+      const form = formOf(sighting)
+      if (form === undefined) return []
+      const { word: text, count, number } = sighting
+      const entry = { kind: form.kind, text, count, number }
+      return [{ entry, worth: worthOf(sighting, form, end) }]
+    })
+    .sort((a, b) => b.worth - a.worth)
+    .map(({ entry }) => entry)
+}
+
+function choose(candidates: Candidates, visible: Covered, charactersMax: number): LedgerEntry[] {
+  const covered = new Covered()
+  const chosen: LedgerEntry[] = []
+  let room = charactersMax - HEADINGS_CHARACTERS
+  const take = (entry: LedgerEntry, cost: number) => {
+    room -= cost
+    chosen.push(entry)
+    covered.add(entry.text)
+  }
+  const waiting: LedgerEntry[] = []
+  for (const kind of LINE_KINDS) {
+    let shareLeft = charactersMax * LINE_SHARES[kind]
+    for (const entry of (candidates.lines.get(kind) ?? []).toReversed()) {
+      const cost = entry.text.length + 2
+      shareLeft -= cost
+      if (shareLeft < 0 || cost > room) waiting.push(entry)
+      else take(entry, cost)
+    }
+  }
+  for (const entry of candidates.words) {
+    const cost = entry.text.length + 1
+    if (room < ROOM_MIN) break
+    if (cost > room || visible.has(entry.text) || covered.has(entry.text)) continue
+    take(entry, cost)
+  }
+  for (const entry of waiting) {
+    const cost = entry.text.length + 2
+    if (cost <= room) take(entry, cost)
+  }
+  return chosen.sort(
+    (a, b) =>
+      LEDGER_KINDS.indexOf(a.kind) - LEDGER_KINDS.indexOf(b.kind) ||
+      (isLineKind(a.kind) ? a.number - b.number : 0),
+  )
+}
+
+/** The name of every kind once, with its colon and line break. */
+const HEADINGS_CHARACTERS = LEDGER_KINDS.join(':\n').length + 2
+/** Nothing shorter is worth an entry. */
+const ROOM_MIN = 6

@@ -1,0 +1,108 @@
+import type { JsonValue } from '../../base/json.ts'
+import type { Message, Part } from '../../message/message.ts'
+import { redact } from '../redact.ts'
+import { eachWord } from './words.ts'
+
+/**
+ * Where a word was seen. What the assistant wrote into the argument of a tool call it is likely to
+ * write again; a body is the text of a file that travels in such an argument.
+ */
+export type Source = 'argument' | 'body' | 'said' | 'asked' | 'result'
+
+export interface Sighting {
+  readonly word: string
+  arguments: number
+  /** Messages in which it was seen, whatever the source. */
+  count: number
+  /** The best source it was seen in; `kept` when only the previous ledger knows it. */
+  source: Source | 'kept'
+  /** Number of the message where it was last seen. */
+  number: number
+}
+
+/** Which of several sources a word is judged by. */
+const PROMISE = { argument: 5, kept: 4, body: 3, said: 2, asked: 1, result: 0 } as const
+
+/** One text of the head: bounded, secrets masked. */
+export interface Reading {
+  readonly text: string
+  readonly source: Source
+  readonly number: number
+}
+
+export function readHead(head: readonly Message[], firstNumber: number): Reading[] {
+  const readings: Reading[] = []
+  for (const [index, message] of head.entries()) {
+    eachText(message, (text, source) => {
+      readings.push({ text: redact(bounded(text)), source, number: firstNumber + index })
+    })
+  }
+  return readings
+}
+
+export function gatherWords(readings: readonly Reading[]): Map<string, Sighting> {
+  const sightings = new Map<string, Sighting>()
+  for (const { text, source, number } of readings) {
+    eachWord(text, (found) => {
+      const word = source === 'argument' ? found : withoutPosition(found)
+      const sighting = sightings.get(word)
+      if (sighting === undefined) {
+        const first = source === 'argument' ? 1 : 0
+        sightings.set(word, { word, arguments: first, count: 1, source, number })
+        return
+      }
+      if (sighting.number !== number) sighting.count++
+      if (source === 'argument') sighting.arguments++
+      if (PROMISE[source] > PROMISE[sighting.source]) sighting.source = source
+      sighting.number = number
+    })
+  }
+  return sightings
+}
+
+const TEXT_CHARACTERS_MAX = 200_000
+
+/** Both ends of an enormous text: beginnings name things, ends hold outcomes. */
+export function bounded(text: string, charactersMax = TEXT_CHARACTERS_MAX): string {
+  if (text.length <= charactersMax) return text
+  const half = Math.floor(charactersMax / 2)
+  return `${text.slice(0, half)}\n${text.slice(-half)}`
+}
+
+/** `src/a.ts:12:5`, `src/a.ts:12:code` and `src/a.ts-12-code` of search results all mean the file. */
+function withoutPosition(word: string): string {
+  const match = /\.[A-Za-z]\w{0,9}[:-]\d/.exec(word)
+  if (match === null || !word.includes('/')) return word
+  return word.slice(0, match.index + match[0].length - 2)
+}
+
+/** An argument longer than this is the body of a file or of a message. */
+const ARGUMENT_CHARACTERS_MAX = 600
+
+export function eachText(message: Message, visit: (text: string, source: Source) => void): void {
+  if (message.role === 'handoff') return visit(message.handoff.summary, 'said')
+  const source = SOURCES[message.role]
+  for (const part of message.parts as readonly Part[]) {
+    if (part.type === 'text') visit(part.text, source)
+    else if (part.type === 'tool-call') {
+      eachLeaf(part.input, (leaf) => {
+        visit(leaf, leaf.length > ARGUMENT_CHARACTERS_MAX ? 'body' : 'argument')
+      })
+    } else if (part.type === 'tool-result') {
+      for (const output of part.output) if (output.type === 'text') visit(output.text, source)
+    }
+  }
+}
+
+const SOURCES = { assistant: 'said', user: 'asked', system: 'asked', tool: 'result' } as const
+
+/** The strings of a JSON value in order. Without recursion, so that depth is no danger. */
+export function eachLeaf(value: JsonValue, visit: (leaf: string) => void): void {
+  const waiting: JsonValue[] = [value]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next === 'string') visit(next)
+    else if (typeof next === 'object' && next !== null) {
+      for (const item of Object.values(next).reverse()) waiting.push(item)
+    }
+  }
+}

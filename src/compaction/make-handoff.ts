@@ -1,0 +1,153 @@
+import type { Handoff, Task } from '../message/handoff.ts'
+import type { Message, SystemMessage } from '../message/message.ts'
+import { textOf } from '../message/text.ts'
+import type { Budget } from './budget.ts'
+import type { CountTokens } from './clear.ts'
+import type { CompactOptions } from './compact.ts'
+import { writeDigest } from './digest.ts'
+import { collectFiles } from './files.ts'
+import { buildLedger } from './ledger/build.ts'
+import type { CompactPlan } from './plan.ts'
+import { type Preserved, preserveUserMessages } from './preserve.ts'
+import { redact } from './redact.ts'
+import type { Stopwatch } from './stopwatch.ts'
+import { type SummaryReply, summarize } from './summarize.ts'
+import { findTasks } from './tasks.ts'
+
+/** What holds for one compaction from beginning to end. */
+export interface Setting {
+  readonly options: CompactOptions
+  readonly budget: Budget
+  readonly pins: readonly SystemMessage[]
+  readonly counters: {
+    readonly countTokens: CountTokens
+    readonly countMessage: (message: Message) => number
+  }
+}
+
+/** The envelope's own words: header, preamble, section titles. */
+const ENVELOPE_TOKENS = 180
+
+/** Asked for a little less than is accepted: writers count in their own tokens, not in ours. */
+const ASKED_SHARE = 0.8
+
+export interface Made {
+  readonly handoff: Handoff
+  readonly preserved: Preserved
+  readonly reply: SummaryReply
+  readonly summaryTokensMax: number
+}
+
+export async function makeHandoff(
+  messages: readonly Message[],
+  planned: CompactPlan,
+  { options, budget, counters }: Setting,
+  timings: Stopwatch,
+): Promise<Made> {
+  const { layout, cut, allotment } = planned
+  const { firstNumber } = layout
+  const { countTokens } = counters
+  const head = messages.slice(layout.headFrom, cut)
+  const tail = messages.slice(cut)
+  const at = layout.handoffAt === undefined ? undefined : messages[layout.handoffAt]
+  const earlier = at?.role === 'handoff' ? at.handoff : undefined
+  const shared = { head, firstNumber, countTokens }
+
+  // A text that was handed in is taken whole where it fits; the other sections make way for it.
+  const roomTokens = Object.entries(allotment).reduce(
+    (sum, [section, tokens]) => (section === 'keep' ? sum : sum + tokens),
+    -ENVELOPE_TOKENS,
+  )
+  const isGiven = options.summarize !== undefined && options.summaryBy === 'given'
+  const summaryTokensMax = isGiven ? Math.max(0, roomTokens) : allotment.summary
+  const reply =
+    options.summarize === undefined
+      ? digest({
+          ...shared,
+          ...(earlier !== undefined && { previous: earlier }),
+          tokensMax: summaryTokensMax,
+        })
+      : await summarize({
+          ...shared,
+          ...(earlier !== undefined && { earlier }),
+          tokensMax: Math.floor(summaryTokensMax * ASKED_SHARE),
+          windowTokens: budget.settings.summarizerWindowTokens ?? budget.settings.windowTokens,
+          write: options.summarize,
+          signal: options.signal ?? new AbortController().signal,
+          ...(options.focus !== undefined && { focus: options.focus }),
+          ...(options.prompt !== undefined && { instructions: options.prompt }),
+          ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
+        })
+  timings.lap('summary')
+
+  let left = roomTokens - countTokens(reply.text)
+  const take = (tokens: number) => {
+    const taken = Math.max(0, Math.min(tokens, left))
+    left -= taken
+    return taken
+  }
+  const ledgerTokens = take(allotment.ledger)
+  const userTokens = take(allotment.user)
+  const preserved = preserveUserMessages({
+    messages,
+    plan: { ...planned, allotment: { ...allotment, user: userTokens } },
+    ...(earlier !== undefined && { earlier }),
+    ...counters,
+  })
+  const files = collectFiles({
+    ...shared,
+    earlier: earlier?.files ?? [],
+    tokensMax: take(allotment.files),
+  })
+  const tasks = boundTasks(
+    options.tasks ?? findTasks(messages) ?? earlier?.tasks ?? [],
+    take(allotment.tasks),
+    countTokens,
+  )
+  timings.lap('assemble')
+  const ledger = buildLedger({
+    ...shared,
+    previous: earlier?.ledger ?? [],
+    tokensMax: ledgerTokens,
+    visible: [
+      reply.text,
+      ...preserved.messages.map((each) => textOf(each.message)),
+      ...files.map((file) => file.path),
+      ...tail.map((message) => textOf(message)),
+    ],
+  })
+  timings.lap('ledger')
+  return {
+    handoff: {
+      version: 1,
+      by: options.summarize === undefined ? 'digest' : (options.summaryBy ?? 'model'),
+      covers: firstNumber + head.length - 1,
+      kept: tail.length,
+      compactions: (earlier?.compactions ?? 0) + 1,
+      preserved: preserved.messages,
+      tasks,
+      files,
+      ledger,
+      summary: reply.text,
+    },
+    preserved,
+    reply,
+    summaryTokensMax,
+  }
+}
+
+function digest(request: Parameters<typeof writeDigest>[0]): SummaryReply {
+  return { text: redact(writeDigest(request)), finish: 'stop' }
+}
+
+/** Running ones first; the list is the agent's own and rarely long, so it is cut without ado. */
+function boundTasks(tasks: readonly Task[], tokensMax: number, countTokens: CountTokens): Task[] {
+  const kept: Task[] = []
+  let left = tokensMax
+  for (const task of tasks.toSorted((a, b) => b.status.localeCompare(a.status))) {
+    left -= countTokens(task.text) + 4
+    if (left < 0) break
+    kept.push(task)
+  }
+  return kept
+}

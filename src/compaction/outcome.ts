@@ -1,0 +1,85 @@
+import type { Handoff } from '../message/handoff.ts'
+import type { Message } from '../message/message.ts'
+import type { Breakdown } from './breakdown.ts'
+import type { Budget } from './budget.ts'
+import type { Law, Verdict } from './check.ts'
+import type { CompactPlan, Plan, Trigger } from './plan.ts'
+
+/** What came of a compaction: the words for scripts, the sentences for people, the figures. */
+export interface CompactResult {
+  readonly outcome: 'compacted' | 'kept' | 'refused' | 'cannot-fit'
+  /** A stable word for scripts. */
+  readonly reason: string
+  /** A sentence for people. */
+  readonly explanation: string
+  readonly messages: readonly Message[]
+  readonly plan: Plan
+  readonly verdict?: Verdict
+  readonly stats: CompactStats
+  readonly warnings: readonly string[]
+}
+
+export interface CompactStats {
+  readonly trigger: Trigger
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  readonly messagesBefore: number
+  readonly messagesAfter: number
+  /** How many messages went into the handoff, and where the tail begins. */
+  readonly covered: number
+  readonly cut?: number
+  readonly by?: Handoff['by']
+  readonly compactions: number
+  readonly kindsBefore: Breakdown
+  readonly kindsAfter: Breakdown
+  readonly preserved: { kept: number; truncated: number; open: number; dropped: number }
+  readonly ledger: { entries: number; tokens: number }
+  readonly tasks: number
+  readonly files: number
+  readonly cleared: number
+  readonly timingsMs: Readonly<Record<string, number>>
+}
+
+export const REFUSALS = {
+  I13: 'not-smaller',
+  I14: 'incomplete-summary',
+  I15: 'not-well-formed',
+  I16: 'pinned-text-changed',
+  I17: 'secret-in-handoff',
+  I18: 'rank-changed',
+} as const satisfies Record<Law, string>
+
+export const EMPTY_STATS = {
+  covered: 0,
+  compactions: 0,
+  kindsBefore: {},
+  kindsAfter: {},
+  preserved: { kept: 0, truncated: 0, open: 0, dropped: 0 },
+  ledger: { entries: 0, tokens: 0 },
+  tasks: 0,
+  files: 0,
+  cleared: 0,
+} as const
+
+export function explain(
+  planned: Exclude<Plan, CompactPlan>,
+  budget: Budget,
+): Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> {
+  const { reason, tokensBefore } = planned
+  if (planned.kind === 'keep')
+    return { outcome: 'kept', reason, explanation: KEEP_REASONS[planned.reason] }
+  const what =
+    planned.reason === 'fixed-part-too-large'
+      ? 'System text, pins and protected messages alone take'
+      : 'The newest message and what belongs to it take'
+  const explanation =
+    `${what} ${planned.tokens} tokens, there is room for ${planned.room} ` +
+    `(${tokensBefore} tokens in all, the model takes ${budget.hardTokens}).`
+  return { outcome: 'cannot-fit', reason, explanation }
+}
+
+const KEEP_REASONS = {
+  fits: 'The conversation is below the threshold.',
+  'nothing-to-cut': 'The conversation is too short to gain anything.',
+  'already-compacted': 'Nothing has been said since the last compaction that could be compacted.',
+} as const

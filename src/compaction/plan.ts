@@ -1,0 +1,270 @@
+import type { Message } from '../message/message.ts'
+import { alignBack, alignForward } from '../message/pairing.ts'
+import { type Measured, tokensBetween } from '../tokens/measure.ts'
+import { type Allotment, allot, type Budget } from './budget.ts'
+
+/**
+ * The decision: leave the context as it is, or compact this head and keep this tail. Pure, and its
+ * cost depends on the tail alone: counts arrive as running totals, and nothing before the cut is
+ * looked at but the first few messages.
+ *
+ *   [ system · protected first ] [ earlier handoff ] [ head ........ ] [ tail ........ ] [ incoming ]
+ *     fixed, stays                 replaced            covered            word for word     in full
+ *
+ * Always true of a `compact` plan: the cut parts no tool call from its result; the newest message is
+ * in the tail or incoming; the tail, clipped to `clipTokens`, leaves room for the handoff.
+ */
+export type Plan = KeepPlan | CompactPlan | CannotFitPlan
+
+export type Trigger = 'manual' | 'preflight' | 'background' | 'reactive' | 'idle'
+
+export interface KeepPlan {
+  readonly kind: 'keep'
+  readonly reason: 'fits' | 'nothing-to-cut' | 'already-compacted'
+  readonly tokensBefore: number
+}
+
+export interface CompactPlan {
+  readonly kind: 'compact'
+  readonly reason: 'requested' | 'over-threshold' | 'over-hard-limit'
+  readonly trigger: Trigger
+  readonly tokensBefore: number
+  readonly layout: Layout
+  /** The head is `[headFrom, cut)`; empty when clipping alone makes room. */
+  readonly cut: number
+  /** The tail is `[cut, incoming)`; `incoming` is the end where nothing is held back. */
+  readonly incoming: number
+  /** Tool results of the tail (and, but for preflight, its last request) are clipped to this. */
+  readonly clipTokens?: number
+  readonly targetTokens: number
+  readonly allotment: Allotment
+}
+
+export interface CannotFitPlan {
+  readonly kind: 'cannot-fit'
+  readonly reason: 'fixed-part-too-large' | 'newest-message-too-large'
+  readonly tokensBefore: number
+  /** What stands in the way, and how much room there would have been for it. */
+  readonly tokens: number
+  readonly room: number
+}
+
+/** Where the parts of a context stand. */
+export interface Layout {
+  /** Messages before this stay first: system text and protected ones. */
+  readonly fixedTo: number
+  /** The earlier handoff's place, right behind the fixed part. */
+  readonly handoffAt?: number
+  readonly headFrom: number
+  /** The conversation-wide number of the message at `headFrom`, counted from 1. */
+  readonly firstNumber: number
+}
+
+/** Less than this is not worth a handoff: its envelope alone takes a third of it. */
+const HEAD_TOKENS_MIN = 400
+
+/** The share of the room that a tail nobody asked to be that large may take. */
+const TAIL_SHARE_MAX = 0.6
+
+/** How far behind the system text an earlier handoff is looked for. */
+const FIXED_MESSAGES_MAX = 64
+
+export interface PlanRequest {
+  readonly budget: Budget
+  readonly trigger: Trigger
+  /** `needed` asks the threshold first; `always` is a person's request. */
+  readonly when: 'always' | 'needed'
+  /** What stands in every request beside the messages: pins, tool schemas. */
+  readonly overheadTokens?: number
+}
+
+export function plan(measured: Measured, request: PlanRequest): Plan {
+  const { messages } = measured
+  const { budget, trigger, when, overheadTokens = 0 } = request
+  const end = messages.length
+  const tokensBefore = tokensBetween(measured, 0, end) + overheadTokens
+  if (when === 'needed' && tokensBefore < budget.softTokens) {
+    return { kind: 'keep', reason: 'fits', tokensBefore }
+  }
+
+  const layout = findLayout(messages, budget.settings.protectFirst)
+  if (layout.headFrom >= end) return { kind: 'keep', reason: 'nothing-to-cut', tokensBefore }
+
+  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens
+  const roomMax = budget.targetTokens - fixedTokens
+  if (roomMax < HEAD_TOKENS_MIN / 2) {
+    const reason = 'fixed-part-too-large'
+    const room = budget.targetTokens
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, room }
+  }
+  const scaled = scaleToConversation(measured, layout, request)
+  const room = Math.min(roomMax, scaled.roomTokens)
+
+  const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
+  const newestFrom = Math.max(
+    layout.headFrom,
+    incoming < end ? incoming : alignBack(messages, end - 1),
+  )
+  const keepMax = Math.min(allot(room, budget).keep, scaled.keepTokens)
+  const tailMax = Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX))
+  const protectedFrom = alignBack(
+    messages,
+    Math.max(layout.headFrom, Math.min(newestFrom, incoming - budget.settings.protectLast)),
+  )
+  const unprotected = cutWithin(measured, layout.headFrom, newestFrom, keepMax)
+  let cut = Math.min(protectedFrom, unprotected)
+  let clipTokens = clipLevel(measured, { from: cut, incoming, tailMax })
+  if (clipTokens === 'too-large') {
+    // Protection is a wish, the window is a fact: only the newest step is kept at any price.
+    cut = unprotected
+    clipTokens = clipLevel(measured, { from: cut, incoming, tailMax })
+  }
+  if (clipTokens === 'too-large') {
+    const reason = 'newest-message-too-large'
+    const tokens = tokensBetween(measured, newestFrom, end)
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens, room: tailMax }
+  }
+
+  const hasEarlier = layout.handoffAt !== undefined
+  let headTokens = tokensBetween(measured, layout.headFrom, cut)
+  if (!hasEarlier && headTokens < HEAD_TOKENS_MIN) {
+    cut = layout.headFrom
+    headTokens = 0
+  }
+  if (cut === layout.headFrom && clipTokens === undefined) {
+    const reason = hasEarlier ? 'already-compacted' : 'nothing-to-cut'
+    return { kind: 'keep', reason, tokensBefore }
+  }
+  const tailTokens = Math.min(tokensBetween(measured, cut, end), tailMax)
+  // A newest step that fills a scaled target leaves the handoff half of what it stands for.
+  const besideTail = Math.min(
+    roomMax - tailTokens,
+    Math.max(room - tailTokens, Math.floor(headTokens / 2)),
+  )
+  return {
+    kind: 'compact',
+    reason:
+      tokensBefore > budget.hardTokens
+        ? 'over-hard-limit'
+        : tokensBefore >= budget.softTokens
+          ? 'over-threshold'
+          : 'requested',
+    trigger,
+    tokensBefore,
+    layout,
+    cut,
+    incoming,
+    ...(clipTokens !== undefined && { clipTokens }),
+    targetTokens: fixedTokens + tailTokens + besideTail,
+    allotment: { ...allotBeside(besideTail, budget), keep: tailTokens },
+  }
+}
+
+export function findLayout(messages: readonly Message[], protectFirst: number): Layout {
+  let lead = 0
+  while (messages[lead]?.role === 'system') lead++
+  const searchTo = Math.min(messages.length, lead + FIXED_MESSAGES_MAX)
+  for (let index = lead; index < searchTo; index++) {
+    const message = messages[index]
+    if (message?.role !== 'handoff') continue
+    return {
+      fixedTo: index,
+      handoffAt: index,
+      headFrom: index + 1,
+      firstNumber: message.handoff.covers + 1,
+    }
+  }
+  const fixedTo =
+    protectFirst === 0
+      ? lead
+      : alignForward(messages, Math.min(lead + protectFirst, messages.length))
+  return { fixedTo, headFrom: fixedTo, firstNumber: fixedTo - lead + 1 }
+}
+
+/**
+ * A person who asks for a compaction wants less than there was, also where everything would fit: so
+ * target and tail follow the conversation's size, unless numbers were given, or nothing has happened
+ * since the last time.
+ */
+function scaleToConversation(
+  measured: Measured,
+  layout: Layout,
+  { budget, when }: PlanRequest,
+): { roomTokens: number; keepTokens: number } {
+  const { keepTokens, settings } = budget
+  const behind = measured.messages.length - layout.headFrom
+  const earlier = layout.handoffAt === undefined ? undefined : measured.messages[layout.handoffAt]
+  const hasNews = earlier?.role !== 'handoff' || behind > earlier.handoff.kept
+  if (when === 'needed' || !hasNews) return { roomTokens: Number.POSITIVE_INFINITY, keepTokens }
+  const bodyTokens = tokensBetween(measured, layout.fixedTo, measured.messages.length)
+  return {
+    roomTokens:
+      settings.targetTokens === undefined ? Math.floor(bodyTokens / 2) : Number.POSITIVE_INFINITY,
+    keepTokens:
+      settings.keepTokens === undefined
+        ? Math.min(keepTokens, Math.floor(bodyTokens / 3))
+        : keepTokens,
+  }
+}
+
+/** The earliest clean cut whose tail is within `keepMax`, at `newestFrom` at the latest. */
+function cutWithin(
+  measured: Measured,
+  headFrom: number,
+  newestFrom: number,
+  keepMax: number,
+): number {
+  const end = measured.messages.length
+  let cut = newestFrom
+  while (cut > headFrom && tokensBetween(measured, cut - 1, end) <= keepMax) cut--
+  return Math.min(alignForward(measured.messages, cut), newestFrom)
+}
+
+/**
+ * The size to which large tool results must be clipped for the tail to leave room for a handoff:
+ * nothing when it does as it is, `too-large` when even bare stubs would not do.
+ */
+function clipLevel(
+  measured: Measured,
+  tail: { from: number; incoming: number; tailMax: number },
+): number | undefined | 'too-large' {
+  const { messages } = measured
+  const end = messages.length
+  const tokens = tokensBetween(measured, tail.from, end)
+  if (tokens <= tail.tailMax) return undefined
+
+  const clippable: number[] = []
+  for (let index = tail.from; index < end; index++) {
+    if (isClippable(messages[index], index, tail.incoming, end)) {
+      clippable.push(tokensBetween(measured, index, index + 1))
+    }
+  }
+  let left = tail.tailMax - (tokens - clippable.reduce((sum, size) => sum + size, 0))
+  clippable.sort((a, b) => a - b)
+  for (const [index, size] of clippable.entries()) {
+    const level = Math.floor(left / (clippable.length - index))
+    if (size > level) return level >= CLIP_TOKENS_MIN ? level : 'too-large'
+    left -= size
+  }
+  return 'too-large'
+}
+
+/** A stub that names the original takes about this much. */
+export const CLIP_TOKENS_MIN = 80
+
+function isClippable(
+  message: Message | undefined,
+  index: number,
+  incoming: number,
+  end: number,
+): boolean {
+  return (
+    message?.role === 'tool' || (message?.role === 'user' && index === end - 1 && incoming === end)
+  )
+}
+
+/** The sections of the handoff share what the tail leaves. */
+function allotBeside(room: number, budget: Budget): Allotment {
+  const { keepTokens: _, ...settings } = budget.settings
+  return allot(room, { ...budget, settings: { ...settings, keepTokens: 0 } })
+}

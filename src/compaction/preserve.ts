@@ -1,0 +1,127 @@
+import type { Handoff, PreservedMessage } from '../message/handoff.ts'
+import type { Message, UserMessage, UserPart } from '../message/message.ts'
+import { type CountTokens, clipUserParts } from './clear.ts'
+import type { CompactPlan } from './plan.ts'
+
+/**
+ * The user's own words, kept beside the summary. Newest first within the budget; the one that
+ * crosses it is cut in the middle; each says whether it was answered, so that no finished request is
+ * done again and the open one is not forgotten.
+ */
+export interface Preserved {
+  /** Oldest first. */
+  readonly messages: readonly PreservedMessage[]
+  readonly dropped: number
+}
+
+/** A covered open request is kept with at least this much, whatever the budget. */
+const OPEN_TOKENS_MIN = 200
+
+/** Fewer tokens of a long message say nothing. */
+const TRUNCATED_TOKENS_MIN = 40
+
+/** The line that says which message it was. */
+const TITLE_TOKENS = 12
+
+export function preserveUserMessages(request: {
+  readonly messages: readonly Message[]
+  readonly plan: CompactPlan
+  readonly earlier?: Handoff
+  readonly countTokens: CountTokens
+  readonly countMessage: (message: Message) => number
+}): Preserved {
+  const { messages, plan, earlier, countMessage } = request
+  const kept: PreservedMessage[] = []
+  let left = plan.allotment.user
+  let dropped = 0
+  for (const candidate of candidates(messages, plan, earlier)) {
+    const tokens = countMessage(candidate.message) + TITLE_TOKENS
+    if (tokens <= left) {
+      kept.push(candidate)
+      left -= tokens
+      continue
+    }
+    const isNewestOpen = kept.length === 0 && candidate.state === 'open'
+    const room = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
+    // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
+    left = 0
+    if (room < TRUNCATED_TOKENS_MIN) dropped++
+    else if (tokens - TITLE_TOKENS <= room) kept.push(candidate)
+    else kept.push(truncate(candidate, room, request))
+  }
+  return { messages: kept.reverse(), dropped }
+}
+
+function* candidates(
+  messages: readonly Message[],
+  plan: CompactPlan,
+  earlier: Handoff | undefined,
+): Generator<PreservedMessage> {
+  const { headFrom, firstNumber } = plan.layout
+  const answeredBefore = lastReply(messages, headFrom)
+  for (let index = plan.cut - 1; index >= headFrom; index--) {
+    const message = messages[index]
+    if (message === undefined || !isAsk(message)) continue
+    const state = index < answeredBefore ? 'answered' : 'open'
+    yield { message, number: firstNumber + index - headFrom, state }
+  }
+  for (const preserved of earlier?.preserved.toReversed() ?? []) {
+    yield answeredBefore >= headFrom ? { ...preserved, state: 'answered' } : preserved
+  }
+}
+
+/**
+ * The place of the newest final reply, -1 if there is none: what was asked before it was answered,
+ * by the reply that ended the turn, also where several requests shared that turn.
+ */
+function lastReply(messages: readonly Message[], from: number): number {
+  for (let index = messages.length - 1; index >= from; index--) {
+    const message = messages[index]
+    if (message !== undefined && isFinalReply(message)) return index
+  }
+  return -1
+}
+
+export function isAsk(message: Message): message is UserMessage {
+  return (
+    message.role === 'user' &&
+    message.synthetic !== true &&
+    message.parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
+  )
+}
+
+/** Text without a call: the agent yielded. */
+export function isFinalReply(message: Message): boolean {
+  return (
+    message.role === 'assistant' &&
+    message.parts.some((part) => part.type === 'text' && part.text.trim() !== '') &&
+    !message.parts.some((part) => part.type === 'tool-call')
+  )
+}
+
+function truncate(
+  candidate: PreservedMessage,
+  tokensMax: number,
+  request: { countTokens: CountTokens; countMessage: (message: Message) => number },
+): PreservedMessage {
+  const { number } = candidate
+  const attachments = candidate.message.parts.filter((part) => part.type !== 'text')
+  const attachmentTokens =
+    attachments.length === 0 ? 0 : request.countMessage({ role: 'user', parts: attachments })
+  const hasRoom = attachmentTokens <= tokensMax / 2
+  const parts = candidate.message.parts.map(
+    (part): UserPart =>
+      hasRoom || part.type === 'text'
+        ? part
+        : { type: 'text', text: `[${part.type} of message ${number} left out]` },
+  )
+  const room = hasRoom ? tokensMax - attachmentTokens : tokensMax
+  return {
+    ...candidate,
+    message: {
+      role: 'user',
+      parts: clipUserParts(parts, { tokensMax: room, countTokens: request.countTokens, number }),
+    },
+    truncated: true,
+  }
+}

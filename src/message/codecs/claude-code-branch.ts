@@ -1,0 +1,82 @@
+import { isObject, type JsonObject } from '../../base/json.ts'
+import { asList, textField } from './origin.ts'
+
+/**
+ * Which lines of a Claude Code file the model would be given now. Lines form a tree by `parentUuid`;
+ * the branch that counts is the one of the newest line, without side chains (sub-agents), from the
+ * newest compaction on. Two things need care, both seen in real files. A parent may be missing
+ * (progress lines are often left out): then the line before it is the parent. And parallel tool
+ * calls fork: each call is a line, and the results hang on different ones, so the replies and results
+ * beside the branch that belong to its calls are brought back.
+ */
+export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[] {
+  const main = lines.filter((line) => line['isSidechain'] !== true)
+  const nodes = main.filter((line) => typeof line['uuid'] === 'string')
+  if (nodes.length === 0) return main.filter(isSpoken)
+  const chosen = walkBack(nodes)
+  addParallel(nodes, chosen)
+  const prompts = main.filter(isSystemPrompt)
+  const spoken = nodes.filter((line) => chosen.has(line) && isSpoken(line))
+  return [...prompts, ...spoken.filter((line) => !isSystemPrompt(line))]
+}
+
+function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
+  const places = new Map<unknown, number>()
+  for (const [index, line] of nodes.entries()) places.set(line['uuid'], index)
+  const chosen = new Set<JsonObject>()
+  let at = nodes.length - 1
+  for (;;) {
+    const line = nodes[at]
+    if (line === undefined || chosen.has(line)) return chosen
+    chosen.add(line)
+    if (line['subtype'] === 'compact_boundary' || line['isCompactSummary'] === true) return chosen
+    const parent = line['parentUuid'] ?? line['logicalParentUuid']
+    at = typeof parent === 'string' ? (places.get(parent) ?? at - 1) : -1
+  }
+}
+
+function addParallel(nodes: readonly JsonObject[], chosen: Set<JsonObject>): void {
+  const first = nodes.findIndex((line) => chosen.has(line))
+  const later = nodes.slice(first)
+  const replies = new Set<string>()
+  for (const line of chosen) {
+    const id = replyId(line)
+    if (id !== undefined) replies.add(id)
+  }
+  for (const line of later) if (replies.has(replyId(line) ?? '')) chosen.add(line)
+
+  const open = new Set<string>()
+  for (const line of chosen) for (const id of idsOf(line, 'tool_use', 'id')) open.add(id)
+  for (const line of chosen)
+    for (const id of idsOf(line, 'tool_result', 'tool_use_id')) open.delete(id)
+  for (const line of later) {
+    if (chosen.has(line)) continue
+    if (idsOf(line, 'tool_result', 'tool_use_id').some((id) => open.delete(id))) chosen.add(line)
+  }
+}
+
+/** The id that the lines of one reply share. */
+export function replyId(line: JsonObject): string | undefined {
+  const { message } = line
+  if (line['type'] !== 'assistant' || !isObject(message)) return undefined
+  return textField(message, 'id')
+}
+
+function idsOf(line: JsonObject, type: string, key: string): readonly string[] {
+  const content = isObject(line['message']) ? line['message']['content'] : undefined
+  return asList(content).flatMap((block) => {
+    const id = isObject(block) && block['type'] === type ? block[key] : undefined
+    return typeof id === 'string' ? [id] : []
+  })
+}
+
+function isSpoken(line: JsonObject): boolean {
+  if (isSystemPrompt(line)) return true
+  const isReply = line['type'] === 'assistant' && line['isApiErrorMessage'] !== true
+  return (line['type'] === 'user' || isReply) && isObject(line['message'])
+}
+
+/** Claude Code keeps no system prompt in its files; the codec writes one that must not be lost so. */
+export function isSystemPrompt(line: JsonObject): boolean {
+  return line['type'] === 'system' && line['subtype'] === 'system_prompt'
+}

@@ -1,0 +1,88 @@
+import type { JsonValue } from '../../base/json.ts'
+import type { FormatName } from '../codec.ts'
+import type { OpaquePart, Part, TextPart } from '../message.ts'
+import { hasWord, kindredOrigin, originOf, type Place } from './origin.ts'
+
+/**
+ * The `content` of a foreign message: a string in the simple case, a list of parts in the general
+ * one, and in files that people really have also null, absent, empty or something else altogether.
+ * The spelling is remembered as a word, so that the same one is written again.
+ */
+export type Spelling = 'string' | 'parts' | 'null' | 'absent' | 'empty' | 'whole'
+
+const SPELLINGS: readonly Spelling[] = ['string', 'parts', 'null', 'absent', 'empty', 'whole']
+
+export function readContent<P>(
+  content: JsonValue | undefined,
+  place: Place,
+  readPart: (value: JsonValue) => P,
+): { readonly parts: readonly (P | TextPart | OpaquePart)[]; readonly spelling: Spelling } {
+  if (content === undefined) return { parts: [], spelling: 'absent' }
+  if (content === null) return { parts: [], spelling: 'null' }
+  if (content === '') return { parts: [], spelling: 'empty' }
+  if (typeof content === 'string') {
+    return { parts: [{ type: 'text', text: content }], spelling: 'string' }
+  }
+  if (Array.isArray(content)) {
+    return { parts: (content as readonly JsonValue[]).map(readPart), spelling: 'parts' }
+  }
+  return { parts: [opaque('other', content, place)], spelling: 'whole' }
+}
+
+/** Nothing (undefined) stands for an absent field. Parts that cannot be said here are left out. */
+export function writeContent<P extends Part>(
+  parts: readonly P[],
+  spelling: Spelling,
+  format: FormatName,
+  writePart: (part: P) => JsonValue | undefined,
+): JsonValue | undefined {
+  const [first] = parts
+  if (first === undefined) return EMPTY[spelling]
+  if (parts.length === 1) {
+    if (spelling === 'whole' && first.type === 'opaque') return first.value
+    if (spelling !== 'parts' && isPlainText(first, format)) return first.text
+  }
+  return parts.map(writePart).filter((value) => value !== undefined)
+}
+
+const EMPTY: { readonly [spelling in Spelling]: JsonValue | undefined } = {
+  string: '',
+  empty: '',
+  parts: [],
+  null: null,
+  absent: undefined,
+  whole: [],
+}
+
+function isPlainText(part: Part, format: FormatName): part is TextPart {
+  if (part.type !== 'text') return false
+  const origin = kindredOrigin(part, format)
+  return origin?.fields === undefined && origin?.shape === undefined
+}
+
+/** How the content was spelled; a message that was made here is spelled the format's usual way. */
+export function spellingOf(origin: Parameters<typeof hasWord>[0], usual: Spelling): Spelling {
+  return SPELLINGS.find((word) => hasWord(origin, word)) ?? usual
+}
+
+export function opaque(
+  provider: OpaquePart['provider'],
+  value: JsonValue,
+  place: Place,
+  ...words: readonly string[]
+): OpaquePart {
+  const origin = originOf(place.format, place.at, undefined, ...words)
+  return { type: 'opaque', provider, value, origin }
+}
+
+/** A list may hold bare strings where parts are due; those are text. */
+export function readBare(value: JsonValue, place: Place): TextPart | OpaquePart {
+  if (typeof value !== 'string') return opaque('other', value, place)
+  const origin = originOf(place.format, place.at, undefined, 'bare')
+  return { type: 'text', text: value, origin }
+}
+
+/** Nothing of the message can be said here: no message at all is better than an empty one. */
+export function isLost(content: JsonValue | undefined, parts: readonly Part[]): boolean {
+  return parts.length > 0 && Array.isArray(content) && content.length === 0
+}

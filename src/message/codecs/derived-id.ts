@@ -1,0 +1,23 @@
+import { hash } from 'node:crypto'
+
+/**
+ * Ids for lines that are new. Derived from the place and the line before, because the codecs have
+ * no randomness: the same conversation is written as the same bytes.
+ */
+export function derivedId(...parts: readonly (string | number)[]): string {
+  return hash('sha256', parts.join('\n').toWellFormed(), 'hex')
+}
+
+export function derivedUuid(...parts: readonly (string | number)[]): string {
+  const hex = derivedId(...parts)
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+  ]
+  return [...groups, hex.slice(20, 32)].join('-')
+}
+
+/** The stamp of a line whose time nobody knows and that stands first. */
+export const NO_TIME = '1970-01-01T00:00:00.000Z'

@@ -1,0 +1,74 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Conversation, FormatName, Wrapper } from '../codec.ts'
+import { findHandoff } from '../envelope.ts'
+import type { Message } from '../message.ts'
+import { textField, without } from './origin.ts'
+
+/** A request as a JSON document: a bare array of messages, or an object around one. */
+export interface Request {
+  readonly items: readonly JsonValue[]
+  readonly wrapper?: Wrapper
+}
+
+export function openRequest(document: JsonValue, key: Wrapper['key']): Request | undefined {
+  if (Array.isArray(document)) return { items: document as readonly JsonValue[] }
+  const items = isObject(document) ? document[key] : undefined
+  if (!isObject(document) || !Array.isArray(items)) return undefined
+  const fields = without(document, [key]) ?? {}
+  return { items: items as readonly JsonValue[], wrapper: { key, fields } }
+}
+
+export function closeRequest(items: readonly JsonValue[], wrapper: Wrapper | undefined): JsonValue {
+  return wrapper === undefined ? items : { ...wrapper.fields, [wrapper.key]: items }
+}
+
+/** What every codec does last: our own handoffs in a foreign file become handoffs again. */
+export function conversationOf(
+  format: FormatName,
+  messages: readonly Message[],
+  rest: {
+    readonly wrapper?: Wrapper | undefined
+    readonly header?: readonly JsonValue[] | undefined
+    readonly model?: string | undefined
+    readonly notes?: readonly string[]
+  } = {},
+): Conversation {
+  const { wrapper, header, model, notes = [] } = rest
+  return {
+    format,
+    messages: findHandoff(messages),
+    ...(wrapper !== undefined && { wrapper }),
+    ...(header !== undefined && header.length > 0 && { header }),
+    ...(model !== undefined && { model }),
+    notes,
+  }
+}
+
+export function modelOf(wrapper: Wrapper | undefined): string | undefined {
+  return wrapper === undefined ? undefined : textField(wrapper.fields, 'model')
+}
+
+/** Why the messages cannot be read at all, whatever the format. */
+export function rejectItems(
+  request: Request | undefined,
+  key: Wrapper['key'],
+  rejectItem: (item: JsonObject) => string | undefined,
+): string | undefined {
+  if (request === undefined) return `expected an array, or an object with an array "${key}"`
+  for (const [index, item] of request.items.entries()) {
+    const place = `${request.wrapper === undefined ? 'item ' : `${key} `}${index}`
+    if (!isObject(item)) return `${place} is not an object`
+    const reason = rejectItem(item)
+    if (reason !== undefined) return `${place} ${reason}`
+  }
+  return undefined
+}
+
+/** Roles a format knows; the reason names the one that it does not. */
+export function rejectRole(item: JsonObject, roles: readonly string[]): string | undefined {
+  const { role } = item
+  if ('parts' in item && !('content' in item)) return 'has "parts" where "content" is due'
+  if (typeof role === 'string' && roles.includes(role)) return undefined
+  if (role === undefined) return 'has no role'
+  return `has the role ${JSON.stringify(role).slice(0, 40)}, known are ${roles.join(', ')}`
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../base/json.ts'
+import type { Codec } from '../codec.ts'
+import { chatReader, writeChatMessage } from './chat-message.ts'
+import {
+  closeRequest,
+  conversationOf,
+  modelOf,
+  openRequest,
+  rejectItems,
+  rejectRole,
+} from './document.ts'
+import { plain } from './items.ts'
+import { rejectBySigns, rejectBySystem } from './signs.ts'
+
+/** OpenAI's Chat Completions: a request object, or its array of messages alone. */
+const FORMAT = 'openai-chat'
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+
+export const openaiChat: Codec = {
+  name: FORMAT,
+  framing: 'json',
+
+  reject(document) {
+    const request = openRequest(document, 'messages')
+    const reason = rejectItems(request, 'messages', (item) => rejectRole(item, ROLES))
+    if (reason !== undefined || request === undefined) return reason
+    return rejectBySigns(request, FORMAT) ?? rejectBySystem(request, FORMAT)
+  },
+
+  parse(document) {
+    const request = openRequest(document, 'messages')
+    const read = chatReader(FORMAT)
+    const messages = (request?.items ?? []).map((item, at) => read(item as JsonObject, at))
+    const wrapper = request?.wrapper
+    return conversationOf(FORMAT, messages, { wrapper, model: modelOf(wrapper) })
+  },
+
+  format(conversation) {
+    const items = conversation.messages.flatMap((message) =>
+      writeChatMessage(plain(message), FORMAT),
+    )
+    return closeRequest(items, conversation.wrapper)
+  },
+}

@@ -1,0 +1,92 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { FormatName } from '../codec.ts'
+import type { Origin } from '../message.ts'
+
+/**
+ * What a codec remembers of the foreign item so that it can be written again as it was: the fields
+ * we have no word for, and, as words in `shape`, the spelling where the format allows several.
+ */
+export interface Place {
+  readonly format: FormatName
+  /** The number of the item. */
+  readonly at: number
+}
+
+type Words = readonly (string | false | undefined)[]
+
+export function originOf(
+  format: FormatName,
+  at: number,
+  fields?: JsonObject,
+  ...words: Words
+): Origin {
+  const shape = words.filter((word) => typeof word === 'string').join(' ')
+  return {
+    format,
+    at,
+    ...(fields !== undefined && { fields }),
+    ...(shape !== '' && { shape }),
+  }
+}
+
+/** For spreading into a part: most parts are spelled the only way there is and need no origin. */
+export function originOfPart(
+  format: FormatName,
+  at: number,
+  fields?: JsonObject,
+  ...words: Words
+): { readonly origin?: Origin } {
+  const origin = originOf(format, at, fields, ...words)
+  return origin.fields === undefined && origin.shape === undefined ? {} : { origin }
+}
+
+/** The origin, where the value was read from this very format. */
+export function ownOrigin(value: { readonly origin?: Origin }, format: FormatName) {
+  return value.origin?.format === format ? value.origin : undefined
+}
+
+// A log and its provider's API speak the same parts; what surrounds them differs.
+const LANGUAGES: { readonly [name in FormatName]: string } = {
+  'openai-chat': 'chat',
+  hermes: 'chat',
+  'openai-responses': 'responses',
+  codex: 'responses',
+  anthropic: 'anthropic',
+  'claude-code': 'anthropic',
+  'ai-sdk': 'ai-sdk',
+  pi: 'pi',
+}
+
+/** The origin, where the part was read from a format that spells parts as this one does. */
+export function kindredOrigin(value: { readonly origin?: Origin }, format: FormatName) {
+  const { origin } = value
+  if (origin === undefined || LANGUAGES[origin.format] !== LANGUAGES[format]) return undefined
+  return origin
+}
+
+export function hasWord(origin: Origin | undefined, word: string): boolean {
+  return origin?.shape?.split(' ').includes(word) ?? false
+}
+
+/**
+ * The object without the keys; nothing when nothing is left. Built from entries, so that a key
+ * called `__proto__` stays a key.
+ */
+export function without(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
+  const entries = Object.entries(object).filter(([key]) => !keys.includes(key))
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+export function textField(object: JsonObject, key: string): string | undefined {
+  const value = object[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberField(object: JsonObject, key: string): number {
+  const value = object[key]
+  return typeof value === 'number' ? value : 0
+}
+
+export function asList(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
+}

@@ -1,0 +1,178 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { Findings, isBlank, kindOf, type Located } from './findings.ts'
+import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
+
+/** Blocks we know and that the other role holds; blocks we do not know pass. */
+const NOT_FOR: { readonly [role: string]: readonly string[] } = {
+  user: ['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use'],
+  assistant: ['tool_result', 'image', 'document'],
+}
+
+export function checkAnthropic(wire: JsonObject): Findings {
+  const findings = new Findings()
+  checkSystem(findings, wire['system'])
+  const messages = findings.objects(wire['messages'], 'messages')
+  const first = messages[0]
+  const last = messages.at(-1)
+  if (first === undefined) findings.add('no-messages', 'messages', 'nothing was said')
+  else if (first.item['role'] !== 'user') findings.add('first-role', first.at, 'not from the user')
+
+  const callIds = new Set<string>()
+  let open = new Set<string>()
+  for (const [index, { item, at }] of messages.entries()) {
+    const role = String(item['role'])
+    if (NOT_FOR[role] === undefined) findings.add('shape', at, `unknown role ${role}`)
+    const before = messages[index - 1]
+    if (before?.item['role'] === role)
+      findings.add('role-alternation', at, `a second ${role} message`)
+
+    const blocks = readBlocks(findings, item['content'], role, `${at}.content`)
+    open = checkResults(findings, blocks, open, at)
+    if (before !== undefined) {
+      for (const id of open)
+        findings.add('unanswered-call', before.at, `the next message has no result for ${id}`)
+    }
+    open = checkCalls(findings, blocks, callIds)
+    if (role === 'assistant') checkThinking(findings, blocks)
+  }
+  if (last === undefined) return findings
+  for (const id of open)
+    findings.add('unanswered-call', last.at, `no message with a result for ${id}`)
+  if (last.item['role'] === 'assistant') {
+    findings.add('request-last', last.at, 'the last message is from the assistant')
+    const text = endOf(last.item['content'])
+    if (text !== text.trimEnd()) findings.add('trailing-whitespace', last.at, 'ends in white space')
+  }
+  return findings
+}
+
+function checkSystem(findings: Findings, system: JsonValue | undefined): void {
+  if (system === undefined || system === '') return
+  const texts =
+    typeof system === 'string'
+      ? [{ item: { text: system }, at: 'system' }]
+      : findings.objects(system, 'system')
+  for (const { item, at } of texts) {
+    if (typeof item['text'] !== 'string')
+      findings.add('shape', at, `expected text, found ${kindOf(item['text'])}`)
+    else if (isBlank(item['text'])) findings.add('blank-text', at, 'nothing but white space')
+  }
+}
+
+/** String content as one block; every text is looked at here. */
+function readBlocks(
+  findings: Findings,
+  content: JsonValue | undefined,
+  role: string,
+  at: string,
+): readonly Located[] {
+  const blocks: readonly Located[] =
+    typeof content === 'string'
+      ? [{ item: { type: 'text', text: content }, at }]
+      : findings.objects(content, at)
+  if (blocks.length === 0 || content === '')
+    findings.add('empty-content', at, 'the message says nothing')
+  for (const { item, at: place } of blocks) {
+    const type = item['type']
+    if (typeof type !== 'string')
+      findings.add('shape', place, `expected the type of a block, found ${kindOf(type)}`)
+    else if (NOT_FOR[role]?.includes(type)) {
+      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+    }
+    if (type !== 'text') continue
+    const text = item['text']
+    if (typeof text !== 'string')
+      findings.add('shape', place, `expected text, found ${kindOf(text)}`)
+    else if (isBlank(text)) findings.add('blank-text', place, 'nothing but white space')
+  }
+  return blocks
+}
+
+/** The calls that stay open when the results of this message are taken. */
+function checkResults(
+  findings: Findings,
+  blocks: readonly Located[],
+  open: ReadonlySet<string>,
+  at: string,
+): Set<string> {
+  const stillOpen = new Set(open)
+  let othersBegan = false
+  for (const { item, at: place } of blocks) {
+    if (item['type'] !== 'tool_result') {
+      othersBegan = true
+      continue
+    }
+    const id = String(item['tool_use_id'])
+    if (othersBegan)
+      findings.add('results-first', place, `the result for ${id} stands behind other blocks`)
+    if (!open.has(id)) findings.add('orphan-result', place, `${at} does not follow a call ${id}`)
+    else if (!stillOpen.delete(id))
+      findings.add('duplicate-result', place, `${id} is answered twice`)
+    if (item['is_error'] === true && !isErrorText(item['content'])) {
+      findings.add('error-result', place, 'a failed call has text only, and some')
+    }
+  }
+  return stillOpen
+}
+
+function isErrorText(content: JsonValue | undefined): boolean {
+  if (typeof content === 'string') return content !== ''
+  if (!Array.isArray(content)) return false
+  const blocks = content as readonly JsonValue[]
+  return (
+    blocks.length > 0 &&
+    blocks.every((block) => isObject(block) && block['type'] === 'text' && block['text'] !== '')
+  )
+}
+
+function checkCalls(
+  findings: Findings,
+  blocks: readonly Located[],
+  callIds: Set<string>,
+): Set<string> {
+  const open = new Set<string>()
+  for (const { item, at } of blocks) {
+    if (item['type'] !== 'tool_use') continue
+    const { id, name, input } = item as { id?: JsonValue; name?: JsonValue; input?: JsonValue }
+    if (typeof id !== 'string' || !fits(id, CALL_ID_RULES.anthropic)) {
+      findings.add('call-id', `${at}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
+    } else if (callIds.has(id)) findings.add('duplicate-call-id', at, `${id} is used twice`)
+    if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES.anthropic)) {
+      findings.add(
+        'tool-name',
+        `${at}.name`,
+        `not a name the provider takes: ${JSON.stringify(name)}`,
+      )
+    }
+    if (!isObject(input))
+      findings.add('call-input', `${at}.input`, `expected an object, found ${kindOf(input)}`)
+    callIds.add(String(id))
+    open.add(String(id))
+  }
+  return open
+}
+
+function checkThinking(findings: Findings, blocks: readonly Located[]): void {
+  for (const { item, at } of blocks) {
+    if (item['type'] === 'thinking' && !isText(item['signature'])) {
+      findings.add('thinking-unsigned', at, 'no signature')
+    }
+    if (item['type'] === 'redacted_thinking' && !isText(item['data'])) {
+      findings.add('thinking-unsigned', at, 'no data')
+    }
+  }
+  const last = blocks.at(-1)
+  if (last?.item['type'] === 'thinking' || last?.item['type'] === 'redacted_thinking') {
+    findings.add('thinking-last', last.at, 'the reply ends with thinking')
+  }
+}
+
+function isText(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+function endOf(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content
+  const block = Array.isArray(content) ? (content as readonly JsonValue[]).at(-1) : undefined
+  return isObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
+}

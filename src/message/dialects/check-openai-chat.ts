@@ -1,0 +1,120 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { Findings, isBlank, kindOf } from './findings.ts'
+import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
+
+const PART_TYPES_BY_ROLE: { readonly [role: string]: readonly string[] } = {
+  system: ['text'],
+  developer: ['text'],
+  user: ['text', 'image_url', 'input_audio', 'file'],
+  assistant: ['text', 'refusal'],
+  tool: ['text'],
+}
+
+export function checkOpenaiChat(wire: JsonObject): Findings {
+  const findings = new Findings()
+  const messages = findings.objects(wire['messages'], 'messages')
+  const callIds = new Set<string>()
+  /** The ids of the reply just before that wait for a result, and those that have one. */
+  let waiting = new Set<string>()
+  let answered = new Set<string>()
+  let replyAt = ''
+  const closeReply = () => {
+    for (const id of waiting)
+      findings.add('unanswered-call', replyAt, `no tool message answers ${id}`)
+    waiting = new Set()
+    answered = new Set()
+  }
+
+  for (const { item, at } of messages) {
+    const role = String(item['role'])
+    if (role !== 'tool') closeReply()
+    if (PART_TYPES_BY_ROLE[role] === undefined) {
+      findings.add('shape', at, `unknown role ${role}`)
+      continue
+    }
+    const saysSomething = checkContent(findings, item['content'], role, `${at}.content`)
+    if (role === 'tool') {
+      const id = String(item['tool_call_id'])
+      if (waiting.delete(id)) answered.add(id)
+      else if (answered.has(id)) findings.add('duplicate-result', at, `${id} is answered twice`)
+      else findings.add('orphan-result', at, `the reply before has no call ${id}`)
+      continue
+    }
+    const calls = role === 'assistant' ? checkCalls(findings, item, at) : []
+    for (const id of calls) {
+      if (callIds.has(id)) findings.add('duplicate-call-id', at, `${id} is used twice`)
+      callIds.add(id)
+      waiting.add(id)
+      replyAt = at
+    }
+    const isEmpty = !saysSomething && calls.length === 0 && typeof item['refusal'] !== 'string'
+    if (isEmpty) findings.add('empty-content', at, `the ${role} message says nothing`)
+  }
+  closeReply()
+
+  const last = messages.findLast(({ item }) => !isInstruction(item))
+  if (last === undefined) findings.add('no-messages', 'messages', 'nothing was said')
+  else if (last.item['role'] !== 'user' && last.item['role'] !== 'tool') {
+    findings.add('request-last', last.at, `the last message is from ${String(last.item['role'])}`)
+  }
+  return findings
+}
+
+function isInstruction(item: JsonObject): boolean {
+  return item['role'] === 'system' || item['role'] === 'developer'
+}
+
+/** Whether the content says something; a tool's output may be empty. */
+function checkContent(
+  findings: Findings,
+  content: JsonValue | undefined,
+  role: string,
+  at: string,
+): boolean {
+  if (typeof content === 'string') return !isBlank(content)
+  if (content === null || content === undefined) {
+    if (role !== 'assistant')
+      findings.add('shape', at, `expected text or parts, found ${kindOf(content)}`)
+    return false
+  }
+  const parts = findings.objects(content, at)
+  if (Array.isArray(content) && content.length === 0) {
+    findings.add('empty-content', at, 'the list of parts is empty')
+  }
+  let saysSomething = false
+  for (const { item, at: place } of parts) {
+    const type = String(item['type'])
+    if (!PART_TYPES_BY_ROLE[role]?.includes(type)) {
+      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+    }
+    if (type === 'text' && typeof item['text'] !== 'string') {
+      findings.add('shape', `${place}.text`, `expected text, found ${kindOf(item['text'])}`)
+    }
+    if (type !== 'text' || !isBlank(String(item['text']))) saysSomething = true
+  }
+  return saysSomething
+}
+
+/** The ids of the calls. */
+function checkCalls(findings: Findings, message: JsonObject, at: string): readonly string[] {
+  if (message['tool_calls'] === undefined || message['tool_calls'] === null) return []
+  const calls = findings.objects(message['tool_calls'], `${at}.tool_calls`)
+  if (calls.length === 0) findings.add('shape', `${at}.tool_calls`, 'the list of calls is empty')
+  return calls.map(({ item, at: place }) => {
+    const isCustom = item['type'] === 'custom'
+    const call = item[isCustom ? 'custom' : 'function']
+    const name = isObject(call) ? call['name'] : undefined
+    const input = isObject(call) ? call[isCustom ? 'input' : 'arguments'] : undefined
+    const id = item['id']
+    if (typeof id !== 'string' || !fits(id, CALL_ID_RULES['openai-chat'])) {
+      findings.add('call-id', `${place}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
+    }
+    if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-chat'])) {
+      findings.add('tool-name', place, `not a name the provider takes: ${JSON.stringify(name)}`)
+    }
+    if (typeof input !== 'string') {
+      findings.add('call-input', place, `expected the arguments as text, found ${kindOf(input)}`)
+    }
+    return String(id)
+  })
+}

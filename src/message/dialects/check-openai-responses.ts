@@ -1,0 +1,142 @@
+import type { JsonObject } from '../../base/json.ts'
+import { Findings, isBlank, kindOf } from './findings.ts'
+import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
+
+const PART_TYPES_BY_ROLE: { readonly [role: string]: readonly string[] } = {
+  system: ['input_text', 'input_image', 'input_file'],
+  developer: ['input_text', 'input_image', 'input_file'],
+  user: ['input_text', 'input_image', 'input_file', 'input_audio'],
+  assistant: ['output_text', 'refusal'],
+}
+
+/** The field with the arguments, for the calls whose arguments are text. */
+const INPUT_FIELDS: { readonly [type: string]: string } = {
+  function_call: 'arguments',
+  custom_tool_call: 'input',
+}
+
+export function checkOpenaiResponses(wire: JsonObject): Findings {
+  const findings = new Findings()
+  const items = findings.objects(wire['input'], 'input')
+  const calls = new Map<string, { readonly at: string; answers: number }>()
+  const itemIds = new Set<string>()
+
+  for (const [index, { item, at }] of items.entries()) {
+    const kind = kindOfItem(item)
+    const id = item['id']
+    if (typeof id === 'string') {
+      if (itemIds.has(id)) findings.add('duplicate-item-id', at, `${id} is used twice`)
+      itemIds.add(id)
+    }
+    if (kind === 'message') checkMessage(findings, item, at)
+    else if (kind === 'unknown') {
+      findings.add('shape', at, `expected the type of an item, found ${kindOf(item['type'])}`)
+    } else if (kind === 'call') {
+      checkCall(findings, item, at)
+      const callId = String(item['call_id'])
+      if (calls.has(callId)) findings.add('duplicate-call-id', at, `${callId} is used twice`)
+      else calls.set(callId, { at, answers: 0 })
+    } else if (kind === 'result') {
+      const call = calls.get(String(item['call_id']))
+      if (call === undefined) {
+        findings.add('orphan-result', at, `no call ${String(item['call_id'])} before it`)
+      } else if (call.answers++ > 0) {
+        findings.add('duplicate-result', at, `${String(item['call_id'])} is answered twice`)
+      }
+    } else if (kind === 'reasoning') {
+      const next = items.slice(index + 1, index + 2)[0]?.item
+      const isFollowed = next !== undefined && isFromModel(next)
+      if (!isFollowed) findings.add('reasoning-alone', at, 'nothing of the reply follows it')
+    }
+  }
+  for (const [id, { at, answers }] of calls) {
+    if (answers === 0) findings.add('unanswered-call', at, `no output for ${id}`)
+  }
+
+  const last = items.findLast(
+    ({ item }) => item['role'] !== 'system' && item['role'] !== 'developer',
+  )
+  if (last === undefined) findings.add('no-messages', 'input', 'nothing was said')
+  else if (last.item['role'] !== 'user' && kindOfItem(last.item) !== 'result') {
+    findings.add(
+      'request-last',
+      last.at,
+      `the last item is ${String(last.item['type'] ?? last.item['role'])}`,
+    )
+  }
+  return findings
+}
+
+type ItemKind = 'message' | 'call' | 'result' | 'reasoning' | 'other' | 'unknown'
+
+/** Calls that the provider runs itself have no `call_id` and wait for nothing. */
+function kindOfItem(item: JsonObject): ItemKind {
+  const type = item['type']
+  if (type === 'message' || (type === undefined && item['role'] !== undefined)) return 'message'
+  if (typeof type !== 'string') return 'unknown'
+  if (type === 'reasoning') return 'reasoning'
+  if (type.endsWith('_output')) return 'result'
+  if (INPUT_FIELDS[type] !== undefined) return 'call'
+  return type.endsWith('_call') && item['call_id'] !== undefined ? 'call' : 'other'
+}
+
+/** Further reasoning counts: the last of a row is the one that needs something behind it. */
+function isFromModel(item: JsonObject): boolean {
+  const type = kindOfItem(item)
+  if (type === 'message') return item['role'] === 'assistant'
+  return (
+    type === 'call' ||
+    type === 'reasoning' ||
+    (type === 'other' && String(item['type']).endsWith('_call'))
+  )
+}
+
+function checkMessage(findings: Findings, item: JsonObject, at: string): void {
+  const role = String(item['role'])
+  const content = item['content']
+  const types = PART_TYPES_BY_ROLE[role]
+  if (types === undefined) {
+    findings.add('shape', at, `unknown role ${role}`)
+    return
+  }
+  if (typeof content === 'string') {
+    if (isBlank(content)) findings.add('empty-content', at, `the ${role} message says nothing`)
+    return
+  }
+  let saysSomething = false
+  for (const { item: part, at: place } of findings.objects(content, `${at}.content`)) {
+    const type = String(part['type'])
+    if (!types.includes(type))
+      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+    const isText = type.endsWith('_text')
+    if (isText && typeof part['text'] !== 'string') {
+      findings.add('shape', `${place}.text`, `expected text, found ${kindOf(part['text'])}`)
+    }
+    if (!isText || !isBlank(String(part['text']))) saysSomething = true
+  }
+  if (!saysSomething) findings.add('empty-content', at, `the ${role} message says nothing`)
+}
+
+function checkCall(findings: Findings, item: JsonObject, at: string): void {
+  const callId = item['call_id']
+  if (typeof callId !== 'string' || !fits(callId, CALL_ID_RULES['openai-responses'])) {
+    findings.add(
+      'call-id',
+      `${at}.call_id`,
+      `not an id the provider takes: ${JSON.stringify(callId)}`,
+    )
+  }
+  const field = INPUT_FIELDS[String(item['type'])]
+  if (field === undefined) return
+  const name = item['name']
+  if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-responses'])) {
+    findings.add(
+      'tool-name',
+      `${at}.name`,
+      `not a name the provider takes: ${JSON.stringify(name)}`,
+    )
+  }
+  if (typeof item[field] !== 'string') {
+    findings.add('call-input', `${at}.${field}`, `expected text, found ${kindOf(item[field])}`)
+  }
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../../base/json.ts'
+import { Findings, isBlank, kindOf } from './findings.ts'
+
+/** What the strictest chat templates of local servers take: text, and user and assistant in turn. */
+export function checkStrict(wire: JsonObject): Findings {
+  const findings = new Findings()
+  const messages = findings.objects(wire['messages'], 'messages')
+  let before: string | undefined
+  for (const [index, { item, at }] of messages.entries()) {
+    const { role, content } = item as { role?: unknown; content?: unknown }
+    if (role !== 'system' && role !== 'user' && role !== 'assistant') {
+      findings.add('shape', at, `unknown role ${String(role)}`)
+    }
+    if (item['tool_calls'] !== undefined) findings.add('shape', at, 'templates know no tool calls')
+    if (typeof content !== 'string') {
+      findings.add('shape', `${at}.content`, `expected text, found ${kindOf(content)}`)
+    } else if (isBlank(content)) findings.add('blank-text', at, 'nothing but white space')
+
+    if (role === 'system') {
+      if (index > 0) findings.add('system-place', at, 'a system message behind the first message')
+      continue
+    }
+    if (before === undefined && role !== 'user') findings.add('first-role', at, 'not from the user')
+    if (before === role) findings.add('role-alternation', at, `a second ${String(role)} message`)
+    before = String(role)
+  }
+  if (before === undefined) findings.add('no-messages', 'messages', 'nothing was said')
+  else if (before !== 'user')
+    findings.add('request-last', 'messages', `the last message is from ${before}`)
+  return findings
+}

@@ -1,0 +1,73 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Rule } from './rules.ts'
+
+/** One rule that a request breaks, and where. */
+export interface Violation {
+  readonly rule: Rule
+  /** A path into the request, such as `messages[12].content[0]`. */
+  readonly at: string
+  readonly detail: string
+}
+
+/** Collects what a checker finds. A checker reads the request's JSON and nothing else. */
+export class Findings {
+  readonly #violations: Violation[] = []
+
+  get violations(): readonly Violation[] {
+    return this.#violations
+  }
+
+  add(rule: Rule, at: string, detail: string): void {
+    this.#violations.push({ rule, at, detail })
+  }
+
+  /** The items of a list that has to be there; those that are no objects are reported and left out. */
+  objects(value: JsonValue | undefined, at: string): readonly Located[] {
+    if (!Array.isArray(value)) {
+      this.add('shape', at, `expected a list, found ${kindOf(value)}`)
+      return []
+    }
+    const located: Located[] = []
+    for (const [index, item] of (value as readonly JsonValue[]).entries()) {
+      if (isObject(item)) located.push({ item, at: `${at}[${index}]` })
+      else this.add('shape', `${at}[${index}]`, `expected an object, found ${kindOf(item)}`)
+    }
+    return located
+  }
+}
+
+export interface Located {
+  readonly item: JsonObject
+  readonly at: string
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}
+
+/** White space and control characters: servers strip more of them than JavaScript's `trim`. */
+export function isBlank(text: string): boolean {
+  return !/[^\s\p{Cc}]/u.test(text)
+}
+
+/** Every string and key of the request; iterative, because requests may be nested deeply. */
+export function findLoneSurrogates(wire: JsonValue, findings: Findings): void {
+  const stack: { readonly value: JsonValue; readonly at: string }[] = [{ value: wire, at: '' }]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { value, at } = next
+    if (typeof value === 'string') {
+      if (!value.isWellFormed()) findings.add('lone-surrogate', at, 'half a surrogate pair')
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of (value as readonly JsonValue[]).entries()) {
+        stack.push({ value: item, at: `${at}[${index}]` })
+      }
+    } else if (isObject(value)) {
+      for (const [key, item] of Object.entries(value)) {
+        if (!key.isWellFormed())
+          findings.add('lone-surrogate', at, 'half a surrogate pair in a key')
+        stack.push({ value: item, at: at === '' ? key : `${at}.${key}` })
+      }
+    }
+  }
+}

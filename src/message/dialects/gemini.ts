@@ -1,0 +1,67 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { BlobSource, Message, Part, ToolResultPart } from '../message.ts'
+import { textOf } from '../text.ts'
+
+/** Gemini's `generateContent`. Calls have no ids there: responses stand in the order of the calls. */
+export function formatGemini(messages: readonly Message[]): JsonObject {
+  const system: JsonValue[] = []
+  const contents: JsonValue[] = []
+  let calls = new Map<string, { readonly name: string; readonly order: number }>()
+  for (const message of messages) {
+    switch (message.role) {
+      case 'system':
+        system.push(...message.parts.flatMap(writePart))
+        break
+      case 'user':
+        contents.push({ role: 'user', parts: message.parts.flatMap(writePart) })
+        break
+      case 'assistant': {
+        contents.push({ role: 'model', parts: message.parts.flatMap(writePart) })
+        const made = message.parts.filter((part) => part.type === 'tool-call')
+        calls = new Map(made.map(({ id, name }, order) => [id, { name, order }]))
+        break
+      }
+      case 'tool': {
+        const order = (part: ToolResultPart) => calls.get(part.callId)?.order ?? 0
+        const results = message.parts.toSorted((a, b) => order(a) - order(b))
+        const parts = results.map((part) => writeResult(part, calls.get(part.callId)?.name ?? ''))
+        contents.push({ role: 'user', parts })
+      }
+    }
+  }
+  return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
+}
+
+function writePart(part: Part): readonly JsonValue[] {
+  switch (part.type) {
+    case 'text':
+      return [{ text: part.text }]
+    case 'image':
+    case 'file':
+      return [writeBlob(part.source) ?? { text: textOf(part) }]
+    case 'tool-call':
+      return [{ functionCall: { name: part.name, args: part.input } }]
+    case 'opaque':
+      return isObject(part.value) ? [part.value] : []
+    case 'reasoning':
+    case 'tool-result':
+      return []
+  }
+}
+
+/** A file id is another provider's. */
+function writeBlob(source: BlobSource): JsonObject | undefined {
+  switch (source.kind) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+    case 'url':
+      return { fileData: { fileUri: source.url } }
+    case 'id':
+      return undefined
+  }
+}
+
+function writeResult(part: ToolResultPart, name: string): JsonObject {
+  const text = textOf(part)
+  return { functionResponse: { name, response: part.isError ? { error: text } : { output: text } } }
+}

@@ -1,0 +1,46 @@
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from './handoff.ts'
+
+/**
+ * The ledger as people and models read it, in rank order. Every character of it is paid for in
+ * every later request, so single words of a kind share a line behind its name, and only an entry
+ * that holds a blank takes a line to itself, indented.
+ *
+ *     path: /srv/app/main.ts /srv/app/plan.ts
+ *     error:
+ *      connection refused by 10.0.0.7
+ */
+export function writeLedger(entries: readonly LedgerEntry[]): string {
+  const lines: string[] = []
+  let open: LedgerKind | undefined
+  for (const { kind, text } of entries) {
+    if (kind !== open) lines.push(`${kind}:`)
+    open = kind
+    const last = lines.at(-1) ?? ''
+    if (!isWord(text)) lines.push(` ${text}`)
+    else if (last.startsWith(' ')) lines.push(`${kind}: ${text}`)
+    else lines[lines.length - 1] = `${last} ${text}`
+  }
+  return lines.join('\n')
+}
+
+/** Counts and numbers are not written, so that what comes back has neutral ones. */
+export function readLedger(text: string): LedgerEntry[] {
+  const entries: LedgerEntry[] = []
+  let kind: LedgerKind | undefined
+  const add = (found: string) => {
+    if (kind !== undefined) entries.push({ kind, text: found, count: 1, number: 0 })
+  }
+  for (const line of text.split('\n')) {
+    if (line.startsWith(' ')) add(line.slice(1))
+    else {
+      const [name, ...words] = line.split(' ')
+      kind = LEDGER_KINDS.find((known) => name === `${known}:`)
+      for (const word of words) add(word)
+    }
+  }
+  return entries
+}
+
+function isWord(text: string): boolean {
+  return text !== '' && !text.includes(' ')
+}

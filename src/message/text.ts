@@ -1,0 +1,34 @@
+import { isObject, type JsonValue } from '../base/json.ts'
+import type { Message, Part } from './message.ts'
+
+/**
+ * What a message or part says, as plain text: for people, for the summariser, and for formats that
+ * have no word for a part. Images and files are shown as markers; nothing makes it fail.
+ */
+export function textOf(value: Message | Part): string {
+  if ('role' in value) {
+    if (value.role === 'handoff') return value.handoff.summary
+    return value.parts.map(textOf).filter(Boolean).join('\n')
+  }
+  switch (value.type) {
+    case 'text':
+    case 'reasoning':
+      return value.text
+    case 'image':
+      return '[image]'
+    case 'file':
+      return value.name === undefined ? '[file]' : `[file ${value.name}]`
+    case 'tool-call':
+      return `[call ${value.name}] ${value.inputText ?? JSON.stringify(value.input)}`
+    case 'tool-result':
+      return value.output.map(textOf).filter(Boolean).join('\n')
+    case 'opaque':
+      return textOfOpaque(value.value)
+  }
+}
+
+function textOfOpaque(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  const type = isObject(value) ? value['type'] : undefined
+  return typeof type === 'string' ? `[${type}]` : '[unknown]'
+}

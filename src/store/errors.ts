@@ -1,0 +1,133 @@
+import { KnownError } from '../base/errors.ts'
+
+/** Operating errors of every engine. Facts are plain data, so that a worker can send them over. */
+export abstract class StoreError extends KnownError {
+  abstract readonly facts: { readonly [name: string]: string | number }
+}
+
+export class InvalidBodyError extends StoreError {
+  override readonly name = 'InvalidBodyError'
+  readonly code = 'invalid-body'
+  readonly retryable = false
+  readonly facts: { readonly problem: string }
+
+  constructor(facts: InvalidBodyError['facts']) {
+    super(`A body must be plain JSON, but this one ${facts.problem}.`)
+    this.facts = facts
+  }
+}
+
+/** A caller broke the protocol: it asked for something that no reading of the rules allows. */
+export class InvalidRequestError extends StoreError {
+  override readonly name = 'InvalidRequestError'
+  readonly code = 'invalid-request'
+  readonly retryable = false
+  readonly facts: { readonly problem: string }
+
+  constructor(facts: InvalidRequestError['facts']) {
+    super(facts.problem)
+    this.facts = facts
+  }
+}
+
+export class UnknownSessionError extends StoreError {
+  override readonly name = 'UnknownSessionError'
+  readonly code = 'unknown-session'
+  readonly retryable = false
+  readonly facts: { readonly sessionId: string }
+
+  constructor(facts: UnknownSessionError['facts']) {
+    super(`No session ${JSON.stringify(facts.sessionId.slice(0, 80))} in this store.`)
+    this.facts = facts
+  }
+}
+
+/** Raised before anything was acknowledged: nothing was written, the call may be made again. */
+export class StoreBusyError extends StoreError {
+  override readonly name = 'StoreBusyError'
+  readonly code = 'store-busy'
+  readonly retryable = true
+  readonly facts: { readonly waitedMs: number; readonly problem: string }
+
+  constructor(facts: StoreBusyError['facts']) {
+    super(`The store is busy: ${facts.problem} (waited ${Math.round(facts.waitedMs)} ms).`)
+    this.facts = facts
+  }
+}
+
+export class StoreFullError extends StoreError {
+  override readonly name = 'StoreFullError'
+  readonly code = 'store-full'
+  readonly retryable = true
+  readonly facts: { readonly path: string }
+
+  constructor(facts: StoreFullError['facts']) {
+    super(`No space left for ${facts.path}. Nothing was written; free some space and try again.`)
+    this.facts = facts
+  }
+}
+
+export class StoreReadOnlyError extends StoreError {
+  override readonly name = 'StoreReadOnlyError'
+  readonly code = 'store-read-only'
+  readonly retryable = false
+  readonly facts: { readonly path: string; readonly problem: string }
+
+  constructor(facts: StoreReadOnlyError['facts']) {
+    super(
+      `${facts.path} cannot be written (${facts.problem}). The file and its folder must belong to the user that runs this.`,
+    )
+    this.facts = facts
+  }
+}
+
+/** Fail closed (I26): reading goes on, nothing is acknowledged until a person has looked. */
+export class StoreDamagedError extends StoreError {
+  override readonly name = 'StoreDamagedError'
+  readonly code = 'store-damaged'
+  readonly retryable = false
+  readonly facts: { readonly path: string; readonly problem: string }
+
+  constructor(facts: StoreDamagedError['facts']) {
+    super(`${facts.path} is not in order: ${facts.problem}`)
+    this.facts = facts
+  }
+}
+
+/** The file, the drive or the library is one that this program must not write to. */
+export class StoreRefusedError extends StoreError {
+  override readonly name = 'StoreRefusedError'
+  readonly code = 'store-refused'
+  readonly retryable = false
+  readonly facts: { readonly path: string; readonly problem: string }
+
+  constructor(facts: StoreRefusedError['facts']) {
+    super(`Will not open ${facts.path}: ${facts.problem}`)
+    this.facts = facts
+  }
+}
+
+export class StoreClosedError extends StoreError {
+  override readonly name = 'StoreClosedError'
+  readonly code = 'store-closed'
+  readonly retryable = false
+  readonly facts: { readonly verb: string }
+
+  constructor(facts: StoreClosedError['facts']) {
+    super(`The store is closed; ${facts.verb} was not carried out.`)
+    this.facts = facts
+  }
+}
+
+/** The commit may or may not have happened: look for the operation id, never repeat blindly. */
+export class OutcomeUnknownError extends StoreError {
+  override readonly name = 'OutcomeUnknownError'
+  readonly code = 'outcome-unknown'
+  readonly retryable = false
+  readonly facts: { readonly verb: string; readonly problem: string }
+
+  constructor(facts: OutcomeUnknownError['facts']) {
+    super(`Whether ${facts.verb} was committed is unknown: ${facts.problem}`)
+    this.facts = facts
+  }
+}

@@ -1,0 +1,66 @@
+import { type EntryNumber, entryNumber } from '../base/ids.ts'
+import type { CompactionBy, CompactionMeta, EntryHead, PinRecord } from './rows.ts'
+
+/**
+ * What a context is built from, folded from the heads of a transcript. The session row keeps the
+ * newest result as a cache; `verify` folds again and compares (I9).
+ */
+export interface Fold {
+  readonly effective: EntryNumber
+  readonly covers: EntryNumber
+  readonly by: CompactionBy | null
+  readonly base: EntryNumber
+  readonly pins: Readonly<Record<string, PinRecord>>
+  readonly settings: EntryNumber
+  readonly tasks: EntryNumber
+}
+
+/** The kinds that the fold needs; all others are read by range. */
+export const FOLDED_KINDS = ['compaction', 'revert', 'erasure', 'pin', 'settings', 'task'] as const
+
+/** What an entry says about the handoff it brings: a compaction, or an erasure that replaced one. */
+export function handoffOf(head: EntryHead): CompactionMeta | undefined {
+  if (head.kind === 'compaction') return head.meta
+  return head.kind === 'erasure' ? (head.meta.replaces ?? undefined) : undefined
+}
+
+export function fold(heads: readonly EntryHead[]): Fold {
+  const handoffs = new Map<number, CompactionMeta>()
+  const pins: Record<string, PinRecord> = Object.create(null)
+  let effective = entryNumber(0)
+  let base = entryNumber(0)
+  let settings = entryNumber(0)
+  let tasks = entryNumber(0)
+  for (const head of heads) {
+    const handoff = handoffOf(head)
+    if (handoff !== undefined) {
+      handoffs.set(head.number, handoff)
+      effective = head.number
+    }
+    switch (head.kind) {
+      case 'compaction':
+      case 'erasure':
+        base = head.number
+        break
+      case 'revert':
+        base = head.number
+        effective = entryNumber(head.meta.previous)
+        break
+      case 'pin':
+        if (head.meta.change === 'removed') delete pins[head.meta.name]
+        else pins[head.meta.name] = { entry: head.number, tokens: head.tokens }
+        break
+      case 'settings':
+        settings = head.number
+        break
+      case 'task':
+        tasks = head.number
+        break
+      default:
+        break
+    }
+  }
+  const present = handoffs.get(effective)
+  const covers = entryNumber(present?.covers ?? 0)
+  return { effective, covers, by: present?.by ?? null, base, pins: { ...pins }, settings, tasks }
+}

@@ -1,0 +1,120 @@
+import { entryNumber } from '../../base/ids.ts'
+import { sha256 } from '../canonical.ts'
+import { hashAudit } from '../chain.ts'
+import { contextEntries } from '../context.ts'
+import { type Finding, LIST_MAX } from '../contract.ts'
+import type { Readers } from '../facade.ts'
+import { FOLDED_KINDS } from '../fold.ts'
+import { mailState } from '../mail-state.ts'
+import { hasWork } from '../rules/birth.ts'
+import { around, rankEntries } from '../search/rank.ts'
+import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
+import { checkTranscript } from '../verify.ts'
+import { key, type MemoryTables } from './tables.ts'
+
+export function memoryReads(tables: MemoryTables): Readers {
+  const entriesOf = (id: Parameters<Readers['findSession']>[0]) => tables.entries.get(id) ?? []
+  return {
+    readStore: () => ({
+      id: tables.id,
+      schema: 0,
+      commits: tables.audit.length,
+      hash: tables.audit.at(-1)?.hash ?? sha256(tables.id),
+    }),
+    findSession: (id) => tables.session(id),
+    listSessions: ({ agent, state, after = '', limit }) =>
+      [...tables.sessions.values()]
+        .filter((row) => row.id > after && (agent ?? row.agent) === row.agent)
+        .filter((row) => (state ?? row.state) === row.state)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    readReady: ({ agents, at, limit }) =>
+      [...tables.sessions.values()]
+        .filter((row) => agents.includes(row.agent) && row.state === 'open')
+        .filter((row) => row.runner === null || !tables.runners.has(row.runner))
+        .filter((row) => hasWork(row) || (row.wakeAt !== null && row.wakeAt <= at))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listRunners: () => [...tables.runners.values()],
+    readEntries: ({ sessionId, from, to }) =>
+      entriesOf(sessionId).slice(Math.max(0, from - 1), Math.min(to, from + LIST_MAX - 1)),
+    readContext: ({ sessionId, upto }) => {
+      const session = tables.session(sessionId)
+      if (session === undefined) return null
+      const entries = entriesOf(sessionId)
+      return contextEntries(session, upto ?? session.tail, {
+        folded: (last) =>
+          entries
+            .slice(0, last)
+            .filter(({ kind }) => (FOLDED_KINDS as readonly string[]).includes(kind)),
+        numbers: (numbers) => numbers.flatMap((number) => entries[number - 1] ?? []),
+        range: (after, last) => entries.slice(after, last),
+      })
+    },
+    listMail: ({ sessionId, lane, state, after = 0, limit }) => {
+      const session = tables.session(sessionId)
+      if (session === undefined) return []
+      return (tables.mails.get(sessionId) ?? [])
+        .filter((row) => row.number > after && (lane ?? row.lane) === row.lane)
+        .map((row) => ({ ...row, state: mailState(session, row) }))
+        .filter((row) => (state ?? row.state) === row.state)
+        .slice(0, Math.min(limit, LIST_MAX))
+    },
+    findOperation: (id) => tables.operation(id),
+    listOperations: ({ sessionId, limit }) =>
+      [...tables.operations.values()]
+        .filter((row) => row.sessionId === sessionId)
+        .reverse()
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listReplies: ({ sessionId, state, limit }) =>
+      [...tables.replies.values()]
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (state ?? row.state) === row.state)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    findRoute: (route) => tables.route(route),
+    listRoutes: ({ sessionId }) =>
+      [...tables.routes.values()].filter((row) => row.sessionId === sessionId),
+    readAudit: ({ after, sessionId, limit }) =>
+      tables.audit
+        .slice(after)
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    readAttempts: ({ sessionId, modelRoute, since, limit }) =>
+      [...tables.attempts.values()]
+        .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
+        .sort((a, b) => b.at - a.at)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
+    search: ({ sessionId, text, limit, neighbours }) => {
+      const question = questionWords(text)
+      const entries = entriesOf(sessionId)
+      const candidates = entries.filter((entry) => {
+        if (!isSearched(entry) || question.length === 0) return false
+        const words = new Set(wordsOf(textOf(entry)))
+        return question.some((word) => words.has(word))
+      })
+      const hits = rankEntries(question, candidates).slice(0, Math.min(limit, LIST_MAX))
+      return hits.map((entry) => {
+        const { from, to } = around(entry.number, entryNumber(entries.length), neighbours)
+        return {
+          entry,
+          before: entries.slice(from - 1, entry.number - 1),
+          after: entries.slice(entry.number, to),
+        }
+      })
+    },
+    verify: ({ sessionId }) => {
+      const findings: Finding[] = [...tables.sessions.values()]
+        .filter((row) => (sessionId ?? row.id) === row.id)
+        .flatMap((row) => checkTranscript(row, entriesOf(row.id)))
+      let prevHash = sha256(tables.id)
+      for (const row of tables.audit) {
+        if (hashAudit(prevHash, row) !== row.hash) {
+          findings.push({ sessionId: null, entry: null, problem: `audit row ${row.cursor}` })
+        }
+        prevHash = row.hash
+      }
+      return findings
+    },
+  }
+}

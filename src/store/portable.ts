@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { entryNumber, isId, mailNumber, operationId, type SessionId } from '../base/ids.ts'
+import { isObject } from '../base/json.ts'
+import type { AdoptSession, Commits, ImportOutcome, MailItem, Reads } from './contract.ts'
+import { UnknownSessionError } from './errors.ts'
+import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from './rows.ts'
+
+/**
+ * One session as JSON lines: a header, then entries, mail, waiting replies and blobs, then a
+ * trailer that says how many there were, so that a cut file is noticed. Erased bodies stay erased.
+ */
+const FORMAT = 'throughline-session'
+const VERSION = 1
+const PAGE = 500
+
+interface Header {
+  readonly format: string
+  readonly version: number
+  readonly session: SessionRow
+}
+
+export async function* exportSession(store: Reads, id: SessionId): AsyncIterable<string> {
+  const session = await store.findSession(id)
+  if (session === undefined) throw new UnknownSessionError({ sessionId: id })
+  let lines = 0
+  const line = (value: unknown): string => {
+    lines += 1
+    return `${JSON.stringify(value)}\n`
+  }
+  yield line({ format: FORMAT, version: VERSION, session } satisfies Header)
+
+  const blobs = new Set<string>()
+  for (let from = 1; from <= session.tail; from += PAGE) {
+    const to = Math.min(session.tail, from + PAGE - 1)
+    const entries = await store.readEntries({
+      sessionId: id,
+      from: entryNumber(from),
+      to: entryNumber(to),
+    })
+    for (const entry of entries) {
+      for (const hash of 'blobs' in entry.meta ? entry.meta.blobs : []) blobs.add(hash)
+      yield line({ entry })
+    }
+  }
+  for (let after = mailNumber(0); ; ) {
+    const page = await store.listMail({ sessionId: id, after, limit: PAGE })
+    for (const item of page.filter(({ number }) => number <= session.mail)) {
+      for (const hash of item.blobs) blobs.add(hash)
+      yield line({ mail: storedMail(item) })
+    }
+    const last = page.at(-1)
+    if (last === undefined || last.number >= session.mail) break
+    after = last.number
+  }
+  const replies = await store.listReplies({ sessionId: id, state: 'waiting', limit: PAGE })
+  for (const reply of replies) yield line({ reply })
+  for (const hash of blobs) {
+    const blob = await store.findBlob({ sessionId: id, hash })
+    if (blob === undefined) continue
+    const { bytes, ...facts } = blob
+    yield line({ blob: { ...facts, base64: Buffer.from(bytes).toString('base64') } })
+  }
+  yield line({ end: { lines } })
+}
+
+function storedMail({ state, ...row }: MailItem): MailRow {
+  if (state === 'withdrawn') return { ...row, state }
+  return { ...row, state: row.lane === 'control' && state === 'settled' ? 'settled' : 'admitted' }
+}
+
+export async function importSession(
+  store: Pick<Commits, 'adoptSession'>,
+  lines: Iterable<string> | AsyncIterable<string>,
+): Promise<ImportOutcome> {
+  const read = new Import()
+  for await (const text of lines) {
+    for (const line of text.split('\n')) {
+      const problem = line.trim() === '' ? undefined : read.add(line)
+      if (problem !== undefined) return { kind: 'refused', line: read.line, problem }
+    }
+  }
+  const request = read.end()
+  return typeof request === 'string'
+    ? { kind: 'refused', line: read.line, problem: request }
+    : await store.adoptSession(request)
+}
+
+class Import {
+  line = 0
+  #session: SessionRow | undefined
+  #ended = false
+  readonly #entries: Entry[] = []
+  readonly #mail: MailRow[] = []
+  readonly #replies: ReplyRow[] = []
+  readonly #blobs: BlobRow[] = []
+
+  add(text: string): string | undefined {
+    this.line += 1
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      return 'expected JSON'
+    }
+    if (!isObject(value)) return 'expected an object'
+    if (this.#ended) return 'expected nothing behind the end'
+    if (this.#session === undefined) return this.#header(value as unknown as Header)
+    const { entry, mail, reply, blob, end } = value
+    if (isObject(entry)) this.#entries.push(entry as unknown as Entry)
+    else if (isObject(mail)) this.#mail.push(mail as unknown as MailRow)
+    else if (isObject(reply)) this.#replies.push(reply as unknown as ReplyRow)
+    else if (isObject(blob)) {
+      const { base64, ...facts } = blob
+      const bytes = new Uint8Array(Buffer.from(String(base64), 'base64'))
+      this.#blobs.push({ ...(facts as unknown as BlobRow), bytes })
+    } else if (isObject(end)) {
+      this.#ended = true
+      if (end['lines'] !== this.line - 1)
+        return `expected ${String(end['lines'])} lines before this`
+    } else return 'expected an entry, mail, reply, blob or end'
+    return undefined
+  }
+
+  #header({ format, version, session }: Header): string | undefined {
+    if (format !== FORMAT) return `expected a line that says "format": "${FORMAT}"`
+    if (version !== VERSION) return `made by a newer program (version ${version}, known ${VERSION})`
+    if (!isObject(session) || !isId(String(session['id']))) return 'expected a session with an id'
+    this.#session = session
+    return undefined
+  }
+
+  end(): AdoptSession | string {
+    if (this.#session === undefined) return 'the file is empty'
+    if (!this.#ended) return 'the file was cut: its end is missing'
+    return {
+      session: this.#session,
+      entries: this.#entries,
+      mail: this.#mail,
+      replies: this.#replies,
+      blobs: this.#blobs,
+      operation: operationId(randomUUID()),
+    }
+  }
+}

@@ -1,0 +1,294 @@
+import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+
+/** What the store keeps, as values. Engines keep these rows; the rules compute the next ones. */
+export const LANES = ['control', 'user', 'notification'] as const
+export type Lane = (typeof LANES)[number]
+/** The lanes whose mail becomes entries. Control items act and are settled one by one. */
+export type InputLane = 'user' | 'notification'
+export type BusyPolicy = 'steer' | 'queue' | 'interrupt' | 'collect'
+
+export interface StoreRow {
+  readonly id: string
+  readonly schema: number
+  /** Number and hash of the newest audit row; every commit but a renewal adds one. */
+  readonly commits: number
+  readonly hash: string
+}
+
+export interface RunnerRow {
+  readonly id: RunnerId
+  /** Boot id of the host, process id and start: tells a dead process from a silent one. */
+  readonly boot: string
+  readonly process: number
+  readonly startedAt: number
+  readonly beat: number
+  readonly leaseMs: number
+}
+
+/** Upper bounds in tokens, so that P + H + U + T + O fits below the hard limit (I33). */
+export interface Limits {
+  readonly hardTokens: number
+  readonly pinTokens: number
+  readonly handoffTokens: number
+  readonly inputTokens: number
+  readonly stepTokens: number
+  readonly outputTokens: number
+  /** Waiting items per lane and per source, before admission is refused. */
+  readonly laneMailMax: number
+  readonly sourceMailMax: number
+}
+
+export interface PinRecord {
+  readonly entry: EntryNumber
+  readonly tokens: number
+}
+
+export interface SessionRow {
+  readonly id: SessionId
+  readonly agent: string
+  readonly state: 'open' | 'erasing' | 'gone'
+  readonly birth: 'created' | 'afresh' | 'imported'
+  readonly createdAt: number
+
+  readonly fence: number
+  readonly runner: RunnerId | null
+  readonly holder: string | null
+  /** The fence under which recovery was done, so that it is done once per acquisition. */
+  readonly recovered: number
+
+  readonly tail: EntryNumber
+  readonly tailHash: string
+  readonly base: EntryNumber
+  readonly seen: EntryNumber
+
+  /** The compaction in effect (0: none), what it covers and who wrote it. */
+  readonly effective: EntryNumber
+  readonly covers: EntryNumber
+  readonly by: CompactionBy | null
+  /** How often a rewrite of the digest in effect was claimed. */
+  readonly rewrites: number
+  readonly operation: OperationId | null
+
+  readonly turn: number
+  readonly turnState: 'idle' | 'running'
+  readonly attempts: number
+  readonly openCalls: readonly string[]
+
+  readonly mail: MailNumber
+  readonly delivered: Readonly<Record<InputLane, MailNumber>>
+  readonly settled: Readonly<Record<InputLane, MailNumber>>
+  readonly pending: Readonly<Record<Lane, number>>
+  readonly replies: number
+
+  readonly policy: BusyPolicy
+  readonly wakeAt: number | null
+  readonly limits: Limits
+  readonly pins: Readonly<Record<string, PinRecord>>
+  readonly settings: EntryNumber
+  readonly tasks: EntryNumber
+}
+
+export type CompactionBy = 'model' | 'digest' | 'rewrite'
+
+interface EntryBase {
+  readonly number: EntryNumber
+  readonly operation: OperationId
+  readonly fence: number
+  readonly at: number
+  readonly tokens: number
+}
+
+/** Heads survive erasure, so no `meta` ever holds what somebody said. */
+export type EntryHead = EntryBase &
+  (
+    | { readonly kind: 'input'; readonly meta: InputMeta }
+    | { readonly kind: 'assistant'; readonly meta: AssistantMeta }
+    | { readonly kind: 'result'; readonly meta: ResultMeta }
+    | { readonly kind: 'compaction'; readonly meta: CompactionMeta }
+    | { readonly kind: 'revert'; readonly meta: RevertMeta }
+    | { readonly kind: 'pin'; readonly meta: PinMeta }
+    | { readonly kind: 'task'; readonly meta: Record<string, never> }
+    | { readonly kind: 'settings'; readonly meta: Record<string, never> }
+    | { readonly kind: 'turn'; readonly meta: TurnMeta }
+    | { readonly kind: 'erasure'; readonly meta: ErasureMeta }
+  )
+
+export type EntryKind = EntryHead['kind']
+export type InputMeta = {
+  readonly lane: InputLane
+  readonly mail: number
+  readonly blobs: readonly string[]
+}
+export type AssistantMeta = {
+  readonly turn: number
+  /** The step record: the context was built from entries 1..upto by this renderer. */
+  readonly upto: number
+  readonly renderer: string
+  readonly calls: readonly string[]
+  readonly blobs: readonly string[]
+}
+export type ResultMeta = {
+  readonly call: string
+  readonly outcome: ResultOutcome
+  readonly blobs: readonly string[]
+}
+export type ResultOutcome = 'ok' | 'error' | 'interrupted' | 'unknown'
+export type CompactionMeta = {
+  readonly covers: number
+  /** The compaction below this one; in effect again after a revert. 0: none. */
+  readonly previous: number
+  readonly by: CompactionBy
+}
+export type RevertMeta = { readonly target: number; readonly previous: number }
+export type PinMeta = { readonly name: string; readonly change: 'set' | 'removed' }
+export type TurnMeta = { readonly turn: number; readonly ended: TurnEnd }
+export type TurnEnd = 'answered' | 'stopped' | 'failed'
+export type ErasureMeta = {
+  readonly entries: readonly number[]
+  /** When the handoff in effect told of an erased entry, this entry's body replaces it. */
+  readonly replaces: CompactionMeta | null
+}
+
+export type Entry = EntryHead & {
+  /** Canonical JSON, or null once erased. */
+  readonly body: string | null
+  readonly salt: string | null
+  readonly bodyHash: string
+  readonly prevHash: string
+  readonly hash: string
+}
+
+export interface MailRow {
+  readonly number: MailNumber
+  readonly lane: Lane
+  /** For control items what is asked for; `stop` is the one the rules know. */
+  readonly control: string | null
+  /** Null, as the key and the body, once erased. */
+  readonly source: string | null
+  readonly key: string | null
+  readonly body: string | null
+  readonly tokens: number
+  /** User mail and notifications are settled by the session's cursors, never by this. */
+  readonly state: 'admitted' | 'withdrawn' | 'settled'
+  /** A control item is meant for the turn that ran when it was admitted. */
+  readonly turnAt: number | null
+  readonly blobs: readonly string[]
+  readonly at: number
+}
+
+export type MailState = 'pending' | 'delivered' | 'settled' | 'withdrawn'
+
+/** The memory of what was taken in; outlives mail and erasure, knows hashes only. */
+export interface IntakeRow {
+  readonly keyHash: string
+  readonly bodyHash: string
+  readonly sessionId: SessionId
+  /** 0 for a start afresh: the key made a session, not a mail item. */
+  readonly number: MailNumber
+}
+
+export type OperationState = 'running' | 'committed' | 'failed' | 'superseded' | 'abandoned'
+
+export interface OperationRow {
+  readonly id: OperationId
+  readonly sessionId: SessionId
+  readonly by: CompactionBy
+  readonly trigger: string
+  readonly reason: string
+  readonly fence: number
+  readonly base: EntryNumber
+  readonly covers: EntryNumber
+  readonly previous: EntryNumber
+  readonly state: OperationState
+  readonly result: JsonObject
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+export interface ReplyRow {
+  readonly sessionId: SessionId
+  readonly number: number
+  readonly entry: EntryNumber
+  readonly edge: string
+  readonly address: string
+  readonly key: string
+  readonly body: string | null
+  readonly state: 'waiting' | 'sent' | 'dead'
+  readonly attempt: number
+  readonly claimant: RunnerId | null
+  readonly dueAt: number
+  readonly at: number
+  readonly receipt: string
+}
+
+export interface Route {
+  readonly agent: string
+  readonly channel: string
+  readonly address: string
+}
+
+export interface RouteRow extends Route {
+  readonly sessionId: SessionId
+  readonly version: number
+}
+
+export interface BlobRow {
+  readonly sessionId: SessionId
+  readonly hash: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+  /** Staged while nobody uses it. */
+  readonly uses: number
+  readonly at: number
+}
+
+export interface AuditRow {
+  readonly cursor: number
+  readonly at: number
+  readonly sessionId: SessionId
+  readonly kind: AuditKind
+  readonly operation: OperationId | null
+  /** `started` or a terminal state; unique per operation, so no operation ends twice (I20). */
+  readonly phase: string | null
+  readonly facts: JsonObject
+  readonly hash: string
+}
+
+export type AuditKind =
+  | 'session created'
+  | 'session deleted'
+  | 'message admitted'
+  | 'message withdrawn'
+  | 'message delivered'
+  | 'control settled'
+  | 'step committed'
+  | 'results committed'
+  | 'turn recovered'
+  | 'turn started'
+  | 'turn ended'
+  | 'compaction started'
+  | 'compaction committed'
+  | 'compaction failed'
+  | 'compaction superseded'
+  | 'compaction abandoned'
+  | 'compaction reverted'
+  | 'lease acquired'
+  | 'lease released'
+  | 'lease lost'
+  | 'settings changed'
+  | 'route pointed'
+  | 'reply settled'
+  | 'entries erased'
+
+/** One call of a model beside or inside a turn: what rate limits and breakers count, what it cost. */
+export interface AttemptRow {
+  readonly id: OperationId
+  readonly sessionId: SessionId
+  readonly task: string
+  readonly modelRoute: string
+  readonly outcome: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly at: number
+}

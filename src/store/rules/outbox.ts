@@ -1,0 +1,48 @@
+import type { Rule } from './ruling.ts'
+
+/**
+ * Replies leave in the order of their numbers per address. A claim names its attempt, and settling
+ * names it again: a sender that was given up cannot settle what another has begun (I31).
+ */
+export const claimReply: Rule<'claimReply'> = (rows, { edge, claimant, at }) => {
+  const waiting = rows.runner(claimant) === undefined ? undefined : rows.nextReply(edge, at)
+  if (waiting === undefined) return { outcome: { kind: 'none' } }
+  const reply = { ...waiting, attempt: waiting.attempt + 1, claimant }
+  return { outcome: { kind: 'claimed', reply }, change: { replies: [reply] } }
+}
+
+export const settleReply: Rule<'settleReply'> = (rows, request) => {
+  const { sessionId, number, attempt, claimant, result } = request
+  const reply = rows.reply(sessionId, number)
+  const ours =
+    reply?.state === 'waiting' && reply.attempt === attempt && reply.claimant === claimant
+  if (!ours) return { outcome: { kind: 'refused' } }
+  const state = result.kind === 'sent' ? 'sent' : attempt >= result.attemptsMax ? 'dead' : 'waiting'
+  const settled = {
+    ...reply,
+    state,
+    claimant: null,
+    receipt: result.kind === 'sent' ? result.receipt : reply.receipt,
+    dueAt: result.kind === 'failed' ? result.retryAt : reply.dueAt,
+  } as const
+  return {
+    outcome: { kind: 'settled', state },
+    change: {
+      replies: [settled],
+      audit: [
+        {
+          sessionId,
+          kind: 'reply settled',
+          operation: null,
+          phase: null,
+          facts: { number, attempt, state },
+        },
+      ],
+    },
+  }
+}
+
+export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
+  if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
+  return { outcome: { kind: 'done' }, change: { attempts: [attempt] } }
+}

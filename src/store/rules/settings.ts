@@ -1,0 +1,85 @@
+import { isId } from '../../base/ids.ts'
+import type { LimitsRefused } from '../contract.ts'
+import { InvalidRequestError } from '../errors.ts'
+import type { Limits, PinRecord } from '../rows.ts'
+import { Draft } from './draft.ts'
+import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
+
+/**
+ * The budget theorem's premise: the bounded parts fit below the hard limit, so that a compaction
+ * at `seen` always fits (I33).
+ */
+export function checkLimits(limits: Limits): LimitsRefused | null {
+  const neededTokens =
+    limits.pinTokens +
+    limits.handoffTokens +
+    limits.inputTokens +
+    limits.stepTokens +
+    limits.outputTokens
+  const { hardTokens } = limits
+  return neededTokens <= hardTokens ? null : { kind: 'limits-refused', neededTokens, hardTokens }
+}
+
+const PINS_MAX = 64
+
+export const pin: Rule<'pin'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const { name, change } = request
+  // Names stay in the entry's head, which outlives erasure.
+  if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
+  if (change === 'removed' && !Object.hasOwn(session.pins, name)) {
+    return { outcome: { kind: 'unknown-pin' } }
+  }
+  const { [name]: _replaced, ...others } = session.pins
+  const kept = Object.values(others)
+  const added = change === 'set' ? request.tokens : 0
+  const tokensAfter = kept.reduce((sum, record) => sum + record.tokens, added)
+  const limit = session.limits.pinTokens
+  if (change === 'set' && (tokensAfter > limit || kept.length >= PINS_MAX)) {
+    return { outcome: { kind: 'no-room', tokensAfter, limit } }
+  }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const entry = draft.appendJson({ kind: 'pin', meta: { name, change } }, request)
+  const record: Record<string, PinRecord> =
+    change === 'set' ? { [name]: { entry, tokens: request.tokens } } : {}
+  draft.set({ pins: { ...others, ...record } })
+  draft.settleControls(request.settles ?? [])
+  draft.audit('settings changed', { entry, what: 'pin' })
+  return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
+}
+
+export const setTasks: Rule<'setTasks'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const entry = draft.appendJson({ kind: 'task', meta: {} }, request)
+  draft.set({ tasks: entry })
+  draft.settleControls(request.settles ?? [])
+  draft.audit('settings changed', { entry, what: 'tasks' })
+  return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
+}
+
+export const changeSettings: Rule<'changeSettings'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const limits = request.limits ?? session.limits
+  const refused = checkLimits(limits)
+  if (refused !== null) return { outcome: refused }
+  // Pins already set count with what they need, should the new bound be below it.
+  const pinned = Object.values(session.pins).reduce((sum, record) => sum + record.tokens, 0)
+  if (pinned > limits.pinTokens) {
+    const neededTokens = pinned - limits.pinTokens + limits.hardTokens
+    return {
+      outcome: { kind: 'limits-refused', neededTokens, hardTokens: limits.hardTokens },
+    }
+  }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const entry = draft.appendJson({ kind: 'settings', meta: {} }, request)
+  draft.set({ settings: entry, limits, policy: request.policy ?? session.policy })
+  draft.settleControls(request.settles ?? [])
+  draft.audit('settings changed', { entry, what: 'settings' })
+  return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
+}

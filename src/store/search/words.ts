@@ -1,0 +1,78 @@
+import { isObject, type JsonValue } from '../../base/json.ts'
+import type { Entry } from '../rows.ts'
+import { stem } from './stem.ts'
+
+/**
+ * From texts to words, for the index and for the question alike: folded to small letters without
+ * marks, stemmed, and where a script has no blanks cut into pairs of characters. A question is
+ * therefore only ever a list of such words, and no text of a user can be bad syntax.
+ */
+const WORD = /[\p{L}\p{N}]+/gu
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+$/u
+const WORD_LENGTH_MAX = 64
+const QUESTION_WORDS_MAX = 32
+/** Of one entry this much is indexed; the rest is found by reading, not by searching. */
+const TEXT_LENGTH_MAX = 200_000
+
+export function wordsOf(text: string): string[] {
+  const folded = text
+    .slice(0, TEXT_LENGTH_MAX)
+    .toWellFormed()
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+  return (folded.match(WORD) ?? []).flatMap((run) =>
+    UNSPACED.test(run) ? pairs(run) : [stem(run.slice(0, WORD_LENGTH_MAX))],
+  )
+}
+
+export function questionWords(text: string): string[] {
+  return [...new Set(wordsOf(text.slice(0, 10_000)))].slice(0, QUESTION_WORDS_MAX)
+}
+
+function pairs(run: string): string[] {
+  const characters = [...run]
+  if (characters.length === 1) return [run]
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
+}
+
+export const SEARCHED_KINDS = ['input', 'assistant', 'result'] as const
+
+export function isSearched(entry: Pick<Entry, 'kind'>): boolean {
+  return (SEARCHED_KINDS as readonly string[]).includes(entry.kind)
+}
+
+/** What was said in an entry: every string of its body, except data that only machines read. */
+export function textOf(entry: Pick<Entry, 'body'>): string {
+  if (entry.body === null) return ''
+  const found: string[] = []
+  let length = 0
+  const walk = (value: JsonValue): void => {
+    if (length > TEXT_LENGTH_MAX) return
+    if (typeof value === 'string') {
+      found.push(value)
+      length += value.length
+    } else if (Array.isArray(value)) {
+      for (const item of value) walk(item)
+    } else if (isObject(value)) {
+      for (const [name, item] of Object.entries(value)) if (!MACHINE.has(name)) walk(item)
+    }
+  }
+  walk(JSON.parse(entry.body) as JsonValue)
+  return found.join('\n')
+}
+
+/** Fields of the message model that hold no words: types, ids, base64, sealed provider items. */
+const MACHINE = new Set([
+  'role',
+  'type',
+  'data',
+  'mediaType',
+  'sealed',
+  'origin',
+  'kind',
+  'at',
+  'callId',
+  'usage',
+  'provider',
+])

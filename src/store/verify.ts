@@ -1,0 +1,89 @@
+import { type EntryNumber, entryNumber } from '../base/ids.ts'
+import { checkEntry, type EntryDamage, firstHash } from './chain.ts'
+import type { Finding } from './contract.ts'
+import { FOLDED_KINDS, fold } from './fold.ts'
+import type { Entry, EntryHead, SessionRow } from './rows.ts'
+
+/**
+ * Checks one transcript against itself and against its session row. Entries come in the order of
+ * their numbers, in pages of any size, so that a long session need not be held at once.
+ */
+export class TranscriptCheck {
+  readonly #session: SessionRow
+  readonly #findings: Finding[] = []
+  readonly #folded: EntryHead[] = []
+  #number = 0
+  #hash: string
+
+  constructor(session: SessionRow) {
+    this.#session = session
+    this.#hash = firstHash(session.id)
+  }
+
+  add(entry: Entry): void {
+    const expected = this.#number + 1
+    // What stands where an entry is missing cannot be chained to it; its own hash still checks.
+    let prevHash = this.#hash
+    if (entry.number !== expected) {
+      const many = entry.number - expected
+      this.#find(
+        entryNumber(expected),
+        many === 1 ? 'is missing' : `and ${many - 1} more are missing`,
+      )
+      prevHash = entry.prevHash
+    }
+    const damage = checkEntry(prevHash, entry)
+    if (damage !== undefined) this.#find(entry.number, DAMAGE[damage])
+    if ((FOLDED_KINDS as readonly string[]).includes(entry.kind)) this.#folded.push(entry)
+    this.#number = entry.number
+    this.#hash = entry.hash
+  }
+
+  end(): readonly Finding[] {
+    const { tail, tailHash } = this.#session
+    if (this.#number < tail) {
+      this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
+    } else if (this.#number > tail) {
+      this.#find(entryNumber(tail + 1), 'stands behind the tail that the session knows')
+    } else if (this.#hash !== tailHash) {
+      this.#find(tail, 'has another hash than the session knows for its tail')
+    }
+    this.#checkFold()
+    return this.#findings
+  }
+
+  #checkFold(): void {
+    const folded = fold(this.#folded)
+    for (const name of ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const) {
+      if (folded[name] === this.#session[name]) continue
+      this.#find(
+        null,
+        `session row says ${name} ${this.#session[name]}, entries say ${folded[name]}`,
+      )
+    }
+    const pins = Object.keys(folded.pins).sort().join()
+    if (this.#session.state === 'open' && pins !== Object.keys(this.#session.pins).sort().join()) {
+      this.#find(null, 'session row and entries disagree on the pins')
+    }
+  }
+
+  #find(entry: EntryNumber | null, what: string): void {
+    const problem = entry === null ? what : `entry ${entry} ${what}`
+    this.#findings.push({ sessionId: this.#session.id, entry, problem })
+  }
+}
+
+const DAMAGE: Record<EntryDamage, string> = {
+  body: 'has a body that does not fit its hash',
+  head: 'does not fit its own hash',
+  order: 'does not follow its predecessor',
+}
+
+export function checkTranscript(
+  session: SessionRow,
+  entries: readonly Entry[],
+): readonly Finding[] {
+  const check = new TranscriptCheck(session)
+  for (const entry of entries) check.add(entry)
+  return check.end()
+}

@@ -1,0 +1,29 @@
+import { writeEnvelope } from '../message/envelope.ts'
+import type { Message, Part } from '../message/message.ts'
+import { estimateMessage, estimatePart } from './estimate.ts'
+import type { ModelFamily } from './family.ts'
+
+/** How messages are counted: by the family's estimate, or their texts by a counter handed in. */
+export function messageCounter(
+  family: ModelFamily,
+  countTokens?: (text: string) => number,
+): (message: Message) => number {
+  if (countTokens === undefined) return (message) => estimateMessage(message, family)
+  const countPart = (part: Part): number => {
+    switch (part.type) {
+      case 'text':
+      case 'reasoning':
+        return countTokens(part.text)
+      case 'tool-call':
+        return countTokens(`${part.name} ${part.inputText ?? JSON.stringify(part.input)}`)
+      case 'tool-result':
+        return part.output.reduce((sum, output) => sum + countPart(output), 0)
+      default:
+        return estimatePart(part, family)
+    }
+  }
+  return (message) => {
+    const parts = message.role === 'handoff' ? writeEnvelope(message.handoff).parts : message.parts
+    return (parts as readonly Part[]).reduce((sum, part) => sum + countPart(part), 0)
+  }
+}

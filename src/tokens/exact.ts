@@ -1,0 +1,36 @@
+/**
+ * Exact counts, with somebody else's tokenizer, in slices. Tokenizers take quadratic time over one
+ * long word: 200,000 repeated characters held a process for 45 seconds. In slices they take
+ * milliseconds; each cut can add a token or two, 0.05 to 0.5% on ordinary text, on the safe side.
+ *
+ * The tokenizer is handed in, so that its tables (67 MB) are loaded only where exact counts are
+ * wanted, and this module needs no dependency:
+ *
+ *     import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+ *     compact(messages, { countTokens: exactCounter(countTokens) })
+ */
+const SLICE_CHARACTERS_MAX = 1_000
+
+export function exactCounter(countTokens: (slice: string) => number): (text: string) => number {
+  return (text) => countInSlices(text, countTokens)
+}
+
+export function countInSlices(text: string, count: (slice: string) => number): number {
+  let sum = 0
+  let from = 0
+  while (from < text.length) {
+    const to = endOfSlice(text, from)
+    sum += count(text.slice(from, to))
+    from = to
+  }
+  return sum
+}
+
+/** Half a surrogate pair is no character: the cut moves before it. */
+function endOfSlice(text: string, from: number): number {
+  const end = from + SLICE_CHARACTERS_MAX
+  if (end >= text.length) return text.length
+  const isLow = (text.charCodeAt(end) & 0xfc00) === 0xdc00
+  const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return isLow && isHigh ? end - 1 : end
+}

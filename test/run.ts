@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Report } from './reporter.ts'
+
+/**
+ * `npm test [-- WORD…]`: types, lint, then every test file of the tree, one part after another so
+ * that each part's time means something on a small machine. A part is a folder of `src/` or `test/`,
+ * or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
+ * name holds one of them.
+ *
+ * The last line is always `N passed, N failed`, with `, N skipped` behind it if any were.
+ */
+interface Part {
+  readonly name: string
+  readonly command: readonly [string, ...string[]]
+  readonly kind: 'vitest' | 'command'
+}
+
+interface Outcome extends Report {
+  readonly name: string
+  readonly durationMs: number
+}
+
+// The slowest part takes well under a minute; one that hangs must not hold the run for ever.
+const PART_MS_MAX = 240_000
+
+const root = join(import.meta.dirname, '..')
+const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
+
+const words = process.argv.slice(2)
+const parts = listParts().filter(
+  (part) => words.length === 0 || words.some((word) => part.name.includes(word)),
+)
+const outcomes: Outcome[] = []
+for (const part of parts) outcomes.push(await runPart(part))
+rmSync(reports, { recursive: true })
+printSummary(outcomes)
+process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => outcome.failed === 0) ? 0 : 1
+
+function listParts(): Part[] {
+  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).sort()
+  const areas = Map.groupBy(files, (file) => {
+    const [top, next = ''] = file.split(/[\\/]/)
+    return `${top}/${next.replace('.test.ts', '')}`
+  })
+  return [
+    { name: 'types', command: ['tsc'], kind: 'command' },
+    { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
+    ...[...areas].map(
+      ([name, members]): Part => ({ name, command: ['vitest', 'run', ...members], kind: 'vitest' }),
+    ),
+  ]
+}
+
+async function runPart(part: Part): Promise<Outcome> {
+  process.stdout.write(`${part.name.padEnd(20)} `)
+  const startedAt = performance.now()
+  const report = join(reports, `${part.name.replaceAll('/', '-')}.json`)
+  const { exitCode, output } = await run(part, report)
+  const result = part.kind === 'vitest' ? readReport(report, exitCode) : commandReport(exitCode)
+  const outcome = { name: part.name, durationMs: performance.now() - startedAt, ...result }
+  console.log(`${describeCounts(outcome)}  ${seconds(outcome.durationMs)}`)
+  if (outcome.failed > 0) console.log(output.trimEnd())
+  for (const { title, reason } of outcome.skipped)
+    console.log(`  not run: ${title} (${reason.replace(/^not run: /, '')})`)
+  return outcome
+}
+
+function run(part: Part, report: string): Promise<{ exitCode: number; output: string }> {
+  const [program, ...args] = part.command
+  const options =
+    part.kind === 'vitest' ? ['--reporter=default', '--reporter=./test/reporter.ts'] : []
+  const bin = join(root, 'node_modules', '.bin')
+  const child = spawn(join(bin, program), [...args, ...options], {
+    cwd: root,
+    // Our Node first, so that the tools' `#!/usr/bin/env node` finds it on a machine with an older one.
+    env: {
+      ...process.env,
+      PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+      THROUGHLINE_TEST_REPORT: report,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+    timeout: PART_MS_MAX,
+  })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ exitCode: 1, output: `${output}${error.message}` }))
+    child.on('close', (code, signal) => {
+      if (signal !== null)
+        output += `\nended by ${signal} (a part may take ${seconds(PART_MS_MAX)})`
+      resolve({ exitCode: code ?? 1, output })
+    })
+  })
+}
+
+function commandReport(exitCode: number): Report {
+  return exitCode === 0
+    ? { passed: 1, failed: 0, skipped: [] }
+    : { passed: 0, failed: 1, skipped: [] }
+}
+
+function readReport(file: string, exitCode: number): Report {
+  try {
+    const report: Report = JSON.parse(readFileSync(file, 'utf8'))
+    // Vitest can fail without a failed test (it could not start a worker): never report that as passed.
+    return exitCode !== 0 && report.failed === 0 ? { ...report, failed: 1 } : report
+  } catch {
+    return { passed: 0, failed: 1, skipped: [] }
+  }
+}
+
+function printSummary(outcomes: readonly Outcome[]): void {
+  console.log('\nTime per part')
+  for (const outcome of outcomes.toSorted((a, b) => b.durationMs - a.durationMs)) {
+    console.log(`  ${outcome.name.padEnd(20)} ${seconds(outcome.durationMs).padStart(8)}`)
+  }
+  const total = outcomes.reduce((sum, outcome) => sum + outcome.durationMs, 0)
+  console.log(`  ${'total'.padEnd(20)} ${seconds(total).padStart(8)}\n`)
+  const sum: Report = {
+    passed: outcomes.reduce((count, outcome) => count + outcome.passed, 0),
+    failed: outcomes.reduce((count, outcome) => count + outcome.failed, 0),
+    skipped: outcomes.flatMap((outcome) => outcome.skipped),
+  }
+  console.log(describeCounts(sum))
+}
+
+function describeCounts({ passed, failed, skipped }: Report): string {
+  const rest = skipped.length > 0 ? `, ${skipped.length} skipped` : ''
+  return `${passed} passed, ${failed} failed${rest}`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,57 @@
+import { assemble } from '../../src/compaction/assemble.ts'
+import type { CompactPlan } from '../../src/compaction/plan.ts'
+import { findLayout } from '../../src/compaction/plan.ts'
+import { preserveUserMessages } from '../../src/compaction/preserve.ts'
+import type { Message } from '../../src/message/message.ts'
+import { alignBack } from '../../src/message/pairing.ts'
+import { textOf } from '../../src/message/text.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+const countMessage = (message: Message) => countTokens(textOf(message))
+
+/**
+ * The context after a compaction at this very place, with the real alignment, preserved messages and
+ * assembly; only the summary is a stand-in, since its words do not decide whether a context is legal.
+ * Nothing where there is no head to cover.
+ */
+export function compactAt(
+  messages: readonly Message[],
+  index: number,
+): readonly Message[] | undefined {
+  const layout = findLayout(messages, 0)
+  const cut = alignBack(messages, index)
+  if (cut <= layout.headFrom) return undefined
+  const plan: CompactPlan = {
+    kind: 'compact',
+    reason: 'requested',
+    trigger: 'manual',
+    tokensBefore: 0,
+    layout,
+    cut,
+    incoming: messages.length,
+    targetTokens: Number.POSITIVE_INFINITY,
+    allotment: { keep: 0, user: 2_000, ledger: 0, summary: 0, files: 0, tasks: 0 },
+  }
+  const at = layout.handoffAt === undefined ? undefined : messages[layout.handoffAt]
+  const earlier = at?.role === 'handoff' ? at.handoff : undefined
+  const counters = { countTokens, countMessage }
+  const preserved = preserveUserMessages({
+    messages,
+    plan,
+    ...(earlier !== undefined && { earlier }),
+    ...counters,
+  })
+  const handoff = {
+    version: 1,
+    by: 'digest',
+    covers: layout.firstNumber + cut - layout.headFrom - 1,
+    kept: messages.length - cut,
+    compactions: (earlier?.compactions ?? 0) + 1,
+    preserved: preserved.messages,
+    tasks: [],
+    files: [],
+    ledger: [],
+    summary: 'Work went on.',
+  } as const
+  return assemble({ messages, plan, handoff, pins: [], ...counters })
+}

@@ -1,0 +1,352 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+import {
+  type Architecture,
+  findBrokenLinks,
+  findCircles,
+  findForeignPackages,
+  findFormOffences,
+  findImpurities,
+  findLeaks,
+  findLonelyFiles,
+  findMachinePaths,
+  findUndatedDecisions,
+  findWrongDirections,
+  readSources,
+  type Tree,
+} from './tidy/rules.ts'
+
+/**
+ * The map of ARCHITECTURE.md as data: who may import whom. Folders that are still to come stand here
+ * already, so that their first file meets its rule.
+ */
+const ARCHITECTURE: Architecture = {
+  imports: {
+    base: [],
+    message: ['base'],
+    tokens: ['base', 'message'],
+    compaction: ['base', 'message', 'tokens'],
+    events: ['base', 'message'],
+    model: ['base', 'message', 'events'],
+    store: ['base', 'message', 'events'],
+    mailbox: ['base', 'message', 'store', 'events'],
+    tools: ['base', 'message', 'mailbox', 'store', 'events'],
+    turn: ['base', 'message', 'tokens', 'tools', 'model', 'events'],
+    auxiliary: ['base', 'message', 'tokens', 'compaction', 'model', 'events'],
+    session: [
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store', 'mailbox'],
+      ...['tools', 'turn', 'auxiliary'],
+    ],
+    // The contract suites that others run on an engine of theirs.
+    testing: ['base', 'message', 'events', 'store'],
+    doctor: ['base', 'message', 'store', 'events'],
+    'stand-in': ['base', 'message'],
+    runtime: [
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store', 'mailbox'],
+      ...['tools', 'turn', 'auxiliary', 'session', 'doctor', 'stand-in'],
+    ],
+    rehearsal: ['base', 'message', 'events', 'store', 'doctor', 'stand-in', 'runtime'],
+    gateway: ['base', 'message', 'events', 'runtime'],
+    cli: [
+      ...['base', 'message', 'tokens', 'compaction', 'events', 'store', 'doctor', 'stand-in'],
+      ...['runtime', 'rehearsal', 'gateway'],
+    ],
+    // The package's front door.
+    index: ['base', 'message', 'tokens', 'compaction', 'store', 'session', 'runtime'],
+  },
+  packages: {
+    cli: ['commander'],
+    tokens: ['gpt-tokenizer'],
+  },
+  pure: ['message', 'tokens', 'compaction'],
+  impureFiles: {
+    // The one place that waits for a summary, and says how long each stage took.
+    'src/compaction/compact.ts': ['await', 'performance'],
+    // Hands the pieces of a large range to the summary writer and waits for each.
+    'src/compaction/summarize.ts': ['await'],
+  },
+  outer: ['cli', 'runtime'],
+  entryPoints: entryPointsOf(packageJson),
+  sourceLinesMax: 400,
+}
+
+const root = join(import.meta.dirname, '..')
+
+describe('the tree', () => {
+  const tree = readTree()
+  const sources = readSources(tree)
+
+  it('imports in the direction of the table', () => {
+    expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('imports packages of others only where the table says', () => {
+    expect(findForeignPackages(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('keeps the pure folders free of clock, chance, disk, network and waiting', () => {
+    expect(findImpurities(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('has no circle of run-time imports', () => {
+    expect(findCircles(sources)).toEqual([])
+  })
+
+  it('has no file that nobody imports', () => {
+    expect(findLonelyFiles(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('reads the environment and writes to the console in the outermost folders only', () => {
+    expect(findLeaks(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('names files after ideas, exports by name, and keeps sources short', () => {
+    expect(findFormOffences(sources, ARCHITECTURE)).toEqual([])
+  })
+
+  it('names no path of a machine and no package registry', () => {
+    expect(
+      findMachinePaths(
+        tree,
+        [root, homedir()].map((place) => `${place}/`),
+      ),
+    ).toEqual([])
+  })
+
+  it('has no broken link in its documents', () => {
+    expect(findBrokenLinks(tree, (path) => existsSync(join(root, path)))).toEqual([])
+  })
+
+  it('dates its decisions and says what was rejected', () => {
+    expect(findUndatedDecisions(tree)).toEqual([])
+  })
+})
+
+describe('findWrongDirections', () => {
+  it('tells the way the arrow goes', () => {
+    const sources = readSources(
+      plant({ 'src/base/a.ts': "import type { B } from '../message/b.ts'" }),
+    )
+    expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
+      'src/base/a.ts imports src/message/b.ts: the arrow goes message -> base',
+    ])
+  })
+
+  it('sees dynamic imports, re-exports and types in annotations', () => {
+    const sources = readSources(
+      plant({
+        'src/tokens/a.ts': "export const a = () => import('../compaction/plan.ts')",
+        'src/tokens/b.ts': "export { plan } from '../compaction/plan.ts'",
+        'src/tokens/c.ts': "export type C = import('../compaction/plan.ts').Plan",
+      }),
+    )
+    expect(findWrongDirections(sources, ARCHITECTURE)).toHaveLength(3)
+  })
+
+  it('refuses a folder that is not in the table, and paths that leave src', () => {
+    const sources = readSources(
+      plant({ 'src/magic/a.ts': '', 'src/base/b.ts': "import '../../test/support/x.ts'" }),
+    )
+    expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
+      'src/magic/a.ts: the folder src/magic is not in the table',
+      'src/base/b.ts imports test/support/x.ts, outside src/',
+    ])
+  })
+})
+
+describe('findForeignPackages', () => {
+  it('names the folder and what it may import', () => {
+    const sources = readSources(plant({ 'src/message/a.ts': "import { z } from 'zod/mini'" }))
+    expect(findForeignPackages(sources, ARCHITECTURE)).toEqual([
+      'src/message/a.ts imports zod/mini: message may import nothing',
+    ])
+  })
+})
+
+describe('findImpurities', () => {
+  it.each([
+    ['export const a = Date.now()', 'Date.now'],
+    ['export const a = new Date()', 'Date.new'],
+    ['export const { now } = Date', 'Date'],
+    ['export const a = Math.random()', 'Math.random'],
+    ["export const a = Math['random']()", 'Math.random'],
+    ['setTimeout(() => {}, 1)', 'setTimeout'],
+    ['export const a = process.cwd()', 'process'],
+    ['export const a = process?.env', 'process'],
+    ['export const a = globalThis.process', 'globalThis'],
+    ['export const a = performance.now()', 'performance'],
+    ['export const a = fetch', 'fetch'],
+    ["import { readFileSync } from 'node:fs'", 'node:fs'],
+    ["import { createHash, randomUUID } from 'node:crypto'", 'node:crypto randomUUID'],
+    ['export const a = async () => 1', 'await'],
+    ['export async function* a(b) { for await (const c of b) yield c }', 'await'],
+  ])('finds the impurity of %s', (text, impurity) => {
+    expect(findImpurities(readSources(plant({ 'src/tokens/a.ts': text })), ARCHITECTURE)).toEqual([
+      `src/tokens/a.ts uses ${impurity}: tokens is pure, hand the result in`,
+    ])
+  })
+
+  it('is not misled by comments, strings, types, parsed dates or names of our own', () => {
+    const text = `
+      // Date.now() and await
+      const text = 'process.env' + \`fetch\` + /setTimeout("/.source
+      export type Clock = typeof Date.now
+      export const at = new Date(text).toISOString() + Date.parse(text)
+      export const run = ({ process }: { process: string }) => process + text.fetch
+      export const data = { fetch: 1, console: 2 }
+    `
+    expect(findImpurities(readSources(plant({ 'src/tokens/a.ts': text })), ARCHITECTURE)).toEqual(
+      [],
+    )
+  })
+
+  it('allows a listed file what is listed and no more', () => {
+    const text = 'export const a = async () => performance.now() + Date.now()'
+    const sources = readSources(plant({ 'src/compaction/compact.ts': text }))
+    expect(findImpurities(sources, ARCHITECTURE)).toEqual([
+      'src/compaction/compact.ts uses Date.now: compaction is pure, hand the result in',
+    ])
+  })
+})
+
+describe('findCircles', () => {
+  it('tells the whole circle, and passes over types', () => {
+    const sources = readSources(
+      plant({
+        'src/base/a.ts': "import { b } from './b.ts'",
+        'src/base/b.ts': "import { c } from './c.ts'",
+        'src/base/c.ts': "import { a } from './a.ts'",
+        'src/base/d.ts': "import type { E } from './e.ts'",
+        'src/base/e.ts': "import { type D } from './d.ts'",
+      }),
+    )
+    expect(findCircles(sources)).toEqual([
+      'import circle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
+    ])
+  })
+})
+
+describe('findLonelyFiles', () => {
+  it('finds what only its own test imports, and spares entry points, workers and support', () => {
+    const sources = readSources(
+      plant({
+        'src/cli/main.ts': "export const worker = new URL('./worker.ts', import.meta.url)",
+        'src/cli/worker.ts': '',
+        'src/cli/forgotten.ts': '',
+        'src/cli/forgotten.test.ts': "import './forgotten.ts'\nimport '../../test/support/a.ts'",
+        'test/support/a.ts': '',
+      }),
+    )
+    expect(findLonelyFiles(sources, ARCHITECTURE)).toEqual([
+      'src/cli/forgotten.ts is imported by nobody: delete it, or name it in package.json',
+    ])
+  })
+})
+
+describe('findLeaks', () => {
+  it('finds the environment and the console, and spares the outermost folders', () => {
+    const text = "export const a = process.env['HOME']\nconsole.log(a)"
+    const sources = readSources(plant({ 'src/store/a.ts': text, 'src/cli/a.ts': text }))
+    expect(findLeaks(sources, ARCHITECTURE)).toEqual([
+      'src/store/a.ts uses console: only cli, runtime may',
+      'src/store/a.ts uses process.env: only cli, runtime may',
+    ])
+  })
+})
+
+describe('findFormOffences', () => {
+  it('finds drawers, capitals, defaults, stars, barrels, long files and wishes', () => {
+    const sources = readSources(
+      plant({
+        'src/base/utils.ts': '',
+        'src/base/myClock.ts': '',
+        'src/base/clock.ts': 'export default 1',
+        'src/base/all.ts': "export * from './clock.ts'",
+        'src/base/index.ts': '',
+        'src/base/long.ts': '\n'.repeat(401),
+        'src/base/clock.test.ts': "it('should tick', () => {})",
+      }),
+    )
+    expect(findFormOffences(sources, ARCHITECTURE)).toEqual([
+      'src/base/utils.ts is a drawer: name the file after the idea it holds',
+      'src/base/myClock.ts is not in kebab-case',
+      'src/base/clock.ts has a default export: export by name',
+      'src/base/all.ts re-exports everything: list the names',
+      'src/base/index.ts is a barrel: an index.ts stands only where the package has an entry point',
+      'src/base/long.ts has 401 lines: at most 400, split it by idea',
+      'src/base/clock.test.ts: "should tick" is a wish: state the law in the present tense',
+    ])
+  })
+})
+
+describe('findMachinePaths', () => {
+  it('finds paths of machines and addresses of registries with their line', () => {
+    const tree = plant({
+      'a.md': ['fine', `see ${'/ro'}ot/.npmrc`, `https://npm-${'regis'}try.example`].join('\n'),
+      'b.md': 'node/work/x and ./root/y and a package registry in words',
+      'c.md': 'left at /srv/me/project/x',
+    })
+    expect(findMachinePaths(tree, ['/srv/me/project/'])).toEqual([
+      "a.md:2 holds a path of somebody's machine",
+      'a.md:3 holds the address of a package registry',
+      "c.md:1 holds a path of somebody's machine",
+    ])
+  })
+})
+
+describe('findBrokenLinks', () => {
+  it('follows relative links and headings, and passes over code and the web', () => {
+    const tree = plant({
+      'README.md': '[a](docs/a.md#the-map) [b](docs/b.md) [c](#no) [d](https://x.y) `[e](f)`',
+      'docs/a.md': '# The map!\n[up](../README.md)\n```\n[g](h)\n```\n',
+    })
+    expect(findBrokenLinks(tree, (path) => tree.has(path))).toEqual([
+      'README.md links to docs/b.md, which does not exist',
+      'README.md links to #no: README.md has no such heading',
+    ])
+  })
+})
+
+describe('findUndatedDecisions', () => {
+  it('asks for a date and for what was rejected', () => {
+    const tree = plant({
+      'docs/decisions/use-node.md': '# A\n\n## Context\n\n## Decision\n\n## Consequences\n',
+    })
+    expect(findUndatedDecisions(tree)).toEqual([
+      'docs/decisions/use-node.md is not named YYYY-MM-DD-title.md',
+      'docs/decisions/use-node.md has no section "Rejected"',
+    ])
+  })
+})
+
+function plant(files: Record<string, string>): Tree {
+  return new Map(Object.entries(files))
+}
+
+/** Everything that is or would be committed. */
+function readTree(): Tree {
+  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root })
+  const paths = listed
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(root, path)))
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
+}
+
+/** What package.json runs or offers to others, mapped from the built files to their sources. */
+function entryPointsOf({ bin, exports, scripts }: typeof packageJson): readonly string[] {
+  const built = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? [] : entry.default,
+  )
+  const scripted = Object.values(scripts).flatMap((script) => script.split(' '))
+  return [
+    ...built.map((path) => path.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
+    ...Object.values(bin).map((path) => path.replace('./', '')),
+    ...scripted.filter((word) => /\.[tj]s$/.test(word)),
+    ...['src/cli/main.ts', 'examples/compact-in-your-agent.ts'],
+  ]
+}

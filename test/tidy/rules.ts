@@ -1,0 +1,278 @@
+import { posix } from 'node:path'
+import { type Import, readSource, type Source } from './source.ts'
+
+/**
+ * The rules of `tidy.test.ts`. Each takes the tree as a map of path to text and gives one sentence
+ * per offence, so that the test can feed them small bad trees and see every rule fail.
+ */
+export type Tree = ReadonlyMap<string, string>
+
+export interface Architecture {
+  /** Which folders of `src/` a folder may import, itself always included. */
+  readonly imports: Readonly<Record<string, readonly string[]>>
+  /** Which packages of others a folder may import. */
+  readonly packages: Readonly<Record<string, readonly string[]>>
+  readonly pure: readonly string[]
+  /** What a file of a pure folder may do nevertheless, with the reason beside it. */
+  readonly impureFiles: Readonly<Record<string, readonly string[]>>
+  /** The folders that may read the environment and write to the console. */
+  readonly outer: readonly string[]
+  /** Files that are run or imported from outside the tree. */
+  readonly entryPoints: readonly string[]
+  readonly sourceLinesMax: number
+}
+
+const DRAWERS = ['common', 'helper', 'helpers', 'lib', 'misc', 'shared', 'types', 'util', 'utils']
+
+const IMPURE_GLOBALS = [
+  'Date',
+  'Date.new',
+  'Date.now',
+  'Math.random',
+  'clearInterval',
+  'clearTimeout',
+  'console',
+  'crypto',
+  'fetch',
+  'globalThis',
+  'performance',
+  'process',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+]
+
+// Of node:crypto, what gives the same answer every time.
+const PURE_CRYPTO = ['createHash', 'createHmac', 'hash', 'timingSafeEqual']
+
+export function readSources(tree: Tree): readonly Source[] {
+  return [...tree]
+    .filter(([path]) => /\.[tj]s$/.test(path) && !path.endsWith('.d.ts'))
+    .map(([path, text]) => readSource(path, text))
+}
+
+/** Imports within `src/` follow the table. */
+export function findWrongDirections(sources: readonly Source[], rules: Architecture): string[] {
+  return sources.flatMap((source) => {
+    const from = folderOf(source.path)
+    if (from === undefined || isTest(source.path)) return []
+    const allowed = rules.imports[from]
+    if (allowed === undefined) return [`${source.path}: the folder src/${from} is not in the table`]
+    return source.imports.flatMap(({ target, own }) => {
+      const to = own ? folderOf(target) : undefined
+      if (own && to === undefined) return [`${source.path} imports ${target}, outside src/`]
+      if (to === undefined || to === from || allowed.includes(to)) return []
+      const back = rules.imports[to]?.includes(from) === true
+      const arrow = back ? `the arrow goes ${to} -> ${from}` : `${from} may import ${list(allowed)}`
+      return [`${source.path} imports ${target}: ${arrow}`]
+    })
+  })
+}
+
+/** Packages of others are imported only where the table says; that keeps them few and replaceable. */
+export function findForeignPackages(sources: readonly Source[], rules: Architecture): string[] {
+  return sources.flatMap((source) => {
+    const folder = folderOf(source.path)
+    if (folder === undefined || isTest(source.path)) return []
+    const allowed = rules.packages[folder] ?? []
+    return source.imports
+      .filter(({ target, own }) => !own && !target.startsWith('node:'))
+      .filter(({ target }) => !allowed.includes(packageOf(target)))
+      .map(
+        ({ target }) => `${source.path} imports ${target}: ${folder} may import ${list(allowed)}`,
+      )
+  })
+}
+
+/** A pure folder's answers depend on its arguments only. */
+export function findImpurities(sources: readonly Source[], rules: Architecture): string[] {
+  return sources.flatMap((source) => {
+    const folder = folderOf(source.path)
+    if (folder === undefined || !rules.pure.includes(folder) || isTest(source.path)) return []
+    const allowed = rules.impureFiles[source.path] ?? []
+    const found = [
+      ...(source.awaits ? ['await'] : []),
+      ...IMPURE_GLOBALS.filter((name) => uses(source, name)),
+      ...source.imports.flatMap(impureImport),
+    ]
+    return found
+      .filter((impurity) => !allowed.includes(impurity))
+      .map((impurity) => `${source.path} uses ${impurity}: ${folder} is pure, hand the result in`)
+  })
+}
+
+/** Circles of run-time imports, each told once. */
+export function findCircles(sources: readonly Source[]): string[] {
+  const graph = new Map(
+    sources.map((source) => [
+      source.path,
+      source.imports.filter(({ own, typeOnly }) => own && !typeOnly).map(({ target }) => target),
+    ]),
+  )
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (path: string, trail: readonly string[]) => {
+    const start = trail.indexOf(path)
+    if (start >= 0) circles.push(`import circle: ${[...trail.slice(start), path].join(' -> ')}`)
+    if (start >= 0 || done.has(path)) return
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
+    done.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  return circles
+}
+
+/** Every file is imported by a file that is not a test of it, or is an entry point. */
+export function findLonelyFiles(sources: readonly Source[], rules: Architecture): string[] {
+  const wanted = new Set(rules.entryPoints)
+  for (const source of sources) {
+    // What only tests import is dead in the product; support for tests is used by tests.
+    const targets = source.imports.filter(({ own }) => own).map(({ target }) => target)
+    for (const target of [...targets, ...source.mentions]) {
+      if (!isTest(source.path) || folderOf(target) === undefined) wanted.add(target)
+    }
+  }
+  return sources
+    .map(({ path }) => path)
+    .filter((path) => !isTest(path) && !wanted.has(path) && !path.endsWith('.config.ts'))
+    .map((path) => `${path} is imported by nobody: delete it, or name it in package.json`)
+}
+
+/** The environment and the console belong to the outermost folders. */
+export function findLeaks(sources: readonly Source[], rules: Architecture): string[] {
+  return sources.flatMap((source) => {
+    const folder = folderOf(source.path)
+    if (folder === undefined || rules.outer.includes(folder) || isTest(source.path)) return []
+    return ['console', 'process.env']
+      .filter((name) => uses(source, name))
+      .map((name) => `${source.path} uses ${name}: only ${list(rules.outer)} may`)
+  })
+}
+
+/** Files are named after what they hold, export by name, and read in a sitting. */
+export function findFormOffences(sources: readonly Source[], rules: Architecture): string[] {
+  return sources.flatMap((source) => {
+    const { path } = source
+    const name = posix.basename(path).replace(/(\.test)?\.[tj]s$/, '')
+    const inSource = folderOf(path) !== undefined
+    return [
+      DRAWERS.includes(name) && `${path} is a drawer: name the file after the idea it holds`,
+      /[A-Z_]/.test(name) && `${path} is not in kebab-case`,
+      inSource && source.exportsDefault && `${path} has a default export: export by name`,
+      inSource && source.exportsStar && `${path} re-exports everything: list the names`,
+      name === 'index' &&
+        !rules.entryPoints.includes(path) &&
+        `${path} is a barrel: an index.ts stands only where the package has an entry point`,
+      inSource &&
+        !isTest(path) &&
+        source.lines > rules.sourceLinesMax &&
+        `${path} has ${source.lines} lines: at most ${rules.sourceLinesMax}, split it by idea`,
+      ...source.testTitles
+        .filter((title) => /\bshould\b/i.test(title))
+        .map((title) => `${path}: "${title}" is a wish: state the law in the present tense`),
+    ].filter((offence) => offence !== false)
+  })
+}
+
+/** Nothing in the tree names the machine it was written on. */
+export function findMachinePaths(tree: Tree, own: readonly string[]): string[] {
+  const roots = ['work', 'farm', 'root'].map((name) => `/${name}/`)
+  return [...tree].flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, index) => {
+      const at = (what: string) => `${path}:${index + 1} holds ${what}`
+      const machine = [...own, ...roots].some((place) => startsAPath(line, place))
+      // The lockfile may name where packages come from; nothing else may.
+      const registry = path !== 'package-lock.json' && /:\/\/[a-z0-9.-]{0,100}registry/.test(line)
+      return [
+        ...(machine ? [at("a path of somebody's machine")] : []),
+        ...(registry ? [at('the address of a package registry')] : []),
+      ]
+    }),
+  )
+}
+
+/** Relative links of documents lead to a file of the tree, and to a heading in it. */
+export function findBrokenLinks(tree: Tree, exists: (path: string) => boolean): string[] {
+  const documents = [...tree].filter(([path]) => path.endsWith('.md'))
+  return documents.flatMap(([path, text]) =>
+    [...withoutCode(text).matchAll(/\]\(([^()\s]+)\)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .flatMap((link) => {
+        const [file = '', heading] = link.split('#')
+        const target = file === '' ? path : posix.join(posix.dirname(path), file)
+        if (!exists(target)) return [`${path} links to ${link}, which does not exist`]
+        const found = heading === undefined || headings(tree.get(target) ?? '').includes(heading)
+        return found ? [] : [`${path} links to ${link}: ${target} has no such heading`]
+      }),
+  )
+}
+
+/** A decision record has its date in its name and says what was decided, why and instead of what. */
+export function findUndatedDecisions(tree: Tree): string[] {
+  return [...tree]
+    .filter(([path]) => path.startsWith('docs/decisions/'))
+    .flatMap(([path, text]) => {
+      const sections = ['Context', 'Decision', 'Consequences', 'Rejected']
+      const missing = sections.filter((section) => !text.includes(`\n## ${section}\n`))
+      return [
+        ...(/\/\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md$/.test(path)
+          ? []
+          : [`${path} is not named YYYY-MM-DD-title.md`]),
+        ...missing.map((section) => `${path} has no section "${section}"`),
+      ]
+    })
+}
+
+function folderOf(path: string): string | undefined {
+  const [top, folder, rest] = path.split('/')
+  if (top !== 'src' || folder === undefined) return undefined
+  return rest === undefined ? 'index' : folder
+}
+
+function isTest(path: string): boolean {
+  return path.endsWith('.test.ts')
+}
+
+/** `Date` itself counts only where the word stands alone, `Date.now` where exactly that is used. */
+function uses(source: Source, name: string): boolean {
+  if (source.globals.has(name)) return true
+  const whole = !name.includes('.') && name !== 'Date'
+  return whole && [...source.globals].some((use) => use.startsWith(`${name}.`))
+}
+
+function impureImport({ target, names }: Import): readonly string[] {
+  if (!target.startsWith('node:')) return []
+  if (target !== 'node:crypto') return [target]
+  return names.filter((name) => !PURE_CRYPTO.includes(name)).map((name) => `${target} ${name}`)
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+function startsAPath(line: string, root: string): boolean {
+  const at = line.indexOf(root)
+  return at >= 0 && !/[A-Za-z0-9_.]/.test(line[at - 1] ?? ' ')
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+}
+
+function headings(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? 'nothing' : names.join(', ')
+}
