@@ -1,5 +1,5 @@
-import type { Message, ToolCallPart } from '../../src/message/message.ts'
 import { eachLeaf, eachText } from '../../src/compaction/ledger/gather.ts'
+import type { Message, ToolCallPart } from '../../src/message/message.ts'
 
 /** The measure of research/evaluation.md 3.1, held-out variant; deliberately not the ledger's own rules. */
 const SPLIT = /[\s"'`,;(){}[\]<>|&=]+/

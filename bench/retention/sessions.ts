@@ -6,15 +6,15 @@ import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.t
 import type { AssistantPart, Message, ResultPart } from '../../src/message/message.ts'
 import { demandOf, textOf } from './atoms.ts'
 
-/** One compaction: what stood before it, the summary that a model really wrote, what came after. */
+/** One compaction: what stood before it, the summary that a model really wrote, what was needed. */
 export interface Event {
-  readonly session: string
+  readonly name: string
   /** Sessions are split by the hash of their id: rules are tuned on one half, shown on both. */
   readonly half: 'tune' | 'test'
   readonly before: readonly Message[]
   readonly summary?: string
+  /** Atoms of later calls that only the history held. */
   readonly demand: readonly string[]
-  readonly name: string
 }
 
 export function corpusFolder(): string {
@@ -97,40 +97,46 @@ function readOutput(content: JsonValue | undefined): ResultPart[] {
     .map((item) => ({ type: 'text', text: String(item['text']) }))
 }
 
-const BEFORE_MIN = 20
-const AFTER_MIN = 6
-const ATOMS_MIN = 5
+/** Fewer messages or atoms say little about a compaction. */
+const MINIMA = { before: 20, after: 6, atoms: 5 }
 
 /** The recorded compactions: from the previous summary, itself included, to the next one. */
 export function recordedEvents(sessions: readonly Session[]): Event[] {
-  return sessions.flatMap((session) =>
-    session.summaries.flatMap((cut, index) => {
-      const before = session.messages.slice(session.summaries[index - 1] ?? 0, cut)
-      const after = session.messages.slice(cut + 1, session.summaries[index + 1])
-      const summary = session.messages[cut]
-      return eventOf(session, before, after, `${session.id.slice(0, 8)}.${index + 1}`, summary)
+  return sessions.flatMap(({ id, half, messages, summaries }) =>
+    summaries.flatMap((cut, index) => {
+      const summary = messages[cut]
+      return eventOf({
+        half,
+        name: `${id.slice(0, 8)}.${index + 1}`,
+        before: messages.slice(summaries[index - 1] ?? 0, cut),
+        after: messages.slice(cut + 1, summaries[index + 1]),
+        ...(summary !== undefined && { summary: textOf(summary) }),
+      })
     }),
   )
 }
 
+/** Long stretches without a compaction, cut at 60%: what the agent used was not shaped by one. */
+export function longCuts(sessions: readonly Session[]): Event[] {
+  return sessions.flatMap(({ id, half, messages, summaries }) =>
+    [0, ...summaries].flatMap((from, index) => {
+      const stretch = messages.slice(from, summaries[index])
+      if (stretch.length < STRETCH_MESSAGES_MIN) return []
+      let cut = Math.floor(stretch.length * 0.6)
+      while (stretch[cut]?.role === 'tool') cut++
+      const name = `${id.slice(0, 8)}.${index + 1} at 60%`
+      return eventOf({ half, name, before: stretch.slice(0, cut), after: stretch.slice(cut) })
+    }),
+  )
+}
+
+const STRETCH_MESSAGES_MIN = 80
+
 export function eventOf(
-  session: Pick<Session, 'id' | 'half'>,
-  before: readonly Message[],
-  after: readonly Message[],
-  name: string,
-  summary?: Message,
+  request: Omit<Event, 'demand'> & { after: readonly Message[]; minima?: typeof MINIMA },
 ): Event[] {
-  if (before.length < BEFORE_MIN || after.length < AFTER_MIN) return []
-  const demand = demandOf(before.map(textOf).join('\n'), after)
-  if (demand.length < ATOMS_MIN) return []
-  return [
-    {
-      session: session.id,
-      half: session.half,
-      name,
-      before,
-      demand,
-      ...(summary !== undefined && { summary: textOf(summary) }),
-    },
-  ]
+  const { after, minima = MINIMA, ...event } = request
+  if (event.before.length < minima.before || after.length < minima.after) return []
+  const demand = demandOf(event.before.map(textOf).join('\n'), after)
+  return demand.length < minima.atoms ? [] : [{ ...event, demand }]
 }

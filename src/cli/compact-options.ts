@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { PRESETS, type PresetName } from '../compaction/defaults.ts'
 import { FORMAT_NAMES, type FormatName } from '../message/codec.ts'
+import { commandForm, currentPlace } from './hint.ts'
 
 /** The flags of `throughline compact`. Flag before environment before default. */
 export interface CompactFlags {
@@ -88,10 +89,10 @@ export function buildCompactCommand(): Command {
     .optionsGroup('Reports:')
     .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
     .option('--explain', 'show on standard error what was kept, and why')
-    .addHelpText('after', HELP_AFTER)
+    .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
 }
 
-const HELP_AFTER = `
+const helpAfter = (program: string) => `
 Exit codes:
   0  compacted
   1  refused or failed; nothing was written
@@ -100,10 +101,10 @@ Exit codes:
   4  cannot fit; nothing was written
 
 Examples:
-  throughline compact conversation.json --explain > smaller.json
-  throughline compact session.jsonl --to openai-chat --target-tokens 20k -o next.json
-  throughline compact - --if-needed --window 128k < conversation.json
-  throughline compact chat.json --summarizer 'command:my-model --system handoff'`
+  ${program} compact conversation.json --explain > smaller.json
+  ${program} compact session.jsonl --to openai-chat --target-tokens 20k -o next.json
+  ${program} compact - --if-needed --window 128k < conversation.json
+  ${program} compact chat.json --summarizer 'command:my-model --system handoff'`
 
 function tokens(flags: string, description: string, minimum = 0): Option {
   const name = flags.replace(/^--/, '').split(' ')[0] ?? ''

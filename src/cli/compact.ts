@@ -3,15 +3,18 @@ import type { Command } from 'commander'
 import { type CompactOptions, compact } from '../compaction/compact.ts'
 import type { BudgetSettings } from '../compaction/defaults.ts'
 import type { CompactResult } from '../compaction/outcome.ts'
-import type { Conversation } from '../message/codec.ts'
+import type { Conversation, FormatName } from '../message/codec.ts'
+import type { Dialect } from '../message/dialect.ts'
+import { normalise } from '../message/dialects/normalise.ts'
+import type { Message } from '../message/message.ts'
 import { readConversation } from '../message/read.ts'
-import { writeConversation } from '../message/write.ts'
+import { convertConversation, writeConversation } from '../message/write.ts'
 import { estimateTools } from '../tokens/estimate.ts'
 import { familyOf } from '../tokens/family.ts'
 import { buildCompactCommand, type CompactFlags } from './compact-options.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { type Canvas, explainResult } from './explain.ts'
-import { commandForm, currentPlace } from './hint.ts'
+import { commandForm, currentPlace, quote } from './hint.ts'
 import { readInput, readTextFile } from './input.ts'
 import { writeOutput } from './output.ts'
 import { ProgressLine } from './progress.ts'
@@ -53,18 +56,19 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
     await writeOutput(flags.stats, `${JSON.stringify(stats, undefined, 2)}\n`)
   }
   tellWarnings(warnings)
-  if (flags.explain) tellExplanation(file, flags, result)
 
   switch (result.outcome) {
-    case 'compacted': {
-      const { messages } = result
-      await writeOutput(flags.output, writeConversation({ ...conversation, messages }, format))
-      if (!flags.explain) tellInShort(result)
+    case 'compacted':
+      await writeOutput(flags.output, writeAs(format, conversation, result.messages))
+      if (flags.explain) tellExplanation(file, flags, result)
+      else tellInShort(result)
       return EXIT.done
-    }
     case 'kept': {
-      const unchanged = format === conversation.format
-      await writeOutput(flags.output, unchanged ? text : writeConversation(conversation, format))
+      const isSame = format === conversation.format
+      await writeOutput(
+        flags.output,
+        isSame ? text : writeAs(format, conversation, result.messages),
+      )
       tell(`Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`)
       return EXIT.nothingToCut
     }
@@ -78,6 +82,26 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
     default:
       return result.outcome satisfies never
   }
+}
+
+/** The rules that a format's provider holds a request against. The other formats serve any provider. */
+const DIALECTS: { readonly [format in FormatName]?: Dialect } = {
+  'openai-chat': 'openai-chat',
+  hermes: 'openai-chat',
+  'openai-responses': 'openai-responses',
+  codex: 'openai-responses',
+  anthropic: 'anthropic',
+  'claude-code': 'anthropic',
+}
+
+function writeAs(
+  format: FormatName,
+  conversation: Conversation,
+  messages: readonly Message[],
+): string {
+  const dialect = DIALECTS[format]
+  const legal = dialect === undefined ? messages : normalise(messages, dialect)
+  return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
 }
 
 function readPrompt(flags: CompactFlags, summarizer: Summarizer): string | undefined {
@@ -129,7 +153,7 @@ function buildBudget(flags: CompactFlags, summarizer: Summarizer): Partial<Budge
 function buildStats(facts: {
   readonly result: CompactResult
   readonly conversation: Conversation
-  readonly format: string
+  readonly format: FormatName
   readonly warnings: readonly string[]
 }) {
   const { result, conversation, format, warnings } = facts
@@ -162,12 +186,12 @@ function tellExplanation(file: string, flags: CompactFlags, result: CompactResul
   stderr.write(explainResult(result, canvas))
   if (result.outcome !== 'compacted' || file === '-') return
   const target = Math.max(1_000, Math.round(result.stats.tokensAfter / 2_000) * 1_000)
-  const command = `${commandForm(currentPlace())} compact ${file}`
+  const program = commandForm(currentPlace())
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
   stderr.write(
     `\n${written}Try next:\n` +
-      `  ${command} --target-tokens ${target} --explain -o smaller.json\n` +
-      `  ${command} --summarizer 'command:CMD' -o smaller.json   (CMD: any program that asks a model)\n`,
+      `  ${program} compact ${quote(file)} --target-tokens ${target} --explain -o smaller.json\n` +
+      `  ${program} compact --help\n`,
   )
 }
 

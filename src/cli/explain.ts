@@ -45,7 +45,7 @@ export function explainResult(result: CompactResult, canvas: Canvas): string {
     `${canvas.paint('bold', `${share}% smaller.`)} ${result.explanation}`,
     '',
     ...drawLegend(result, handoff, canvas),
-    ...listOpen(handoff, canvas),
+    ...listOpen(result, handoff, canvas),
   ]
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
@@ -115,9 +115,9 @@ function drawLegend(result: CompactResult, handoff: Handoff | undefined, canvas:
   return CONTEXT_KINDS.filter((kind) => kindsBefore[kind] ?? kindsAfter[kind]).map((kind) => {
     const after = kindsAfter[kind]
     const tokens = count(after ?? kindsBefore[kind] ?? 0).padStart(8)
-    const text = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  `
-    const why = tellWhy(kind, result, handoff)
-    return `${drawMark(kind, 2, canvas)} ${after === undefined ? canvas.paint('dim', text + why) : text + why}`
+    const text = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  ${tellWhy(kind, result, handoff)}`
+    const line = oneLine(text, canvas.columns - 3)
+    return `${drawMark(kind, 2, canvas)} ${after === undefined ? canvas.paint('dim', line) : line}`
   })
 }
 
@@ -168,22 +168,32 @@ const WRITERS = {
 function ledgerKinds(handoff: Handoff | undefined): string {
   const counts = new Map<string, number>()
   for (const { kind } of handoff?.ledger ?? []) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return [...counts].map(([kind, n]) => several(n, kind)).join(', ')
+  const most = [...counts].toSorted(([, a], [, b]) => b - a)
+  return most.map(([kind, n]) => several(n, kind)).join(', ')
 }
 
 /** What the next model has to go on with, so that a person sees at a glance that it is there. */
-function listOpen(handoff: Handoff | undefined, canvas: Canvas): string[] {
+function listOpen(
+  { messages }: CompactResult,
+  handoff: Handoff | undefined,
+  canvas: Canvas,
+): string[] {
+  const newest = messages.findLast((message) => message.role === 'user' && !message.synthetic)
   const requests = (handoff?.preserved ?? [])
     .filter(({ state }) => state === 'open')
     .map(({ message, number }) => `message ${number}: ${textOf(message)}`)
   const tasks = (handoff?.tasks ?? []).map(({ text, status }) => `task (${status}): ${text}`)
-  const items = [...requests, ...tasks]
+  const items = [
+    ...(newest === undefined ? [] : [`newest request: ${textOf(newest)}`]),
+    ...requests,
+    ...tasks,
+  ]
   if (items.length === 0) return []
   const rest = items.length - OPEN_LINES_MAX
   return [
     '',
-    canvas.paint('bold', 'Still open'),
-    ...items.slice(0, OPEN_LINES_MAX).map((item) => `  ${oneLine(item, canvas.columns - 4)}`),
+    canvas.paint('bold', 'To go on with'),
+    ...items.slice(0, OPEN_LINES_MAX).map((item) => `  ${oneLine(item, canvas.columns - 2)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
   ]
 }

@@ -36,3 +36,8 @@ function splitAtModules(folder: string): [project: string, installed: boolean] {
 function isWithin(folder: string, parent: string): boolean {
   return folder === parent || folder.startsWith(parent + sep)
 }
+
+/** A word as a shell takes it. */
+export function quote(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -71,7 +71,7 @@ function unzip(bytes: Buffer, path: string): Buffer {
 function decode(bytes: Buffer, path: string): string {
   try {
     // Strict: a silently replaced byte would be a silently changed conversation.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new UsageError(`${nameOf(path)} is not UTF-8 text. Convert it first (iconv -t UTF-8).`, {
       cause,

@@ -26,7 +26,7 @@ describe('resolveBudget', () => {
     expect(hermes.settings).toMatchObject({ protectFirst: 3, protectLast: 20 })
     const codex = resolveBudget({ windowTokens: 100_000 }, 'codex')
     expect(codex).toMatchObject({ softTokens: 81_000, keepTokens: 0 })
-    expect(codex.settings.userTokens).toBe(20_000)
+    expect(allot(90_000, codex)).toMatchObject({ keep: 0, user: 20_000 })
   })
 })
 
@@ -47,6 +47,11 @@ describe('allot', () => {
     const allotment = allot(5_000, budget)
     expect(allotment).toMatchObject({ ledger: 3_000, user: 0 })
     expect(allotment.summary).toBeGreaterThan(500)
+  })
+
+  it('leaves a summary some room, whatever else was asked for', () => {
+    const budget = resolveBudget({ userTokens: 20_000, ledgerTokens: 20_000 })
+    expect(allot(4_000, budget).summary).toBeGreaterThan(200)
   })
 
   it('never hands out more than the room, nor a section more than its cap', () => {

@@ -52,6 +52,9 @@ export type Section = keyof typeof SECTION_TOKENS_MAX
 /** How much each section of the compacted context may take. */
 export type Allotment = Readonly<Record<Section, number>>
 
+/** A handoff without a summary is refused, so that something is always left for it. */
+const SUMMARY_SHARE_MIN = 0.15
+
 const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as Section[]
 
 /**
@@ -67,7 +70,8 @@ export function allot(room: number, budget: Budget): Allotment {
     ...(settings.summaryTokens !== undefined && { summary: settings.summaryTokens }),
   }
   const result = { keep: 0, user: 0, ledger: 0, summary: 0, files: 0, tasks: 0 }
-  let left = Math.max(0, room)
+  const summaryMin = asked.summary === undefined ? Math.floor(room * SUMMARY_SHARE_MIN) : 0
+  let left = Math.max(0, room - summaryMin)
   // The order is the order of worth per token when even what was asked for does not fit.
   for (const section of ['ledger', 'summary', 'user', 'keep'] as const) {
     const tokens = asked[section]
@@ -75,6 +79,7 @@ export function allot(room: number, budget: Budget): Allotment {
     result[section] = Math.min(tokens, left)
     left -= result[section]
   }
+  left += Math.max(0, summaryMin)
   let sharing = SECTIONS.filter((section) => asked[section] === undefined)
   while (sharing.length > 0 && left > 0) {
     const weight = sharing.reduce((sum, section) => sum + SECTION_SHARES[section], 0)

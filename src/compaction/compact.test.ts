@@ -161,9 +161,11 @@ describe('compact', () => {
   it('keeps images of preserved messages: S9', async () => {
     const withImage: Message = { role: 'user', parts: [{ type: 'text', text: 'this one' }, image] }
     const handoff = handoffOf(
-      await compact([withImage, ...turns(40)], { budget: { windowTokens: 40_000 } }),
+      await compact([...turns(40), withImage, assistant('seen'), ...turns(9)], {
+        budget: { keepTokens: 200, userTokens: 4_000 },
+      }),
     )
-    expect(handoff.preserved[0]?.message.parts).toContainEqual(image)
+    expect(handoff.preserved.flatMap(({ message }) => message.parts)).toContainEqual(image)
   })
 
   it('shortens a huge newest result instead of giving up', async () => {

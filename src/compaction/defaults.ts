@@ -35,10 +35,13 @@ export const DEFAULT_SETTINGS: BudgetSettings = {
   protectLast: 0,
 }
 
-/** The habits of two well-known systems, as settings of the one planner. */
+/**
+ * The habits of two well-known systems, as settings of the one planner. Codex's 20,000 tokens of
+ * user messages are the cap of everybody here.
+ */
 export const PRESETS = {
   hermes: { softShare: 0.5, targetShare: 0.2, protectFirst: 3, protectLast: 20 },
-  codex: { softShare: 0.9, keepTokens: 0, userTokens: 20_000 },
+  codex: { softShare: 0.9, keepTokens: 0 },
 } satisfies Record<string, Partial<BudgetSettings>>
 
 export type PresetName = keyof typeof PRESETS

@@ -65,7 +65,8 @@ function write(fresh: Lines, carried: Lines, charactersMax: number): string {
     const heading = `## ${section}`
     const share = section === SECTIONS[0] ? spare : charactersMax * SHARES[section]
     const room = share - heading.length - 2
-    const older = newest(carried[section], room * CARRIED_SHARE)
+    const left = Math.max(room * CARRIED_SHARE, room - sizeOf(fresh[section]))
+    const older = newest(carried[section], left)
     const lines = [...older, ...newest(fresh[section], room - sizeOf(older))]
     if (lines.length === 0) continue
     const block = [heading, ...lines.map((line) => `- ${line}`)].join('\n')

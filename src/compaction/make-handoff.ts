@@ -1,4 +1,4 @@
-import type { Handoff, Task } from '../message/handoff.ts'
+import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import type { Budget } from './budget.ts'
@@ -86,6 +86,7 @@ export async function makeHandoff(
     left -= taken
     return taken
   }
+  const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const userTokens = take(allotment.user)
   const preserved = preserveUserMessages({
@@ -101,13 +102,14 @@ export async function makeHandoff(
   })
   const tasks = boundTasks(
     options.tasks ?? findTasks(messages) ?? earlier?.tasks ?? [],
-    take(allotment.tasks),
+    tasksTokens,
     countTokens,
   )
   timings.lap('assemble')
   const ledger = buildLedger({
     ...shared,
-    previous: earlier?.ledger ?? [],
+    previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
+    ...(earlier !== undefined && { earlierSummary: earlier.summary }),
     tokensMax: ledgerTokens,
     visible: [
       reply.text,
@@ -134,6 +136,11 @@ export async function makeHandoff(
     reply,
     summaryTokensMax,
   }
+}
+
+/** A file that leaves the list of files is still a path that the agent has written. */
+function asEntry(file: FileRecord): LedgerEntry {
+  return { kind: 'path', text: file.path, count: 1, number: file.number }
 }
 
 function digest(request: Parameters<typeof writeDigest>[0]): SummaryReply {

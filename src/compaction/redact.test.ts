@@ -144,6 +144,13 @@ describe('redact', () => {
     ],
     ['db:\n  password: swordfish\n  port: 1', 'db:\n  password: [secret:password]\n  port: 1'],
     ["password: '!QAZ[2wsx'", "password: '[secret:password]'"],
+    ["password = b'swordfish'", "password = b'[secret:password]'"],
+    ['{"a":1,"password":"swordf1sh', '{"a":1,"password":"[secret:password]'],
+    ['- name: DB_PASSWORD\n  value: swordf1sh', '- name: DB_PASSWORD\n  value: [secret:password]'],
+    [
+      '{"name":"DB_PASSWORD","value":"swordfish"}',
+      '{"name":"DB_PASSWORD","value":"[secret:password]"}',
+    ],
     ['passphrase: "correct horse battery staple"', 'passphrase: "[secret:password]"'],
     ['Server=db;Uid=sa;Pwd=Sw0rd!fish;', 'Server=db;Uid=sa;Pwd=[secret:password];'],
     ['<password>swordfish</password>', '<password>[secret:password]</password>'],
@@ -271,6 +278,10 @@ describe('redact', () => {
       'header templates',
     ],
     ['docker run -p 8080:80 x; mysql -p db', 'ports and prompts'],
+    ['getpass = unix_getpass\nbypass = low_2pass', 'words that end in pass'],
+    ['authorization = authorization[1].encode(2)', 'a header in code'],
+    ['private_key: PKCS7PrivateKeyTypes', 'a type with a digit'],
+    ['"nextToken": "RW5DdDJkMWYwZjM2MzM2VHVpOHJIUXl"', 'a place in a list'],
     ['key-value-store, api key rotation, the access key: see below', 'words'],
   ]
 
@@ -372,6 +383,7 @@ describe('redact', () => {
     'password=',
     'password="',
     'password: ',
+    'password\n value',
     'token\\"',
     'PASSWORD ',
     '<password>',

@@ -18,6 +18,17 @@ const HEADER =
   /^\[handoff ([0-9a-f]{12}) by=(model|digest|given) covers=(\d{1,9}) kept=(\d{1,9}) compaction=(\d{1,6})\]$/
 
 export function writeEnvelope(handoff: Handoff): UserMessage {
+  const known = written.get(handoff)
+  if (known !== undefined) return known
+  const envelope = buildEnvelope(handoff)
+  written.set(handoff, envelope)
+  return envelope
+}
+
+// One handoff is counted, checked and rendered for several providers; its values never change.
+const written = new WeakMap<Handoff, UserMessage>()
+
+function buildEnvelope(handoff: Handoff): UserMessage {
   const sections: Section[] = handoff.preserved.map((preserved) => ({
     title: `message ${preserved.number} ${preserved.state}${preserved.truncated ? ' truncated' : ''}`,
     parts: preserved.message.parts,

@@ -64,7 +64,7 @@ export interface LedgerEntry {
   readonly kind: LedgerKind
   /** One line; line breaks of the original are folded. */
   readonly text: string
-  /** How often it was seen, over all compactions. */
+  /** How often the agent wrote or did it itself, over all compactions; 0 for what it only saw. */
   readonly count: number
   /** The number of the message where it was last seen. */
   readonly number: number

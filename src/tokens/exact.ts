@@ -11,8 +11,19 @@
  */
 const SLICE_CHARACTERS_MAX = 1_000
 
-export function exactCounter(countTokens: (slice: string) => number): (text: string) => number {
-  return (text) => countInSlices(text, countTokens)
+/** The part of gpt-tokenizer's `countTokens` that is used. */
+export type TokenCounter = (
+  slice: string,
+  options: { readonly disallowedSpecial: Set<string> },
+) => number
+
+/**
+ * Text that spells a special token (`<|endoftext|>` in a file about tokenizers) is counted as the
+ * words it is; left alone, gpt-tokenizer throws on it.
+ */
+export function exactCounter(countTokens: TokenCounter): (text: string) => number {
+  const options = { disallowedSpecial: new Set<string>() }
+  return (text) => countInSlices(text, (slice) => countTokens(slice, options))
 }
 
 export function countInSlices(text: string, count: (slice: string) => number): number {

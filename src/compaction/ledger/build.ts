@@ -35,7 +35,8 @@ export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
   const { tokensMax, countTokens } = request
   const readings = readHead(request.head, request.firstNumber)
   if (request.earlierSummary !== undefined) {
-    readings.unshift({ text: request.earlierSummary, source: 'said', number: request.firstNumber })
+    const { earlierSummary: text, firstNumber } = request
+    readings.unshift({ text, source: 'kept', number: firstNumber - 1 })
   }
   const candidates: Candidates = {
     lines: gatherLines(request, readings),
@@ -99,10 +100,11 @@ function rankWords(request: LedgerRequest, readings: readonly Reading[]): Ledger
     if (isLineKind(kind)) continue
     const sighting = sightings.get(text)
     if (sighting === undefined) {
-      sightings.set(text, { word: text, arguments: count, count, source: 'kept', number })
+      const source = count > 0 ? 'argument' : 'kept'
+      sightings.set(text, { word: text, arguments: count, source, number })
     } else {
-      sighting.count += count
       sighting.arguments += count
+      if (count > 0) sighting.source = 'argument'
     }
   }
   const end = request.firstNumber + request.head.length
@@ -110,8 +112,8 @@ function rankWords(request: LedgerRequest, readings: readonly Reading[]): Ledger
     .flatMap((sighting) => {
       const form = formOf(sighting)
       if (form === undefined) return []
-      const { word: text, count, number } = sighting
-      const entry = { kind: form.kind, text, count, number }
+      const { word: text, number } = sighting
+      const entry = { kind: form.kind, text, count: sighting.arguments, number }
       return [{ entry, worth: worthOf(sighting, form, end) }]
     })
     .sort((a, b) => b.worth - a.worth)

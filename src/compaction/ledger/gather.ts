@@ -5,17 +5,17 @@ import { eachWord } from './words.ts'
 
 /**
  * Where a word was seen. What the assistant wrote into the argument of a tool call it is likely to
- * write again; a body is the text of a file that travels in such an argument.
+ * write again; a body is the text of a file that travels in such an argument; what an earlier
+ * handoff kept was worth keeping once.
  */
-export type Source = 'argument' | 'body' | 'said' | 'asked' | 'result'
+export type Source = 'argument' | 'kept' | 'body' | 'said' | 'asked' | 'result'
 
 export interface Sighting {
   readonly word: string
+  /** How often the assistant wrote it into an argument. */
   arguments: number
-  /** Messages in which it was seen, whatever the source. */
-  count: number
-  /** The best source it was seen in; `kept` when only the previous ledger knows it. */
-  source: Source | 'kept'
+  /** The best source it was seen in. */
+  source: Source
   /** Number of the message where it was last seen. */
   number: number
 }
@@ -48,10 +48,9 @@ export function gatherWords(readings: readonly Reading[]): Map<string, Sighting>
       const sighting = sightings.get(word)
       if (sighting === undefined) {
         const first = source === 'argument' ? 1 : 0
-        sightings.set(word, { word, arguments: first, count: 1, source, number })
+        sightings.set(word, { word, arguments: first, source, number })
         return
       }
-      if (sighting.number !== number) sighting.count++
       if (source === 'argument') sighting.arguments++
       if (PROMISE[source] > PROMISE[sighting.source]) sighting.source = source
       sighting.number = number
@@ -80,7 +79,10 @@ function withoutPosition(word: string): string {
 const ARGUMENT_CHARACTERS_MAX = 600
 
 export function eachText(message: Message, visit: (text: string, source: Source) => void): void {
-  if (message.role === 'handoff') return visit(message.handoff.summary, 'said')
+  if (message.role === 'handoff') {
+    visit(message.handoff.summary, 'kept')
+    return
+  }
   const source = SOURCES[message.role]
   for (const part of message.parts as readonly Part[]) {
     if (part.type === 'text') visit(part.text, source)

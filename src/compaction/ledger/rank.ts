@@ -24,6 +24,7 @@ const FORMS = {
   baseName: { kind: 'path', weight: 0.9 },
   hash: { kind: 'id', weight: 1.2 },
   digits: { kind: 'id', weight: 0.6 },
+  date: { kind: 'id', weight: 0.6 },
   mixed: { kind: 'id', weight: 0.2 },
   joined: { kind: 'name', weight: 1.6 },
   dotted: { kind: 'name', weight: 0.3 },
@@ -34,7 +35,7 @@ const FORMS = {
 
 const SOURCE_WEIGHTS = {
   argument: 5,
-  kept: 3,
+  kept: 0.7,
   body: 1.5,
   said: 0.7,
   asked: 0.7,
@@ -43,7 +44,7 @@ const SOURCE_WEIGHTS = {
 
 /** The form of a word, or nothing where it is not worth keeping at all. */
 export function formOf({ word, source }: Sighting): Form | undefined {
-  const typed = source === 'argument' || source === 'kept'
+  const typed = source === 'argument'
   if (!typed && /[\\*]|^\/\//.test(word)) return undefined
   if (word.startsWith('-')) {
     const isFlag = /^--[a-z][\w-]+$/.test(word) || (typed && /^-[a-z]+$/.test(word))
@@ -54,6 +55,7 @@ export function formOf({ word, source }: Sighting): Form | undefined {
   if (word.includes('/')) return pathFormOf(word, typed || source === 'body')
   if (/^[0-9a-f-]{7,}$/.test(word) && /\d/.test(word) && /[a-f]/.test(word)) return FORMS.hash
   if (/^#?\d{5,}$/.test(word)) return typed || word.length >= 8 ? FORMS.digits : undefined
+  if (/^\d{4}-\d\d-\d\d/.test(word)) return FORMS.date
   if (/^[\d.,:%+_#-]+[A-Za-z%]{0,3}$/.test(word)) return undefined
   if (/^[\w*-]+\.[a-z]\w{0,4}$/.test(word)) return FORMS.baseName
   if (/^[A-Za-z0-9]+$/.test(word)) return /\d/.test(word) ? FORMS.mixed : undefined

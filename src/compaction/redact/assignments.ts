@@ -38,9 +38,10 @@ export function findAssignments(text: string): readonly Secret[] {
 }
 
 // The rest of the name, the quote or bracket that closes it, a type, and the sign between name and
-// value. A space alone separates a flag from its value, `PASSWORD 'x'` in SQL, and netrc's fields.
+// value; or the pair of fields that container settings use, `name: X` and `value: y`. A space alone
+// separates a flag from its value, `PASSWORD 'x'` in SQL, and netrc's fields.
 const SEPARATOR =
-  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:(?:: ?[A-Za-z]{2,16})? {0,8}(:=|=>|=|:)(?![=:])[ \t]{0,8}| {1,8}(?=[^\s])|(>))/y
+  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:,?\s{1,24}\\{0,3}["']?value\\{0,3}["']? ?(:) ?|,["']value["'](:)|(?:: ?[A-Za-z]{2,16})? {0,8}(:=|=>|=|:)(?![=:])[ \t]{0,8}| {1,8}(?=[^\s])|(>))/y
 
 function assignmentAt(text: string, at: number, end: number): Assignment | undefined {
   SEPARATOR.lastIndex = end
@@ -48,7 +49,7 @@ function assignmentAt(text: string, at: number, end: number): Assignment | undef
   if (match === null) return undefined
   const begin = startOfName(text, at)
   const name = text.slice(begin, end) + (match[1] ?? '')
-  const separator = match[2] ?? match[3] ?? ' '
+  const separator = match.slice(2).find((sign) => sign !== undefined) ?? ' '
   const opened = openingQuote(text, SEPARATOR.lastIndex)
   const from = SEPARATOR.lastIndex + opened.length
 
@@ -98,28 +99,30 @@ function isFieldBySpace(text: string, begin: number, name: string, opened: strin
 }
 
 function openingQuote(text: string, at: number): string {
-  let to = at
-  // A prefix of Python's (f'', b'') is left to the stand-ins: its value is mostly a template.
+  const prefixed = /[bfru]/i.test(text.charAt(at)) && /["']/.test(text.charAt(at + 1))
+  let to = prefixed ? at + 1 : at
   while (to < at + 4 && text.charAt(to) === '\\') to++
   const character = text.charAt(to)
   return character === '"' || character === "'" || character === '`' ? text.slice(at, to + 1) : ''
 }
 
-/** Up to the quote that was opened, in the same line. */
+/** Up to the quote that was opened; where the text was cut before it, as far as a word goes. */
 function quotedValue(text: string, from: number, opened: string): string | undefined {
   const rest = text.slice(from, from + VALUE_CHARACTERS_MAX)
-  const line = rest.search(/[\r\n]/)
   const end = closingQuote(rest, opened)
-  if (end === -1 || (line !== -1 && line < end)) return undefined
+  if (end === -1) return bareValue(text, from)
   return end === 0 ? undefined : rest.slice(0, end)
 }
 
+/** In the same line; -1 where there is none. */
 function closingQuote(rest: string, opened: string): number {
-  if (opened.length > 1) return rest.indexOf(opened)
+  const quote = opened.at(-1)
+  const isEscaped = opened.includes('\\')
   for (let index = 0; index < rest.length; index++) {
-    if (rest[index] === '\\') index++
-    else if (rest[index] === opened || rest[index] === '\n')
-      return rest[index] === opened ? index : -1
+    const character = rest[index]
+    if (character === '\n' || character === '\r') return -1
+    if (isEscaped ? rest.startsWith(opened, index) : character === quote) return index
+    if (character === '\\' && !isEscaped) index++
   }
   return -1
 }
@@ -150,27 +153,43 @@ function formOfBare(
   return isWholeLine || isQueryField ? 'line' : 'bare'
 }
 
-const PASSWORD = /(?:password|passwd|passphrase|passcode|pwd|pass|mnemonic)\d{0,2}$/
+const PASSWORD = /(?:password|passwd|passphrase|passcode|pwd|mnemonic)\d{0,2}$/
+/** `pass` ends many words; it must be one. */
+const PASS = /(?:^|[^A-Za-z])(?:pass|Pass|PASS)\d{0,2}$|[a-z]Pass\d{0,2}$/
 const KEY =
   /(?:secret|token|credentials?|auth|(?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host|secret)key|connectionstring|clientkeydata)\d{0,2}$/
+/** Tokens that only mark a place or a request. */
+const HARMLESS_TOKEN =
+  /(?:next|previous|page|paging|continuation|cursor|sync|change|request|idempotency|cancellation|purchase|publickey|eos|bos|pad|unk|special|stop|start|end)token$/
 
 function secretIn(assignment: Assignment): Secret | undefined {
   const { name, value, from, form } = assignment
-  const plain = name.toLowerCase().replace(/[_ -]/g, '')
-  if (isStandIn(value)) return undefined
+  const plain = plainOf(name)
+  if (isStandIn(value) || isExpression(value) || plainOf(value) === plain) return undefined
+  if (HARMLESS_TOKEN.test(plain)) return undefined
 
   const whole = (kind: string): Secret => ({ kind, from, to: from + value.length })
-  if (PASSWORD.test(plain)) return isPassword(assignment) ? whole('password') : undefined
+  if (PASSWORD.test(plain) || PASS.test(name)) {
+    return isPassword(assignment) ? whole('password') : undefined
+  }
   if (KEY.test(plain)) return isKey(assignment) ? whole('credential') : undefined
-  return form !== 'flag' && looksRandom(value) && !isIdentifier(value)
+  // The name only holds a telling word: the value must be machine-made and no name of a thing.
+  if (form === 'flag' || form === 'bare') return undefined
+  return /^[\w+/=.~-]+$/.test(value) && looksRandom(value) && !isIdentifier(value)
     ? whole('credential')
     : undefined
 }
 
+function plainOf(name: string): string {
+  return name.toLowerCase().replace(/[_ -]/g, '')
+}
+
 function isPassword({ name, value, form }: Assignment): boolean {
-  if (value.length < 3 || isExpression(value)) return false
+  if (value.length < 3) return false
   // Sentences about passwords stand in quotes too; only a phrase is meant to have spaces.
   if (/\s/.test(value)) return /phrase|mnemonic/i.test(name)
+  // In code a capitalised compound is a type: `password: SecretStr`.
+  if (form === 'line') return !/^(?:[A-Z][a-z]+){2,}$/.test(value)
   if (form !== 'bare') return true
   // A test that passed says so in the same words as a field.
   if (/^pass$/i.test(name)) return false
@@ -178,22 +197,24 @@ function isPassword({ name, value, form }: Assignment): boolean {
 }
 
 function isKey({ value, form }: Assignment): boolean {
-  if (value.length < 8 || /\s/.test(value) || isExpression(value)) return false
+  if (value.length < 8 || /\s/.test(value)) return false
   if (looksRandom(value)) return true
   if (form === 'bare' || form === 'line') return false
   return /\d/.test(value) && /[A-Za-z]/.test(value) && !isWordy(value)
 }
 
-/** Paths, member chains, calls, URLs: where a value comes from, not the value. */
+// Paths, calls, member chains, URLs, resource names.
+const EXPRESSION =
+  /^(?:\.{0,2}\/|~\/|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)*\(|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)+$|[a-z][a-z0-9+.-]*:\/\/|arn:)/i
+
+/** Where a value comes from, not the value. */
 function isExpression(value: string): boolean {
-  return /^(?:\.{0,2}\/|~\/|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*\(|[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$|[a-z][a-z0-9+.-]*:\/\/)/i.test(
-    value,
-  )
+  return EXPRESSION.test(value)
 }
 
-/** Hashes and UUIDs are names of things unless their own name says otherwise. */
+/** Hashes, UUIDs and times are names of things unless their own name says otherwise. */
 function isIdentifier(value: string): boolean {
-  return /^(?:[0-9a-f]{7,64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i.test(
+  return /^(?:[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d.*)$/i.test(
     value,
   )
 }

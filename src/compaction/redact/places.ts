@@ -30,9 +30,10 @@ function findInUrls(text: string): readonly Secret[] {
   return secrets
 }
 
-const HEADERS = /(authorization|cookie)\\{0,3}["'`]?\]?\s{0,4}[:=]\s{0,4}[a-z]?\\{0,3}["'`]?/gi
-const CREDENTIALS = /(?:(?:bearer|basic|token|digest|apikey) {1,4})?([^\s"'`\\,;]{6,})/iy
-const COOKIES = /[\w.-]{1,64}=([^"'`\r\n\\]{3,})/y
+const HEADERS =
+  /(?<![A-Za-z])(authorization|cookie)\\{0,3}["'`]?\]?\s{0,4}[:=]\s{0,4}(?:[a-z]?\\{0,3}["'`])?/gi
+const CREDENTIALS = /((?:bearer|basic|token|digest|apikey) {1,4})?([^\s"'`\\,;()[\]]{6,})/iy
+const COOKIES = /([\w.-]{1,64}=)([^"'`\r\n\\]{3,})/y
 
 function findInHeaders(text: string): readonly Secret[] {
   const secrets: Secret[] = []
@@ -41,10 +42,11 @@ function findInHeaders(text: string): readonly Secret[] {
     const isCookie = hit[1]?.toLowerCase() === 'cookie'
     const pattern = isCookie ? COOKIES : CREDENTIALS
     pattern.lastIndex = HEADERS.lastIndex
-    const value = pattern.exec(text)?.[1]
+    const [, scheme, value] = pattern.exec(text) ?? []
     if (value === undefined || isStandIn(value)) continue
-    // Code says `authorization: header`; only what a machine made is a credential.
-    if (!isCookie && !/\d/.test(value) && !value.endsWith('=')) continue
+    // Code says `authorization: header`; without a scheme only what a machine made is a credential.
+    const isCredential = scheme === undefined ? looksRandom(value) : /[\d=]/.test(value)
+    if (!isCookie && !isCredential) continue
     secrets.push({
       kind: isCookie ? 'cookie' : 'authorization',
       from: pattern.lastIndex - value.length,

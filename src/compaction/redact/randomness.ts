@@ -12,10 +12,12 @@ export function looksRandom(value: string): boolean {
   return !isWordy(value) && entropyBits(value.slice(0, 200)) >= ENTROPY_BITS_MIN
 }
 
-/** Words and short numbers joined by separators: model names, paths, hosts, `user-token-v2`. */
+/** Words and short numbers joined by separators or capitals: models, hosts, `PKCS7KeyTypes`. */
 export function isWordy(value: string): boolean {
-  return value.split(/[-_./:]/).every((piece) => /^[A-Za-z]*\d{0,8}$/.test(piece))
+  return value.split(/[-_./:]/).every((piece) => WORDS.test(piece))
 }
+
+const WORDS = /^(?:[A-Za-z]*|[A-Z]{0,6}\d{0,2}[a-z]*(?:[A-Z][a-z]{2,})*)\d{0,8}$/
 
 function entropyBits(value: string): number {
   const counts = new Map<string, number>()
@@ -26,7 +28,7 @@ function entropyBits(value: string): number {
 }
 
 const STAND_IN_WORDS =
-  /^(?:null|nil|none|true|false|undefined|unset|empty|string|str|number|int|integer|float|bool|boolean|bytes|byte|char|varchar|text|object|any|unknown|never|void|optional|required|redacted|masked|hidden|placeholder|password|passwd|pwd|secret|token|key|default|yes|no|on|off)$/i
+  /^(?:null|nil|none|true|false|undefined|unset|empty|string|str|number|int|integer|float|bool|boolean|bytes|byte|char|varchar|text|object|any|unknown|never|void|optional|required|redacted|masked|hidden|placeholder|password|passwd|pwd|secret|token|key|default|yes|no|on|off|pass|fail|failed)$/i
 
 // Shell and SQL variables, templates, format codes, bracketed remarks, tags of YAML, members of the
 // environment, escapes, dots.

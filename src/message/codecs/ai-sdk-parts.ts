@@ -16,7 +16,9 @@ export function readAiPart(value: JsonValue, at: number): UserPart {
     return { type, text, ...originOfPart(FORMAT, at, without(value, ['type', 'text'])) }
   }
   if (type === 'image' && typeof image === 'string') return readBlob(value, image, at)
-  if (type === 'file' && typeof data === 'string') return readBlob(value, data, at)
+  if (type === 'file' && typeof data === 'string' && typeof value['mediaType'] === 'string') {
+    return readBlob(value, data, at)
+  }
   return opaque('other', value, place)
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Codec, Wrapper } from '../codec.ts'
-import type { AssistantPart, Message, SystemMessage, ToolResultPart } from '../message.ts'
+import type { AssistantPart, Message, Part, SystemMessage, ToolResultPart } from '../message.ts'
 import { readAiAssistantPart, readAiPart, writeAiPart } from './ai-sdk-parts.ts'
 import { readAiResult, writeAiResult } from './ai-sdk-result.ts'
 import { isLost, opaque, readContent, spellingOf, writeContent } from './content.ts'
@@ -89,20 +89,17 @@ function wrapStray(part: ToolResultPart['output'][number], at: number): ToolResu
 function writeMessage(message: PlainMessage): readonly JsonValue[] {
   const origin = ownOrigin(message, FORMAT)
   const usual = message.role === 'tool' || message.role === 'assistant' ? 'parts' : 'string'
-  const spelling = spellingOf(origin, usual)
-  const content = writeContent(message.parts as readonly Part[], spelling, FORMAT, (part) =>
-    part.type === 'tool-result' ? writeToolPart(part) : writeAiPart(part),
+  const parts: readonly Part[] = message.parts.map(unwrapStray)
+  const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>
+    part.type === 'tool-result' ? writeAiResult(part) : writeAiPart(part),
   )
-  if (isLost(content, message.parts)) return []
+  if (isLost(content, parts)) return []
   return [{ role: message.role, ...(content !== undefined && { content }), ...origin?.fields }]
 }
 
-type Part = PlainMessage['parts'][number]
-
-function writeToolPart(part: ToolResultPart): JsonValue | undefined {
-  const [only] = part.output
-  if (!hasWord(ownOrigin(part, FORMAT), 'stray') || only === undefined) return writeAiResult(part)
-  return writeAiPart(only)
+function unwrapStray(part: Part): Part {
+  if (part.type !== 'tool-result' || !hasWord(ownOrigin(part, FORMAT), 'stray')) return part
+  return part.output[0] ?? part
 }
 
 function takeSystem(

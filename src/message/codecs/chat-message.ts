@@ -8,6 +8,7 @@ import type {
   ToolResultPart,
 } from '../message.ts'
 import {
+  inputWord,
   readChatPart,
   readInput,
   readToolCall,
@@ -97,7 +98,7 @@ function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, st
       at,
       without(old, ['name', 'arguments']),
       'function-call',
-      old['arguments'] === undefined && 'no-input',
+      inputWord(old['arguments']),
     )
     parts.push({ type: 'tool-call', id, name: old['name'], ...readInput(old['arguments']), origin })
   }

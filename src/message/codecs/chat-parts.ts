@@ -119,8 +119,7 @@ export function readToolCall(value: JsonValue, place: Place): ToolCallPart | und
       isCustom && 'custom',
       !known.includes('type') && 'untyped',
       id === undefined && 'no-id',
-      text === undefined && 'no-input',
-      text !== undefined && typeof text !== 'string' && 'value',
+      inputWord(text),
     ),
   }
 }
@@ -132,6 +131,11 @@ export function readInput(
 ): Pick<ToolCallPart, 'input' | 'inputText'> {
   if (typeof text !== 'string') return { input: text === undefined ? {} : text }
   return isCustom ? { input: text } : readToolInput(text)
+}
+
+export function inputWord(text: JsonValue | undefined): string | undefined {
+  if (text === undefined) return 'no-input'
+  return typeof text === 'string' ? undefined : 'value'
 }
 
 export function writeToolCall(call: ToolCallPart, format: FormatName): JsonObject {

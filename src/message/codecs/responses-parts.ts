@@ -50,6 +50,7 @@ export function readResponsesPart(value: JsonValue, place: Place): ResultPart {
   return opaque('openai', value, place)
 }
 
+const FILE_KEYS = ['file_data', 'file_url'] as const
 const TEXT_TYPES = ['input_text', 'output_text', 'text'] as const
 
 /** An address or an id; a part with both, or neither, is not ours to read. */
@@ -82,7 +83,7 @@ export function writeResponsesPart(
     case 'file': {
       if (foreignId(part, format)) return { type: `${speaker}_text`, text: textOf(part) }
       const usual = part.source.kind === 'base64' ? 'file_data' : 'file_url'
-      const key = hasWord(origin, 'file_data') ? 'file_data' : usual
+      const key = FILE_KEYS.find((word) => hasWord(origin, word)) ?? usual
       return {
         type: 'input_file',
         ...writeSource(part.source, key),

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, type Located } from './findings.ts'
+import { Findings, isBlank, kindOf, type Located, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
 /** Blocks we know and that the other role holds; blocks we do not know pass. */
-const NOT_FOR: { readonly [role: string]: readonly string[] } = {
-  user: ['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use'],
-  assistant: ['tool_result', 'image', 'document'],
-}
+const NOT_FOR: ReadonlyMap<string, readonly string[]> = new Map([
+  ['user', ['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use']],
+  ['assistant', ['tool_result', 'image', 'document']],
+])
 
 export function checkAnthropic(wire: JsonObject): Findings {
   const findings = new Findings()
@@ -20,8 +20,8 @@ export function checkAnthropic(wire: JsonObject): Findings {
   const callIds = new Set<string>()
   let open = new Set<string>()
   for (const [index, { item, at }] of messages.entries()) {
-    const role = String(item['role'])
-    if (NOT_FOR[role] === undefined) findings.add('shape', at, `unknown role ${role}`)
+    const role = word(item['role'])
+    if (!NOT_FOR.has(role)) findings.add('shape', at, `unknown role ${role}`)
     const before = messages[index - 1]
     if (before?.item['role'] === role)
       findings.add('role-alternation', at, `a second ${role} message`)
@@ -76,7 +76,7 @@ function readBlocks(
     const type = item['type']
     if (typeof type !== 'string')
       findings.add('shape', place, `expected the type of a block, found ${kindOf(type)}`)
-    else if (NOT_FOR[role]?.includes(type)) {
+    else if (NOT_FOR.get(role)?.includes(type)) {
       findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
     }
     if (type !== 'text') continue
@@ -102,7 +102,7 @@ function checkResults(
       othersBegan = true
       continue
     }
-    const id = String(item['tool_use_id'])
+    const id = word(item['tool_use_id'])
     if (othersBegan)
       findings.add('results-first', place, `the result for ${id} stands behind other blocks`)
     if (!open.has(id)) findings.add('orphan-result', place, `${at} does not follow a call ${id}`)
@@ -146,8 +146,8 @@ function checkCalls(
     }
     if (!isObject(input))
       findings.add('call-input', `${at}.input`, `expected an object, found ${kindOf(input)}`)
-    callIds.add(String(id))
-    open.add(String(id))
+    callIds.add(word(id))
+    open.add(word(id))
   }
   return open
 }

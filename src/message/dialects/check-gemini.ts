@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, type Located } from './findings.ts'
+import { Findings, isBlank, kindOf, type Located, word } from './findings.ts'
 import { fits, TOOL_NAME_RULES } from './rules.ts'
 
 /**
@@ -30,10 +30,9 @@ export function checkGemini(wire: JsonObject): Findings {
     | undefined
   for (const { item, at } of contents) {
     const role = item['role']
-    if (role !== 'user' && role !== 'model')
-      findings.add('shape', at, `unknown role ${String(role)}`)
+    if (role !== 'user' && role !== 'model') findings.add('shape', at, `unknown role ${word(role)}`)
     const parts = findings.objects(item['parts'], `${at}.parts`)
-    checkParts(findings, parts, String(role), at)
+    checkParts(findings, parts, word(role), at)
 
     const responses = namesIn(parts, 'functionResponse')
     const turn: Turn = role === 'model' ? 'model' : responses.length > 0 ? 'response' : 'user'
@@ -72,7 +71,7 @@ function namesIn(
 ): readonly string[] {
   return parts.flatMap(({ item }) => {
     const value = item[key]
-    return isObject(value) ? [String(value['name'])] : []
+    return isObject(value) ? [word(value['name'])] : []
   })
 }
 

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { Findings, isBlank, kindOf } from './findings.ts'
+import { Findings, isBlank, kindOf, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
-const PART_TYPES_BY_ROLE: { readonly [role: string]: readonly string[] } = {
-  system: ['text'],
-  developer: ['text'],
-  user: ['text', 'image_url', 'input_audio', 'file'],
-  assistant: ['text', 'refusal'],
-  tool: ['text'],
-}
+const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['system', ['text']],
+  ['developer', ['text']],
+  ['user', ['text', 'image_url', 'input_audio', 'file']],
+  ['assistant', ['text', 'refusal']],
+  ['tool', ['text']],
+])
 
 export function checkOpenaiChat(wire: JsonObject): Findings {
   const findings = new Findings()
@@ -26,15 +26,15 @@ export function checkOpenaiChat(wire: JsonObject): Findings {
   }
 
   for (const { item, at } of messages) {
-    const role = String(item['role'])
+    const role = word(item['role'])
     if (role !== 'tool') closeReply()
-    if (PART_TYPES_BY_ROLE[role] === undefined) {
+    if (!PART_TYPES_BY_ROLE.has(role)) {
       findings.add('shape', at, `unknown role ${role}`)
       continue
     }
     const saysSomething = checkContent(findings, item['content'], role, `${at}.content`)
     if (role === 'tool') {
-      const id = String(item['tool_call_id'])
+      const id = word(item['tool_call_id'])
       if (waiting.delete(id)) answered.add(id)
       else if (answered.has(id)) findings.add('duplicate-result', at, `${id} is answered twice`)
       else findings.add('orphan-result', at, `the reply before has no call ${id}`)
@@ -55,7 +55,7 @@ export function checkOpenaiChat(wire: JsonObject): Findings {
   const last = messages.findLast(({ item }) => !isInstruction(item))
   if (last === undefined) findings.add('no-messages', 'messages', 'nothing was said')
   else if (last.item['role'] !== 'user' && last.item['role'] !== 'tool') {
-    findings.add('request-last', last.at, `the last message is from ${String(last.item['role'])}`)
+    findings.add('request-last', last.at, `the last message is from ${word(last.item['role'])}`)
   }
   return findings
 }
@@ -83,14 +83,14 @@ function checkContent(
   }
   let saysSomething = false
   for (const { item, at: place } of parts) {
-    const type = String(item['type'])
-    if (!PART_TYPES_BY_ROLE[role]?.includes(type)) {
+    const type = word(item['type'])
+    if (!PART_TYPES_BY_ROLE.get(role)?.includes(type)) {
       findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
     }
     if (type === 'text' && typeof item['text'] !== 'string') {
       findings.add('shape', `${place}.text`, `expected text, found ${kindOf(item['text'])}`)
     }
-    if (type !== 'text' || !isBlank(String(item['text']))) saysSomething = true
+    if (type !== 'text' || !isBlank(word(item['text']))) saysSomething = true
   }
   return saysSomething
 }
@@ -115,6 +115,6 @@ function checkCalls(findings: Findings, message: JsonObject, at: string): readon
     if (typeof input !== 'string') {
       findings.add('call-input', place, `expected the arguments as text, found ${kindOf(input)}`)
     }
-    return String(id)
+    return word(id)
   })
 }

@@ -1,23 +1,26 @@
 import type { JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf } from './findings.ts'
+import { Findings, isBlank, kindOf, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
-const PART_TYPES_BY_ROLE: { readonly [role: string]: readonly string[] } = {
-  system: ['input_text', 'input_image', 'input_file'],
-  developer: ['input_text', 'input_image', 'input_file'],
-  user: ['input_text', 'input_image', 'input_file', 'input_audio'],
-  assistant: ['output_text', 'refusal'],
-}
+const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['system', ['input_text', 'input_image', 'input_file']],
+  ['developer', ['input_text', 'input_image', 'input_file']],
+  ['user', ['input_text', 'input_image', 'input_file', 'input_audio']],
+  ['assistant', ['output_text', 'refusal']],
+])
 
 /** The field with the arguments, for the calls whose arguments are text. */
-const INPUT_FIELDS: { readonly [type: string]: string } = {
-  function_call: 'arguments',
-  custom_tool_call: 'input',
-}
+const INPUT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['function_call', 'arguments'],
+  ['custom_tool_call', 'input'],
+])
 
 export function checkOpenaiResponses(wire: JsonObject): Findings {
   const findings = new Findings()
-  const items = findings.objects(wire['input'], 'input')
+  // One string is short for one user message.
+  const { input } = wire
+  const text = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+  const items = findings.objects(text, 'input')
   const calls = new Map<string, { readonly at: string; answers: number }>()
   const itemIds = new Set<string>()
 
@@ -33,18 +36,19 @@ export function checkOpenaiResponses(wire: JsonObject): Findings {
       findings.add('shape', at, `expected the type of an item, found ${kindOf(item['type'])}`)
     } else if (kind === 'call') {
       checkCall(findings, item, at)
-      const callId = String(item['call_id'])
+      const callId = word(item['call_id'])
       if (calls.has(callId)) findings.add('duplicate-call-id', at, `${callId} is used twice`)
       else calls.set(callId, { at, answers: 0 })
     } else if (kind === 'result') {
-      const call = calls.get(String(item['call_id']))
+      if (needsOutput(item)) findings.add('shape', at, 'expected an output, found nothing')
+      const call = calls.get(word(item['call_id']))
       if (call === undefined) {
-        findings.add('orphan-result', at, `no call ${String(item['call_id'])} before it`)
+        findings.add('orphan-result', at, `no call ${word(item['call_id'])} before it`)
       } else if (call.answers++ > 0) {
-        findings.add('duplicate-result', at, `${String(item['call_id'])} is answered twice`)
+        findings.add('duplicate-result', at, `${word(item['call_id'])} is answered twice`)
       }
     } else if (kind === 'reasoning') {
-      const next = items.slice(index + 1, index + 2)[0]?.item
+      const next = items[index + 1]?.item
       const isFollowed = next !== undefined && isFromModel(next)
       if (!isFollowed) findings.add('reasoning-alone', at, 'nothing of the reply follows it')
     }
@@ -61,7 +65,7 @@ export function checkOpenaiResponses(wire: JsonObject): Findings {
     findings.add(
       'request-last',
       last.at,
-      `the last item is ${String(last.item['type'] ?? last.item['role'])}`,
+      `the last item is ${word(last.item['type'] ?? last.item['role'])}`,
     )
   }
   return findings
@@ -76,25 +80,25 @@ function kindOfItem(item: JsonObject): ItemKind {
   if (typeof type !== 'string') return 'unknown'
   if (type === 'reasoning') return 'reasoning'
   if (type.endsWith('_output')) return 'result'
-  if (INPUT_FIELDS[type] !== undefined) return 'call'
+  if (INPUT_FIELDS.has(type)) return 'call'
   return type.endsWith('_call') && item['call_id'] !== undefined ? 'call' : 'other'
+}
+
+/** Some of the provider's own results say what they have to say in other fields. */
+function needsOutput({ type, output }: JsonObject): boolean {
+  return INPUT_FIELDS.has(word(type).slice(0, -'_output'.length)) && output === undefined
 }
 
 /** Further reasoning counts: the last of a row is the one that needs something behind it. */
 function isFromModel(item: JsonObject): boolean {
-  const type = kindOfItem(item)
-  if (type === 'message') return item['role'] === 'assistant'
-  return (
-    type === 'call' ||
-    type === 'reasoning' ||
-    (type === 'other' && String(item['type']).endsWith('_call'))
-  )
+  const kind = kindOfItem(item)
+  return kind === 'message' ? item['role'] === 'assistant' : kind !== 'result'
 }
 
 function checkMessage(findings: Findings, item: JsonObject, at: string): void {
-  const role = String(item['role'])
+  const role = word(item['role'])
   const content = item['content']
-  const types = PART_TYPES_BY_ROLE[role]
+  const types = PART_TYPES_BY_ROLE.get(role)
   if (types === undefined) {
     findings.add('shape', at, `unknown role ${role}`)
     return
@@ -105,14 +109,14 @@ function checkMessage(findings: Findings, item: JsonObject, at: string): void {
   }
   let saysSomething = false
   for (const { item: part, at: place } of findings.objects(content, `${at}.content`)) {
-    const type = String(part['type'])
+    const type = word(part['type'])
     if (!types.includes(type))
       findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
     const isText = type.endsWith('_text')
     if (isText && typeof part['text'] !== 'string') {
       findings.add('shape', `${place}.text`, `expected text, found ${kindOf(part['text'])}`)
     }
-    if (!isText || !isBlank(String(part['text']))) saysSomething = true
+    if (!isText || !isBlank(word(part['text']))) saysSomething = true
   }
   if (!saysSomething) findings.add('empty-content', at, `the ${role} message says nothing`)
 }
@@ -126,7 +130,7 @@ function checkCall(findings: Findings, item: JsonObject, at: string): void {
       `not an id the provider takes: ${JSON.stringify(callId)}`,
     )
   }
-  const field = INPUT_FIELDS[String(item['type'])]
+  const field = INPUT_FIELDS.get(word(item['type']))
   if (field === undefined) return
   const name = item['name']
   if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-responses'])) {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf } from './findings.ts'
+import { Findings, isBlank, kindOf, word } from './findings.ts'
 
 /** What the strictest chat templates of local servers take: text, and user and assistant in turn. */
 export function checkStrict(wire: JsonObject): Findings {
@@ -9,7 +9,7 @@ export function checkStrict(wire: JsonObject): Findings {
   for (const [index, { item, at }] of messages.entries()) {
     const { role, content } = item as { role?: unknown; content?: unknown }
     if (role !== 'system' && role !== 'user' && role !== 'assistant') {
-      findings.add('shape', at, `unknown role ${String(role)}`)
+      findings.add('shape', at, `unknown role ${word(role)}`)
     }
     if (item['tool_calls'] !== undefined) findings.add('shape', at, 'templates know no tool calls')
     if (typeof content !== 'string') {
@@ -21,8 +21,8 @@ export function checkStrict(wire: JsonObject): Findings {
       continue
     }
     if (before === undefined && role !== 'user') findings.add('first-role', at, 'not from the user')
-    if (before === role) findings.add('role-alternation', at, `a second ${String(role)} message`)
-    before = String(role)
+    if (before === role) findings.add('role-alternation', at, `a second ${word(role)} message`)
+    before = word(role)
   }
   if (before === undefined) findings.add('no-messages', 'messages', 'nothing was said')
   else if (before !== 'user')

@@ -46,6 +46,11 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
+/** For comparing and naming: the text, or what stands in its place. */
+export function word(value: unknown): string {
+  return typeof value === 'string' ? value : kindOf(value)
+}
+
 /** White space and control characters: servers strip more of them than JavaScript's `trim`. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}]/u.test(text)

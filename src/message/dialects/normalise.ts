@@ -192,12 +192,12 @@ function mergeNeighbours(
   for (const message of messages) {
     const group = groups.at(-1)
     const { role } = message
-    const isMerged =
+    const isMerged: boolean =
       group !== undefined &&
       group[0]?.role === role &&
       (isOpen || made.has(message)) &&
       role !== 'system'
-    if (isMerged) group.push(message)
+    if (isMerged) group?.push(message)
     else groups.push([message])
     // Elsewhere only what we made merges with its neighbours, so that a compaction leaves no two
     // user messages in a row; and chat wants a reply's calls in one message, results behind it.

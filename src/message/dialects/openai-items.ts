@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../base/json.ts'
 import { isOpaqueItem } from '../codecs/responses-parts.ts'
 import type { AssistantPart, Message } from '../message.ts'
+import { word } from './findings.ts'
 import { keepParts } from './parts.ts'
 import { CALL_ID_RULES, fits } from './rules.ts'
 
@@ -16,11 +17,12 @@ export function withoutBrokenItems(messages: readonly Message[]): readonly Messa
     const item = itemOf(part)
     if (item === undefined) return part.type !== 'reasoning' && part.type !== 'opaque'
     const { type, id, call_id: callId } = item
-    if (part.type === 'opaque' && READ_TYPES.has(String(type))) return false
-    if (isOutput(item) || callId !== undefined)
-      return typeof callId === 'string' && !broken.has(callId)
+    if (part.type === 'opaque' && READ_TYPES.has(word(type))) return false
+    if (isOutput(item) || isCall(item)) return typeof callId === 'string' && !broken.has(callId)
     if (typeof id !== 'string') return true
-    return seen.size < seen.add(id).size
+    const isFirst = !seen.has(id)
+    seen.add(id)
+    return isFirst
   }
   return messages.map((message) =>
     message.role === 'assistant' ? keepParts(message, isReturnable) : message,
@@ -55,7 +57,12 @@ function itemOf(part: AssistantPart): JsonObject | undefined {
 }
 
 function isOutput(item: JsonObject): boolean {
-  return String(item['type']).endsWith('_output')
+  return word(item['type']).endsWith('_output')
+}
+
+/** Calls that the provider runs itself have no `call_id` and wait for nothing. */
+function isCall(item: JsonObject): boolean {
+  return word(item['type']).endsWith('_call') && item['call_id'] !== undefined
 }
 
 /** The call ids of items that are not exactly one call and then its output. */
@@ -69,7 +76,8 @@ function findBrokenPairs(messages: readonly Message[]): ReadonlySet<string> {
       if (part.type === 'tool-call') broken.add(part.id)
       const item = itemOf(part)
       if (item === undefined) continue
-      const callId = typeof item['call_id'] === 'string' ? item['call_id'] : undefined
+      const isPaired = isOutput(item) || isCall(item)
+      const callId = isPaired && typeof item['call_id'] === 'string' ? item['call_id'] : undefined
       const id = item['id']
       if (typeof id === 'string') {
         const other = callIdsById.get(id)

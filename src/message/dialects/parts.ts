@@ -70,15 +70,19 @@ export function resultParts(
   // Anthropic refuses a failed call's result that is empty or holds anything but text.
   const isAnthropicError = dialect === 'anthropic' && result.isError === true
   const isTextOnly = dialect === 'openai-chat' || dialect === 'gemini' || isAnthropicError
-  const output = result.output.flatMap((part): readonly ResultPart[] => {
-    if (part.type === 'opaque')
-      return [isForResult(part, dialect) && !isTextOnly ? part : marker(part)]
-    if (part.type === 'text') return part.text === '' && isAnthropicError ? [] : [part]
-    if (dialect === 'strict') return [marker(part)]
-    if (!isTextOnly) return [part]
+  const sendable = result.output.map((part): ResultPart => {
+    if (part.type === 'text') return part
+    if (part.type === 'opaque') {
+      return isForResult(part, dialect) && !isTextOnly ? part : marker(part)
+    }
+    if (dialect === 'strict') return marker(part)
+    if (!isTextOnly) return part
     moved.push(part)
-    return [{ type: 'text', text: `${textOf(part)} (shown behind the results)` }]
+    return { type: 'text', text: `${textOf(part)} (shown behind the results)` }
   })
+  const output = isAnthropicError
+    ? sendable.filter((part) => part.type !== 'text' || part.text !== '')
+    : sendable
   if (isAnthropicError && output.length === 0) output.push({ type: 'text', text: '(no output)' })
   return { result: isSame(output, result.output) ? result : { ...result, output }, moved }
 }

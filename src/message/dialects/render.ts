@@ -4,7 +4,7 @@ import { anthropic } from '../codecs/anthropic.ts'
 import { openaiChat } from '../codecs/openai-chat.ts'
 import { openaiResponses } from '../codecs/openai-responses.ts'
 import type { Dialect } from '../dialect.ts'
-import type { Message, UserMessage } from '../message.ts'
+import type { Message, Part, ResultPart, UserMessage } from '../message.ts'
 import { checkWire } from './check.ts'
 import { formatGemini } from './gemini.ts'
 import { normalise } from './normalise.ts'
@@ -23,8 +23,7 @@ export function render(messages: readonly Message[], dialect: Dialect): Wire {
   const wire = write(request, dialect)
   // Read from this very format, messages go out in the spelling they came in, unless that is one
   // that the provider refuses (old styles, servers with tastes of their own).
-  const isAsRead = request.some((message) => message.origin !== undefined)
-  if (!isAsRead || checkWire(dialect, wire).length === 0) return wire
+  if (!request.some(hasSpelling) || checkWire(dialect, wire).length === 0) return wire
   return write(request.map(withoutSpelling), dialect)
 }
 
@@ -40,7 +39,8 @@ function endingWithRequest(messages: readonly Message[]): readonly Message[] {
 }
 
 function write(messages: readonly Message[], dialect: Dialect): Wire {
-  return wellFormed(FORMATTERS[dialect](messages)) as Wire
+  const wire = FORMATTERS[dialect](messages)
+  return isWellFormed(wire) ? wire : (wellFormed(wire) as Wire)
 }
 
 const FORMATTERS: { readonly [dialect in Dialect]: (messages: readonly Message[]) => Wire } = {
@@ -82,29 +82,42 @@ function blocksOf(content: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(content) ? (content as readonly JsonValue[]) : []
 }
 
-/** Without what codecs remember of a source's spelling. Provider's items are known by theirs. */
+function hasSpelling(message: Message): boolean {
+  if (message.origin !== undefined) return true
+  return message.role !== 'handoff' && message.parts.some((part) => part.origin !== undefined)
+}
+
+/** Without what codecs remember of a source's spelling. */
 function withoutSpelling(message: Message): Message {
   const { origin: _, ...rest } = message
   if (rest.role === 'handoff') return rest
-  const parts = (rest.parts as readonly Part[]).map((part) => {
-    if (part.type === 'opaque') return part
-    const { origin: _, ...plain } = part
-    return plain.type === 'tool-result' ? { ...plain, output: plain.output.map(bare) } : plain
-  })
-  return { ...rest, parts } as Message
+  return { ...rest, parts: rest.parts.map(plainPart) } as Message
 }
 
-/** Half a surrogate pair becomes the replacement character: it cannot be sent. Others stay as they are. */
+/** A provider's item stays: by its origin a codec knows it for its own. */
+function plainPart(part: Part): Part {
+  if (part.type === 'opaque') return part
+  const { origin: _, ...rest } = part
+  return rest.type === 'tool-result'
+    ? { ...rest, output: rest.output.map(plainPart) as ResultPart[] }
+    : rest
+}
+
+/** Half a surrogate pair cannot be sent and becomes the replacement character. */
 function wellFormed(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
-  if (Array.isArray(value)) {
-    const items = (value as readonly JsonValue[]).map(wellFormed)
-    return items.every((item, index) => item === value[index]) ? value : items
-  }
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(wellFormed)
   if (!isObject(value)) return value
-  const entries = Object.entries(value).map(([key, item]): [string, JsonValue] => [
-    key.toWellFormed(),
-    wellFormed(item),
-  ])
-  return entries.every(([key, item]) => item === value[key]) ? value : Object.fromEntries(entries)
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([key, item]) => [key.toWellFormed(), wellFormed(item)]))
+}
+
+function isWellFormed(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isWellFormed)
+  if (!isObject(value)) return true
+  for (const key in value) {
+    if (!key.isWellFormed() || !isWellFormed(value[key] ?? null)) return false
+  }
+  return true
 }

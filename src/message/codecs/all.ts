@@ -1,0 +1,27 @@
+import type { Codec, FormatName } from '../codec.ts'
+import { aiSdk } from './ai-sdk.ts'
+import { anthropic } from './anthropic.ts'
+import { claudeCode } from './claude-code.ts'
+import { codex } from './codex.ts'
+import { hermes } from './hermes.ts'
+import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
+import { pi } from './pi.ts'
+
+/** In the order in which they are tried: where several fit, the commonest comes first. */
+export const CODECS: readonly Codec[] = [
+  openaiChat,
+  openaiResponses,
+  anthropic,
+  aiSdk,
+  claudeCode,
+  codex,
+  pi,
+  hermes,
+]
+
+export function codecOf(name: FormatName): Codec {
+  const codec = CODECS.find((each) => each.name === name)
+  if (codec === undefined) throw new TypeError(`no codec is called ${name}`)
+  return codec
+}

@@ -1,0 +1,15 @@
+import { KnownError } from '../base/errors.ts'
+
+/** The conversation that was handed in cannot be read; the message says where and what to do. */
+export class InputError extends KnownError {
+  override readonly name = 'InputError'
+  readonly code = 'bad-input'
+  readonly retryable = false
+  /** Counted from 1, where a place in the text is to blame. */
+  readonly place: { readonly line: number; readonly column: number } | undefined
+
+  constructor(message: string, place?: InputError['place']) {
+    super(message)
+    this.place = place
+  }
+}

@@ -1,0 +1,104 @@
+import type { JsonValue } from '../base/json.ts'
+import { InputError } from './input-error.ts'
+import { findDepthFault, type JsonFault, scanDocument } from './json-text.ts'
+
+/** JSON documents out of text, with errors that name line and column of the file. */
+export interface ReadLines {
+  readonly values: readonly JsonValue[]
+  readonly notes: readonly string[]
+}
+
+export function parseDocument(text: string, firstLine = 1): JsonValue {
+  const deep = findDepthFault(text)
+  if (deep !== undefined) throw faultAt(text, deep, firstLine)
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    throw faultAt(text, findFault(text), firstLine)
+  }
+}
+
+/**
+ * One document a line. Programs die while they write and two may write at once, so blank lines, a
+ * torn last line and documents that share a line are taken as they come, with a note; any other
+ * broken line is an error.
+ */
+export function parseLines(text: string): ReadLines {
+  const values: JsonValue[] = []
+  const notes: string[] = []
+  let blank = 0
+  let number = 0
+  for (const [start, end] of lineRanges(text)) {
+    number++
+    const line = text.slice(start, end)
+    if (line.trim() === '') {
+      blank++
+      continue
+    }
+    try {
+      values.push(parseDocument(line, number))
+    } catch (error) {
+      const parsed = parseSeveral(line)
+      if (parsed !== undefined) {
+        values.push(...parsed)
+        notes.push(`Line ${number} holds ${parsed.length} documents; all were read.`)
+      } else if (end >= text.trimEnd().length && isTorn(line) && values.length > 0) {
+        notes.push(`Line ${number}, the last one, is torn and was left out.`)
+      } else throw error
+    }
+  }
+  if (blank > 0) notes.push(`${blank} blank lines were skipped.`)
+  return { values, notes }
+}
+
+/** Start and end of every line, without the empty rest behind the last line break. */
+function* lineRanges(text: string): Generator<readonly [number, number]> {
+  let start = 0
+  while (start < text.length) {
+    const found = text.indexOf('\n', start)
+    const end = found === -1 ? text.length : found
+    yield [start, end]
+    start = end + 1
+  }
+}
+
+function parseSeveral(line: string): readonly JsonValue[] | undefined {
+  const values: JsonValue[] = []
+  let at = 0
+  while (line.slice(at, at + 1) !== '' && line.slice(at).trim() !== '') {
+    const end = scanDocument(line, at)
+    if (typeof end !== 'number') return undefined
+    values.push(parseDocument(line.slice(at, end)))
+    at = end
+  }
+  return values.length > 1 ? values : undefined
+}
+
+/** The line stops in the middle of a document, as when the writer was killed. */
+function isTorn(line: string): boolean {
+  const fault = scanDocument(line, 0)
+  return typeof fault !== 'number' && fault.at >= line.trimEnd().length
+}
+
+function findFault(text: string): JsonFault {
+  const end = scanDocument(text, 0)
+  if (typeof end !== 'number') return end
+  return {
+    at: text.length - text.slice(end).trimStart().length,
+    problem: 'text goes on behind the end',
+  }
+}
+
+function faultAt(text: string, { at, problem }: JsonFault, firstLine: number): InputError {
+  let line = firstLine
+  let start = 0
+  for (let next = text.indexOf('\n'); next !== -1 && next < at; next = text.indexOf('\n', start)) {
+    line++
+    start = next + 1
+  }
+  const place = { line, column: at - start + 1 }
+  return new InputError(
+    `The input is not valid JSON: line ${line}, column ${place.column}: ${problem}.`,
+    place,
+  )
+}

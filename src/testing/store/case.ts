@@ -1,0 +1,27 @@
+import type { EntryNumber, RunnerId, SessionId } from '../../base/ids.ts'
+import type { Store } from '../../store/contract.ts'
+
+/** One law of the store's contract, as a function that throws when the law is broken. */
+export interface StoreCase {
+  /** A sentence in the present tense; names the invariants it tests in brackets. */
+  readonly name: string
+  readonly run: (bench: StoreBench) => Promise<void>
+}
+
+/** What an engine's author supplies: a fresh store, more hands on it, and ways to do it harm. */
+export interface StoreBench {
+  readonly store: Store
+  /** Another handle on the same rows, as another process would have it. */
+  sibling(): Promise<Store>
+  /** Makes a runner count as silent for a whole lease period, then has it dismissed. */
+  dismiss(runner: RunnerId): Promise<void>
+  /** Changes rows behind the store's back. */
+  readonly harm: {
+    changeBody(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    changeHead(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    remove(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    swap(sessionId: SessionId, one: EntryNumber, other: EntryNumber): Promise<void>
+    changeSessionRow(sessionId: SessionId): Promise<void>
+    changeAudit(cursor: number): Promise<void>
+  }
+}

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+
+const root = join(import.meta.dirname, '..')
+const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
+const project = join(place, 'project')
+const bin = join(root, 'node_modules', '.bin')
+const subpaths = Object.keys(packageJson.exports)
+  .filter((path) => path !== './package.json')
+  .map((path) => path.replace('.', packageJson.name))
+
+/** The package as others get it: packed, installed into a project elsewhere, without our sources. */
+describe('the package', () => {
+  beforeAll(() => {
+    run('npm', ['pack', '--silent', '--pack-destination', place], root)
+    mkdirSync(project)
+    writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+    const tarball = join(place, `throughline-${packageJson.version}.tgz`)
+    const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
+    run('npm', ['install', ...quiet, tarball], project)
+  }, 60_000)
+
+  afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+  it('runs its command', () => {
+    const command = join(project, 'node_modules', '.bin', 'throughline')
+    const example = join(
+      project,
+      'node_modules',
+      'throughline',
+      'examples',
+      'long-conversation.json',
+    )
+    const output = run(command, ['compact', example, '--target-tokens', '8000'], project)
+    const before = JSON.parse(readFileSync(example, 'utf8'))
+    const after = JSON.parse(output)
+    expect({ ...after, messages: [] }).toEqual({ ...before, messages: [] })
+    expect(after.messages.length).toBeLessThan(before.messages.length)
+    expect(run(command, ['--version'], project).trim()).toBe(packageJson.version)
+  })
+
+  it('can be imported by every subpath', () => {
+    const text = `for (const path of ${JSON.stringify(subpaths)})
+      console.log(path, Object.keys(await import(path)).length > 0)`
+    const output = run(process.execPath, ['--input-type=module', '-e', text], project)
+    expect(output.trim().split('\n')).toEqual(subpaths.map((path) => `${path} true`))
+  })
+
+  it('has types for every subpath, strictly checked', () => {
+    const names = subpaths.map((_, index) => `module${index}`)
+    const imports = subpaths.map((path, index) => `import * as ${names[index]} from '${path}'`)
+    writeFileSync(join(project, 'use.ts'), `${imports.join('\n')}\nexport const all = [${names}]\n`)
+    writeFileSync(join(project, 'example.ts'), readmeExample())
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, skipLibCheck: false, module: 'nodenext', target: 'es2024' },
+      ...{ lib: ['es2024', 'dom'], types: [], exactOptionalPropertyTypes: true },
+    }
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+    expect(run(join(bin, 'tsc'), ['-p', '.'], project)).toBe('')
+  })
+
+  it("runs the README's library example", () => {
+    writeFileSync(join(project, 'example.ts'), `${readmeExample()}\nconsole.log(result.outcome)\n`)
+    expect(run(process.execPath, ['example.ts'], project).trim()).toMatch(/^(compacted|kept)$/)
+  })
+
+  it('holds what is needed and nothing else', () => {
+    const listed = run('tar', ['-tzf', `throughline-${packageJson.version}.tgz`], place)
+    const files = listed
+      .trim()
+      .split('\n')
+      .map((path) => path.replace('package/', ''))
+    expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin/throughline.js',
+      'examples/long-conversation.json',
+      'package.json',
+    ])
+    expect(files.filter((path) => /\.test\.|\.map$/.test(path))).toEqual([])
+  })
+})
+
+function readmeExample(): string {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const example = /^```ts\n([^`]*)```$/m.exec(readme)?.[1]
+  if (example === undefined) throw new Error('README.md has no example in TypeScript')
+  return example
+}
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
+  return execFileSync(command, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+
+export interface Finished {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly input?: string | Buffer
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Called with the process once it runs. */
+  readonly onStart?: (child: { readonly pid: number; kill(signal: NodeJS.Signals): void }) => void
+}
+
+/** Runs the command as people do, as a process. A string goes through the shell. */
+export function runCli(
+  args: readonly string[] | string,
+  options: RunOptions = {},
+): Promise<Finished> {
+  const command =
+    typeof args === 'string'
+      ? (['sh', '-c', `'${process.execPath}' '${program}' ${args}`] as const)
+      : ([process.execPath, program, ...args] as const)
+  const [file, ...rest] = command
+  const { promise, resolve } = Promise.withResolvers<Finished>()
+  const child = spawn(file, rest, {
+    cwd: options.cwd,
+    env: { PATH: process.env['PATH'], ...options.env },
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdin.on('error', () => {}) // it may end without reading
+  child.stdin.end(options.input ?? '')
+  child.on('close', (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }))
+  const { pid } = child
+  if (pid !== undefined) options.onStart?.({ pid, kill: (signal) => child.kill(signal) })
+  return promise
+}

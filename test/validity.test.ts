@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { compact } from '../src/compaction/compact.ts'
+import { isAsk, isFinalReply } from '../src/compaction/preserve.ts'
+import { DIALECTS } from '../src/message/dialect.ts'
+import { checkWire } from '../src/message/dialects/check.ts'
+import { render } from '../src/message/dialects/render.ts'
+import type { Message } from '../src/message/message.ts'
+import { repairPairs } from '../src/message/pairing.ts'
+import { corpusConversations, corpusDir } from './support/corpus.ts'
+import { compactAt } from './support/cuts.ts'
+
+const ABSENT = 'not run: the corpus is absent (set THROUGHLINE_CORPUS)'
+
+/** The same sample on every machine: a multiplicative hash of the place. */
+function isSampled(at: number, oneIn: number): boolean {
+  return (Math.imul(at, 2_654_435_761) >>> 0) % oneIn === 0
+}
+
+describe('real conversations', () => {
+  it('are valid for every provider after a compaction at any place', (context) => {
+    if (corpusDir() === undefined) return context.skip(ABSENT)
+    let at = 0
+    let pairs = 0
+    for (const { name, conversation } of corpusConversations()) {
+      const { messages } = repairPairs(conversation.messages)
+      for (let index = 1; index <= messages.length; index++) {
+        const sampled = DIALECTS.filter(() => isSampled(++at, 20))
+        if (sampled.length === 0) continue
+        const after = compactAt(messages, index)
+        if (after === undefined) continue
+        for (const dialect of sampled) {
+          pairs++
+          const found = checkWire(dialect, render(after, dialect))
+          expect(found, `${name}, cut ${index}, ${dialect}`).toEqual([])
+        }
+      }
+    }
+    expect(pairs).toBeGreaterThanOrEqual(3_000)
+  })
+
+  it('come out of a whole compaction smaller, valid and with what is open last: S27', async (context) => {
+    if (corpusDir() === undefined) return context.skip(ABSENT)
+    let compacted = 0
+    let at = 0
+    for (const { name, conversation } of corpusConversations()) {
+      if (conversation.messages.length < 12 || !isSampled(++at, 4)) continue
+      const result = await compact(conversation.messages, { budget: { windowTokens: 20_000 } })
+      if (result.outcome !== 'compacted') continue
+      compacted++
+      expect(result.stats.tokensAfter, name).toBeLessThan(result.stats.tokensBefore)
+      for (const dialect of DIALECTS) {
+        expect(checkWire(dialect, render(result.messages, dialect)), name).toEqual([])
+      }
+      expect(answeredButOpen(conversation.messages, result.messages), name).toEqual([])
+      expect(result.messages.at(-1)?.role, name).toBe(
+        repairPairs(conversation.messages).messages.at(-1)?.role,
+      )
+    }
+    expect(compacted).toBeGreaterThan(30)
+  })
+})
+
+/** By the rule for foreign files: a reply without a call follows before the next request. */
+function answeredButOpen(before: readonly Message[], after: readonly Message[]): number[] {
+  const { messages } = repairPairs(before)
+  const handoff = after.find((message) => message.role === 'handoff')
+  if (handoff?.role !== 'handoff') return []
+  const lead = messages.findIndex((message) => message.role !== 'system')
+  return handoff.handoff.preserved.flatMap(({ number, state }) => {
+    const index = lead + number - 1
+    const next = messages.findIndex((message, at) => at > index && isAsk(message))
+    const until = next === -1 ? messages.length : next
+    const isAnswered = messages.slice(index + 1, until).some(isFinalReply)
+    return isAnswered && state === 'open' ? [number] : []
+  })
+}
