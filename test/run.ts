@@ -29,6 +29,9 @@ const PART_MS_MAX = 240_000
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
 
+// The parts are not in the terminal's group: an interrupt reaches us only, and we end them.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 const words = process.argv.slice(2)
 const parts = listParts().filter(
   (part) => words.length === 0 || words.some((word) => part.name.includes(word)),
@@ -83,22 +86,31 @@ function run(part: Part, report: string): Promise<{ exitCode: number; output: st
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
-    timeout: PART_MS_MAX,
+    // A group of its own: ending only the test runner would leave a worker that spins behind.
+    detached: process.platform !== 'win32',
   })
+  const endGroup = () => {
+    if (child.pid === undefined || child.exitCode !== null) return
+    if (process.platform === 'win32') child.kill()
+    else process.kill(-child.pid, 'SIGKILL')
+  }
+  const timer = setTimeout(endGroup, PART_MS_MAX)
+  process.once('exit', endGroup)
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ exitCode: 1, output: `${output}${error.message}` }))
-    child.on('close', (code, signal) => {
-      if (signal !== null)
-        output += `\nended by ${signal} (a part may take ${seconds(PART_MS_MAX)})`
-      resolve({ exitCode: code ?? 1, output })
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe.setEncoding('utf8').on('data', (text: string) => {
+      output += text
     })
+  }
+  const { promise, resolve } = Promise.withResolvers<{ exitCode: number; output: string }>()
+  child.on('error', (error) => resolve({ exitCode: 1, output: `${output}${error.message}` }))
+  child.on('close', (code, signal) => {
+    if (signal !== null) output += `\nended by ${signal} (a part may take ${seconds(PART_MS_MAX)})`
+    resolve({ exitCode: code ?? 1, output })
+  })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    process.off('exit', endGroup)
   })
 }
 

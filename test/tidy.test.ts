@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -234,7 +234,8 @@ describe('findLonelyFiles', () => {
     const sources = readSources(
       plant({
         'src/cli/main.ts': "export const worker = new URL('./worker.ts', import.meta.url)",
-        'src/cli/worker.ts': '',
+        'src/cli/worker.ts': "export const child = join(import.meta.dirname, 'children', 'run.ts')",
+        'src/cli/children/run.ts': '',
         'src/cli/forgotten.ts': '',
         'src/cli/forgotten.test.ts': "import './forgotten.ts'\nimport '../../test/support/a.ts'",
         'test/support/a.ts': '',
@@ -332,7 +333,10 @@ function readTree(): Tree {
   const paths = listed
     .toString()
     .split('\0')
-    .filter((path) => path !== '' && existsSync(join(root, path)))
+    .filter(
+      (path) =>
+        path !== '' && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true,
+    )
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
 }
 

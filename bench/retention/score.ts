@@ -14,7 +14,7 @@ export interface Score {
   readonly lost: readonly { readonly event: string; readonly atoms: readonly string[] }[]
 }
 
-export function score(events: readonly Event[], results: readonly string[]): Score {
+export function scoreOf(events: readonly Event[], results: readonly string[]): Score {
   const rows = events.map((event, index) => {
     const result = results[index] ?? ''
     const kept = event.demand.map((atom) => isKept(atom, result))

@@ -29,7 +29,7 @@ export function buildCompactCommand(): Command {
   return new Command('compact')
     .summary('make a conversation smaller without losing what matters')
     .description(
-      'Compacts a conversation: the older part becomes a handoff with which any model can go on,\n' +
+      'Compacts a conversation: the older part becomes a handoff with which any model can go on, ' +
         'the newest part stays word for word. Writes the result in the format it came in.',
     )
     .argument('<file>', 'the conversation (may be gzipped), or - for standard input')
@@ -70,7 +70,7 @@ export function buildCompactCommand(): Command {
     .addOption(
       new Option(
         '--summarizer <which>',
-        'digest (no model), file:PATH (a text written elsewhere), or\n' +
+        'digest (no model), file:PATH (a text written elsewhere) or ' +
           'command:CMD (the prompt on its standard input, the summary on its output)',
       )
         .default('digest')
@@ -104,7 +104,7 @@ Examples:
   ${program} compact conversation.json --explain > smaller.json
   ${program} compact session.jsonl --to openai-chat --target-tokens 20k -o next.json
   ${program} compact - --if-needed --window 128k < conversation.json
-  ${program} compact chat.json --summarizer 'command:my-model --system handoff'`
+  ${program} compact chat.json --summarizer 'command:my-model'`
 
 function tokens(flags: string, description: string, minimum = 0): Option {
   const name = flags.replace(/^--/, '').split(' ')[0] ?? ''

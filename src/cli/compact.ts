@@ -6,6 +6,7 @@ import type { CompactResult } from '../compaction/outcome.ts'
 import type { Conversation, FormatName } from '../message/codec.ts'
 import type { Dialect } from '../message/dialect.ts'
 import { normalise } from '../message/dialects/normalise.ts'
+import { InputError } from '../message/input-error.ts'
 import type { Message } from '../message/message.ts'
 import { readConversation } from '../message/read.ts'
 import { convertConversation, writeConversation } from '../message/write.ts'
@@ -40,7 +41,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   })
   const prompt = readPrompt(flags, summarizer)
   const text = await readInput(file)
-  const conversation = readConversation(text, flags.format)
+  const conversation = readFrom(file, text, flags.format)
 
   const progress = new ProgressLine('Writing the summary')
   const result = await compact(conversation.messages, {
@@ -104,6 +105,16 @@ function writeAs(
   return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
 }
 
+function readFrom(file: string, text: string, format: CompactFlags['format']): Conversation {
+  try {
+    return readConversation(text, format)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    const name = file === '-' ? 'standard input' : file
+    throw new UsageError(`${name}: ${error.message}`, { cause: error })
+  }
+}
+
 function readPrompt(flags: CompactFlags, summarizer: Summarizer): string | undefined {
   const { promptFile } = flags
   const given = process.env['THROUGHLINE_COMPACTION_PROMPT']
@@ -124,20 +135,20 @@ function buildOptions(
   const family = familyOf(flags.model ?? conversation.model)
   const tools = conversation.wrapper?.fields['tools']
   return {
-    budget: buildBudget(flags, summarizer),
+    budget: buildBudget(flags),
     family,
     trigger: flags.trigger,
     when: flags.ifNeeded ? 'needed' : 'always',
     ...(tools !== undefined && { overheadTokens: estimateTools(tools, family) }),
     ...(flags.preset !== undefined && { preset: flags.preset }),
     ...(flags.focus !== undefined && { focus: flags.focus }),
-    ...(summarizer.write !== undefined && { summarize: summarizer.write }),
-    ...(summarizer.by !== 'digest' && { summaryBy: summarizer.by }),
+    ...(summarizer.by === 'given' && { summary: summarizer.text }),
+    ...(summarizer.by === 'model' && { summarize: summarizer.write }),
     now: () => performance.now(),
   }
 }
 
-function buildBudget(flags: CompactFlags, summarizer: Summarizer): Partial<BudgetSettings> {
+function buildBudget(flags: CompactFlags): Partial<BudgetSettings> {
   const { window, targetTokens, keepTokens, userTokens, ledgerTokens } = flags
   return {
     ...(window !== undefined && { windowTokens: window }),
@@ -145,8 +156,6 @@ function buildBudget(flags: CompactFlags, summarizer: Summarizer): Partial<Budge
     ...(keepTokens !== undefined && { keepTokens }),
     ...(userTokens !== undefined && { userTokens }),
     ...(ledgerTokens !== undefined && { ledgerTokens }),
-    // A given text reads nothing: there is no window to split the conversation for.
-    ...(summarizer.by === 'given' && { summarizerWindowTokens: Number.MAX_SAFE_INTEGER }),
   }
 }
 

@@ -16,6 +16,7 @@ export interface Canvas {
 }
 
 const KINDS = {
+  beside: { colour: 'gray', mark: '#', label: 'beside' },
   system: { colour: 'blue', mark: 's', label: 'system' },
   protected: { colour: 'blueBright', mark: 'p', label: 'protected' },
   preserved: { colour: 'green', mark: 'u', label: 'user' },
@@ -26,63 +27,80 @@ const KINDS = {
   head: { colour: 'gray', mark: '.', label: 'head' },
   tail: { colour: 'white', mark: '=', label: 'tail' },
   incoming: { colour: 'greenBright', mark: '>', label: 'incoming' },
-} as const satisfies Record<ContextKind, { colour: string; mark: string; label: string }>
+} as const satisfies Record<Kind, { colour: string; mark: string; label: string }>
 
-export type Colour = (typeof KINDS)[ContextKind]['colour'] | 'bold' | 'dim'
+/** A context's own kinds, and what is sent beside the messages. */
+type Kind = ContextKind | 'beside'
+type Tokens = Readonly<Partial<Record<Kind, number>>>
+
+const ORDER: readonly Kind[] = ['beside', ...CONTEXT_KINDS]
+
+export type Colour = (typeof KINDS)[Kind]['colour'] | 'bold' | 'dim'
 
 const LABEL_WIDTH = 10
 const BAR_WIDTH_MIN = 10
 const OPEN_LINES_MAX = 6
+const LEDGER_KINDS_SHOWN_MAX = 3
 
 export function explainResult(result: CompactResult, canvas: Canvas): string {
   const { stats } = result
   if (result.outcome !== 'compacted') return `${result.explanation}\n`
   const handoff = result.messages.find((message) => message.role === 'handoff')?.handoff
   const share = Math.round((1 - stats.tokensAfter / Math.max(1, stats.tokensBefore)) * 100)
+  const before = withBeside(stats.kindsBefore, stats.tokensBefore)
+  const after = withBeside(stats.kindsAfter, stats.tokensAfter)
   const lines = [
-    ...drawBars(result, canvas),
+    ...drawBars(stats, { before, after }, canvas),
     '',
     `${canvas.paint('bold', `${share}% smaller.`)} ${result.explanation}`,
     '',
-    ...drawLegend(result, handoff, canvas),
+    ...drawLegend(result, handoff, { before, after }, canvas),
     ...listOpen(result, handoff, canvas),
   ]
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-function drawBars({ stats }: CompactResult, canvas: Canvas): string[] {
-  const rows = [
-    {
-      name: 'before',
-      tokens: stats.tokensBefore,
-      messages: stats.messagesBefore,
-      kinds: stats.kindsBefore,
-    },
-    {
-      name: 'after',
-      tokens: stats.tokensAfter,
-      messages: stats.messagesAfter,
-      kinds: stats.kindsAfter,
-    },
-  ]
-  const heads = rows.map(
-    ({ name, tokens, messages }) =>
-      `${name.padEnd(6)} ${count(tokens).padStart(9)} tokens ${count(messages).padStart(6)} messages  `,
+function withBeside(kinds: Breakdown, tokens: number): Tokens {
+  const beside = tokens - sum(kinds)
+  return beside > 0 ? { beside, ...kinds } : kinds
+}
+
+interface Pair {
+  readonly before: Tokens
+  readonly after: Tokens
+}
+
+function drawBars(
+  stats: CompactResult['stats'],
+  { before, after }: Pair,
+  canvas: Canvas,
+): string[] {
+  const tokens = padded([stats.tokensBefore, stats.tokensAfter])
+  const messages = padded([stats.messagesBefore, stats.messagesAfter])
+  const heads = ['before', 'after '].map(
+    (name, index) => `${name}  ${tokens[index]} tokens  ${messages[index]} messages  `,
   )
   const room = Math.max(BAR_WIDTH_MIN, canvas.columns - (heads[0]?.length ?? 0))
-  const scale = Math.max(1, ...rows.map(({ kinds }) => sum(kinds)))
-  return rows.map(({ kinds }, index) => {
+  const scale = Math.max(1, sum(before), sum(after))
+  return [before, after].map((kinds, index) => {
     const width = Math.max(1, Math.round((sum(kinds) / scale) * room))
     return `${heads[index]}${drawBar(kinds, width, canvas)}`
   })
 }
 
-function drawBar(kinds: Breakdown, width: number, canvas: Canvas): string {
-  const cells = shareCells(kinds, width)
-  return CONTEXT_KINDS.map((kind) => drawMark(kind, cells[kind] ?? 0, canvas)).join('')
+function padded(numbers: readonly number[]): string[] {
+  const texts = numbers.map(count)
+  const width = Math.max(...texts.map((text) => text.length))
+  return texts.map((text) => text.padStart(width))
 }
 
-function drawMark(kind: ContextKind, cells: number, { coloured, paint }: Canvas): string {
+function drawBar(kinds: Tokens, width: number, canvas: Canvas): string {
+  const cells = shareCells(kinds, width)
+  return ORDER.map((kind) => drawMark(kind, cells[kind] ?? 0, canvas)).join('')
+}
+
+function drawMark(kind: Kind, cells: number, { coloured, paint }: Canvas): string {
+  if (cells === 0) return ''
   const { colour, mark } = KINDS[kind]
   return coloured ? paint(colour, '█'.repeat(cells)) : mark.repeat(cells)
 }
@@ -91,10 +109,10 @@ function drawMark(kind: ContextKind, cells: number, { coloured, paint }: Canvas)
  * How many of `width` cells each kind gets: in proportion, with one at least for each that is there
  * (a bar too narrow for all of them shows the first ones).
  */
-export function shareCells(kinds: Breakdown, width: number): Partial<Record<ContextKind, number>> {
-  const present = CONTEXT_KINDS.filter((kind) => (kinds[kind] ?? 0) > 0).slice(0, width)
+export function shareCells(kinds: Tokens, width: number): Tokens {
+  const present = ORDER.filter((kind) => (kinds[kind] ?? 0) > 0).slice(0, width)
   const total = present.reduce((all, kind) => all + (kinds[kind] ?? 0), 0)
-  const cells: Partial<Record<ContextKind, number>> = {}
+  const cells: Partial<Record<Kind, number>> = {}
   let tokensLeft = total
   let cellsLeft = width
   // Smallest first: what rounding gives to the small ones is taken from the large.
@@ -110,29 +128,38 @@ export function shareCells(kinds: Breakdown, width: number): Partial<Record<Cont
   return cells
 }
 
-function drawLegend(result: CompactResult, handoff: Handoff | undefined, canvas: Canvas): string[] {
-  const { kindsBefore, kindsAfter } = result.stats
-  return CONTEXT_KINDS.filter((kind) => kindsBefore[kind] ?? kindsAfter[kind]).map((kind) => {
-    const after = kindsAfter[kind]
-    const tokens = count(after ?? kindsBefore[kind] ?? 0).padStart(8)
-    const text = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  ${tellWhy(kind, result, handoff)}`
-    const line = oneLine(text, canvas.columns - 3)
-    return `${drawMark(kind, 2, canvas)} ${after === undefined ? canvas.paint('dim', line) : line}`
+function drawLegend(
+  result: CompactResult,
+  handoff: Handoff | undefined,
+  { before, after }: Pair,
+  canvas: Canvas,
+): string[] {
+  return ORDER.filter((kind) => before[kind] ?? after[kind]).map((kind) => {
+    const tokens = count(after[kind] ?? before[kind] ?? 0).padStart(8)
+    const why = tellWhy(kind, result, handoff)
+    const line = oneLine(
+      `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  ${why}`,
+      canvas.columns - 3,
+    )
+    const isGone = after[kind] === undefined
+    return `${drawMark(kind, 2, canvas)} ${isGone ? canvas.paint('dim', line) : line}`
   })
 }
 
-function tellWhy(kind: ContextKind, result: CompactResult, handoff: Handoff | undefined): string {
+function tellWhy(kind: Kind, result: CompactResult, handoff: Handoff | undefined): string {
   const { stats, plan } = result
   const { preserved, ledger } = stats
   const tailFrom = plan.kind === 'compact' ? plan.cut + 1 : 1
   switch (kind) {
+    case 'beside':
+      return 'sent with every request: tool schemas'
     case 'system':
       return 'system text and pins, byte for byte'
     case 'protected':
       return 'first messages, protected by the preset'
     case 'preserved':
       return [
-        `${several(preserved.kept, 'request')} in the user's own words`,
+        `${several(preserved.kept, 'request')} word for word`,
         ...(preserved.open > 0 ? [`${preserved.open} still open`] : []),
         ...(preserved.truncated > 0 ? [`${preserved.truncated} shortened`] : []),
         ...(preserved.dropped > 0 ? [`${preserved.dropped} older left out`] : []),
@@ -140,9 +167,9 @@ function tellWhy(kind: ContextKind, result: CompactResult, handoff: Handoff | un
     case 'tasks':
       return several(stats.tasks, 'open task')
     case 'files':
-      return `${several(stats.files, 'file')} read or changed, so that none is read again for nothing`
+      return `${several(stats.files, 'file')} read or changed`
     case 'ledger':
-      return `${several(ledger.entries, 'fact')} word for word: ${ledgerKinds(handoff)}`
+      return `${several(ledger.entries, 'fact')}: ${ledgerKinds(handoff)}`
     case 'summary':
       return WRITERS[stats.by ?? 'digest']
     case 'head':
@@ -150,7 +177,7 @@ function tellWhy(kind: ContextKind, result: CompactResult, handoff: Handoff | un
     case 'tail': {
       const cleared =
         stats.cleared > 0 ? `, ${several(stats.cleared, 'large result')} shortened` : ''
-      return `newest messages word for word, from message ${tailFrom} on${cleared}`
+      return `newest messages word for word, from number ${tailFrom} on${cleared}`
     }
     case 'incoming':
       return 'the request to come, in full and last'
@@ -169,7 +196,8 @@ function ledgerKinds(handoff: Handoff | undefined): string {
   const counts = new Map<string, number>()
   for (const { kind } of handoff?.ledger ?? []) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const most = [...counts].toSorted(([, a], [, b]) => b - a)
-  return most.map(([kind, n]) => several(n, kind)).join(', ')
+  const shown = most.slice(0, LEDGER_KINDS_SHOWN_MAX).map(([kind, n]) => several(n, kind))
+  return `${shown.join(', ')}${most.length > shown.length ? ' and more' : ''}`
 }
 
 /** What the next model has to go on with, so that a person sees at a glance that it is there. */
@@ -206,7 +234,7 @@ function oneLine(text: string, length: number): string {
   return plain.length > length ? `${plain.slice(0, length - 1)}…` : plain
 }
 
-function sum(kinds: Breakdown): number {
+function sum(kinds: Tokens): number {
   return Object.values(kinds).reduce((total, tokens) => total + tokens, 0)
 }
 

@@ -18,10 +18,13 @@ function writeFileWhole(path: string, text: string): void {
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
   try {
     mkdirSync(folder, { recursive: true })
-    writeFileSync(draft, text)
-    renameSync(draft, path)
+    try {
+      writeFileSync(draft, text)
+      renameSync(draft, path)
+    } finally {
+      rmSync(draft, { force: true }) // still there only if something went wrong
+    }
   } catch (error) {
-    rmSync(draft, { force: true })
     throw new UsageError(`${path} cannot be written: ${(error as Error).message}.`, {
       cause: error,
     })

@@ -10,11 +10,10 @@ const SUMMARY_BYTES_MAX = 1024 * 1024
 /** How much of what a failing program complained about is shown. */
 const COMPLAINT_CHARACTERS_MAX = 400
 
-export interface Summarizer {
-  /** Absent for the digest, which needs no writer. */
-  readonly write?: SummaryWriter
-  readonly by: 'digest' | 'given' | 'model'
-}
+export type Summarizer =
+  | { readonly by: 'digest' }
+  | { readonly by: 'given'; readonly text: string }
+  | { readonly by: 'model'; readonly write: SummaryWriter }
 
 export class SummarizerError extends KnownError {
   override readonly name = 'SummarizerError'
@@ -43,7 +42,7 @@ function splitOnce(text: string): [string, string?] {
 function givenText(path: string): Summarizer {
   const text = readTextFile(path, SUMMARY_BYTES_MAX)
   if (text.trim() === '') throw new UsageError(`${path} is empty; it should hold the summary.`)
-  return { by: 'given', write: () => Promise.resolve({ text, finish: 'stop' }) }
+  return { by: 'given', text }
 }
 
 function commandWriter(command: string, timeoutMs: number): SummaryWriter {

@@ -24,9 +24,6 @@ export function assemble(request: {
   const { fixedTo, headFrom } = plan.layout
   const fixed = messages.slice(0, fixedTo)
   const leadTo = fixed.findLastIndex((message) => message.role === 'system') + 1
-  const tail = messages
-    .slice(plan.cut)
-    .map((message, index) => clip(message, plan.cut + index, request))
   return [
     ...fixed.slice(0, leadTo),
     ...pins,
@@ -35,8 +32,21 @@ export function assemble(request: {
     ...(handoff === undefined
       ? messages.slice(fixedTo, headFrom)
       : [{ role: 'handoff', handoff } as const]),
-    ...tail,
+    ...clipTail(request),
   ]
+}
+
+interface TailRequest {
+  readonly messages: readonly Message[]
+  readonly plan: CompactPlan
+  readonly countTokens: CountTokens
+  readonly countMessage: (message: Message) => number
+}
+
+/** The tail as it will stand in the context: word for word, but for what had to be clipped. */
+export function clipTail(request: TailRequest): readonly Message[] {
+  const { messages, plan } = request
+  return messages.slice(plan.cut).map((message, index) => clip(message, plan.cut + index, request))
 }
 
 /** The system messages of a range, each text once, the latest place winning. */
@@ -55,16 +65,7 @@ export function systemMessagesOf(
   return [...byText.values()].reverse()
 }
 
-function clip(
-  message: Message,
-  index: number,
-  request: {
-    messages: readonly Message[]
-    plan: CompactPlan
-    countTokens: CountTokens
-    countMessage: (message: Message) => number
-  },
-): Message {
+function clip(message: Message, index: number, request: TailRequest): Message {
   const { plan, countTokens, countMessage } = request
   const { clipTokens, incoming, layout } = plan
   if (clipTokens === undefined || index >= incoming) return message

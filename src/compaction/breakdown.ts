@@ -1,5 +1,6 @@
 import { writeLedger } from '../message/ledger-text.ts'
 import type { Message } from '../message/message.ts'
+import { textOf } from '../message/text.ts'
 import type { CountTokens } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
@@ -67,18 +68,20 @@ function breakDown(
       add(message.role === 'system' ? 'system' : kindOf(index), total)
       continue
     }
-    const { preserved, tasks, files, ledger } = message.handoff
-    const parts = {
-      preserved: preserved.reduce((sum, each) => sum + countMessage(each.message), 0),
-      tasks: countTokens(tasks.map((task) => task.text).join('\n')),
-      files: countTokens(files.map((file) => file.path).join('\n')),
-      ledger: countTokens(writeLedger(ledger)),
-    }
-    // The summary takes the envelope's own words on itself, so that the parts add up to the whole.
+    const { preserved, tasks, files, ledger, summary } = message.handoff
+    const counts = new Map<ContextKind, number>([
+      ['preserved', countTokens(preserved.map((each) => textOf(each.message)).join('\n'))],
+      ['tasks', countTokens(tasks.map((task) => task.text).join('\n'))],
+      ['files', countTokens(files.map((file) => file.path).join('\n'))],
+      ['ledger', countTokens(writeLedger(ledger))],
+    ])
+    // By their share of the whole, so that the parts add up to it, the envelope's own words included.
+    const sum = counts.values().reduce((all, count) => all + count, countTokens(summary))
     let rest = total
-    for (const [kind, count] of Object.entries(parts) as [ContextKind, number][]) {
-      add(kind, Math.min(count, rest))
-      rest -= Math.min(count, rest)
+    for (const [kind, count] of counts) {
+      const share = Math.round((total * count) / Math.max(1, sum))
+      add(kind, share)
+      rest -= share
     }
     add('summary', rest)
   }

@@ -61,19 +61,22 @@ const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as Section[]
  * Shares `room` out over the sections. What the caller asked for by name comes first; the others
  * take their share, none more than its cap, and what the capped ones leave goes round again.
  */
-export function allot(room: number, budget: Budget): Allotment {
-  const { settings } = budget
+export function allot(
+  room: number,
+  { settings, keepTokens }: Budget,
+  summaryTokens = settings.summaryTokens,
+): Allotment {
   const asked: Partial<Record<Section, number>> = {
     ...(settings.keepTokens !== undefined && { keep: settings.keepTokens }),
     ...(settings.userTokens !== undefined && { user: settings.userTokens }),
     ...(settings.ledgerTokens !== undefined && { ledger: settings.ledgerTokens }),
-    ...(settings.summaryTokens !== undefined && { summary: settings.summaryTokens }),
+    ...(summaryTokens !== undefined && { summary: summaryTokens }),
   }
   const result = { keep: 0, user: 0, ledger: 0, summary: 0, files: 0, tasks: 0 }
   const summaryMin = asked.summary === undefined ? Math.floor(room * SUMMARY_SHARE_MIN) : 0
   let left = Math.max(0, room - summaryMin)
   // The order is the order of worth per token when even what was asked for does not fit.
-  for (const section of ['ledger', 'summary', 'user', 'keep'] as const) {
+  for (const section of ['summary', 'ledger', 'user', 'keep'] as const) {
     const tokens = asked[section]
     if (tokens === undefined) continue
     result[section] = Math.min(tokens, left)
@@ -84,7 +87,7 @@ export function allot(room: number, budget: Budget): Allotment {
   while (sharing.length > 0 && left > 0) {
     const weight = sharing.reduce((sum, section) => sum + SECTION_SHARES[section], 0)
     const capOf = (section: Section) =>
-      section === 'keep' ? budget.keepTokens : SECTION_TOKENS_MAX[section]
+      section === 'keep' ? keepTokens : SECTION_TOKENS_MAX[section]
     const capped = sharing.filter(
       (section) => capOf(section) <= (left * SECTION_SHARES[section]) / weight,
     )

@@ -13,9 +13,10 @@ import { resolveBudget } from './budget.ts'
 import { check, type Verdict } from './check.ts'
 import type { CountTokens } from './clear.ts'
 import type { BudgetSettings, PresetName } from './defaults.ts'
-import { type Made, makeHandoff, type Setting } from './make-handoff.ts'
+import { ENVELOPE_TOKENS, type Made, makeHandoff, type Setting } from './make-handoff.ts'
 import { type CompactResult, EMPTY_STATS, explain, REFUSALS } from './outcome.ts'
 import { plan, type Trigger } from './plan.ts'
+import { cleanSummary } from './prompt.ts'
 import { redact } from './redact.ts'
 import { stopwatch } from './stopwatch.ts'
 import type { SummaryWriter } from './summarize.ts'
@@ -48,10 +49,10 @@ export interface CompactOptions {
   readonly tasks?: readonly Task[]
   /** Tokens of what is sent beside the messages, such as tool schemas. */
   readonly overheadTokens?: number
-  /** Writes the summary; absent: the digest, which needs no model. */
+  /** A summary written elsewhere; taken as it is, and the other sections make way for it. */
+  readonly summary?: string
+  /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
   readonly summarize?: SummaryWriter
-  /** The summary is a text that somebody gave, not one a model was asked for. */
-  readonly summaryBy?: 'model' | 'given'
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
   /** A clock for `stats.timingsMs`; without it no times are taken. */
@@ -76,6 +77,9 @@ export async function compact(
     budget,
     trigger,
     when: options.when ?? 'always',
+    ...(setting.summary !== undefined && {
+      summaryTokens: counters.countTokens(setting.summary) + ENVELOPE_TOKENS,
+    }),
     overheadTokens:
       (options.overheadTokens ?? 0) +
       [...pins, ...middle].reduce((sum, message) => sum + counters.countMessage(message), 0),
@@ -136,7 +140,7 @@ export async function compact(
     hardTokens: budget.hardTokens,
     pins,
     ...(made !== undefined && { finish: made.reply.finish }),
-    summaryTokensMax: made?.summaryTokensMax ?? 0,
+    summaryTokensMax: planned.allotment.summary,
     ...counters,
   })
   timings.lap('check')
@@ -201,6 +205,7 @@ function prepare(messages: readonly Message[], options: CompactOptions): Setting
   )
   return {
     options,
+    ...(options.summary !== undefined && { summary: redact(cleanSummary(options.summary)) }),
     budget: resolveBudget(options.budget, options.preset),
     pins: (options.pins ?? [])
       .filter((text) => !systemTexts.has(text))

@@ -1,6 +1,7 @@
 import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
+import { clipTail } from './assemble.ts'
 import type { Budget } from './budget.ts'
 import type { CountTokens } from './clear.ts'
 import type { CompactOptions } from './compact.ts'
@@ -17,6 +18,8 @@ import { findTasks } from './tasks.ts'
 /** What holds for one compaction from beginning to end. */
 export interface Setting {
   readonly options: CompactOptions
+  /** The given summary, unwrapped and with secrets masked. */
+  readonly summary?: string
   readonly budget: Budget
   readonly pins: readonly SystemMessage[]
   readonly counters: {
@@ -26,7 +29,7 @@ export interface Setting {
 }
 
 /** The envelope's own words: header, preamble, section titles. */
-const ENVELOPE_TOKENS = 180
+export const ENVELOPE_TOKENS = 180
 
 /** Asked for a little less than is accepted: writers count in their own tokens, not in ours. */
 const ASKED_SHARE = 0.8
@@ -35,52 +38,32 @@ export interface Made {
   readonly handoff: Handoff
   readonly preserved: Preserved
   readonly reply: SummaryReply
-  readonly summaryTokensMax: number
 }
 
 export async function makeHandoff(
   messages: readonly Message[],
   planned: CompactPlan,
-  { options, budget, counters }: Setting,
+  setting: Setting,
   timings: Stopwatch,
 ): Promise<Made> {
+  const { options, counters } = setting
   const { layout, cut, allotment } = planned
   const { firstNumber } = layout
   const { countTokens } = counters
   const head = messages.slice(layout.headFrom, cut)
-  const tail = messages.slice(cut)
+  const tail = clipTail({ messages, plan: planned, ...counters })
   const at = layout.handoffAt === undefined ? undefined : messages[layout.handoffAt]
   const earlier = at?.role === 'handoff' ? at.handoff : undefined
   const shared = { head, firstNumber, countTokens }
 
-  // A text that was handed in is taken whole where it fits; the other sections make way for it.
-  const roomTokens = Object.entries(allotment).reduce(
+  const sectionsTokens = Object.entries(allotment).reduce(
     (sum, [section, tokens]) => (section === 'keep' ? sum : sum + tokens),
     -ENVELOPE_TOKENS,
   )
-  const isGiven = options.summarize !== undefined && options.summaryBy === 'given'
-  const summaryTokensMax = isGiven ? Math.max(0, roomTokens) : allotment.summary
-  const reply =
-    options.summarize === undefined
-      ? digest({
-          ...shared,
-          ...(earlier !== undefined && { previous: earlier }),
-          tokensMax: summaryTokensMax,
-        })
-      : await summarize({
-          ...shared,
-          ...(earlier !== undefined && { earlier }),
-          tokensMax: Math.floor(summaryTokensMax * ASKED_SHARE),
-          windowTokens: budget.settings.summarizerWindowTokens ?? budget.settings.windowTokens,
-          write: options.summarize,
-          signal: options.signal ?? new AbortController().signal,
-          ...(options.focus !== undefined && { focus: options.focus }),
-          ...(options.prompt !== undefined && { instructions: options.prompt }),
-          ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
-        })
+  const { reply, by } = await writeSummary(messages, planned, setting, earlier)
   timings.lap('summary')
 
-  let left = roomTokens - countTokens(reply.text)
+  let left = sectionsTokens - countTokens(reply.text)
   const take = (tokens: number) => {
     const taken = Math.max(0, Math.min(tokens, left))
     left -= taken
@@ -122,7 +105,7 @@ export async function makeHandoff(
   return {
     handoff: {
       version: 1,
-      by: options.summarize === undefined ? 'digest' : (options.summaryBy ?? 'model'),
+      by,
       covers: firstNumber + head.length - 1,
       kept: tail.length,
       compactions: (earlier?.compactions ?? 0) + 1,
@@ -134,17 +117,46 @@ export async function makeHandoff(
     },
     preserved,
     reply,
-    summaryTokensMax,
   }
+}
+
+async function writeSummary(
+  messages: readonly Message[],
+  { layout, cut, allotment }: CompactPlan,
+  { options, summary, budget, counters }: Setting,
+  earlier: Handoff | undefined,
+): Promise<{ reply: SummaryReply; by: Handoff['by'] }> {
+  if (summary !== undefined) return { reply: { text: summary, finish: 'stop' }, by: 'given' }
+  const shared = {
+    head: messages.slice(layout.headFrom, cut),
+    firstNumber: layout.firstNumber,
+    countTokens: counters.countTokens,
+  }
+  if (options.summarize === undefined) {
+    const text = writeDigest({
+      ...shared,
+      ...(earlier !== undefined && { previous: earlier }),
+      tokensMax: allotment.summary,
+    })
+    return { reply: { text: redact(text), finish: 'stop' }, by: 'digest' }
+  }
+  const reply = await summarize({
+    ...shared,
+    ...(earlier !== undefined && { earlier }),
+    tokensMax: Math.floor(allotment.summary * ASKED_SHARE),
+    windowTokens: budget.settings.summarizerWindowTokens ?? budget.settings.windowTokens,
+    write: options.summarize,
+    signal: options.signal ?? new AbortController().signal,
+    ...(options.focus !== undefined && { focus: options.focus }),
+    ...(options.prompt !== undefined && { instructions: options.prompt }),
+    ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
+  })
+  return { reply, by: 'model' }
 }
 
 /** A file that leaves the list of files is still a path that the agent has written. */
 function asEntry(file: FileRecord): LedgerEntry {
   return { kind: 'path', text: file.path, count: 1, number: file.number }
-}
-
-function digest(request: Parameters<typeof writeDigest>[0]): SummaryReply {
-  return { text: redact(writeDigest(request)), finish: 'stop' }
 }
 
 /** Running ones first; the list is the agent's own and rarely long, so it is cut without ado. */

@@ -68,15 +68,18 @@ export function explain(
   const { reason, tokensBefore } = planned
   if (planned.kind === 'keep')
     return { outcome: 'kept', reason, explanation: KEEP_REASONS[planned.reason] }
-  const what =
-    planned.reason === 'fixed-part-too-large'
-      ? 'System text, pins and protected messages alone take'
-      : 'The newest message and what belongs to it take'
+  const what = IN_THE_WAY[planned.reason]
   const explanation =
     `${what} ${planned.tokens} tokens, there is room for ${planned.room} ` +
     `(${tokensBefore} tokens in all, the model takes ${budget.hardTokens}).`
   return { outcome: 'cannot-fit', reason, explanation }
 }
+
+const IN_THE_WAY = {
+  'fixed-part-too-large': 'System text, pins and protected messages alone take',
+  'newest-message-too-large': 'The newest message and what belongs to it take',
+  'summary-too-large': 'The given summary takes',
+} as const
 
 const KEEP_REASONS = {
   fits: 'The conversation is below the threshold.',

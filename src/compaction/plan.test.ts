@@ -73,9 +73,7 @@ describe('plan', () => {
         const planned = planOf(messages, { settings: { keepTokens, windowTokens: 6_000 } })
         if (planned.kind !== 'compact') return
         expect(cutIsClean(messages, planned.cut)).toBe(true)
-        expect(planned.cut).toBeLessThanOrEqual(
-          Math.max(planned.layout.headFrom, messages.length - 1),
-        )
+        expect(planned.cut).toBeLessThanOrEqual(messages.length)
       }),
     )
   })
@@ -95,6 +93,28 @@ describe('plan', () => {
       toolResult('y', 'second'),
     ]
     expect(compactPlanOf(messages, { settings: { keepTokens: 0 } }).cut).toBe(messages.length - 2)
+  })
+
+  it('keeps no tail at all with a keep of 0 when nothing is open', () => {
+    const messages = turns(20)
+    expect(compactPlanOf(messages, { settings: { keepTokens: 0 } }).cut).toBe(messages.length)
+  })
+
+  it('makes room for a summary that was given, or says that it is too large', () => {
+    const messages = [
+      ...turns(20),
+      user('go'),
+      toolCall('x'),
+      toolResult('x', 'row '.repeat(2_000)),
+    ]
+    const settings = { targetTokens: 3_000 }
+    const planned = compactPlanOf(messages, { settings, summaryTokens: 2_000 })
+    expect(planned.allotment.summary).toBe(2_000)
+    expect(planned.clipTokens).toBeLessThan(1_000)
+    expect(planOf(messages, { settings, summaryTokens: 3_001 })).toMatchObject({
+      kind: 'cannot-fit',
+      reason: 'summary-too-large',
+    })
   })
 
   it('holds the incoming request back in preflight: S10', () => {

@@ -2,6 +2,7 @@ import type { Message } from '../message/message.ts'
 import { alignBack, alignForward } from '../message/pairing.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
+import { isFinalReply } from './preserve.ts'
 
 /**
  * The decision: leave the context as it is, or compact this head and keep this tail. Pure, and its
@@ -11,8 +12,9 @@ import { type Allotment, allot, type Budget } from './budget.ts'
  *   [ system · protected first ] [ earlier handoff ] [ head ........ ] [ tail ........ ] [ incoming ]
  *     fixed, stays                 replaced            covered            word for word     in full
  *
- * Always true of a `compact` plan: the cut parts no tool call from its result; the newest message is
- * in the tail or incoming; the tail, clipped to `clipTokens`, leaves room for the handoff.
+ * Always true of a `compact` plan: the cut parts no tool call from its result; what the newest
+ * message leaves open is in the tail or incoming; the tail, clipped to `clipTokens`, leaves room for
+ * the handoff.
  */
 export type Plan = KeepPlan | CompactPlan | CannotFitPlan
 
@@ -42,7 +44,7 @@ export interface CompactPlan {
 
 export interface CannotFitPlan {
   readonly kind: 'cannot-fit'
-  readonly reason: 'fixed-part-too-large' | 'newest-message-too-large'
+  readonly reason: 'fixed-part-too-large' | 'newest-message-too-large' | 'summary-too-large'
   readonly tokensBefore: number
   /** What stands in the way, and how much room there would have been for it. */
   readonly tokens: number
@@ -76,11 +78,13 @@ export interface PlanRequest {
   readonly when: 'always' | 'needed'
   /** What stands in every request beside the messages: pins, tool schemas. */
   readonly overheadTokens?: number
+  /** The size of a summary that already exists; room is made for it. */
+  readonly summaryTokens?: number
 }
 
 export function plan(measured: Measured, request: PlanRequest): Plan {
   const { messages } = measured
-  const { budget, trigger, when, overheadTokens = 0 } = request
+  const { budget, trigger, when, overheadTokens = 0, summaryTokens } = request
   const end = messages.length
   const tokensBefore = tokensBetween(measured, 0, end) + overheadTokens
   if (when === 'needed' && tokensBefore < budget.softTokens) {
@@ -97,16 +101,18 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
     const room = budget.targetTokens
     return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, room }
   }
+  if (summaryTokens !== undefined && summaryTokens > roomMax) {
+    const reason = 'summary-too-large'
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: summaryTokens, room: roomMax }
+  }
   const scaled = scaleToConversation(measured, layout, request)
-  const room = Math.min(roomMax, scaled.roomTokens)
+  const room = Math.min(roomMax, Math.max(scaled.roomTokens, summaryTokens ?? 0))
 
   const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
-  const newestFrom = Math.max(
-    layout.headFrom,
-    incoming < end ? incoming : alignBack(messages, end - 1),
-  )
-  const keepMax = Math.min(allot(room, budget).keep, scaled.keepTokens)
-  const tailMax = Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX))
+  const newestFrom = Math.max(layout.headFrom, newestStep(messages, incoming, budget))
+  const roomForTail = roomMax - (summaryTokens ?? 0)
+  const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
+  const tailMax = Math.max(keepMax, Math.min(roomForTail, Math.floor(roomMax * TAIL_SHARE_MAX)))
   const protectedFrom = alignBack(
     messages,
     Math.max(layout.headFrom, Math.min(newestFrom, incoming - budget.settings.protectLast)),
@@ -118,6 +124,11 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
     // Protection is a wish, the window is a fact: only the newest step is kept at any price.
     cut = unprotected
     clipTokens = clipLevel(measured, { from: cut, incoming, tailMax })
+  }
+  const last = messages[end - 1]
+  if (clipTokens === 'too-large' && last !== undefined && isFinalReply(last)) {
+    cut = end
+    clipTokens = undefined
   }
   if (clipTokens === 'too-large') {
     const reason = 'newest-message-too-large'
@@ -139,7 +150,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   // A newest step that fills a scaled target leaves the handoff half of what it stands for.
   const besideTail = Math.min(
     roomMax - tailTokens,
-    Math.max(room - tailTokens, Math.floor(headTokens / 2)),
+    Math.max(room - tailTokens, Math.floor(headTokens / 2), summaryTokens ?? 0),
   )
   return {
     kind: 'compact',
@@ -156,7 +167,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
     incoming,
     ...(clipTokens !== undefined && { clipTokens }),
     targetTokens: fixedTokens + tailTokens + besideTail,
-    allotment: { ...allotBeside(besideTail, budget), keep: tailTokens },
+    allotment: { ...allotBeside(besideTail, budget, summaryTokens), keep: tailTokens },
   }
 }
 
@@ -205,6 +216,17 @@ function scaleToConversation(
         ? Math.min(keepTokens, Math.floor(bodyTokens / 3))
         : keepTokens,
   }
+}
+
+/**
+ * What stays at any price begins here: the last request, or the last calls with their results. A
+ * reply that ended its turn leaves nothing open, so that it stays only where there is a tail at all.
+ */
+function newestStep(messages: readonly Message[], incoming: number, budget: Budget): number {
+  const end = messages.length
+  const last = messages[end - 1]
+  if (incoming < end || last === undefined) return incoming
+  return budget.keepTokens === 0 && isFinalReply(last) ? end : alignBack(messages, end - 1)
 }
 
 /** The earliest clean cut whose tail is within `keepMax`, at `newestFrom` at the latest. */
@@ -264,7 +286,7 @@ function isClippable(
 }
 
 /** The sections of the handoff share what the tail leaves. */
-function allotBeside(room: number, budget: Budget): Allotment {
-  const { keepTokens: _, ...settings } = budget.settings
-  return allot(room, { ...budget, settings: { ...settings, keepTokens: 0 } })
+function allotBeside(room: number, budget: Budget, summaryTokens: number | undefined): Allotment {
+  const settings = { ...budget.settings, keepTokens: 0 }
+  return allot(room, { ...budget, settings }, summaryTokens)
 }

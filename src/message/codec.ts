@@ -48,6 +48,8 @@ export interface Codec {
   readonly framing: 'json' | 'lines'
   /** `undefined` when the document can be this format; else the reason why not, for people. */
   reject(document: JsonValue): string | undefined
+  /** A reason to take it for another format when nobody named one. Asked only if not rejected. */
+  doubt?(document: JsonValue): string | undefined
   parse(document: JsonValue): Conversation
   /** The document (for `lines`: an array with one value per line). Handoffs are written as envelopes. */
   format(conversation: Conversation): JsonValue

@@ -85,7 +85,8 @@ interface Section {
 function readEnvelope(message: UserMessage): Message[] | undefined {
   const lines: (string | UserPart)[] = []
   for (const part of message.parts) {
-    if (part.type === 'text') lines.push(...part.text.split('\n'))
+    // One by one: spread into `push`, a text of many thousand lines overflows the stack.
+    if (part.type === 'text') for (const line of part.text.split('\n')) lines.push(line)
     else lines.push(part)
   }
   const start = lines.findIndex((line) => typeof line === 'string' && HEADER.test(line))

@@ -183,14 +183,20 @@ describe('repairPairs', () => {
       user('between'),
       results(...Array.from({ length: count * 2 }, () => result('a'))),
     ]
+    // Our own processor time: the clock on the wall also measures what else the machine does.
     const time = (count: number) => {
       const messages = hostile(count)
-      const start = performance.now()
-      repairPairs(messages)
-      return performance.now() - start
+      const runs = [1, 2].map(() => {
+        const start = process.cpuUsage()
+        repairPairs(messages)
+        return process.cpuUsage(start).user
+      })
+      return Math.min(...runs)
     }
+    // Ten times the messages: linear is 10, quadratic 100. The first call only warms up.
     time(2000)
-    expect(time(40_000)).toBeLessThan(40 * Math.max(time(4000), 2))
+    const few = time(2000)
+    expect(time(20_000)).toBeLessThan(40 * Math.max(few, 3000))
   })
 })
 
@@ -249,6 +255,11 @@ describe('cuts', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  it('stay out of a step whose calls are answered in another order', () => {
+    const messages = [reply(call('a'), call('b')), results(result('b')), results(result('a'))]
+    expect(messages.map((_, index) => cutIsClean(messages, index))).toEqual([true, false, false])
   })
 
   it('stay with the reply that sealed reasoning in a message of its own belongs to', () => {

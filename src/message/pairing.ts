@@ -6,6 +6,7 @@ import type {
   UserMessage,
   UserPart,
 } from './message.ts'
+import { isSame, withParts } from './same.ts'
 
 /**
  * How tool calls and results belong together; nothing else in the code knows.
@@ -77,7 +78,7 @@ export function repairPairs(messages: readonly Message[]): {
     // Notes wait for the end of the tool messages: between two results they would part the second
     // from its call.
     if (messages[at + 1]?.role !== 'tool') {
-      repaired.push(...notes)
+      for (const note of notes) repaired.push(note)
       notes = []
     }
   }
@@ -258,7 +259,7 @@ function renameCalls(message: AssistantMessage, nextId: () => string): Assistant
     const id = nextId()
     return part.id === id ? part : { ...part, id }
   })
-  return isSame(parts, message.parts) ? message : { ...message, parts }
+  return withParts(message, parts)
 }
 
 function withCallId(part: ToolResultPart, callId: string): ToolResultPart {
@@ -295,10 +296,6 @@ function noteOf(result: ToolResultPart, fate: 'orphan' | 'duplicate'): UserMessa
 /** Long ids and names are cut: explanations are one line for people. */
 function quote(text: string): string {
   return `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
-}
-
-function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index])
 }
 
 /**

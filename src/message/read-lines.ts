@@ -26,6 +26,7 @@ export function parseDocument(text: string, firstLine = 1): JsonValue {
 export function parseLines(text: string): ReadLines {
   const values: JsonValue[] = []
   const notes: string[] = []
+  const shared: number[] = []
   let blank = 0
   let number = 0
   for (const [start, end] of lineRanges(text)) {
@@ -38,16 +39,21 @@ export function parseLines(text: string): ReadLines {
     try {
       values.push(parseDocument(line, number))
     } catch (error) {
-      const parsed = parseSeveral(line)
-      if (parsed !== undefined) {
-        values.push(...parsed)
-        notes.push(`Line ${number} holds ${parsed.length} documents; all were read.`)
-      } else if (end >= text.trimEnd().length && isTorn(line) && values.length > 0) {
+      if (findDepthFault(line) !== undefined) throw error
+      const several = parseSeveral(line)
+      if (several !== undefined) {
+        for (const value of several) values.push(value)
+        shared.push(number)
+      } else if (isTorn(line) && values.length > 0 && text.slice(end).trim() === '') {
         notes.push(`Line ${number}, the last one, is torn and was left out.`)
       } else throw error
     }
   }
-  if (blank > 0) notes.push(`${blank} blank lines were skipped.`)
+  if (shared.length > 0) {
+    const more = shared.length === 1 ? '' : ` and ${shared.length - 1} more`
+    notes.push(`Line ${shared[0]}${more} held several documents; all were read.`)
+  }
+  if (blank > 0) notes.push(`Blank lines were skipped: ${blank}.`)
   return { values, notes }
 }
 
@@ -64,8 +70,9 @@ function* lineRanges(text: string): Generator<readonly [number, number]> {
 
 function parseSeveral(line: string): readonly JsonValue[] | undefined {
   const values: JsonValue[] = []
+  const length = line.trimEnd().length
   let at = 0
-  while (line.slice(at, at + 1) !== '' && line.slice(at).trim() !== '') {
+  while (at < length) {
     const end = scanDocument(line, at)
     if (typeof end !== 'number') return undefined
     values.push(parseDocument(line.slice(at, end)))

@@ -31,7 +31,7 @@ export function readConversation(
   const reasons: string[] = []
   for (const codec of codecs) {
     const document = documents[codec.framing]
-    const reason = document === undefined ? wrongFraming(codec) : codec.reject(document)
+    const reason = document === undefined ? wrongFraming(codec) : refusal(codec, document, format)
     if (reason !== undefined || document === undefined) {
       reasons.push(`${codec.name}: ${reason}`)
       continue
@@ -97,6 +97,10 @@ function isWhole(line: string): boolean {
   } catch {
     return false
   }
+}
+
+function refusal(codec: Codec, document: JsonValue, format: FormatName | 'auto') {
+  return codec.reject(document) ?? (format === 'auto' ? codec.doubt?.(document) : undefined)
 }
 
 function wrongFraming(codec: Codec): string {

@@ -6,7 +6,7 @@ import { InvalidBodyError } from './errors.ts'
  * One text for one value: keys sorted, no blanks, lone surrogates replaced. Engines store and hash
  * this text; SQLite would replace a lone surrogate by itself and the hash would no longer fit.
  */
-const DEPTH_MAX = 256
+export const DEPTH_MAX = 256
 
 export function canonicalJson(value: JsonValue): string {
   return write(value, 0)

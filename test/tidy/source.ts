@@ -9,7 +9,7 @@ export interface Source {
   readonly path: string
   readonly lines: number
   readonly imports: readonly Import[]
-  /** Paths of our own files that are named in a string, such as a worker's `new URL('./x.ts', …)`. */
+  /** Our own files that are named as paths, such as a worker's `new URL('./x.ts', import.meta.url)`. */
   readonly mentions: readonly string[]
   /** Globals the file uses, with the member where there is one: `Date.now`, `process.env`, `fetch`. */
   readonly globals: ReadonlySet<string>
@@ -94,6 +94,7 @@ export function readSource(path: string, text: string): Source {
         break
       case 'CallExpression':
         testTitles.push(...testTitle(node))
+        mentions.push(...joinedPath(node).map((rest) => posix.join(posix.dirname(path), rest)))
         break
       case 'Identifier':
         if (isReference(parent, key)) used.add(describeUse(node['name'] as string, parent, key))
@@ -143,7 +144,16 @@ function isNode(value: unknown): value is Node {
 }
 
 function isOwnPath(value: unknown): value is string {
-  return typeof value === 'string' && /^\.{1,2}\/.*\.[tj]s$/.test(value)
+  return typeof value === 'string' && /^[\w./-]+\.[tj]s$/.test(value)
+}
+
+/** `join(import.meta.dirname, 'children', 'admit.ts')` names a file that will be run. */
+function joinedPath(call: Node): readonly string[] {
+  const [first, ...rest] = call['arguments'] as Node[]
+  const isHere =
+    first?.type === 'MemberExpression' && (first['object'] as Node).type === 'MetaProperty'
+  const words = rest.map(literal)
+  return isHere && words.every((word) => typeof word === 'string') ? [words.join('/')] : []
 }
 
 function literal(node: unknown): unknown {

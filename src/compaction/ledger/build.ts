@@ -123,9 +123,13 @@ function rankWords(request: LedgerRequest, readings: readonly Reading[]): Ledger
 function choose(candidates: Candidates, visible: Covered, charactersMax: number): LedgerEntry[] {
   const covered = new Covered()
   const chosen: LedgerEntry[] = []
-  let room = charactersMax - HEADINGS_CHARACTERS
-  const take = (entry: LedgerEntry, cost: number) => {
-    room -= cost
+  const opened = new Set<LedgerKind>()
+  let room = charactersMax
+  const costOf = ({ kind, text }: LedgerEntry) =>
+    text.length + (isLineKind(kind) ? 2 : 1) + (opened.has(kind) ? 0 : kind.length + 2)
+  const take = (entry: LedgerEntry) => {
+    room -= costOf(entry)
+    opened.add(entry.kind)
     chosen.push(entry)
     covered.add(entry.text)
   }
@@ -133,22 +137,17 @@ function choose(candidates: Candidates, visible: Covered, charactersMax: number)
   for (const kind of LINE_KINDS) {
     let shareLeft = charactersMax * LINE_SHARES[kind]
     for (const entry of (candidates.lines.get(kind) ?? []).toReversed()) {
-      const cost = entry.text.length + 2
-      shareLeft -= cost
-      if (shareLeft < 0 || cost > room) waiting.push(entry)
-      else take(entry, cost)
+      shareLeft -= costOf(entry)
+      if (shareLeft < 0) waiting.push(entry)
+      else take(entry)
     }
   }
   for (const entry of candidates.words) {
-    const cost = entry.text.length + 1
     if (room < ROOM_MIN) break
-    if (cost > room || visible.has(entry.text) || covered.has(entry.text)) continue
-    take(entry, cost)
+    if (visible.has(entry.text) || covered.has(entry.text)) continue
+    if (costOf(entry) <= room) take(entry)
   }
-  for (const entry of waiting) {
-    const cost = entry.text.length + 2
-    if (cost <= room) take(entry, cost)
-  }
+  for (const entry of waiting) if (costOf(entry) <= room) take(entry)
   return chosen.sort(
     (a, b) =>
       LEDGER_KINDS.indexOf(a.kind) - LEDGER_KINDS.indexOf(b.kind) ||
@@ -156,7 +155,5 @@ function choose(candidates: Candidates, visible: Covered, charactersMax: number)
   )
 }
 
-/** The name of every kind once, with its colon and line break. */
-const HEADINGS_CHARACTERS = LEDGER_KINDS.join(':\n').length + 2
 /** Nothing shorter is worth an entry. */
 const ROOM_MIN = 6

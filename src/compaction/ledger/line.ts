@@ -3,7 +3,7 @@ export function fold(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 
-export const LINE_CHARACTERS_MAX = 160
+const LINE_CHARACTERS_MAX = 160
 
 /** Cut at the end, with a sign that it was, and never through a character. */
 export function clip(text: string, charactersMax = LINE_CHARACTERS_MAX): string {

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { AssistantPart, BlobSource, FilePart, ImagePart, Part, UserPart } from '../message.ts'
-import { textOf } from '../text.ts'
-import { originOfBlob, readUrl, writeUrl } from './blob.ts'
+import { blobText, canSay, originOfBlob, readUrl, writeUrl } from './blob.ts'
 import { opaque, readBare } from './content.ts'
 import { hasWord, originOf, originOfPart, ownOrigin, textField, without } from './origin.ts'
 
@@ -127,7 +126,7 @@ export function writeAiPart(part: Part): JsonValue | undefined {
       return hasWord(origin, 'bare') ? part.text : { type: 'text', text: part.text, ...fields }
     case 'image':
     case 'file':
-      return writeBlob(part)
+      return canSay(part, FORMAT) ? writeBlob(part) : blobText(part)
     case 'reasoning': {
       const { text, sealed } = part
       if (origin !== undefined || sealed === undefined)
@@ -151,9 +150,7 @@ function writeBlob(part: ImagePart | FilePart): JsonValue {
   const origin = ownOrigin(part, FORMAT)
   const { source } = part
   const isRaw = source.kind === 'base64' && !hasWord(origin, 'address')
-  const data = isRaw ? source.data : writeUrl(source)
-  // The SDK has no file ids of its own; an id without its provider is of no use to anybody.
-  if (data === undefined) return { type: 'text', text: textOf(part) }
+  const data = isRaw ? source.data : (writeUrl(source) ?? '')
   const mediaType = source.kind === 'base64' ? source.mediaType : 'application/octet-stream'
   const isTyped = isRaw ? !hasWord(origin, 'no-type') : origin === undefined
   if (part.type === 'image' && !hasWord(origin, 'as-file')) {

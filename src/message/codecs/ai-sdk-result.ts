@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Origin, ResultPart, ToolResultPart } from '../message.ts'
-import { textOf } from '../text.ts'
-import { writeUrl } from './blob.ts'
+import { blobText } from './blob.ts'
 import { opaque, readBare } from './content.ts'
 import { asList, hasWord, originOf, originOfPart, ownOrigin, textField, without } from './origin.ts'
 import { parseOr } from './tool-input.ts'
@@ -129,7 +128,7 @@ function writeOutputPart(part: ResultPart): JsonValue | undefined {
     case 'image':
     case 'file': {
       const { source } = part
-      if (source.kind !== 'base64') return { type: 'text', text: writeUrl(source) ?? textOf(part) }
+      if (source.kind !== 'base64') return blobText(part)
       const { mediaType, data } = source
       return { type: origin?.shape ?? 'media', data, mediaType, ...fields }
     }

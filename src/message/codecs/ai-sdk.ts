@@ -14,21 +14,25 @@ import {
 } from './document.ts'
 import { type PlainMessage, plain } from './items.ts'
 import { hasWord, originOf, ownOrigin, without } from './origin.ts'
-import { rejectBySigns } from './signs.ts'
+import { doubtBySigns } from './signs.ts'
 
 /** The AI SDK's `ModelMessage`s: an array, or the options of a call with `system` beside them. */
 const FORMAT = 'ai-sdk'
+const ROLES = ['system', 'user', 'assistant', 'tool']
 
 export const aiSdk: Codec = {
   name: FORMAT,
   framing: 'json',
 
   reject(document) {
-    const request = openRequest(document, 'messages')
-    const reason = rejectItems(request, 'messages', (item) =>
-      rejectRole(item, ['system', 'user', 'assistant', 'tool']),
+    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
+      rejectRole(item, ROLES),
     )
-    return reason ?? (request && rejectBySigns(request, FORMAT))
+  },
+
+  doubt(document) {
+    const request = openRequest(document, 'messages')
+    return request && doubtBySigns(request, FORMAT)
   },
 
   parse(document) {
@@ -39,7 +43,7 @@ export const aiSdk: Codec = {
   },
 
   format(conversation) {
-    const messages = conversation.messages.map(plain)
+    const messages = conversation.messages.map((message) => plain(message, FORMAT))
     const isOutside = (message: PlainMessage) => hasWord(ownOrigin(message, FORMAT), 'outside')
     const inside = messages.filter((message) => !isOutside(message))
     const wrapper = putSystem(conversation.wrapper, messages.filter(isOutside))

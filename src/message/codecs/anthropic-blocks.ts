@@ -10,8 +10,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../message.ts'
-import { textOf } from '../text.ts'
-import { foreignId, originOfBlob } from './blob.ts'
+import { blobText, canSay, originOfBlob } from './blob.ts'
 import { opaque, readBare, readContent, spellingOf, writeContent } from './content.ts'
 import {
   hasWord,
@@ -133,7 +132,7 @@ export function writeBlock(part: Part, format: FormatName): JsonValue | undefine
       return hasWord(origin, 'bare') ? part.text : { type: 'text', text: part.text, ...fields }
     case 'image':
     case 'file':
-      return writeBlob(part, format)
+      return canSay(part, format) ? writeBlob(part, format) : blobText(part)
     case 'reasoning':
       if (part.sealed !== undefined) {
         return part.sealed.provider === 'anthropic' ? part.sealed.value : undefined
@@ -157,7 +156,6 @@ export function writeBlock(part: Part, format: FormatName): JsonValue | undefine
 
 function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: FormatName) {
   const origin = kindredOrigin(part, format)
-  if (foreignId(part, format)) return { type: 'text', text: textOf(part) }
   const source = writeSource(part.source)
   if (part.type === 'image') return { type: 'image', source, ...origin?.fields }
   const title = part.name === undefined ? {} : { title: part.name }

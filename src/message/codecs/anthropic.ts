@@ -14,21 +14,25 @@ import {
 } from './document.ts'
 import { type PlainMessage, plain } from './items.ts'
 import { hasWord, originOf, ownOrigin, without } from './origin.ts'
-import { rejectBySigns } from './signs.ts'
+import { doubtBySigns } from './signs.ts'
 
 /** Anthropic's Messages API: a request object, or its array of messages alone. */
 const FORMAT = 'anthropic'
+const ROLES = ['user', 'assistant', 'system']
 
 export const anthropic: Codec = {
   name: FORMAT,
   framing: 'json',
 
   reject(document) {
-    const request = openRequest(document, 'messages')
-    const reason = rejectItems(request, 'messages', (item) =>
-      rejectRole(item, ['user', 'assistant', 'system']),
+    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
+      rejectRole(item, ROLES),
     )
-    return reason ?? (request && rejectBySigns(request, FORMAT))
+  },
+
+  doubt(document) {
+    const request = openRequest(document, 'messages')
+    return request && doubtBySigns(request, FORMAT)
   },
 
   parse(document) {
@@ -39,7 +43,7 @@ export const anthropic: Codec = {
   },
 
   format(conversation) {
-    const messages = conversation.messages.map(plain)
+    const messages = conversation.messages.map((message) => plain(message, FORMAT))
     const system: SystemMessage[] = []
     const inside: PlainMessage[] = []
     for (const message of messages) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
+import { textOf } from '../text.ts'
 import { kindredOrigin, originOf, originOfPart, type Place } from './origin.ts'
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/
@@ -35,10 +36,22 @@ export function originOfBlob(
   return originOfPart(format, at, fields, ...words)
 }
 
-export function foreignId(part: ImagePart | FilePart, format: FormatName): boolean {
-  return (
-    part.source.kind === 'id' &&
-    part.origin !== undefined &&
-    kindredOrigin(part, format) === undefined
-  )
+/** Whether the format has a word for an image or file from such a source. */
+export function canSay(part: ImagePart | FilePart, format: FormatName): boolean {
+  const { kind } = part.source
+  if (format === 'pi') return part.type === 'image' && kind === 'base64'
+  if (kind !== 'id') return true
+  // The SDK has no file ids, and chat none for images; elsewhere an id is good where it was given.
+  if (format === 'ai-sdk') return false
+  if (part.type === 'image' && (format === 'openai-chat' || format === 'hermes')) return false
+  return part.origin === undefined || kindredOrigin(part, format) !== undefined
+}
+
+/** What stands for an image or file where the format has no word for it. */
+export function blobText(part: ImagePart | FilePart): {
+  readonly type: 'text'
+  readonly text: string
+} {
+  const address = part.source.kind === 'url' ? ` ${part.source.url}` : ''
+  return { type: 'text', text: `${textOf(part)}${address}` }
 }

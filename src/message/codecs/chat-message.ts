@@ -71,7 +71,7 @@ function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, st
     known.push(key)
     parts.push({ type: 'reasoning', text, origin: originOf(format, at, undefined, key) })
   }
-  parts.push(...content)
+  for (const part of content) parts.push(part)
   if (typeof item['refusal'] === 'string' && item['refusal'] !== '') {
     known.push('refusal')
     const origin = originOf(format, at, undefined, 'refusal-field')

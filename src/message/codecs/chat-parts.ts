@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { BlobSource, Part, ResultPart, ToolCallPart } from '../message.ts'
-import { textOf } from '../text.ts'
-import { foreignId, originOfBlob, readUrl, writeUrl } from './blob.ts'
+import { blobText, canSay, originOfBlob, readUrl, writeUrl } from './blob.ts'
 import { opaque, readBare } from './content.ts'
 import { hasWord, kindredOrigin, originOfPart, type Place, textField, without } from './origin.ts'
 import { readToolInput, writeToolInput } from './tool-input.ts'
@@ -64,14 +63,14 @@ export function writeChatPart(part: Part, format: FormatName): JsonValue | undef
       if (hasWord(origin, 'refusal')) return { type: 'refusal', refusal: part.text, ...fields }
       return { type: 'text', text: part.text, ...fields }
     case 'image': {
-      const url = writeUrl(part.source)
-      if (url === undefined) return { type: 'text', text: textOf(part) }
+      if (!canSay(part, format)) return blobText(part)
+      const url = writeUrl(part.source) ?? ''
       if (hasWord(origin, 'flat')) return { ...fields, type: 'image_url', image_url: url }
       const inner = fields['image_url']
       return { ...fields, type: 'image_url', image_url: { url, ...(isObject(inner) && inner) } }
     }
     case 'file': {
-      if (foreignId(part, format)) return { type: 'text', text: textOf(part) }
+      if (!canSay(part, format)) return blobText(part)
       const inner = fields['file']
       const file = {
         ...(part.source.kind === 'id'

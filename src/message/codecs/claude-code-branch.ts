@@ -27,12 +27,20 @@ function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
   let at = nodes.length - 1
   for (;;) {
     const line = nodes[at]
-    if (line === undefined || chosen.has(line)) return chosen
+    if (line === undefined) return chosen
     chosen.add(line)
-    if (line['subtype'] === 'compact_boundary' || line['isCompactSummary'] === true) return chosen
+    if (startsAfresh(line)) return chosen
     const parent = line['parentUuid'] ?? line['logicalParentUuid']
-    at = typeof parent === 'string' ? (places.get(parent) ?? at - 1) : -1
+    // Lines are appended, so a parent stands before its children; one that does not is none.
+    const place = places.get(parent) ?? at
+    at = typeof parent !== 'string' ? -1 : place < at ? place : at - 1
   }
+}
+
+/** Everything before a compaction is told in its summary. */
+function startsAfresh(line: JsonObject): boolean {
+  if (line['type'] === 'user') return line['isCompactSummary'] === true
+  return line['subtype'] === 'compact_boundary'
 }
 
 function addParallel(nodes: readonly JsonObject[], chosen: Set<JsonObject>): void {

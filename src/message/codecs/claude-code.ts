@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import type { AssistantMessage, AssistantPart, Message, Origin, UserMessage } from '../message.ts'
-import { readAssistantBlock, readSystemBlock, writeBlock } from './anthropic-blocks.ts'
-import { joinUsers, readUser } from './anthropic-user.ts'
+import { readAssistantBlock, readSystemBlock } from './anthropic-blocks.ts'
+import { readUser } from './anthropic-user.ts'
 import { activeLines, isSystemPrompt, replyId } from './claude-code-branch.ts'
-import { isLost, readContent, spellingOf, writeContent } from './content.ts'
-import { derivedUuid, NO_TIME } from './derived-id.ts'
-import { conversationOf } from './document.ts'
-import { type Item, type PlainMessage, placed, plain } from './items.ts'
+import { writeLines } from './claude-code-lines.ts'
+import { readContent } from './content.ts'
+import { conversationOf, lastModel } from './document.ts'
+import { placed } from './items.ts'
 import { asList, numberField, originOf, textField, without } from './origin.ts'
 
 /** Claude Code's session files: one line per block of a reply, user message or notice. */
@@ -37,18 +37,13 @@ export const claudeCode: Codec = {
       if (first['type'] === 'assistant') return [readReply(reply, start)]
       return isSystemPrompt(first) ? [readPrompt(first, start)] : readUserLine(first, start)
     })
-    const model = messages.findLast((message) => message.role === 'assistant')?.model
+    const model = lastModel(messages)
     const errors = lines.filter((line) => line['isApiErrorMessage'] === true).length
-    const notes = errors === 0 ? [] : [`${errors} error notices of the API were left out.`]
+    const notes = errors === 0 ? [] : [`Error notices of the API were left out: ${errors}.`]
     return conversationOf(FORMAT, messages, { model, notes })
   },
 
-  format(conversation) {
-    const [messages, marked] = markHandoff(conversation.messages)
-    const items = joinUsers(messages, FORMAT)
-    const writer = lineWriter(items)
-    return items.flatMap((item) => writer(item, marked === item.message))
-  },
+  format: writeLines,
 }
 
 function isTurn(line: JsonObject): boolean {
@@ -86,7 +81,8 @@ function readReply(lines: readonly JsonObject[], start: number): AssistantMessag
     const place = { format: FORMAT, at: start + index } as const
     const message = isObject(line['message']) ? line['message'] : {}
     const read = readContent(message['content'], place, (block) => readAssistantBlock(block, place))
-    parts.push(...(lines.length === 1 ? read.parts : placed(read.parts, place)))
+    const said = lines.length === 1 ? read.parts : placed(read.parts, place)
+    for (const part of said) parts.push(part)
     const hollow = read.parts.length === 0 && 'hollow'
     origins.push(originOf(FORMAT, place.at, fieldsOf(line), read.spelling, hollow))
     facts = { ...facts, ...factsOf(message) }
@@ -150,82 +146,4 @@ function readPrompt(line: JsonObject, at: number): Message {
   const { parts, spelling } = readContent(line['content'], place, (b) => readSystemBlock(b, place))
   const fields = without(line, ['type', 'subtype', 'parentUuid', 'content'])
   return { role: 'system', parts, ...timeOf(line), origin: originOf(FORMAT, at, fields, spelling) }
-}
-
-/**
- * A handoff gets Claude Code's own mark for a summary where everything before it is the system
- * prompt: the program starts reading at the mark, so that elsewhere it would hide messages.
- */
-function markHandoff(
-  messages: readonly Message[],
-): readonly [readonly PlainMessage[], PlainMessage | undefined] {
-  const first = messages.findIndex(({ role }) => role !== 'system')
-  const written = messages.map(plain)
-  return [written, messages[first]?.role === 'handoff' ? written[first] : undefined]
-}
-
-/** Lines are chained anew, because what they hung on may be gone. */
-function lineWriter(items: readonly Item[]): (item: Item, isSummary: boolean) => JsonValue[] {
-  const known = items.find(({ origin }) => origin !== undefined)?.origin?.fields ?? {}
-  const session = {
-    isSidechain: false,
-    sessionId: textField(known, 'sessionId') ?? derivedUuid(FORMAT, items.length),
-    ...pick(known, ['version', 'cwd', 'gitBranch', 'userType']),
-  }
-  const used = new Set<string>()
-  let parentUuid: string | null = null
-  let timestamp = NO_TIME
-  return ({ message, origin, parts }, isSummary) => {
-    const usual = message.role === 'user' || message.role === 'system' ? 'string' : 'parts'
-    const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>
-      writeBlock(part, FORMAT),
-    )
-    if (isLost(content, parts)) return []
-    const { message: inner, ...own } = origin?.fields ?? {}
-    const kept = textField(own, 'uuid')
-    const uuid =
-      kept !== undefined && !used.has(kept)
-        ? kept
-        : derivedUuid(parentUuid ?? '', used.size, JSON.stringify(content ?? null))
-    used.add(uuid)
-    timestamp = textField(own, 'timestamp') ?? message.at ?? timestamp
-    const isFresh = origin === undefined
-    const line = {
-      parentUuid,
-      ...(isFresh && session),
-      timestamp,
-      ...own,
-      uuid,
-    }
-    parentUuid = uuid
-    const body = content === undefined ? {} : { content }
-    if (message.role === 'system')
-      return [{ ...line, type: 'system', subtype: 'system_prompt', ...body }]
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const isMeta = isFresh && message.role === 'user' && message.synthetic === true
-    return [
-      {
-        ...line,
-        type: role,
-        ...(isSummary ? { isCompactSummary: true } : isMeta && { isMeta }),
-        message: { ...(isFresh ? freshFacts(message) : isObject(inner) && inner), role, ...body },
-      },
-    ]
-  }
-}
-
-function freshFacts(message: PlainMessage): JsonObject {
-  if (message.role !== 'assistant') return {}
-  const { model, usage } = message
-  return {
-    type: 'message',
-    ...(model !== undefined && { model }),
-    ...(usage && {
-      usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
-    }),
-  }
-}
-
-function pick(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key)))
 }

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Codec, Conversation } from '../codec.ts'
+import { findHandoff } from '../envelope.ts'
 import type { Message, Origin, SystemMessage, UserMessage } from '../message.ts'
 import { derivedUuid, NO_TIME } from './derived-id.ts'
 import { conversationOf } from './document.ts'
 import { plain } from './items.ts'
 import { asList, hasWord, originOf, ownOrigin, textField, without } from './origin.ts'
-import { readItems, writeItems } from './responses-items.ts'
+import { type Line, readItems, writeItems } from './responses-items.ts'
 
 /**
  * Codex' rollout files. Since autumn 2025 every line is `{timestamp, type, payload}`; before, lines
@@ -16,8 +17,8 @@ const FORMAT = 'codex'
 
 interface Entry {
   readonly item: JsonValue
-  /** The fields of the line around the item; none for an item inside a compacted history. */
-  readonly line: JsonObject
+  /** Null for an item inside a compacted history. */
+  readonly line: Line
 }
 
 export const codex: Codec = {
@@ -35,15 +36,14 @@ export const codex: Codec = {
   parse(document) {
     const lines = asList(document).filter(isObject)
     const header = lines.filter((line, index) => isHeader(line, index)).slice(0, 1)
-    const entries: Entry[] = []
+    let entries: Entry[] = []
     let model: string | undefined
     for (const line of lines) {
       const payload = isObject(line['payload']) ? line['payload'] : {}
       if (isNewItem(line))
         entries.push({ item: payload, line: without(line, ['type', 'payload']) ?? {} })
       else if (isOldItem(line)) entries.push({ item: line, line: {} })
-      else if (line['type'] === 'compacted')
-        entries.splice(0, entries.length, ...replaced(payload, entries))
+      else if (line['type'] === 'compacted') entries = replaced(payload, entries)
       else if (line['type'] === 'turn_context') model = textField(payload, 'model') ?? model
       else if (payload['type'] === 'thread_rolled_back') rollBack(entries, payload['num_turns'])
     }
@@ -54,7 +54,9 @@ export const codex: Codec = {
 
   format(conversation) {
     const [header = freshHeader(conversation)] = conversation.header ?? []
-    const entries = conversation.messages.flatMap((message) => writeEntries(message))
+    // Whoever made the messages fit for a provider may have written the handoff out already.
+    const messages = findHandoff(conversation.messages)
+    const entries = messages.flatMap(writeEntries)
     // The old form has bare lines, and no way to mark a compaction.
     if (isObject(header) && !('payload' in header))
       return [header, ...entries.map(({ item }) => item)]
@@ -63,10 +65,10 @@ export const codex: Codec = {
     const head = behind === -1 ? entries : entries.slice(0, behind)
     let timestamp = (isObject(header) && textField(header, 'timestamp')) || NO_TIME
     const rest = entries.slice(head.length).map(({ item, line, at }) => {
-      timestamp = textField(line, 'timestamp') ?? at ?? timestamp
-      return { timestamp, ...line, type: 'response_item', payload: item }
+      timestamp = (line && textField(line, 'timestamp')) ?? at ?? timestamp
+      return { ...(line ?? { timestamp }), type: 'response_item', payload: item }
     })
-    const summary = conversation.messages.find(({ role }) => role === 'handoff')
+    const summary = messages.find(({ role }) => role === 'handoff')
     const message = summary?.role === 'handoff' ? summary.handoff.summary : ''
     const history = head.map(({ item }) => item)
     const payload = { message, replacement_history: history }
@@ -100,12 +102,13 @@ function isNewItem(line: JsonObject): boolean {
 }
 
 /** The history that a compaction left: as recorded, or rebuilt as Codex did before it recorded it. */
-function replaced(payload: JsonObject, before: readonly Entry[]): readonly Entry[] {
+function replaced(payload: JsonObject, before: readonly Entry[]): Entry[] {
   const history = payload['replacement_history']
-  if (Array.isArray(history)) return asList(history).map((item) => ({ item, line: {} }))
+  if (Array.isArray(history)) return asList(history).map((item) => ({ item, line: null }))
   const content = [{ type: 'input_text', text: textField(payload, 'message') ?? '' }]
-  const summary = { item: { type: 'message', role: 'user', content }, line: {} }
-  return [...before.filter(({ item }) => isAsk(item)), summary]
+  const summary = { item: { type: 'message', role: 'user', content }, line: null }
+  const asks = before.filter(({ item }) => isAsk(item)).map(({ item }) => ({ item, line: null }))
+  return [...asks, summary]
 }
 
 /** Undoing turns takes away everything from the n-th last request on. */
@@ -159,16 +162,15 @@ interface Written extends Entry {
 function writeEntries(message: Message): readonly Written[] {
   // The session's instructions stand in the header, which is written as it was.
   if (hasWord(ownOrigin(message, FORMAT), 'outside')) return []
-  return writeItems(plain(message), FORMAT).map(({ item, origin }) => {
-    const line = lineOf(origin)
-    const wasCompacted = origin !== undefined && Object.keys(line).length === 0
-    return { item, line, at: message.at, isCompacted: message.role === 'handoff' || wasCompacted }
+  return writeItems(plain(message, FORMAT), FORMAT).map(({ item, origin }) => {
+    const isCompacted = message.role === 'handoff' || origin?.fields?.['line'] === null
+    return { item, line: lineOf(origin), at: message.at, isCompacted }
   })
 }
 
-function lineOf(origin: Origin | undefined): JsonObject {
+function lineOf(origin: Origin | undefined): Line {
   const line = origin?.fields?.['line']
-  return isObject(line) ? line : {}
+  return isObject(line) ? line : null
 }
 
 function freshHeader({ messages, model }: Conversation): JsonObject {

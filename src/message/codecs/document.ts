@@ -48,6 +48,12 @@ export function modelOf(wrapper: Wrapper | undefined): string | undefined {
   return wrapper === undefined ? undefined : textField(wrapper.fields, 'model')
 }
 
+export function lastModel(messages: readonly Message[]): string | undefined {
+  const hasModel = (message: Message) => message.role === 'assistant' && message.model !== undefined
+  const last = messages.findLast(hasModel)
+  return last?.role === 'assistant' ? last.model : undefined
+}
+
 /** Why the messages cannot be read at all, whatever the format. */
 export function rejectItems(
   request: Request | undefined,

@@ -36,14 +36,14 @@ export const hermes: Codec = {
     const read = chatReader(FORMAT)
     const messages = active.map((row, at) => readRow(row, at, read))
     const left = rows.length - active.length
-    const notes = left === 0 ? [] : [`${left} rows that are no longer active were left out.`]
+    const notes = left === 0 ? [] : [`Rows that are no longer active were left out: ${left}.`]
     const model = header[0] && textField(header[0], 'model')
     return conversationOf(FORMAT, messages, { header, model, notes })
   },
 
   format(conversation) {
     const rows = conversation.messages.flatMap((message) => {
-      const written = writeChatMessage(plain(message), FORMAT)
+      const written = writeChatMessage(plain(message, FORMAT), FORMAT)
       return written.map((row) => writeRow(row, message))
     })
     return [...(conversation.header ?? []), ...rows]

@@ -1,6 +1,7 @@
 import type { FormatName } from '../codec.ts'
 import { writeEnvelope } from '../envelope.ts'
 import type { Message, Origin, Part } from '../message.ts'
+import { blobText, canSay } from './blob.ts'
 import { hasWord, originOf, ownOrigin, type Place } from './origin.ts'
 
 export type PlainMessage = Exclude<Message, { role: 'handoff' }>
@@ -12,9 +13,21 @@ export interface Item<P = Part> {
   readonly parts: readonly P[]
 }
 
-/** Handoffs as the user-ranked messages that the world outside knows. */
-export function plain(message: Message): PlainMessage {
-  return message.role === 'handoff' ? writeEnvelope(message.handoff) : message
+/**
+ * Handoffs as the user-ranked messages that the world outside knows. An image that the format
+ * cannot say becomes words before the envelope is sealed: later they would break its seal.
+ */
+export function plain(message: Message, format: FormatName): PlainMessage {
+  if (message.role !== 'handoff') return message
+  const preserved = message.handoff.preserved.map((kept) => {
+    const parts = kept.message.parts.map((part) =>
+      (part.type === 'image' || part.type === 'file') && !canSay(part, format)
+        ? blobText(part)
+        : part,
+    )
+    return { ...kept, message: { ...kept.message, parts } }
+  })
+  return writeEnvelope({ ...message.handoff, preserved })
 }
 
 /** A message again as the items it was read from; one that was made here is one item. */
@@ -39,5 +52,5 @@ export function itemsOf(message: PlainMessage, format: FormatName): readonly Ite
 
 /** For a message of several items: every part says which one it was in. */
 export function placed<P extends Part>(parts: readonly P[], { format, at }: Place): readonly P[] {
-  return parts.map((part) => ({ ...part, origin: part.origin ?? originOf(format, at) }))
+  return parts.map((part) => (part.origin ? part : { ...part, origin: originOf(format, at) }))
 }

@@ -10,7 +10,7 @@ import {
   rejectRole,
 } from './document.ts'
 import { plain } from './items.ts'
-import { rejectBySigns, rejectBySystem } from './signs.ts'
+import { doubtBySigns, doubtBySystem } from './signs.ts'
 
 /** OpenAI's Chat Completions: a request object, or its array of messages alone. */
 const FORMAT = 'openai-chat'
@@ -21,10 +21,14 @@ export const openaiChat: Codec = {
   framing: 'json',
 
   reject(document) {
+    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
+      rejectRole(item, ROLES),
+    )
+  },
+
+  doubt(document) {
     const request = openRequest(document, 'messages')
-    const reason = rejectItems(request, 'messages', (item) => rejectRole(item, ROLES))
-    if (reason !== undefined || request === undefined) return reason
-    return rejectBySigns(request, FORMAT) ?? rejectBySystem(request, FORMAT)
+    return request && (doubtBySigns(request, FORMAT) ?? doubtBySystem(request, FORMAT))
   },
 
   parse(document) {
@@ -37,7 +41,7 @@ export const openaiChat: Codec = {
 
   format(conversation) {
     const items = conversation.messages.flatMap((message) =>
-      writeChatMessage(plain(message), FORMAT),
+      writeChatMessage(plain(message, FORMAT), FORMAT),
     )
     return closeRequest(items, conversation.wrapper)
   },

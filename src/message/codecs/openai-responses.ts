@@ -1,14 +1,23 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Codec, Wrapper } from '../codec.ts'
 import type { SystemMessage, UserMessage } from '../message.ts'
-import { closeRequest, conversationOf, modelOf, openRequest, rejectItems } from './document.ts'
+import {
+  closeRequest,
+  conversationOf,
+  modelOf,
+  openRequest,
+  rejectItems,
+  rejectRole,
+} from './document.ts'
 import { type PlainMessage, plain } from './items.ts'
 import { hasWord, originOf, ownOrigin, without } from './origin.ts'
 import { readItems, writeItems } from './responses-items.ts'
-import { rejectBySigns } from './signs.ts'
+import { doubtBySigns } from './signs.ts'
 
 /** OpenAI's Responses API: a request object, or its array of input items alone. */
 const FORMAT = 'openai-responses'
+/** Of messages that leave out their type. */
+const ROLES = ['user', 'assistant', 'system', 'developer']
 
 export const openaiResponses: Codec = {
   name: FORMAT,
@@ -16,13 +25,14 @@ export const openaiResponses: Codec = {
 
   reject(document) {
     if (textInput(document) !== undefined) return undefined
-    const request = openRequest(document, 'input')
-    const reason = rejectItems(request, 'input', (item) =>
-      typeof item['type'] === 'string' || typeof item['role'] === 'string'
-        ? undefined
-        : 'has neither a type nor a role',
+    return rejectItems(openRequest(document, 'input'), 'input', (item) =>
+      typeof item['type'] === 'string' ? undefined : rejectRole(item, ROLES),
     )
-    return reason ?? (request && rejectBySigns(request, FORMAT))
+  },
+
+  doubt(document) {
+    const request = openRequest(document, 'input')
+    return request && doubtBySigns(request, FORMAT)
   },
 
   parse(document) {
@@ -48,7 +58,7 @@ export const openaiResponses: Codec = {
   },
 
   format(conversation) {
-    const messages = conversation.messages.map(plain)
+    const messages = conversation.messages.map((message) => plain(message, FORMAT))
     const isOutside = (message: PlainMessage) => hasWord(ownOrigin(message, FORMAT), 'outside')
     const [instructions] = messages.filter(isOutside)
     const inside = messages.filter((message) => !isOutside(message))

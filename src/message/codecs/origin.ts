@@ -20,13 +20,11 @@ export function originOf(
   fields?: JsonObject,
   ...words: Words
 ): Origin {
-  const shape = words.filter((word) => typeof word === 'string').join(' ')
-  return {
-    format,
-    at,
-    ...(fields !== undefined && { fields }),
-    ...(shape !== '' && { shape }),
-  }
+  let shape = ''
+  for (const word of words) if (word) shape = shape === '' ? word : `${shape} ${word}`
+  // Every message and many parts have one, so it is built without intermediate objects.
+  if (shape === '') return fields === undefined ? { format, at } : { format, at, fields }
+  return fields === undefined ? { format, at, shape } : { format, at, fields, shape }
 }
 
 /** For spreading into a part: most parts are spelled the only way there is and need no origin. */
@@ -73,8 +71,8 @@ export function hasWord(origin: Origin | undefined, word: string): boolean {
  * called `__proto__` stays a key.
  */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
-  const entries = Object.entries(object).filter(([key]) => !keys.includes(key))
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+  if (Object.keys(object).every((key) => keys.includes(key))) return undefined
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
 export function textField(object: JsonObject, key: string): string | undefined {

@@ -13,7 +13,8 @@ export function activeEntries(lines: readonly JsonObject[]): readonly JsonObject
   if (compaction === undefined) return branch
   const kept = Math.min(at, firstKept(compaction, branch, lines))
   const systems = branch.slice(0, kept).filter(isSystemEntry)
-  const before = branch.slice(kept, at)
+  // Older compactions among what was kept are summarised by the newest one.
+  const before = branch.slice(kept, at).filter((entry) => entry['type'] !== 'compaction')
   return [
     ...systems,
     ...before.filter(isSystemEntry),

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { AssistantPart, Part, Provider, ReasoningPart, ResultPart } from '../message.ts'
-import { textOf } from '../text.ts'
-import { writeUrl } from './blob.ts'
+import { blobText } from './blob.ts'
 import { opaque, readBare } from './content.ts'
 import {
   hasWord,
@@ -95,8 +94,7 @@ export function writePiPart(part: Part, api: string): JsonValue | undefined {
       if (part.type === 'image' && source.kind === 'base64') {
         return { type: 'image', data: source.data, mimeType: source.mediaType, ...fields }
       }
-      const address = source.kind === 'url' ? ` ${writeUrl(source)}` : ''
-      return { type: 'text', text: `${textOf(part)}${address}` }
+      return blobText(part)
     }
     case 'reasoning': {
       const { text: thinking, sealed } = part

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation } from '../codec.ts'
+import { findHandoff } from '../envelope.ts'
 import type { Message, Part } from '../message.ts'
 import { isLost, spellingOf, writeContent } from './content.ts'
 import { derivedId, derivedUuid, NO_TIME } from './derived-id.ts'
@@ -15,7 +16,8 @@ import { apiOf, writePiPart } from './pi-parts.ts'
 const FORMAT = 'pi'
 
 export function writeSession(conversation: Conversation): JsonValue {
-  const { messages } = conversation
+  // Whoever made the messages fit for a provider may have written the handoff out already.
+  const messages = findHandoff(conversation.messages)
   const [header = freshHeader(messages)] = conversation.header ?? []
   const isTree = isObject(header) && Number(header['version'] ?? 1) >= 2
   const lead = messages.findIndex(({ role }) => role !== 'system')
@@ -24,13 +26,14 @@ export function writeSession(conversation: Conversation): JsonValue {
   const used = new Set<string>()
   let parentId: string | null = null
   let timestamp = (isObject(header) && textField(header, 'timestamp')) || NO_TIME
-  for (const { entry, at } of written) {
+  for (const { entry, at, isOwn } of written) {
     timestamp = textField(entry, 'timestamp') ?? at ?? timestamp
     const kept = textField(entry, 'id')
     const isKept = kept !== undefined && !used.has(kept)
     const id: string = isKept ? kept : derivedId(FORMAT, parentId ?? '', used.size).slice(0, 8)
     used.add(id)
-    entries.push({ ...entry, ...(isTree && { id, parentId }), timestamp })
+    const stamp = isOwn ? {} : { timestamp }
+    entries.push({ ...stamp, ...entry, ...(isTree && { id, parentId }) })
     parentId = id
   }
   return [
@@ -54,12 +57,14 @@ function withKept(
 interface Written {
   readonly entry: JsonObject
   readonly at: string | undefined
+  readonly isOwn: boolean
 }
 
 function writeEntry(message: Message, isLead: boolean): readonly Written[] {
-  const written = plain(message)
+  const written = plain(message, FORMAT)
   const entry = summaryEntry(message, written, isLead) ?? messageEntries(written)
-  return entry.map((each) => ({ entry: each, at: message.at }))
+  const isOwn = ownOrigin(message, FORMAT) !== undefined
+  return entry.map((each) => ({ entry: each, at: message.at, isOwn }))
 }
 
 function summaryEntry(
@@ -71,7 +76,7 @@ function summaryEntry(
   const [only, more] = written.parts
   if (only?.type !== 'text' || more !== undefined) return undefined
   if (isLead && (message.role === 'handoff' || hasWord(origin, 'compaction'))) {
-    return [{ type: 'compaction', tokensBefore: 0, ...origin?.fields, summary: only.text }]
+    return [{ type: 'compaction', ...(origin?.fields ?? { tokensBefore: 0 }), summary: only.text }]
   }
   if (hasWord(origin, 'branch_summary')) {
     return [{ ...origin?.fields, type: 'branch_summary', summary: only.text }]
@@ -80,8 +85,10 @@ function summaryEntry(
 }
 
 function messageEntries(message: PlainMessage): readonly JsonObject[] {
-  const origin = ownOrigin(message, FORMAT)
-  const { message: rest, ...outer } = hasWord(origin, 'compaction') ? {} : (origin?.fields ?? {})
+  const own = ownOrigin(message, FORMAT)
+  // A compaction that no longer leads would hide what stands before it, so it is told anew.
+  const origin = hasWord(own, 'compaction') ? undefined : own
+  const { message: rest, ...outer } = origin?.fields ?? {}
   const inner = isObject(rest) ? rest : {}
   const entry = (value: JsonObject): JsonObject => ({ ...outer, type: 'message', message: value })
   const [only] = message.parts
@@ -95,10 +102,11 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
       return entry({
         role: 'toolResult',
         toolCallId: part.callId,
-        toolName: part.name ?? '',
-        ...content,
-        isError: part.isError ?? false,
+        ...(origin === undefined && { toolName: '', isError: false }),
         ...inner,
+        ...(part.name !== undefined && { toolName: part.name }),
+        ...content,
+        ...(part.isError && { isError: true }),
       })
     })
   }

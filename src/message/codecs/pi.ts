@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import type { Message, OpaquePart, TextPart, ToolResultPart } from '../message.ts'
 import { opaque, readContent } from './content.ts'
-import { conversationOf } from './document.ts'
+import { conversationOf, lastModel } from './document.ts'
 import { asList, numberField, originOf, type Place, textField, without } from './origin.ts'
 import { activeEntries } from './pi-branch.ts'
 import { readPiAssistantPart, readPiPart, writePiPart } from './pi-parts.ts'
@@ -32,9 +32,8 @@ export const pi: Codec = {
       if (message === 'empty') empty++
       else if (message !== undefined) read.push(message)
     }
-    const notes = empty === 0 ? [] : [`${empty} replies that hold nothing were left out.`]
-    const named = read.findLast((message) => message.role === 'assistant')?.model
-    const model = named ?? (header[0] && textField(header[0], 'modelId'))
+    const notes = empty === 0 ? [] : [`Replies that hold nothing were left out: ${empty}.`]
+    const model = lastModel(read) ?? (header[0] && textField(header[0], 'modelId'))
     return conversationOf(FORMAT, read, { header, model, notes })
   },
 
@@ -110,7 +109,9 @@ function readMessage(
         ...(isError && { isError }),
         origin: originOf(FORMAT, at, undefined, spelling),
       }
-      const known = ['role', 'content', 'toolCallId', 'toolName', isError ? 'isError' : '']
+      const known = ['role', 'content', 'toolCallId']
+      if (name !== undefined) known.push('toolName')
+      if (isError) known.push('isError')
       return { role: 'tool', parts: [part], origin: origin(known) }
     }
     case 'bashExecution': {

@@ -28,7 +28,7 @@ import { readToolInput, writeToolInput } from './tool-input.ts'
 export function readItems(
   items: readonly JsonValue[],
   format: FormatName,
-  lineOf: (at: number) => JsonObject | undefined = () => undefined,
+  lineOf: (at: number) => Line | undefined = () => undefined,
 ): readonly Message[] {
   const messages: Message[] = []
   let reply: { parts: AssistantPart[]; origins: Origin[] } | undefined
@@ -52,7 +52,7 @@ export function readItems(
     }
     const said = read ?? replyOf([readOpaqueItem(item, place)], place, joined(undefined, line))
     reply ??= { parts: [], origins: [] }
-    reply.parts.push(...said.parts)
+    for (const part of said.parts) reply.parts.push(part)
     reply.origins.push(said.origin)
   }
   flush()
@@ -79,7 +79,7 @@ function replyOf(
 function readItem(
   item: JsonObject,
   place: Place,
-  line: JsonObject | undefined,
+  line: Line | undefined,
 ): Message | Reply | undefined {
   switch (item['type'] ?? 'message') {
     case 'message':
@@ -104,7 +104,7 @@ function readItem(
 function readMessage(
   item: JsonObject,
   place: Place,
-  line: JsonObject | undefined,
+  line: Line | undefined,
 ): Message | Reply | undefined {
   const { format, at } = place
   const { role } = item
@@ -134,11 +134,11 @@ function readMessage(
   }
 }
 
-/** A log keeps a line around each item; its fields and the item's own are remembered apart. */
-function joined(
-  fields: JsonObject | undefined,
-  line: JsonObject | undefined,
-): JsonObject | undefined {
+/** The other fields of the line on which a log keeps an item; null for an item without a line. */
+export type Line = JsonObject | null
+
+/** The line's fields and the item's own are remembered apart. */
+function joined(fields: JsonObject | undefined, line: Line | undefined): JsonObject | undefined {
   return line === undefined ? fields : { line, ...(fields && { item: fields }) }
 }
 
@@ -167,11 +167,7 @@ function readCall(item: JsonObject, { format, at }: Place): ToolCallPart | undef
   return undefined
 }
 
-function readOutput(
-  item: JsonObject,
-  place: Place,
-  line: JsonObject | undefined,
-): Message | undefined {
+function readOutput(item: JsonObject, place: Place, line: Line | undefined): Message | undefined {
   const { format, at } = place
   const callId = textField(item, 'call_id')
   if (callId === undefined) return undefined
@@ -218,17 +214,26 @@ function writeItem(item: Item, format: FormatName): readonly JsonValue[] {
 function writeWhole(part: Part, format: FormatName): readonly JsonValue[] | undefined {
   switch (part.type) {
     case 'reasoning':
-      return part.sealed?.provider === 'openai' ? [part.sealed.value] : []
+      return part.sealed?.provider === 'openai' && isItem(part.sealed.value)
+        ? [part.sealed.value]
+        : []
     case 'tool-call':
       return [writeCall(part, format)]
     case 'tool-result':
       return [writeOutput(part, format)]
     case 'opaque':
-      if (isOpaqueItem(part, format)) return [part.value]
-      return kindredOrigin(part, format) === undefined ? [] : undefined
+      if (kindredOrigin(part, format) === undefined) {
+        return isOpaqueItem(part, format) && isItem(part.value) ? [part.value] : []
+      }
+      return isOpaqueItem(part, format) ? [part.value] : undefined
     default:
       return undefined
   }
+}
+
+/** What the API would take for an item at all. */
+function isItem(value: JsonValue): boolean {
+  return isObject(value) && typeof value['type'] === 'string'
 }
 
 function writeMessage({ message, origin, parts }: Item, format: FormatName): readonly JsonValue[] {

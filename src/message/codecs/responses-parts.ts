@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { BlobSource, OpaquePart, Part, ReasoningPart, ResultPart } from '../message.ts'
-import { textOf } from '../text.ts'
-import { foreignId, originOfBlob, readUrl, writeUrl } from './blob.ts'
+import { blobText, canSay, originOfBlob, readUrl, writeUrl } from './blob.ts'
 import { opaque, readBare } from './content.ts'
 import {
   asList,
@@ -77,11 +76,11 @@ export function writeResponsesPart(
       return { type, text: part.text, ...fields }
     }
     case 'image': {
-      if (foreignId(part, format)) return { type: `${speaker}_text`, text: textOf(part) }
+      if (!canSay(part, format)) return { type: `${speaker}_text`, text: blobText(part).text }
       return { type: 'input_image', ...writeSource(part.source, 'image_url'), ...fields }
     }
     case 'file': {
-      if (foreignId(part, format)) return { type: `${speaker}_text`, text: textOf(part) }
+      if (!canSay(part, format)) return { type: `${speaker}_text`, text: blobText(part).text }
       const usual = part.source.kind === 'base64' ? 'file_data' : 'file_url'
       const key = FILE_KEYS.find((word) => hasWord(origin, word)) ?? usual
       return {

@@ -29,7 +29,7 @@ export function findSigns(request: Request): Signs {
 }
 
 /** The reason to leave a document to another format, unless it has signs of this one too. */
-export function rejectBySigns(request: Request, own: Language): string | undefined {
+export function doubtBySigns(request: Request, own: Language): string | undefined {
   const signs = findSigns(request)
   const [foreign] = signs
   if (foreign === undefined || signs.has(own)) return undefined
@@ -85,7 +85,7 @@ function signOf(present: boolean, language: Language): Language | undefined {
 }
 
 /** A request object that keeps its system prompt beside the messages is not OpenAI's chat. */
-export function rejectBySystem(request: Request, own: Language): string | undefined {
+export function doubtBySystem(request: Request, own: Language): string | undefined {
   const system = request.wrapper?.fields['system']
   if (typeof system !== 'string' && !Array.isArray(system)) return undefined
   if (findSigns(request).has(own)) return undefined

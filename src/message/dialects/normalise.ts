@@ -11,9 +11,10 @@ import type {
   UserMessage,
 } from '../message.ts'
 import { repairPairs, uniqueNames } from '../pairing.ts'
+import { isSame, withParts } from '../same.ts'
 import { textOf } from '../text.ts'
 import { isOutputItem, withoutBrokenItems } from './openai-items.ts'
-import { assistantParts, isSame, keepParts, resultParts, systemParts, userParts } from './parts.ts'
+import { assistantParts, keepParts, resultParts, systemParts, userParts } from './parts.ts'
 import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
 
 /**
@@ -40,32 +41,36 @@ export function takesTurns(dialect: Dialect): boolean {
 }
 
 function withLegalNames(messages: readonly Message[], dialect: Dialect): readonly Message[] {
-  const rules: { [dialect in Dialect]?: NameRule } = CALL_ID_RULES
-  const nameRules: { [dialect in Dialect]?: NameRule } = TOOL_NAME_RULES
-  const idRule = rules[dialect]
-  const nameRule = nameRules[dialect]
+  const idRule = ruleOf(CALL_ID_RULES, dialect)
+  const nameRule = ruleOf(TOOL_NAME_RULES, dialect)
   const uniqueName = uniqueNames(idRule?.lengthMax)
   const newIds = new Map<string, string>()
   const legalName = (name: string) => (nameRule === undefined ? name : clean(name, nameRule))
 
   return messages.map((message): Message => {
     if (message.role === 'assistant') {
-      return mapParts(message, (part): AssistantPart => {
+      const parts = message.parts.map((part): AssistantPart => {
         if (part.type !== 'tool-call') return part
         const id = idRule === undefined ? part.id : uniqueName(clean(part.id, idRule))
         if (id !== part.id) newIds.set(part.id, id)
         const name = legalName(part.name)
         return id === part.id && name === part.name ? part : { ...part, id, name }
       })
+      return withParts(message, parts)
     }
     if (message.role !== 'tool') return message
-    return mapParts(message, (part): ToolResultPart => {
+    const parts = message.parts.map((part): ToolResultPart => {
       const callId = newIds.get(part.callId) ?? part.callId
       const name = part.name === undefined ? undefined : legalName(part.name)
       if (callId === part.callId && name === part.name) return part
       return { ...part, callId, ...(name !== undefined && { name }) }
     })
+    return withParts(message, parts)
   })
+}
+
+function ruleOf(rules: { readonly [dialect in Dialect]?: NameRule }, dialect: Dialect) {
+  return rules[dialect]
 }
 
 /** The letters that every provider takes, the first one no digit. */
@@ -75,24 +80,17 @@ function clean(name: string, rule: NameRule): string {
   return fits(safe, rule) ? safe : `_${safe}`.slice(0, rule.lengthMax)
 }
 
-function mapParts<P, M extends { readonly parts: readonly P[] }>(
-  message: M,
-  map: (part: P) => P,
-): M {
-  const parts = message.parts.map(map)
-  return isSame(parts, message.parts) ? message : { ...message, parts }
-}
-
 /** Templates without tools get calls and results as words, from the side that said them. */
 function asPlainTurns(messages: readonly Message[]): readonly Message[] {
   const names = new Map<string, string>()
   return messages.map((message): Message => {
     if (message.role === 'assistant') {
-      return mapParts(message, (part): AssistantPart => {
+      const parts = message.parts.map((part): AssistantPart => {
         if (part.type !== 'tool-call') return part
         names.set(part.id, part.name)
         return { type: 'text', text: textOf(part) }
       })
+      return withParts(message, parts)
     }
     if (message.role !== 'tool') return message
     const parts = message.parts.map((part) => {
@@ -136,19 +134,15 @@ function withLegalParts(
         add(assistantParts(message, dialect))
         break
       case 'tool': {
-        const checked = message.parts.map((part) => resultParts(part, dialect))
-        moved.push(...checked.flatMap((each) => each.moved))
-        const parts = checked.map((each) => each.result)
-        if (parts.length > 0) add(isSame(parts, message.parts) ? message : { ...message, parts })
+        const parts = message.parts.map((part) => {
+          const checked = resultParts(part, dialect)
+          for (const each of checked.moved) moved.push(each)
+          return checked.result
+        })
+        if (parts.length > 0) add(withParts(message, parts))
         if (moved.length > 0 && messages[at + 1]?.role !== 'tool') {
-          const text = '[Shown by the tools above:]'
-          add(
-            userParts(
-              { role: 'user', parts: [{ type: 'text', text }, ...moved], synthetic: true },
-              dialect,
-            ),
-            true,
-          )
+          const title = { type: 'text', text: '[Shown by the tools above:]' } as const
+          add({ role: 'user', parts: [title, ...moved], synthetic: true }, true)
           moved = []
         }
       }

@@ -16,8 +16,7 @@ export function withoutBrokenItems(messages: readonly Message[]): readonly Messa
   const isReturnable = (part: AssistantPart): boolean => {
     const item = itemOf(part)
     if (item === undefined) return part.type !== 'reasoning' && part.type !== 'opaque'
-    const { type, id, call_id: callId } = item
-    if (part.type === 'opaque' && READ_TYPES.has(word(type))) return false
+    const { id, call_id: callId } = item
     if (isOutput(item) || isCall(item)) return typeof callId === 'string' && !broken.has(callId)
     if (typeof id !== 'string') return true
     const isFirst = !seen.has(id)
@@ -35,7 +34,7 @@ export function isOutputItem(part: AssistantPart): boolean {
   return item !== undefined && isOutput(item)
 }
 
-/** Items that become parts of their own when they are whole. */
+/** Items that our model reads when they are whole; an opaque one is broken. */
 const READ_TYPES = new Set([
   'message',
   'reasoning',
@@ -53,7 +52,8 @@ function itemOf(part: AssistantPart): JsonObject | undefined {
     return isObject(value) && value['type'] === 'reasoning' ? value : undefined
   }
   if (!isOpaqueItem(part, 'openai-responses') || !isObject(part.value)) return undefined
-  return typeof part.value['type'] === 'string' ? part.value : undefined
+  const { type } = part.value
+  return typeof type === 'string' && !READ_TYPES.has(type) ? part.value : undefined
 }
 
 function isOutput(item: JsonObject): boolean {

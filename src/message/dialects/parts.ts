@@ -18,6 +18,7 @@ import type {
   UserMessage,
   UserPart,
 } from '../message.ts'
+import { isSame, withParts } from '../same.ts'
 import { textOf } from '../text.ts'
 import { isBlank } from './findings.ts'
 
@@ -92,12 +93,7 @@ export function keepParts<M extends AssistantMessage>(
   message: M,
   passes: (part: AssistantPart) => boolean,
 ): M {
-  const parts = message.parts.filter(passes)
-  return parts.length === message.parts.length ? message : { ...message, parts }
-}
-
-export function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index])
+  return withParts(message, message.parts.filter(passes))
 }
 
 /** Maps the parts and leaves out blank text; nothing when the message then says nothing. */
@@ -118,7 +114,7 @@ function spoken<M extends Exclude<Message, { role: 'handoff' | 'tool' }>>(
     return part.type !== 'reasoning' || dialect !== 'openai-chat'
   })
   if (!saysSomething) return undefined
-  return isSame(parts, message.parts) ? message : { ...message, parts }
+  return withParts(message, parts)
 }
 
 /** What stands for a part that cannot be sent: the item itself while it is short enough to read. */

@@ -18,7 +18,7 @@ describe.each(DIALECTS)('render for %s', (dialect) => {
       fc.property(messageList(), (messages) => {
         expect(checkWire(dialect, render(messages, dialect))).toEqual([])
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 
@@ -39,7 +39,7 @@ describe.each(DIALECTS)('normalise for %s', (dialect) => {
         const once = normalise(messages, dialect)
         expect(normalise(once, dialect)).toBe(once)
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     )
   })
 })
@@ -151,7 +151,7 @@ describe.each(CODECS)('messages read by $name', (codec) => {
           expect(checkWire(dialect, render(messages, dialect))).toEqual([])
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 

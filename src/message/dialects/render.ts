@@ -56,23 +56,18 @@ function formatWith(codec: Codec, key: 'messages' | 'input', messages: readonly 
   return codec.format({ format: codec.name, messages, wrapper, notes: [] }) as Wire
 }
 
-/** Anthropic's user messages hold results and words: one message for both, the results first. */
+/** Anthropic's user messages hold results and words: one message for the results and what follows. */
 function joinTurns(wire: Wire): Wire {
-  const turns: { role: JsonValue; messages: JsonObject[] }[] = []
+  const turns: JsonObject[][] = []
   for (const message of wire['messages'] as readonly JsonObject[]) {
-    const { role = '' } = message
     const turn = turns.at(-1)
-    if (turn?.role === role) turn.messages.push(message)
-    else turns.push({ role, messages: [message] })
+    if (turn?.[0]?.['role'] === message['role']) turn?.push(message)
+    else turns.push([message])
   }
-  const messages = turns.map(({ role, messages }) => {
-    const [only] = messages
-    if (messages.length === 1) return only ?? {}
-    const blocks = messages.flatMap(({ content }) => blocksOf(content))
-    const [results = [], others = []] = [true, false].map((isResult) =>
-      blocks.filter((block) => (isObject(block) && block['type'] === 'tool_result') === isResult),
-    )
-    return { role, content: [...results, ...others] }
+  const messages = turns.map((turn) => {
+    const [first = {}] = turn
+    if (turn.length === 1) return first
+    return { role: first['role'] ?? '', content: turn.flatMap(({ content }) => blocksOf(content)) }
   })
   return { ...wire, messages }
 }

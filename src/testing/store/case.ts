@@ -13,6 +13,8 @@ export interface StoreBench {
   readonly store: Store
   /** Another handle on the same rows, as another process would have it. */
   sibling(): Promise<Store>
+  /** Another, empty store of the same engine. */
+  fresh(): Promise<Store>
   /** Makes a runner count as silent for a whole lease period, then has it dismissed. */
   dismiss(runner: RunnerId): Promise<void>
   /** Changes rows behind the store's back. */

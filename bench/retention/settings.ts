@@ -1,0 +1,81 @@
+import { type CompactOptions, compact } from '../../src/compaction/compact.ts'
+import { writeEnvelope } from '../../src/message/envelope.ts'
+import type { Message } from '../../src/message/message.ts'
+import { textOf } from './atoms.ts'
+import { type Score, scoreOf } from './score.ts'
+import type { Event } from './sessions.ts'
+
+/** How a compaction is asked for, per event. */
+export type Setting = (event: Event) => CompactOptions
+
+/** The summary that was really written, all of it, and a ledger in what 5,000 tokens leave. */
+export const SUMMARY_AND_LEDGER: Setting = (event) => ({
+  summary: event.summary ?? '',
+  budget: { keepTokens: 0, userTokens: 0, ledgerTokens: 610 },
+})
+export const DIGEST_AND_LEDGER: Setting = () => ({
+  budget: { keepTokens: 0, targetTokens: 5_000 },
+})
+export const TAIL_AND_LEDGER: Setting = () => ({
+  budget: { keepTokens: 9_000, ledgerTokens: 3_000, targetTokens: 15_000 },
+})
+export const DEFAULTS: Setting = () => ({})
+
+export async function runSetting(
+  events: readonly Event[],
+  setting: Setting,
+): Promise<{ score: Score; unchanged: number }> {
+  const results: string[] = []
+  let unchanged = 0
+  for (const event of events) {
+    const compacted = await compactEvent(event.before, setting(event))
+    if (compacted.outcome !== 'compacted') unchanged++
+    results.push(contextText(compacted.messages))
+  }
+  return { score: scoreOf(events, results), unchanged }
+}
+
+/**
+ * The history arrives in equal portions; each compaction works on the result of the one before.
+ * `handoffTokens` is the mean size of the fixed part after each.
+ */
+export async function runSuccessive(
+  events: readonly Event[],
+  times: number,
+): Promise<{ score: Score; handoffTokens: readonly number[] }> {
+  const results: string[] = []
+  const handoffTokens = new Array<number>(times).fill(0)
+  for (const event of events) {
+    let context: readonly Message[] = []
+    for (let time = 0; time < times; time++) {
+      const from = Math.floor((event.before.length * time) / times)
+      const to = Math.floor((event.before.length * (time + 1)) / times)
+      const messages = [...context, ...event.before.slice(from, to)]
+      context = (await compactEvent(messages, DIGEST_AND_LEDGER(event))).messages
+      const fixed = context.filter((message) => message.role === 'handoff')
+      handoffTokens[time] = (handoffTokens[time] ?? 0) + tokensOf(fixed) / events.length
+    }
+    results.push(contextText(context))
+  }
+  return { score: scoreOf(events, results), handoffTokens }
+}
+
+/** Counted in the measure's own tokens, so that a limit and the table speak of the same thing. */
+function compactEvent(messages: readonly Message[], options: CompactOptions) {
+  return compact(messages, { countTokens: (text) => Math.ceil(text.length / 4), ...options })
+}
+
+function tokensOf(messages: readonly Message[]): number {
+  return contextText(messages).length / 4
+}
+
+/** All that a model would read, the envelope included. */
+function contextText(messages: readonly Message[]): string {
+  return messages
+    .map((message) => {
+      if (message.role !== 'handoff') return textOf(message)
+      const { parts } = writeEnvelope(message.handoff)
+      return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    })
+    .join('\n')
+}

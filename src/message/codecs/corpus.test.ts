@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util'
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  CORPUS_ABSENT,
+  CORPUS_SETS,
+  conversationTexts,
+  corpusDir,
+  corpusFiles,
+  corpusSkip,
+} from '../../../test/support/corpus.ts'
+import { type Conversation, FORMAT_NAMES, type FormatName } from '../codec.ts'
+import { readConversation } from '../read.ts'
+import { textOf } from '../text.ts'
+import { convertConversation, writeConversation } from '../write.ts'
+import { codecOf } from './all.ts'
+
+describe('every conversation of the corpus', () => {
+  beforeEach((context) => {
+    if (corpusDir() === undefined) context.skip(CORPUS_ABSENT)
+  })
+
+  it.each(CORPUS_SETS)('is detected and comes back whole (%s)', (set) => {
+    const failures: string[] = []
+    let count = 0
+    for (const file of corpusFiles(set)) {
+      if (corpusSkip(file) !== undefined) continue
+      for (const { name, text, format } of conversationTexts(file)) {
+        count++
+        const read = readConversation(text, 'auto')
+        if (read.format !== format) failures.push(`${name}: taken for ${read.format}`)
+        const written = writeConversation(read)
+        const again = readConversation(written, format)
+        if (!isDeepStrictEqual(again.messages, read.messages)) failures.push(`${name}: messages`)
+        if (codecOf(format).framing === 'lines') continue
+        if (!isDeepStrictEqual(JSON.parse(written), JSON.parse(text)))
+          failures.push(`${name}: text`)
+      }
+    }
+    expect(failures).toEqual([])
+    expect(count).toBeGreaterThan(0)
+  })
+
+  it('keeps what people said in every other format', () => {
+    const lost: string[] = []
+    for (const set of CORPUS_SETS) {
+      const file = corpusFiles(set).find((each) => corpusSkip(each) === undefined)
+      for (const { name, text, format } of file ? conversationTexts(file).slice(0, 5) : []) {
+        const read = readConversation(text, format)
+        for (const to of FORMAT_NAMES) {
+          const again = readConversation(writeConversation(convertConversation(read, to)), to)
+          if (!isDeepStrictEqual(asks(again, to), asks(read, to))) lost.push(`${name} as ${to}`)
+        }
+      }
+    }
+    expect(lost).toEqual([])
+  })
+
+  it('is skipped with a reason where a file holds none', () => {
+    const reasons = new Set(corpusFiles().map(corpusSkip))
+    expect(reasons.size).toBe(3)
+  })
+})
+
+/** What the user said, and the system; pi and others join or drop nothing of it. */
+function asks({ messages }: Conversation, to: FormatName): readonly string[] {
+  const isOurs = (role: string) => role === 'user' || role === 'system'
+  const texts = messages.filter(({ role }) => isOurs(role)).map(textOf)
+  // A provider's own block in a user message (a file of cline's) is dropped elsewhere.
+  return to === 'anthropic' || to === 'claude-code'
+    ? texts
+    : texts.map((text) => text.replace(/\n\[file\]$/, ''))
+}

@@ -1,0 +1,282 @@
+import type { Clock } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
+import type { EntryNumber, OperationId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { ToolCallPart } from '../message/message.ts'
+import type { CallResult, Lease, Store } from '../store/contract.ts'
+import { OutcomeUnknownError } from '../store/errors.ts'
+import type { OperationRow } from '../store/rows.ts'
+import type { StepRunner, ToolRunner } from '../turn/step.ts'
+import { type Context, messagesOf } from './context.ts'
+import type { Decisions } from './decisions.ts'
+import type { HandoffWriter } from './handoff.ts'
+import { Lookout } from './lookout.ts'
+import { advance, openState } from './protocol.ts'
+import { measureRevert, readSource } from './source.ts'
+import type {
+  Committed,
+  Effect,
+  Event,
+  Instant,
+  SessionCommit,
+  SessionSettings,
+  State,
+} from './state.ts'
+
+/**
+ * The shell around the protocol: performs effects and tells the machine how they went. It decides
+ * nothing. What runs is started by an effect and owned here until it has ended.
+ */
+export interface SessionParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly steps: StepRunner
+  readonly tools: ToolRunner
+  readonly writers: { readonly model: HandoffWriter; readonly digest: HandoffWriter }
+  readonly settings: SessionSettings
+  /** A handoff that takes longer is given up. */
+  readonly handoffMsMax: number
+  readonly decisions?: Decisions
+}
+
+export type ActorEnd =
+  | { readonly kind: 'released' }
+  | { readonly kind: 'lost' }
+  /** A broken assumption of our own: this session's actor ends, the process goes on. */
+  | { readonly kind: 'crashed'; readonly error: unknown }
+
+type Told = Event extends infer Each ? (Each extends Event ? Omit<Each, 'at'> : never) : never
+
+export class SessionActor {
+  readonly lease: Lease
+  readonly #parts: SessionParts
+  /** False when the process's lease may have run out: nothing with an effect is begun any more. */
+  readonly #mayAct: () => boolean
+  readonly #lookout: Lookout
+  readonly #ended = Promise.withResolvers<ActorEnd>()
+  readonly #queue: Told[] = []
+  #state: State
+  #isDraining = false
+  #cancelTimer = () => {}
+  #step = new AbortController()
+  #tools = new AbortController()
+  #handoff = new AbortController()
+
+  constructor(parts: SessionParts, lease: Lease, mayAct: () => boolean) {
+    this.lease = lease
+    this.#parts = parts
+    this.#mayAct = mayAct
+    this.#lookout = new Lookout(parts.store, lease)
+    this.#state = openState({
+      lease,
+      settings: parts.settings,
+      isRepeatable: (name) => parts.tools.isRepeatable(name),
+      at: this.#now(),
+    })
+  }
+
+  /** Resolves when the session is out of our hands; never rejects. */
+  run(): Promise<ActorEnd> {
+    this.#tell({ kind: 'opened' })
+    return this.#ended.promise
+  }
+
+  /** Something may have arrived. */
+  wake(): void {
+    this.#tell({ kind: 'woken' })
+  }
+
+  /** Ends what runs and gives the lease back. */
+  close(): void {
+    this.#tell({ kind: 'closing' })
+  }
+
+  /** The lease is gone: stops at once. */
+  lose(): void {
+    this.#tell({ kind: 'lost' })
+  }
+
+  #now(): Instant {
+    return { wall: this.#parts.clock.now(), mono: this.#parts.clock.monotonic() }
+  }
+
+  #tell(told: Told): void {
+    this.#queue.push(told)
+    if (this.#isDraining) return
+    this.#isDraining = true
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        const event = { ...next, at: this.#now() } as Event
+        const { state, effects } = advance(this.#state, event, this.#parts.decisions)
+        this.#state = state
+        for (const effect of effects) this.#perform(effect)
+      }
+    } catch (error) {
+      this.#crash(error)
+    } finally {
+      this.#isDraining = false
+    }
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.kind) {
+      case 'look':
+        this.#own(this.#look())
+        break
+      case 'commit':
+        this.#own(this.#commit(effect.commit))
+        break
+      case 'runStep':
+        this.#step = new AbortController()
+        this.#begin(() => this.#runStep(effect.turn, effect.context))
+        break
+      case 'abortStep':
+        this.#step.abort()
+        break
+      case 'startTools':
+        this.#tools = new AbortController()
+        this.#begin(() => this.#runTools(effect.entry, effect.calls))
+        break
+      case 'abortTools':
+        this.#tools.abort()
+        break
+      case 'writeHandoff':
+        this.#handoff = new AbortController()
+        this.#begin(() => this.#writeHandoff(effect))
+        break
+      case 'abortHandoff':
+        this.#handoff.abort(effect.reason)
+        break
+      case 'measureRevert':
+        this.#own(this.#measureRevert(effect.target))
+        break
+      case 'setTimer':
+        this.#setTimer(effect.at)
+        break
+      case 'end':
+        this.#end({ kind: effect.how })
+        break
+      default:
+        effect satisfies never
+    }
+  }
+
+  #setTimer(at: number): void {
+    const { clock } = this.#parts
+    this.#cancelTimer()
+    this.#cancelTimer = clock.after(at - clock.monotonic(), () => this.wake())
+  }
+
+  /** Steps, tools and handoffs have effects out in the world, so they need a lease that holds. */
+  #begin(run: () => Promise<void>): void {
+    if (this.#mayAct()) this.#own(run())
+    else this.#tell({ kind: 'lost' })
+  }
+
+  #own(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#crash(error))
+  }
+
+  #crash(error: unknown): void {
+    this.#state = { ...this.#state, phase: 'ended' }
+    this.#end({ kind: 'crashed', error })
+  }
+
+  #end(end: ActorEnd): void {
+    this.#cancelTimer()
+    for (const controller of [this.#step, this.#tools, this.#handoff]) controller.abort('lost')
+    this.#ended.resolve(end)
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const seen = await this.#lookout.look()
+      if (seen === null) this.#tell({ kind: 'lost' })
+      else this.#tell({ kind: 'looked', ...seen })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+
+  async #commit({ verb, request }: SessionCommit): Promise<void> {
+    try {
+      // One verb with its own request: the pair comes from one union.
+      const call = this.#parts.store[verb] as (
+        asked: typeof request,
+      ) => Promise<Committed['outcome']>
+      const committed = { verb, outcome: await call(request) } as Committed
+      this.#tell({ kind: 'committed', committed })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+
+  #absorbFailure(error: unknown): void {
+    if (error instanceof OutcomeUnknownError) this.#tell({ kind: 'unsure' })
+    else if (error instanceof KnownError && error.retryable) this.#tell({ kind: 'unavailable' })
+    else this.#crash(error)
+  }
+
+  async #runStep(turn: number, context: Context): Promise<void> {
+    const { sessionId } = this.lease
+    const request = { sessionId, turn, upto: context.upto, context: messagesOf(context) }
+    const outcome = await this.#parts.steps.run(request, this.#step.signal)
+    this.#tell({ kind: 'step ended', outcome })
+  }
+
+  async #runTools(entry: EntryNumber, calls: readonly ToolCallPart[]): Promise<void> {
+    const results = await Promise.all(calls.map((call) => this.#runTool(entry, call)))
+    this.#tell({ kind: 'tools ended', results })
+  }
+
+  async #runTool(entry: EntryNumber, call: ToolCallPart): Promise<CallResult> {
+    const { sessionId } = this.lease
+    const key = `${sessionId}-${entry}-${call.id}`
+    const ran = await this.#parts.tools.run({ sessionId, call, key }, this.#tools.signal)
+    return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }
+  }
+
+  async #writeHandoff(wanted: {
+    readonly operation: OperationRow
+    readonly focus: string | null
+    readonly context: Context
+  }): Promise<void> {
+    const { operation, focus, context } = wanted
+    const { store, settings, writers, clock, handoffMsMax } = this.#parts
+    const { session } = this.#lookout
+    const controller = this.#handoff
+    const failed = (reason: string) =>
+      this.#tell({ kind: 'handoff failed', operation: operation.id, reason })
+    if (session === null) return failed('no picture')
+    const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
+    try {
+      const { messages, cut } = await readSource(store, session, operation, context)
+      const request = { operation, focus, messages, cut, limits: session.limits, settings }
+      const writer = operation.by === 'digest' ? writers.digest : writers.model
+      const reply = await writer.write(request, controller.signal)
+      if (reply.kind === 'failed') return failed(reply.reason)
+      const body = reply.handoff as unknown as JsonValue
+      this.#tell(written(operation.id, body, reply.tokens))
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      failed(error.code)
+    } finally {
+      cancelDeadline()
+    }
+  }
+
+  async #measureRevert(target: EntryNumber): Promise<void> {
+    const { session, context } = this.#lookout
+    if (session === null || context === null) return
+    try {
+      const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
+      this.#tell({ kind: 'revert measured', target, tokensAfter })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+}
+
+function written(operation: OperationId, body: JsonValue, tokens: number) {
+  return { kind: 'handoff written', operation, body, tokens } as const
+}

@@ -1,0 +1,20 @@
+import { type Chosen, commit } from './choice.ts'
+import type { State } from './state.ts'
+import { abortStep, abortTools } from './stepping.ts'
+
+/** Nothing new begins; what runs is ended; then the lease is given back, whatever still waits. */
+export function closeDown(state: State): Chosen {
+  if (state.phase !== 'closing') return null
+  const { step, tools, handoff } = state
+  if (step.kind === 'running' && !step.aborting) return abortStep(state)
+  if (tools.kind === 'running' && !tools.aborting) return abortTools(state)
+  if (handoff.kind === 'writing') {
+    const { operation, focus } = handoff
+    return {
+      state: { ...state, handoff: { kind: 'refused', operation, focus, reason: 'closing' } },
+      effects: [{ kind: 'abortHandoff', reason: 'closing' }],
+    }
+  }
+  if (step.kind === 'running' || tools.kind === 'running') return 'wait'
+  return commit(state, { verb: 'release', request: { lease: state.lease, reason: 'shutdown' } })
+}

@@ -1,0 +1,195 @@
+import type { MailNumber } from '../base/ids.ts'
+import type { Trigger } from '../compaction/plan.ts'
+import { type MailItem, REWRITES_MAX } from '../store/contract.ts'
+import type { CompactionBy, OperationRow } from '../store/rows.ts'
+import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
+import type { Decisions } from './decisions.ts'
+import { budgetOf, isHeldByRevert, isOverHard, rangeTokens } from './room.ts'
+import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
+
+/**
+ * When to compact. An operation is claimed in the store, written beside everything else, judged,
+ * and committed at any moment; it belongs to the session and not to a turn. Which operation runs is
+ * read from the store and never remembered, so a claim whose answer was lost is simply found.
+ */
+function runningOf({ session, operations }: Picture): OperationRow | undefined {
+  return operations.find(({ id, state }) => id === session.operation && state === 'running')
+}
+
+/** Begins to write for an operation that was claimed; drops what was superseded. */
+export function followOperation(state: State, picture: Picture): Chosen {
+  const running = runningOf(picture)
+  const { handoff } = state
+  if (handoff.kind !== 'none' && handoff.operation.id !== running?.id) {
+    return {
+      state: { ...state, handoff: { kind: 'none' } },
+      effects: handoff.kind === 'writing' ? [{ kind: 'abortHandoff', reason: 'superseded' }] : [],
+    }
+  }
+  if (running === undefined || handoff.kind !== 'none') return null
+  const focus = focusOf(picture, running)
+  if (state.phase === 'closing') {
+    const refused = { kind: 'refused', operation: running, focus, reason: 'closing' } as const
+    return only({ ...state, handoff: refused })
+  }
+  return {
+    state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
+    effects: [{ kind: 'writeHandoff', operation: running, focus, context: picture.context }],
+  }
+}
+
+/** Commits what was written if it may be installed; otherwise ends the operation, neutrally. */
+export function offerHandoff(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { handoff } = state
+  if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
+  const { operation, focus } = handoff
+  if (handoff.kind === 'refused') {
+    const asked = requestedBy(operation)
+    return commit(state, {
+      verb: 'failCompaction',
+      request: {
+        operation: operation.id,
+        fence: state.lease.fence,
+        state: 'failed',
+        reason: handoff.reason,
+        settles: asked === null ? [] : [asked],
+      },
+    })
+  }
+  const { by, covers } = operation
+  const { body, tokens } = handoff
+  const problem = decisions.judgeHandoff(picture, { by, covers, tokens })
+  if (problem !== null) {
+    return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
+  }
+  const { context } = picture
+  return commit(state, {
+    verb: 'commitCompaction',
+    request: {
+      ...fencedBy(state, picture),
+      operation: operation.id,
+      body,
+      tokens,
+      result: {
+        tokensBefore: context.tokens,
+        tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
+      },
+      settles: by === 'rewrite' ? [] : joinedBy(picture, focus),
+    },
+  })
+}
+
+/** Everybody who asked for a compaction before this one was committed, unless for another focus. */
+function joinedBy({ controls }: Picture, focus: string | null): readonly MailNumber[] {
+  return controls
+    .filter((mail) => mail.control === 'compact' && [null, focus].includes(focusIn(mail)))
+    .map((mail) => mail.number)
+}
+
+function focusIn(mail: MailItem): string | null {
+  const focus = bodyOf(mail)['focus']
+  return typeof focus === 'string' ? focus : null
+}
+
+function focusOf({ controls }: Picture, operation: OperationRow): string | null {
+  const asked = requestedBy(operation)
+  const mail = controls.find(({ number }) => number === asked)
+  return mail === undefined ? null : focusIn(mail)
+}
+
+const REQUESTED = 'requested by mail '
+
+function requestedBy({ trigger, reason }: OperationRow): MailNumber | null {
+  if (trigger !== 'manual' || !reason.startsWith(REQUESTED)) return null
+  return Number(reason.slice(REQUESTED.length)) as MailNumber
+}
+
+/** A person's request joins what runs, and waits until an operation has ended after it. */
+export function claimManual(
+  state: State,
+  picture: Picture,
+  mail: MailItem,
+  decisions: Decisions,
+): Chosen {
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') return null
+  const { settings, at } = state
+  const asked = decisions.mayAskModel(picture.operations, at.wall, settings, 'manual')
+  const covers = decisions.planCover(picture, 'manual', settings)
+  if (asked.kind === 'wait' || covers === null) return settle(state, [mail.number])
+  return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
+}
+
+/** A turn waits for a compaction only when its next step would not fit. */
+export function claimForRoom(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session } = picture
+  if (session.turnState !== 'running') return null
+  if (!isOverHard(picture) && state.overflow === null) return null
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') return 'wait'
+  const { settings, at } = state
+  const trigger = state.overflow === null ? 'preflight' : 'reactive'
+  const covers = decisions.planCover(picture, trigger, settings)
+  if (covers === null) return giveUp(state, picture)
+  const hasFailedHere = picture.operations.some(
+    ({ by, base, state: ended, trigger: asked }) =>
+      by === 'model' && base === session.base && ended === 'failed' && WAITED_FOR.includes(asked),
+  )
+  const asked = decisions.mayAskModel(picture.operations, at.wall, settings)
+  const by = hasFailedHere || asked.kind === 'wait' ? 'digest' : 'model'
+  return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
+}
+
+const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
+
+/** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
+function giveUp(state: State, { session }: Picture): Chosen {
+  const { turn, tail } = session
+  const outcome = { kind: 'failed', reason: 'context-overflow', retryable: false } as const
+  return only(
+    numbered({ ...state, overflow: null }, (operation) => ({
+      step: { kind: 'ended', turn, upto: tail, operation, outcome },
+    })),
+  )
+}
+
+/** Beside the turn: above the soft limit, for a digest that a model should rewrite, at rest. */
+export function claimInBackground(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session, context, operations } = picture
+  if (session.operation !== null || state.handoff.kind !== 'none') return null
+  const { settings, at } = state
+  const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
+  const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
+  if (!isDue && !isDigest && !state.idleDue) return null
+  if (decisions.mayAskModel(operations, at.wall, settings).kind === 'wait') return null
+  const trigger: Trigger = isDue ? 'background' : 'idle'
+  if ((isDue && !isHeldByRevert(picture)) || state.idleDue) {
+    const covers = decisions.planCover(picture, trigger, settings)
+    if (covers !== null) {
+      const reason = isDue ? 'over the soft limit' : 'at rest'
+      return claim({ ...state, idleDue: false }, { by: 'model', trigger, covers, reason })
+    }
+  }
+  if (!isDigest) return state.idleDue ? only({ ...state, idleDue: false }) : null
+  return claim(state, {
+    by: 'rewrite',
+    trigger: 'background',
+    covers: session.covers,
+    reason: 'a digest is in effect',
+  })
+}
+
+function claim(
+  state: State,
+  wanted: {
+    readonly by: CompactionBy
+    readonly trigger: Trigger
+    readonly covers: OperationRow['covers']
+    readonly reason: string
+  },
+): Chosen {
+  return commitNew(state, (operation) => ({
+    verb: 'claimCompaction',
+    request: { lease: state.lease, operation, ...wanted },
+  }))
+}

@@ -1,0 +1,277 @@
+import { type EntryNumber, entryNumber } from '../base/ids.ts'
+import { isObject, type JsonValue } from '../base/json.ts'
+import { clearMessage } from '../compaction/clear.ts'
+import type { Handoff } from '../message/handoff.ts'
+import type {
+  AssistantMessage,
+  Message,
+  ResultPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from '../message/message.ts'
+import type { ContextEntries } from '../store/contract.ts'
+import type { Entry, Limits } from '../store/rows.ts'
+
+/**
+ * The context is a pure fold: what the store hands over as of an entry, made into messages. Nothing
+ * else goes in, so the same entries give the same context for ever (decision 1).
+ *
+ *   system text · pins · handoff · every message behind the covered range
+ *
+ * Sizes are the counts stored with the entries. An input above the input bound and a result above
+ * its share of the step bound are shown with their two ends and a reference; that is what makes
+ * P + H + U + T + O a bound and not a hope (I33).
+ */
+export interface Context {
+  readonly upto: EntryNumber
+  readonly effective: EntryNumber
+  readonly covers: EntryNumber
+  readonly system: readonly Piece[]
+  /** The system text as the newest settings say it, none or one. */
+  readonly settings: readonly { readonly text: string; readonly tokens: number }[]
+  readonly handoff: Piece | null
+  readonly pieces: readonly Piece[]
+  /** The newest revert behind the covered range; 0: none. */
+  readonly reverted: EntryNumber
+  readonly tokens: number
+}
+
+/** One message of the context; `number` is the last entry that it was made from. */
+export interface Piece {
+  readonly number: EntryNumber
+  readonly message: Message
+  readonly tokens: number
+}
+
+/** What an input's body holds. */
+export interface InputBody {
+  readonly message: UserMessage
+  readonly replyTo?: { readonly edge: string; readonly address: string }
+}
+
+const NO_ENTRY = entryNumber(0)
+const RESULT_TOKENS_MIN = 16
+const CHARACTERS_PER_TOKEN = 4
+
+export function buildContext(source: ContextEntries, limits: Limits, upto: EntryNumber): Context {
+  const { effective, covers, entries } = source
+  const system: Piece[] = []
+  const pins = new Map<string, Piece>()
+  const pieces: Piece[] = []
+  let settings: { readonly piece: Piece; readonly text: string } | undefined
+  let handoff: Piece | null = null
+  let reverted = NO_ENTRY
+  for (const entry of entries) {
+    if (entry.number === effective) handoff = handoffPiece(entry)
+    switch (entry.kind) {
+      case 'settings':
+        settings = systemPiece(entry)
+        break
+      case 'pin':
+        pins.delete(entry.meta.name)
+        if (entry.meta.change === 'set') pins.set(entry.meta.name, pinPiece(entry))
+        break
+      case 'revert':
+        reverted = entry.number
+        break
+      case 'input':
+      case 'assistant':
+      case 'result':
+        if (entry.number > covers) addMessage(pieces, entry, limits)
+        break
+      default:
+        break
+    }
+  }
+  if (settings !== undefined) system.push(settings.piece)
+  system.push(...pins.values())
+  const tokens = sum(system) + (handoff?.tokens ?? 0) + sum(pieces)
+  return {
+    upto,
+    effective,
+    covers,
+    system,
+    settings:
+      settings === undefined ? [] : [{ text: settings.text, tokens: settings.piece.tokens }],
+    handoff,
+    pieces,
+    reverted,
+    tokens,
+  }
+}
+
+/** Continues a context with entries that change none of its foundations. */
+export function continueContext(
+  context: Context,
+  entries: readonly Entry[],
+  limits: Limits,
+): Context {
+  const pieces = [...context.pieces]
+  for (const entry of entries) {
+    if (entry.kind === 'input' || entry.kind === 'assistant' || entry.kind === 'result') {
+      addMessage(pieces, entry, limits)
+    }
+  }
+  const upto = entries.at(-1)?.number ?? context.upto
+  const tokens = sum(context.system) + (context.handoff?.tokens ?? 0) + sum(pieces)
+  return { ...context, upto, pieces, tokens }
+}
+
+/** Entries of these kinds change a context's foundation; after one it is built anew. */
+export function changesFoundation({ kind }: Entry): boolean {
+  return (
+    kind === 'compaction' ||
+    kind === 'revert' ||
+    kind === 'erasure' ||
+    kind === 'pin' ||
+    kind === 'settings'
+  )
+}
+
+export function messagesOf({ system, handoff, pieces }: Context): readonly Message[] {
+  return [...system, ...(handoff === null ? [] : [handoff]), ...pieces]
+    .map((piece) => piece.message)
+    .filter((message) => message.role === 'handoff' || message.parts.length > 0)
+}
+
+function sum(pieces: readonly Piece[]): number {
+  return pieces.reduce((total, piece) => total + piece.tokens, 0)
+}
+
+function addMessage(
+  pieces: Piece[],
+  entry: Entry & { kind: 'input' | 'assistant' | 'result' },
+  limits: Limits,
+): void {
+  const { number } = entry
+  const body = bodyOf(entry)
+  switch (entry.kind) {
+    case 'input': {
+      const message = inputMessage(body, entry.meta.lane)
+      pieces.push(clipped({ number, message, tokens: entry.tokens }, limits.inputTokens))
+      return
+    }
+    case 'assistant':
+      pieces.push({ number, message: assistantMessage(body), tokens: entry.tokens })
+      return
+    case 'result': {
+      const last = pieces.at(-1)
+      const share = resultShare(pieces, limits)
+      const part = resultPart(body, entry.meta)
+      const single: ToolMessage = { role: 'tool', parts: [part] }
+      const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
+      // The results of one step are one message, also where recovery wrote some of them earlier.
+      if (last?.message.role === 'tool' && piece.message.role === 'tool') {
+        const parts = [...last.message.parts, ...piece.message.parts]
+        const tokens = last.tokens + piece.tokens
+        pieces[pieces.length - 1] = { number, message: { role: 'tool', parts }, tokens }
+      } else pieces.push(piece)
+      return
+    }
+    default:
+      entry satisfies never
+  }
+}
+
+/** What one result may take of the step bound: an equal share of what the reply leaves. */
+function resultShare(pieces: readonly Piece[], limits: Limits): number {
+  const reply = pieces.findLast((piece) => piece.message.role === 'assistant')
+  const calls =
+    reply?.message.role === 'assistant'
+      ? reply.message.parts.filter((part) => part.type === 'tool-call').length
+      : 1
+  const room = limits.stepTokens - (reply?.tokens ?? 0)
+  return Math.max(RESULT_TOKENS_MIN, Math.floor(room / Math.max(1, calls)))
+}
+
+function clipped(piece: Piece, tokensMax: number): Piece {
+  if (piece.tokens <= tokensMax) return piece
+  // Density as counted when it was stored, so that the clipped text weighs what we say it does.
+  const perToken = Math.max(1, textLength(piece.message) / piece.tokens)
+  const message = clearMessage(piece.message, {
+    tokensMax,
+    countTokens: (text) => Math.ceil(text.length / Math.min(perToken, CHARACTERS_PER_TOKEN)),
+    number: piece.number,
+  })
+  return { ...piece, message, tokens: tokensMax }
+}
+
+function textLength(message: Message): number {
+  return JSON.stringify(message).length
+}
+
+function bodyOf(entry: Entry): JsonValue {
+  return entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+}
+
+const ERASED = '[erased]'
+
+/** Bodies are written by this folder; one that was erased or imported is shown as far as it goes. */
+function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
+  const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
+  const message: UserMessage =
+    inner === null ? textMessage(body) : (inner as unknown as UserMessage)
+  return lane === 'notification' ? { ...message, synthetic: true } : message
+}
+
+function textMessage(body: JsonValue): UserMessage {
+  const text = body === null ? ERASED : typeof body === 'string' ? body : JSON.stringify(body)
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+function assistantMessage(body: JsonValue): AssistantMessage {
+  return isObject(body)
+    ? (body as unknown as AssistantMessage)
+    : { role: 'assistant', parts: [{ type: 'text', text: ERASED }] }
+}
+
+function resultPart(
+  body: JsonValue,
+  meta: { readonly call: string; readonly outcome: string },
+): ToolResultPart {
+  const output: readonly ResultPart[] = Array.isArray(body)
+    ? (body as unknown as readonly ResultPart[])
+    : [{ type: 'text', text: typeof body === 'string' ? body : JSON.stringify(body) }]
+  const failed = meta.outcome !== 'ok'
+  return {
+    type: 'tool-result',
+    callId: meta.call,
+    output,
+    ...(failed && { isError: true }),
+  }
+}
+
+function handoffPiece(entry: Entry): Piece {
+  const body = bodyOf(entry)
+  const handoff = body as unknown as Handoff
+  return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
+}
+
+function pinPiece(entry: Entry): Piece {
+  const body = bodyOf(entry)
+  const text = typeof body === 'string' ? body : ERASED
+  return {
+    number: entry.number,
+    message: { role: 'system', parts: [{ type: 'text', text }] },
+    tokens: entry.tokens,
+  }
+}
+
+function systemPiece(entry: Entry): { piece: Piece; text: string } | undefined {
+  const body = bodyOf(entry)
+  const text = isObject(body) ? body['system'] : undefined
+  if (typeof text !== 'string' || text === '') return undefined
+  const message: Message = { role: 'system', parts: [{ type: 'text', text }] }
+  return { piece: { number: entry.number, message, tokens: entry.tokens }, text }
+}
+
+/** Where the answer to an input goes, if it says so. */
+export function replyToOf(entry: Entry): InputBody['replyTo'] | undefined {
+  if (entry.kind !== 'input') return undefined
+  const body = bodyOf(entry)
+  const place = isObject(body) ? body['replyTo'] : undefined
+  if (!isObject(place)) return undefined
+  const { edge, address } = place as { edge?: JsonValue; address?: JsonValue }
+  return typeof edge === 'string' && typeof address === 'string' ? { edge, address } : undefined
+}

@@ -1,0 +1,62 @@
+import { type Choice, type Chosen, look, waitUntil } from './choice.ts'
+import { closeDown } from './close.ts'
+import { claimForRoom, claimInBackground, followOperation, offerHandoff } from './compacting.ts'
+import { obeyControls } from './controls.ts'
+import { DECISIONS, type Decisions } from './decisions.ts'
+import { deliver, rest } from './delivering.ts'
+import type { Advance, Effect, Picture, State } from './state.ts'
+import {
+  endStopped,
+  mindStep,
+  mindTools,
+  offerReply,
+  offerResults,
+  recoverFirst,
+  runStep,
+} from './stepping.ts'
+
+/** The order is the protocol: what stands first is done first. */
+const CHOICES: readonly Choice[] = [
+  recoverFirst,
+  followOperation,
+  offerReply,
+  offerResults,
+  offerHandoff,
+  closeDown,
+  obeyControls,
+  mindTools,
+  mindStep,
+  endStopped,
+  claimForRoom,
+  deliver,
+  claimInBackground,
+  runStep,
+  rest,
+]
+
+/** Each round begins or ends one of the three things that can run; more rounds are a loop. */
+const ROUNDS_MAX = 16
+
+export function decide(before: State, decisions: Decisions = DECISIONS): Advance {
+  let state = before
+  const effects: Effect[] = []
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    if (state.busy !== null) return { state, effects }
+    const { picture } = state
+    let next = state.stale || picture === null ? look(state) : choose(state, picture, decisions)
+    if (next === null || next === 'wait') next = state.hinted ? look(state) : null
+    if (next === null) return { state, effects }
+    state = next.state
+    effects.push(...next.effects)
+  }
+  throw new Error(`Session ${state.lease.sessionId}: the protocol does not come to rest.`)
+}
+
+function choose(state: State, picture: Picture, decisions: Decisions): Chosen {
+  if (state.at.mono < state.retryAt) return waitUntil(state, state.retryAt)
+  for (const choice of CHOICES) {
+    const next = choice(state, picture, decisions)
+    if (next !== null) return next
+  }
+  return null
+}

@@ -1,0 +1,63 @@
+import { REWRITES_MAX } from '../store/contract.ts'
+import { type Chosen, commit, commitNew, fencedBy, waitUntil } from './choice.ts'
+import type { Decisions } from './decisions.ts'
+import { only, type Picture, type State } from './state.ts'
+
+/** Taking input in, and what a session does when there is none. */
+
+/** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
+export function deliver(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { turnState, policy } = picture.session
+  if (turnState === 'idle' && policy === 'collect') {
+    const held = holdCollected(state, picture)
+    if (held !== null) return held
+  }
+  const mail = decisions.pickDelivery(picture)
+  if (mail.length === 0) return null
+  return commitNew({ ...state, collect: null }, (operation) => ({
+    verb: 'deliver',
+    request: { ...fencedBy(state, picture), operation, mail },
+  }))
+}
+
+/** Collected mail waits until the sender pauses, but not for ever. */
+function holdCollected(state: State, { waiting }: Picture): Chosen {
+  const newest = waiting.at(-1)?.number
+  if (newest === undefined) return null
+  const { mono } = state.at
+  const known = state.collect
+  const collect =
+    known?.newest === newest ? known : { newest, since: known?.since ?? mono, newestSince: mono }
+  const { debounceMs, collectMsMax } = state.settings
+  const due = Math.min(collect.newestSince + debounceMs, collect.since + collectMsMax)
+  if (due <= mono) return null
+  return known === collect ? waitUntil(state, due) : only({ ...state, collect })
+}
+
+/** Nothing to do: set the alarm for an idle compaction, linger, then give the lease back. */
+export function rest(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session } = picture
+  const { lease, at, settings } = state
+  if (session.operation !== null || state.handoff.kind !== 'none') return 'wait'
+  if (session.wakeAt !== null && session.wakeAt <= at.wall) {
+    const due = { ...state, idleDue: true }
+    return commit(due, { verb: 'setWake', request: { lease, wakeAt: null } })
+  }
+  // A digest keeps the session ready in the store's eyes: letting go would only acquire it again.
+  if (session.by === 'digest' && session.rewrites < REWRITES_MAX) {
+    const asked = decisions.mayAskModel(picture.operations, at.wall, settings)
+    if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
+  }
+  if (state.restingSince === null) return only({ ...state, restingSince: at.mono })
+  const until = state.restingSince + settings.lingerMs
+  if (at.mono < until) return waitUntil(state, until)
+  if (
+    settings.idleCompactionMs !== null &&
+    session.wakeAt === null &&
+    decisions.planCover(picture, 'idle', settings) !== null
+  ) {
+    const wakeAt = at.wall + settings.idleCompactionMs
+    return commit(state, { verb: 'setWake', request: { lease, wakeAt } })
+  }
+  return commit(state, { verb: 'release', request: { lease, reason: 'idle' } })
+}

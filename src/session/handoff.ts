@@ -1,0 +1,106 @@
+import { assemble } from '../compaction/assemble.ts'
+import { allot } from '../compaction/budget.ts'
+import { check } from '../compaction/check.ts'
+import { makeHandoff, type Setting } from '../compaction/make-handoff.ts'
+import { REFUSALS } from '../compaction/outcome.ts'
+import { type CompactPlan, findLayout, type Trigger } from '../compaction/plan.ts'
+import { redact } from '../compaction/redact.ts'
+import { stopwatch } from '../compaction/stopwatch.ts'
+import type { SummaryWriter } from '../compaction/summarize.ts'
+import type { Handoff } from '../message/handoff.ts'
+import type { Message } from '../message/message.ts'
+import type { Limits, OperationRow } from '../store/rows.ts'
+import { budgetOf } from './room.ts'
+import type { SessionSettings } from './state.ts'
+
+/**
+ * The seam to whoever writes handoffs. `written` means complete and checked; every failure is a
+ * value with a stable reason. The signal knows the deadline, loss of the lease, closing and being
+ * superseded; nothing a person says reaches it.
+ */
+export interface HandoffWriter {
+  write(request: HandoffRequest, signal: AbortSignal): Promise<HandoffReply>
+}
+
+export interface HandoffRequest {
+  /** Identity by value: session, operation, fence and base are the claimed ones. */
+  readonly operation: OperationRow
+  readonly focus: string | null
+  /** System text, the newest handoff that a model wrote, the range to cover, the tail. */
+  readonly messages: readonly Message[]
+  /** The range to cover ends before this message. */
+  readonly cut: number
+  readonly limits: Limits
+  readonly settings: SessionSettings
+}
+
+export type HandoffReply =
+  | { readonly kind: 'written'; readonly handoff: Handoff; readonly tokens: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/** Handoffs through the compaction core: by a summary's writer, or without one as a digest. */
+export function handoffWriter(
+  counters: Setting['counters'],
+  summarize?: SummaryWriter,
+): HandoffWriter {
+  return {
+    async write(request, signal) {
+      const { messages, focus, limits, settings } = request
+      const budget = budgetOf(limits, settings)
+      const plan = planFor(request)
+      const setting: Setting = {
+        options: {
+          signal,
+          ...(summarize !== undefined && { summarize }),
+          ...(focus !== null && { focus }),
+        },
+        budget,
+        pins: [],
+        counters,
+      }
+      let made: Awaited<ReturnType<typeof makeHandoff>>
+      try {
+        made = await makeHandoff(messages, plan, setting, stopwatch(undefined))
+      } catch (error) {
+        return { kind: 'failed', reason: signal.aborted ? 'aborted' : `writer: ${told(error)}` }
+      }
+      const { handoff, reply } = made
+      const after = assemble({ messages, plan, handoff, pins: [], ...counters })
+      const verdict = check({
+        before: messages,
+        after,
+        plan,
+        hardTokens: budget.hardTokens,
+        pins: [],
+        finish: reply.finish,
+        summaryTokensMax: limits.handoffTokens,
+        ...counters,
+      })
+      const [violation] = verdict.violations
+      if (violation !== undefined) return { kind: 'failed', reason: REFUSALS[violation.law] }
+      const tokens = counters.countMessage({ role: 'handoff', handoff })
+      return { kind: 'written', handoff, tokens }
+    },
+  }
+}
+
+function planFor(request: HandoffRequest): CompactPlan {
+  const { messages, cut, operation, limits, settings } = request
+  const budget = budgetOf(limits, settings)
+  const { keepTokens: _, ...others } = budget.settings
+  return {
+    kind: 'compact',
+    reason: 'requested',
+    trigger: operation.trigger as Trigger,
+    tokensBefore: 0,
+    layout: findLayout(messages, 0),
+    cut,
+    incoming: messages.length,
+    targetTokens: budget.hardTokens,
+    allotment: allot(limits.handoffTokens, { ...budget, settings: { ...others, keepTokens: 0 } }),
+  }
+}
+
+function told(error: unknown): string {
+  return redact(error instanceof Error ? error.message : String(error)).slice(0, 200)
+}

@@ -1,0 +1,119 @@
+import type { OperationId } from '../base/ids.ts'
+import type { Lease, MailItem, Reads } from '../store/contract.ts'
+import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
+import {
+  buildContext,
+  type Context,
+  changesFoundation,
+  continueContext,
+  replyToOf,
+} from './context.ts'
+import { findReplyTo, readRange } from './source.ts'
+import type { Picture } from './state.ts'
+
+/** As many operations as any breaker counts, digests in between included. */
+const OPERATIONS_READ = 32
+const MAIL_READ = 64
+
+/**
+ * Takes the picture that the protocol decides from. Called only while none of our commits is on its
+ * way, and nobody else appends, so the reads belong together; mail may only have grown meanwhile.
+ */
+export class Lookout {
+  readonly #store: Reads
+  readonly #lease: Lease
+  #picture: Picture | null = null
+
+  constructor(store: Reads, lease: Lease) {
+    this.#store = store
+    this.#lease = lease
+  }
+
+  get session(): SessionRow | null {
+    return this.#picture?.session ?? null
+  }
+
+  get context(): Context | null {
+    return this.#picture?.context ?? null
+  }
+
+  /** Null: the session is no longer ours. */
+  async look(): Promise<{ picture: Picture; next: OperationId | null } | null> {
+    const { sessionId } = this.#lease
+    const session = await this.#store.findSession(sessionId)
+    if (session === undefined || !this.#isOurs(session)) return null
+    const before = this.#picture
+    const added =
+      before === null || before.session.tail === session.tail
+        ? []
+        : await readRange(this.#store, sessionId, before.session.tail, session.tail)
+    const context = await this.#readContext(session, before, added)
+    if (context === null) return null
+    const place = added
+      .toReversed()
+      .map(replyToOf)
+      .find((found) => found !== undefined)
+    const picture: Picture = {
+      session,
+      context,
+      controls: await this.#readMail(session, 'control'),
+      waiting: [
+        ...(await this.#readMail(session, 'user')),
+        ...(await this.#readMail(session, 'notification')),
+      ],
+      operations: await this.#readOperations(session, before),
+      replyTo:
+        place ??
+        (before === null ? ((await findReplyTo(this.#store, session)) ?? null) : before.replyTo),
+    }
+    this.#picture = picture
+    return { picture, next: added[0]?.operation ?? null }
+  }
+
+  #isOurs({ state, fence, holder, runner }: SessionRow): boolean {
+    const lease = this.#lease
+    return (
+      state === 'open' &&
+      fence === lease.fence &&
+      holder === lease.holder &&
+      runner === lease.runner
+    )
+  }
+
+  async #readContext(
+    session: SessionRow,
+    before: Picture | null,
+    added: readonly Entry[],
+  ): Promise<Context | null> {
+    if (before !== null && !added.some(changesFoundation)) {
+      return added.length === 0
+        ? before.context
+        : continueContext(before.context, added, session.limits)
+    }
+    const source = await this.#store.readContext({ sessionId: session.id, upto: session.tail })
+    return source === null ? null : buildContext(source, session.limits, session.tail)
+  }
+
+  async #readMail(session: SessionRow, lane: Lane): Promise<readonly MailItem[]> {
+    if (session.pending[lane] === 0) return []
+    return await this.#store.listMail({
+      sessionId: session.id,
+      lane,
+      state: 'pending',
+      ...(lane !== 'control' && { after: session.delivered[lane] }),
+      limit: MAIL_READ,
+    })
+  }
+
+  async #readOperations(
+    session: SessionRow,
+    before: Picture | null,
+  ): Promise<readonly OperationRow[]> {
+    const isSame =
+      before !== null &&
+      before.session.operation === session.operation &&
+      before.session.base === session.base
+    if (isSame) return before.operations
+    return await this.#store.listOperations({ sessionId: session.id, limit: OPERATIONS_READ })
+  }
+}

@@ -1,0 +1,236 @@
+import type { OperationId } from '../base/ids.ts'
+import type { Lease } from '../store/contract.ts'
+import { decide } from './decide.ts'
+import type { Decisions } from './decisions.ts'
+import {
+  type Advance,
+  type Committed,
+  type Effect,
+  type Event,
+  numbered,
+  only,
+  type Picture,
+  type SessionSettings,
+  type State,
+} from './state.ts'
+
+/**
+ * The protocol of one session, as a pure machine: `advance(state, event)` gives the next state and
+ * what is to be done. It reads no clock, draws no chance and waits for nothing.
+ *
+ * **One thing at a time.** Every append compares the tail, so at most one commit is on its way
+ * (`busy`). After each the machine looks: it reads the session's row, the new entries and the
+ * waiting mail. What to do next is decided from that picture alone and never from what we believe
+ * to have done; so an unknown outcome, a late answer and a fresh take-over are the same case. A
+ * product that waits to be committed (a reply, results, a handoff) carries its operation id, and is
+ * done when that id stands at the entry behind the tail that we knew; until then it is offered
+ * again under the same id, never blindly (decision 7).
+ *
+ * **States.** `live`: look, decide, act. `closing`: nothing new is begun, what runs is ended, the
+ * lease is given back. `ended`: entered by a release, by the loss of the lease (`lost`: another
+ * holder, or our time ran out) or by deletion; left by nothing, and nothing is written after it.
+ *
+ * **Beside each other** run at most: one step (the model), one batch of tools, one handoff. They
+ * begin by an effect, end by an event, and touch the store only through the slot. `none -> running
+ * -> ended -> none`; `ended` waits for its commit. A handoff is `none -> writing -> written |
+ * refused -> none`; it is not part of any turn: no stop, no message and no interrupt reaches it, it
+ * ends by its own deadline, by being superseded in the store, by loss of the lease or by closing.
+ *
+ * **A turn** begins with a delivery and ends with a reply without calls, with a stop, or failed.
+ * Between two steps, in this order: recovery first, products, controls, then make room (wait for a
+ * compaction only above the hard limit, by digest if no model can write one), deliver what may
+ * enter, ask for a compaction in the background above the soft limit, run the step.
+ */
+export function openState(request: {
+  readonly lease: Lease
+  readonly settings: SessionSettings
+  readonly isRepeatable: (tool: string) => boolean
+  readonly at: State['at']
+}): State {
+  return {
+    ...request,
+    phase: 'live',
+    picture: null,
+    busy: null,
+    stale: true,
+    hinted: false,
+    count: 0,
+    step: { kind: 'none' },
+    tools: { kind: 'none' },
+    handoff: { kind: 'none' },
+    revert: { kind: 'none' },
+    turnedDown: null,
+    idleDue: false,
+    overflow: null,
+    failures: 0,
+    retryAt: 0,
+    collect: null,
+    restingSince: null,
+    timerAt: null,
+    refusals: 0,
+  }
+}
+
+/** More refusals in a row than any order of events explains. */
+const REFUSALS_MAX = 50
+
+export function advance(state: State, event: Event, decisions?: Decisions): Advance {
+  if (state.phase === 'ended') return { state, effects: [] }
+  const after = absorb({ ...state, at: event.at }, event)
+  if (after.state.phase === 'ended') return after
+  if (after.state.refusals > REFUSALS_MAX) {
+    throw new Error(
+      `Session ${state.lease.sessionId}: ${REFUSALS_MAX} commits in a row changed nothing.`,
+    )
+  }
+  const decided = decide(after.state, decisions)
+  return { state: decided.state, effects: [...after.effects, ...decided.effects] }
+}
+
+/** What an event says about the world; deciding comes after. */
+function absorb(state: State, event: Event): Advance {
+  switch (event.kind) {
+    case 'opened':
+      return only(state)
+    case 'woken':
+      return only({ ...state, hinted: true })
+    case 'looked':
+      return only(absorbPicture(state, event.picture, event.next))
+    case 'committed':
+      return absorbCommit(state, event.committed)
+    case 'unsure':
+      return only({ ...state, busy: null, stale: true })
+    case 'unavailable':
+      return only(failed({ ...state, busy: null, stale: true }))
+    case 'lost':
+      return lose(state)
+    case 'step ended':
+      return only(absorbStep(state, event.outcome))
+    case 'tools ended':
+      if (state.tools.kind !== 'running') return only(state)
+      return only(
+        numbered(state, (operation) => ({
+          tools: { kind: 'ended', operation, results: event.results },
+        })),
+      )
+    case 'handoff written':
+    case 'handoff failed':
+      return only(absorbHandoff(state, event))
+    case 'revert measured': {
+      const { target, tokensAfter } = event
+      if (state.revert.kind !== 'measuring') return only(state)
+      return only(
+        numbered(state, (operation) => ({
+          revert: { kind: 'measured', target, tokensAfter, operation },
+        })),
+      )
+    }
+    case 'closing':
+      return only({ ...state, phase: 'closing' })
+    default:
+      return event satisfies never
+  }
+}
+
+function absorbPicture(state: State, picture: Picture, next: OperationId | null): State {
+  const done = (operation: OperationId) => next === operation
+  const { session } = picture
+  const running = picture.operations.find((operation) => operation.id === session.operation)
+  const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
+  const { step, tools, handoff, revert, overflow } = state
+  return {
+    ...state,
+    busy: null,
+    stale: false,
+    picture,
+    ...(step.kind === 'ended' &&
+      (done(step.operation) || isTurnOver(step.turn)) && { step: { kind: 'none' } as const }),
+    ...(tools.kind === 'ended' &&
+      (done(tools.operation) || session.openCalls.length === 0) && {
+        tools: { kind: 'none' } as const,
+      }),
+    ...((handoff.kind === 'written' || handoff.kind === 'refused') &&
+      running?.id !== handoff.operation.id && { handoff: { kind: 'none' } as const }),
+    ...(revert.kind !== 'none' &&
+      revert.target !== session.effective && { revert: { kind: 'none' } as const }),
+    ...(overflow !== null && overflow.base !== session.base && { overflow: null }),
+  }
+}
+
+function absorbCommit(state: State, committed: Committed): Advance {
+  const { verb, outcome } = committed
+  if (outcome.kind === 'superseded' && outcome.by !== 'tail') return lose(state)
+  if (verb === 'release' && outcome.kind === 'done') {
+    return { state: { ...state, phase: 'ended' }, effects: [{ kind: 'end', how: 'released' }] }
+  }
+  const refusals = SUCCESSES.includes(outcome.kind) ? 0 : state.refusals + 1
+  const free: State = { ...state, busy: null, stale: true, refusals }
+  const asked = state.busy
+  if (refusals === 0 || outcome.kind === 'superseded' || asked === null || asked === 'look') {
+    return only(free)
+  }
+  const turnsDown =
+    asked.verb === 'revert' || asked.verb === 'pin' || asked.verb === 'changeSettings'
+  const [mail] = turnsDown ? (asked.request.settles ?? []) : []
+  return only(mail === undefined ? free : { ...free, turnedDown: mail, revert: { kind: 'none' } })
+}
+
+const SUCCESSES: readonly string[] = [
+  ...['done', 'delivered', 'committed', 'recovered', 'claimed', 'appended', 'reverted'],
+]
+
+function absorbStep(
+  state: State,
+  outcome: Extract<Event, { kind: 'step ended' }>['outcome'],
+): State {
+  const { step, picture } = state
+  if (step.kind !== 'running') return state
+  if (outcome.kind === 'overflow') {
+    const { base = 0, covers = 0 } = picture?.session ?? {}
+    return { ...state, step: { kind: 'none' }, overflow: { base, covers } as State['overflow'] }
+  }
+  // An aborted call that failed instead of answering was aborted all the same.
+  const ended =
+    step.aborting && outcome.kind === 'failed'
+      ? ({ kind: 'interrupted', message: null, tokens: 0 } as const)
+      : outcome
+  if (ended.kind === 'failed' && ended.retryable) {
+    return failed({ ...state, step: { kind: 'none' } })
+  }
+  const { turn, upto } = step
+  return numbered({ ...state, failures: 0 }, (operation) => ({
+    step: { kind: 'ended', turn, upto, operation, outcome: ended },
+  }))
+}
+
+function absorbHandoff(
+  state: State,
+  event: Extract<Event, { kind: 'handoff written' | 'handoff failed' }>,
+): State {
+  const { handoff } = state
+  if (handoff.kind !== 'writing' || handoff.operation.id !== event.operation) return state
+  const { operation, focus } = handoff
+  return {
+    ...state,
+    handoff:
+      event.kind === 'handoff written'
+        ? { kind: 'written', operation, focus, body: event.body, tokens: event.tokens }
+        : { kind: 'refused', operation, focus, reason: event.reason },
+  }
+}
+
+/** Stops at once: whoever holds the session now must find nothing of ours still beginning. */
+function lose(state: State): Advance {
+  const effects: Effect[] = []
+  if (state.step.kind === 'running') effects.push({ kind: 'abortStep' })
+  if (state.tools.kind === 'running') effects.push({ kind: 'abortTools' })
+  if (state.handoff.kind === 'writing') effects.push({ kind: 'abortHandoff', reason: 'lost' })
+  effects.push({ kind: 'end', how: 'lost' })
+  return { state: { ...state, phase: 'ended' }, effects }
+}
+
+function failed(state: State): State {
+  const { retryMs, retryMsMax } = state.settings
+  const backOff = Math.min(retryMsMax, retryMs * 2 ** Math.min(state.failures, 20))
+  return { ...state, failures: state.failures + 1, retryAt: state.at.mono + backOff }
+}

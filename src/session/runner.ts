@@ -1,0 +1,266 @@
+import { KnownError } from '../base/errors.ts'
+import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
+import type { Acquire, Lease } from '../store/contract.ts'
+import { OutcomeUnknownError } from '../store/errors.ts'
+import type { RunnerRow, SessionRow } from '../store/rows.ts'
+import { type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
+import type { Sender } from './sender.ts'
+
+/**
+ * One process's hold on its sessions. The lease is one row however many sessions are held: renewing
+ * it costs the same for one and for ten thousand (decision 21).
+ *
+ * Our own time is counted from the sending of the last renewal that was confirmed, on the monotonic
+ * clock, and ends a margin early; from then on nothing is begun and every actor is stopped. Other
+ * runners are watched: a beat that has not moved for that runner's lease, again on our own monotonic
+ * clock, means that it is gone. No wall clock takes part (I25).
+ *
+ * `new -> registered -> (lost -> registered)* -> closed`. Losing the row, or failing to renew in
+ * time, ends all actors; then everything begins anew under another id.
+ */
+export interface RunnerParts extends SessionParts {
+  readonly agents: readonly string[]
+  readonly host: Pick<RunnerRow, 'boot' | 'process'>
+  readonly lease: LeaseTimes
+  /** Random text for runner ids and holders: letters and digits. */
+  readonly random: () => string
+  readonly sender?: Sender
+  /** Told about a programmer's error; it ended an actor (or a round of ours), not the process. */
+  readonly onCrash?: (sessionId: SessionId | null, error: unknown) => void
+}
+
+export interface LeaseTimes {
+  readonly leaseMs: number
+  readonly renewMs: number
+  /** How long before its end a lease is no longer relied on. */
+  readonly marginMs: number
+  readonly pollMs: number
+}
+
+export const LEASE_TIMES: LeaseTimes = {
+  leaseMs: 30_000,
+  renewMs: 8_000,
+  marginMs: 5_000,
+  pollMs: 250,
+}
+
+const READY_READ = 64
+
+export class Runner {
+  readonly #parts: RunnerParts
+  readonly #actors = new Map<SessionId, SessionActor>()
+  /** Sessions whose actor crashed and whose lease we still have to give back. */
+  readonly #orphans = new Map<SessionId, Lease>()
+  readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
+  #id: RunnerId | null = null
+  #safeUntil = 0
+  #isClosing = false
+  #isPolling = false
+  #isRenewing = false
+  #cancelRenewal = () => {}
+  #cancelPoll = () => {}
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+  }
+
+  get id(): RunnerId | null {
+    return this.#id
+  }
+
+  get sessions(): readonly SessionId[] {
+    return [...this.#actors.keys()]
+  }
+
+  start(): void {
+    this.#renewSoon(0)
+    this.#pollSoon(0)
+  }
+
+  /** A hint that this session may have mail. */
+  wake(sessionId: SessionId): void {
+    this.#actors.get(sessionId)?.wake()
+  }
+
+  /** Whether something with an effect may still be begun. */
+  mayAct(): boolean {
+    return this.#id !== null && this.#parts.clock.monotonic() < this.#safeUntil
+  }
+
+  /** Ends all actors, then the runner's row. Sessions still busy are free for others at once. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#cancelRenewal()
+    this.#cancelPoll()
+    const ends = [...this.#actors.values()].map((actor) => this.#endOf.get(actor))
+    for (const actor of this.#actors.values()) actor.close()
+    await Promise.all(ends)
+    await this.#retire()
+  }
+
+  readonly #endOf = new Map<SessionActor, Promise<void>>()
+
+  async #retire(): Promise<void> {
+    const runner = this.#id
+    this.#id = null
+    if (runner !== null) await this.#try(this.#parts.store.retireRunner({ runner }))
+  }
+
+  #renewSoon(delayMs: number): void {
+    this.#cancelRenewal()
+    this.#cancelRenewal = this.#parts.clock.after(delayMs, () => void this.#renew())
+  }
+
+  #pollSoon(delayMs: number): void {
+    this.#cancelPoll()
+    this.#cancelPoll = this.#parts.clock.after(delayMs, () => void this.#poll())
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isRenewing || this.#isClosing) return
+    this.#isRenewing = true
+    const { renewMs } = this.#parts.lease
+    const isHeld = this.#id === null ? await this.#register() : await this.#beat(this.#id)
+    this.#isRenewing = false
+    // A renewal that failed is tried again well before the time is up.
+    if (!this.#isClosing) this.#renewSoon(isHeld ? renewMs : renewMs / 4)
+  }
+
+  async #register(): Promise<boolean> {
+    const { store, clock, host, lease, random } = this.#parts
+    const sentAt = clock.monotonic()
+    const id = runnerId(random())
+    const row = { ...host, id, startedAt: clock.now(), leaseMs: lease.leaseMs }
+    const outcome = await this.#try(store.registerRunner(row))
+    if (outcome?.kind !== 'done') return false
+    this.#id = id
+    this.#confirm(sentAt)
+    return true
+  }
+
+  async #beat(runner: RunnerId): Promise<boolean> {
+    const { store, clock } = this.#parts
+    const sentAt = clock.monotonic()
+    const outcome = await this.#try(store.renew({ runner }))
+    if (outcome?.kind === 'renewed' && this.mayAct()) {
+      this.#confirm(sentAt)
+      return true
+    }
+    // Late is lost, also if the row still stands: nobody may rely on what we did in between.
+    if (outcome?.kind === 'lost' || !this.mayAct()) {
+      this.#loseAll()
+      await this.#retire()
+    }
+    return false
+  }
+
+  #confirm(sentAt: number): void {
+    const { leaseMs, marginMs } = this.#parts.lease
+    this.#safeUntil = sentAt + leaseMs - marginMs
+  }
+
+  #loseAll(): void {
+    for (const actor of this.#actors.values()) actor.lose()
+    this.#actors.clear()
+    this.#orphans.clear()
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling || this.#isClosing) return
+    this.#isPolling = true
+    if (this.#id !== null) {
+      if (!this.mayAct()) this.#loseAll()
+      else {
+        await this.#releaseOrphans()
+        await this.#watchRunners()
+        await this.#takeReady(this.#id)
+        for (const actor of this.#actors.values()) actor.wake()
+        if (this.#id !== null) this.#parts.sender?.run(this.#id, () => this.mayAct())
+      }
+    }
+    this.#isPolling = false
+    if (!this.#isClosing) this.#pollSoon(this.#parts.lease.pollMs)
+  }
+
+  async #takeReady(runner: RunnerId): Promise<void> {
+    const { store, agents, clock } = this.#parts
+    const query = { agents, at: clock.now(), limit: READY_READ }
+    const ready = (await this.#try(store.readReady(query))) ?? []
+    for (const session of ready) {
+      if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
+      if (!this.#actors.has(session.id)) await this.#take(runner, session)
+    }
+  }
+
+  async #take(runner: RunnerId, { id: sessionId, fence }: SessionRow): Promise<void> {
+    const holder = this.#parts.random()
+    const lease = await this.#acquire({ sessionId, runner, holder, fence })
+    if (lease === null) return
+    // The process may have lost its own row, or begun to close, while the answer was on its way.
+    if (this.#isClosing || runner !== this.#id) return
+    const actor = new SessionActor(this.#parts, lease, () => this.#id === runner && this.mayAct())
+    this.#actors.set(sessionId, actor)
+    const end = actor.run().then((how) => this.#forget(actor, how))
+    this.#endOf.set(actor, end)
+  }
+
+  /** An answer that was lost is found again: the holder is random and nobody else's. */
+  async #acquire(request: Acquire): Promise<Lease | null> {
+    const { store } = this.#parts
+    const { sessionId, runner, holder } = request
+    try {
+      const outcome = await store.acquire(request)
+      return outcome.kind === 'acquired' ? outcome.lease : null
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknownError)) return this.#swallow(error)
+      const row = await this.#try(store.findSession(sessionId))
+      return row?.holder === holder ? { sessionId, runner, holder, fence: row.fence } : null
+    }
+  }
+
+  #forget(actor: SessionActor, end: ActorEnd): void {
+    const { sessionId } = actor.lease
+    this.#endOf.delete(actor)
+    if (this.#actors.get(sessionId) === actor) this.#actors.delete(sessionId)
+    if (end.kind !== 'crashed') return
+    this.#orphans.set(sessionId, actor.lease)
+    this.#parts.onCrash?.(sessionId, end.error)
+  }
+
+  async #releaseOrphans(): Promise<void> {
+    for (const [sessionId, lease] of this.#orphans) {
+      const outcome = await this.#try(this.#parts.store.release({ lease, reason: 'shutdown' }))
+      if (outcome !== null) this.#orphans.delete(sessionId)
+    }
+  }
+
+  async #watchRunners(): Promise<void> {
+    const { store, clock } = this.#parts
+    const rows = (await this.#try(store.listRunners())) ?? []
+    const known = new Set(rows.map((row) => row.id))
+    for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
+    for (const { id, beat, leaseMs } of rows) {
+      if (id === this.#id) continue
+      const seen = this.#beats.get(id)
+      if (seen === undefined || seen.beat !== beat) {
+        this.#beats.set(id, { beat, since: clock.monotonic() })
+      } else if (clock.monotonic() - seen.since >= leaseMs) {
+        await this.#try(store.dismissRunner({ runner: id, beat }))
+      }
+    }
+  }
+
+  /** Null: the store could not be asked now; the next round asks again. */
+  async #try<Outcome>(asked: Promise<Outcome>): Promise<Outcome | null> {
+    try {
+      return await asked
+    } catch (error) {
+      return this.#swallow(error)
+    }
+  }
+
+  #swallow(error: unknown): null {
+    if (!(error instanceof KnownError)) this.#parts.onCrash?.(null, error)
+    return null
+  }
+}

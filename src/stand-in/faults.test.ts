@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { Faults, readFault, type Target, UnknownFaultError } from './faults.ts'
+
+const target: Target = {
+  path: '/v1/messages',
+  model: 'main',
+  headers: {},
+  bodyText: '',
+  reused: false,
+}
+
+describe('readFault', () => {
+  it('reads a kind with settings and fills in the others', () => {
+    expect(readFault('status; code=429; retry-after=2')).toMatchObject({
+      kind: 'status',
+      code: 429,
+      retryAfter: '2',
+    })
+    expect(readFault('drip')).toMatchObject({ ms: 20 })
+    expect(readFault(' cut-json ;how=reset; after=0.9')).toMatchObject({ how: 'reset', after: 0.9 })
+  })
+
+  it.each([
+    'explode',
+    'drip; ms=soon',
+    'cut-stream; how=gently',
+    'drip; pace=2',
+    'status; code=99',
+  ])('refuses %s', (text) => {
+    expect(() => readFault(text)).toThrow(UnknownFaultError)
+  })
+})
+
+describe('Faults', () => {
+  it('gives the queue in order, each once, to the requests that are aimed at', () => {
+    const faults = new Faults()
+    faults.next('empty', { when: ({ model }) => model === 'summaries' })
+    faults.next('blank')
+    expect(faults.take(target, 1)?.kind).toBe('blank')
+    expect(faults.take(target, 2)).toBeUndefined()
+    expect(faults.waiting).toBe(1)
+    expect(faults.take({ ...target, model: 'summaries' }, 3)?.kind).toBe('empty')
+    expect(faults.waiting).toBe(0)
+  })
+
+  it('keeps a standing fault until it is taken back', () => {
+    const faults = new Faults()
+    const stop = faults.always('html')
+    expect([1, 2].map((number) => faults.take(target, number)?.kind)).toEqual(['html', 'html'])
+    stop()
+    expect(faults.take(target, 3)).toBeUndefined()
+  })
+
+  it('puts the header of the request before the queue', () => {
+    const faults = new Faults()
+    faults.next('blank')
+    const asked = { ...target, headers: { 'x-stand-in-fault': 'refusal' } }
+    expect(faults.take(asked, 1)?.kind).toBe('refusal')
+    expect(faults.waiting).toBe(1)
+  })
+
+  it('saves a reset of a reused connection for one', () => {
+    const faults = new Faults()
+    faults.next('reset-reused-socket')
+    expect(faults.take(target, 1)).toBeUndefined()
+    expect(faults.take({ ...target, reused: true }, 2)?.kind).toBe('reset-reused-socket')
+  })
+
+  it('draws by seed and number, close to the rates', () => {
+    const draw = (seed: number) => {
+      const faults = new Faults()
+      faults.rates({ 'cut-stream': 0.1, 'status; code=503': 0.05 }, { seed })
+      return Array.from({ length: 2_000 }, (_, index) => faults.take(target, index + 1)?.kind)
+    }
+    const kinds = draw(7)
+    expect(draw(7)).toEqual(kinds)
+    expect(draw(8)).not.toEqual(kinds)
+    const share = (kind: string) => kinds.filter((found) => found === kind).length / kinds.length
+    expect(share('cut-stream')).toBeCloseTo(0.1, 1)
+    expect(share('status')).toBeCloseTo(0.05, 1)
+  })
+})

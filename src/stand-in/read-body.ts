@@ -1,0 +1,60 @@
+import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { Codec } from '../message/codec.ts'
+import type { Dialect } from '../message/dialect.ts'
+import { checkWire } from '../message/dialects/check.ts'
+import type { Rule } from '../message/dialects/rules.ts'
+import type { Message } from '../message/message.ts'
+import { Rejection } from './protocol.ts'
+import { checkSeals } from './seal.ts'
+
+/**
+ * Rules that we hold ourselves to and providers do not: they answer a request that ends with the
+ * model's own words, and Anthropic joins neighbours of one role.
+ */
+const LENIENT: readonly Rule[] = ['request-last', 'role-alternation']
+
+/** The messages of a request, refused where the provider would refuse their form. */
+export function readMessages(
+  body: JsonObject,
+  { dialect, codec, key }: { dialect: Dialect; codec: Codec; key: 'messages' | 'input' },
+): readonly Message[] {
+  const violation = checkWire(dialect, body).find(({ rule }) => !LENIENT.includes(rule))
+  if (violation !== undefined) {
+    throw new Rejection(`${violation.at}: ${violation.detail} (${violation.rule})`, {
+      param: violation.at,
+    })
+  }
+  checkSeals(listOf(body[key]))
+  return codec.parse(body).messages
+}
+
+export function readModel(body: JsonObject): string {
+  const { model } = body
+  if (typeof model === 'string' && model !== '') return model
+  throw new Rejection('model: Field required', { param: 'model' })
+}
+
+/** A limit on the answer, under whichever of its names it was given. */
+export function readLimit(body: JsonObject, names: readonly string[]): { tokensMax?: number } {
+  for (const name of names) {
+    const value = body[name]
+    if (value === undefined || value === null) continue
+    if (typeof value === 'number' && Number.isInteger(value) && value > 0) {
+      return { tokensMax: value }
+    }
+    throw new Rejection(`${name}: Input should be a whole number greater than 0`, { param: name })
+  }
+  return {}
+}
+
+export function readTools(body: JsonObject): readonly string[] {
+  return listOf(body['tools']).flatMap((tool) => {
+    const { name, function: inner } = isObject(tool) ? tool : {}
+    const found = isObject(inner) ? inner['name'] : name
+    return typeof found === 'string' ? [found] : []
+  })
+}
+
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
+}

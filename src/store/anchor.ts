@@ -1,0 +1,64 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+
+/**
+ * A place in the audit chain, kept outside the database: a WAL that was cut takes the rows and the
+ * counters that speak of them alike, and the file that is left looks whole. A store that does not
+ * have what its anchor remembers has lost acknowledged commits.
+ */
+export interface Anchor {
+  readonly storeId: string
+  readonly commits: number
+  readonly hash: string
+}
+
+/** Undefined when there is none; a file that is not an anchor is one that nothing fits to. */
+export function readAnchor(path: string): Anchor | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const { storeId, commits, hash } = JSON.parse(text) as Anchor
+    if (typeof storeId === 'string' && Number.isInteger(commits)) return { storeId, commits, hash }
+  } catch {
+    // Falls through: a half-written or foreign file must not pass for "no anchor".
+  }
+  return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
+}
+
+/** Never goes back: with several processes on one store the furthest one counts. */
+export function writeAnchor(path: string, anchor: Anchor): void {
+  const present = readAnchor(path)
+  if (present?.storeId === anchor.storeId && present.commits >= anchor.commits) return
+  const temporary = `${path}.${process.pid}.new`
+  const file = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(file, `${JSON.stringify(anchor)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(temporary, path)
+}
+
+/** What is wrong, or null: the store must hold the anchored commit, with the anchored hash. */
+export function checkAnchor(
+  anchor: Anchor | undefined,
+  store: { readonly id: string; readonly commits: number },
+  hashAt: (commit: number) => string | undefined,
+): string | null {
+  if (anchor === undefined || anchor.commits === 0) return null
+  if (anchor.storeId !== store.id) {
+    return 'its anchor file belongs to another store. Put the right files together, or remove the anchor if you know why.'
+  }
+  if (anchor.commits > store.commits) {
+    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. Restore a newer copy, or remove the anchor to accept the loss.`
+  }
+  if (hashAt(anchor.commits) !== anchor.hash) {
+    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history.`
+  }
+  return null
+}

@@ -1,0 +1,145 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import {
+  StoreBusyError,
+  StoreDamagedError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreRefusedError,
+} from '../errors.ts'
+import { pragma } from './schema.ts'
+
+export type Value = string | number | bigint | null | Uint8Array
+export type Record_ = Record<string, Value>
+
+/**
+ * One connection with its statements. Whole numbers are bound as BigInt: node:sqlite binds numbers
+ * as REAL, and a virtual table then silently ignores a range of row ids.
+ */
+export class Connection {
+  readonly database: DatabaseSync
+  readonly path: string
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(
+    path: string,
+    { readOnly, busyMs }: { readonly readOnly: boolean; readonly busyMs: number },
+  ) {
+    this.path = path
+    this.database = new DatabaseSync(path, { readOnly, timeout: busyMs })
+  }
+
+  get(sql: string, ...values: readonly Value[]): Record_ | undefined {
+    return this.#prepare(sql).get(...bound(values)) as Record_ | undefined
+  }
+
+  all(sql: string, ...values: readonly Value[]): Record_[] {
+    return this.#prepare(sql).all(...bound(values)) as Record_[]
+  }
+
+  /** Gives the number of rows changed. */
+  run(sql: string, ...values: readonly Value[]): number {
+    return Number(this.#prepare(sql).run(...bound(values)).changes)
+  }
+
+  exec(sql: string): void {
+    this.database.exec(sql)
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.database.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.database.close()
+  }
+}
+
+function bound(values: readonly Value[]): SQLInputValue[] {
+  return values.map((value) =>
+    typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value,
+  )
+}
+
+/** What every writing connection is told; read-only ones need the last three. */
+export function configure(
+  connection: Connection,
+  { readOnly }: { readonly readOnly: boolean },
+): void {
+  if (!readOnly) {
+    const mode = pragma(connection.database, 'journal_mode = wal')
+    if (mode !== 'wal') {
+      throw new StoreRefusedError({
+        path: connection.path,
+        problem: `its journal mode is ${mode}, and only "wal" lets several processes share it.`,
+      })
+    }
+    connection.exec(`
+      pragma synchronous = full;
+      pragma foreign_keys = on;
+      pragma secure_delete = on;
+      pragma wal_autocheckpoint = 1000;
+      pragma journal_size_limit = 16777216;
+    `)
+  }
+  connection.exec(`
+    pragma trusted_schema = off;
+    pragma cell_size_check = on;
+    pragma mmap_size = 0;
+    pragma cache_size = -16000;
+    pragma temp_store = memory;
+  `)
+}
+
+const SQLITE_BUSY = 5
+const SQLITE_LOCKED = 6
+const SQLITE_READONLY = 8
+const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
+const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+const SQLITE_NOTADB = 26
+/** A quota or a size limit shows as a failed write, not as "full". */
+const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error) & 255
+  return code === SQLITE_BUSY || code === SQLITE_LOCKED
+}
+
+function sqliteCode(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code : 0
+}
+
+/** SQLite's errors in our words; anything else is passed through as it is. */
+export function translate(error: unknown, path: string): unknown {
+  const code = sqliteCode(error)
+  const text = error instanceof Error ? error.message : String(error)
+  if (code === SQLITE_IOERR_WRITE) return new StoreFullError({ path })
+  switch (code & 255) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return new StoreBusyError({ waitedMs: 0, problem: 'another process holds the write lock' })
+    case SQLITE_FULL:
+      return new StoreFullError({ path })
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return new StoreReadOnlyError({ path, problem: text })
+    case SQLITE_NOTADB:
+      return new StoreRefusedError({ path, problem: 'it is no SQLite database.' })
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+      return new StoreDamagedError({
+        path,
+        problem: `${text}. Check the disk, then restore a backup or ask \`doctor\`.`,
+      })
+    default:
+      return error
+  }
+}

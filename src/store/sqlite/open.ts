@@ -1,0 +1,158 @@
+import { resolve } from 'node:path'
+import { DEPTH_MAX } from '../canonical.ts'
+import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
+import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
+import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
+import { preparePlace } from './place.ts'
+import { type StoreThread, storeThread } from './threads.ts'
+import { WakeFile } from './wake.ts'
+import type { WriterOptions } from './writer.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  /** Default: the database's name with `.anchor`; best on another disk. */
+  readonly anchorPath?: string
+  readonly busyMs?: number
+  /** How old the anchor may get; 0 writes it with every commit. */
+  readonly anchorMs?: number
+  /** How often other processes' commits are looked for; hints usually come sooner. */
+  readonly pollMs?: number
+}
+
+const BUSY_MS = 5_000
+const ANCHOR_MS = 1_000
+const POLL_MS = 250
+/** Commits that may wait in this process before more are refused (I24). */
+const WAITING_MAX = 10_000
+
+let stores = 0
+
+/**
+ * Opens a store in one SQLite file, or makes it. Rejects when the place, the library or the schema
+ * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const path = resolve(options.path)
+  preparePlace(path)
+  const engine = new SqliteEngine(path)
+  await engine.open({
+    path,
+    anchorPath: options.anchorPath ?? `${path}.anchor`,
+    busyMs: options.busyMs ?? BUSY_MS,
+    anchorMs: options.anchorMs ?? ANCHOR_MS,
+    pollMs: options.pollMs ?? POLL_MS,
+  })
+  return storeOver(engine)
+}
+
+class SqliteEngine implements Engine {
+  readonly #path: string
+  readonly #store: number
+  readonly #writer: StoreThread
+  readonly #reader: StoreThread
+  readonly #listeners = new Set<() => void>()
+  readonly #wakeFiles: WakeFile[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(path: string) {
+    stores += 1
+    this.#path = path
+    this.#store = stores
+    this.#writer = storeThread('writer')
+    this.#reader = storeThread('reader')
+  }
+
+  async open({ pollMs, ...options }: WriterOptions & { readonly pollMs: number }): Promise<void> {
+    const { path } = options
+    await this.#writer.call(this.#store, 'open', { kind: 'open-writer', options })
+    this.#reader.onChange(this.#store, () => this.#tell())
+    try {
+      await this.#reader.call(this.#store, 'open', { kind: 'open-reader', path, pollMs })
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  async commit<Verb extends CommitVerb>(
+    verb: Verb,
+    request: RequestOf<Verb>,
+  ): Promise<OutcomeOf<Verb>> {
+    this.#checkOpen(verb)
+    if (this.#writer.waiting >= WAITING_MAX) {
+      throw new StoreBusyError({ waitedMs: 0, problem: `${WAITING_MAX} commits already wait` })
+    }
+    const order = { kind: 'commit', verb, request, size: measure(request) } as const
+    const outcome = (await this.#writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
+    this.#listen(verb, request, outcome)
+    this.#tell()
+    return outcome
+  }
+
+  async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
+    this.#checkOpen(verb)
+    const order = { kind: 'read', verb, query } as const
+    return (await this.#reader.call(this.#store, verb, order)) as AnswerOf<Verb>
+  }
+
+  async backup(to: string): Promise<void> {
+    this.#checkOpen('backup')
+    await this.#reader.call(this.#store, 'backup', { kind: 'backup', to: resolve(to) })
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    for (const file of this.#wakeFiles) file.close()
+    this.#reader.forget(this.#store)
+    await this.#reader.call(this.#store, 'close', { kind: 'close' })
+    await this.#writer.call(this.#store, 'close', { kind: 'close' })
+  }
+
+  /** A runner that was registered here is woken here, by a file of its own. */
+  #listen(verb: CommitVerb, request: unknown, outcome: { readonly kind: string }): void {
+    if (verb !== 'registerRunner' || outcome.kind !== 'done') return
+    const { id } = request as RequestOf<'registerRunner'>
+    this.#wakeFiles.push(new WakeFile(this.#path, id, () => this.#tell()))
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) queueMicrotask(listener)
+  }
+
+  #checkOpen(verb: string): void {
+    if (this.#closing !== undefined) throw new StoreClosedError({ verb })
+  }
+}
+
+/**
+ * About how many bytes a request will write; exact enough to bound a batch. What is nested deeper
+ * than a body may be is refused here already: it could not be sent to the writer's thread.
+ */
+function measure(request: object): number {
+  let size = 0
+  let level: object[] = [request]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEPTH_MAX + REQUEST_DEPTH) {
+      throw new InvalidBodyError({ problem: `is nested deeper than ${DEPTH_MAX} levels` })
+    }
+    const next: object[] = []
+    for (const item of level.flatMap((each) => Object.values(each) as unknown[])) {
+      if (typeof item === 'string' || item instanceof Uint8Array) size += item.length
+      else if (typeof item === 'object' && item !== null) next.push(item)
+      else size += 8
+    }
+    level = next
+  }
+  return size
+}
+/** Levels of a request around the bodies in it. */
+const REQUEST_DEPTH = 8

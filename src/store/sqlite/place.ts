@@ -1,0 +1,87 @@
+import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
+
+/**
+ * The only module that touches the database's files with ordinary file calls. Opening and closing
+ * one of them while SQLite has it open would drop SQLite's locks: a neighbour then deletes the live
+ * WAL, and 50 of 110 acknowledged rows were gone with an integrity check that says "ok".
+ */
+export const SQLITE_VERSION_MIN = '3.51.3'
+
+/** File systems on which locks are somebody else's promise, by the number that statfs gives. */
+const NETWORK_DRIVES: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9P'],
+  [0x65735546, 'FUSE'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x5346414f, 'AFS'],
+  [0x73757245, 'Coda'],
+  [0x47504653, 'GPFS'],
+])
+
+export function networkDrive(type: number): string | undefined {
+  return NETWORK_DRIVES.get(type)
+}
+
+/** The WAL-reset fault of 3.7.0 to 3.51.2 loses commits when several processes write. */
+export function isOldSqlite(version: string): boolean {
+  const found = version.split('.').map(Number)
+  for (const [index, wanted] of SQLITE_VERSION_MIN.split('.').map(Number).entries()) {
+    const difference = (found[index] ?? 0) - wanted
+    if (difference !== 0) return difference < 0
+  }
+  return false
+}
+
+/** Makes sure that the file is there, private, and on a drive of this machine. */
+export function preparePlace(path: string): void {
+  const folder = dirname(path)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const drive = networkDrive(statfsSync(folder).type)
+    if (drive !== undefined) {
+      const problem = `${folder} is a network drive (${drive}); SQLite needs a local one. For several hosts use PostgreSQL.`
+      throw new StoreRefusedError({ path, problem })
+    }
+    // Exclusively: only a file that nobody can have open yet is opened and closed here.
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+      throw new StoreReadOnlyError({ path, problem: String(code) })
+    }
+    throw error
+  }
+}
+
+/** For a copy: refuses to write over anything, and makes it private before it holds a byte. */
+export function prepareCopy(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new StoreRefusedError({ path, problem: 'there is a file already.' })
+  }
+}
+
+/** Which file the WAL is now; a `stat` opens nothing. */
+export function walIdentity(path: string): string | undefined {
+  const stat = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  return stat === undefined || stat.nlink === 0 ? undefined : `${stat.dev}:${stat.ino}`
+}
+
+export function walSize(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** The database file itself may have been moved or replaced as well. */
+export function fileIdentity(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
+}

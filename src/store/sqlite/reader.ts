@@ -1,0 +1,58 @@
+import type { ReadVerb } from '../contract.ts'
+import type { QueryOf, Readers } from '../facade.ts'
+import { Connection, configure, translate } from './connection.ts'
+import { prepareCopy } from './place.ts'
+import { sqliteReads } from './reads.ts'
+import { pragma } from './schema.ts'
+import { SessionNumbers } from './sessions.ts'
+
+/** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
+export class Reader {
+  readonly #db: Connection
+  readonly #reads: Readers
+  #version: number | string
+
+  constructor(path: string) {
+    this.#db = new Connection(path, { readOnly: true, busyMs: 2_000 })
+    configure(this.#db, { readOnly: true })
+    this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
+    this.#version = this.#dataVersion()
+  }
+
+  /** One snapshot per read, and none is ever held across a wait: that would let the WAL grow. */
+  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
+    try {
+      this.#db.exec('begin')
+      return this.#reads[verb](query)
+    } catch (error) {
+      throw translate(error, this.#db.path)
+    } finally {
+      if (this.#db.database.isTransaction) this.#db.exec('commit')
+    }
+  }
+
+  backup(to: string): void {
+    prepareCopy(to)
+    try {
+      this.#db.run('vacuum into ?', to)
+    } catch (error) {
+      throw translate(error, to)
+    }
+  }
+
+  /** Whether anybody has committed since this was last asked. */
+  hasNews(): boolean {
+    const version = this.#dataVersion()
+    const changed = version !== this.#version
+    this.#version = version
+    return changed
+  }
+
+  #dataVersion(): number | string {
+    return pragma(this.#db.database, 'data_version')
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}

@@ -1,0 +1,364 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, it } from 'vitest'
+import { entryNumber } from '../../base/ids.ts'
+import { Desk, said } from '../../testing/store/desk.ts'
+import type { Store } from '../contract.ts'
+import { openSqliteStore, type SqliteOptions } from './open.ts'
+
+const opened: Store[] = []
+const folders: string[] = []
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-sqlite-'))
+  folders.push(folder)
+  return join(folder, 'store.db')
+}
+
+async function open(path: string, options: Partial<SqliteOptions> = {}): Promise<Store> {
+  const store = await openSqliteStore({ path, ...options })
+  opened.push(store)
+  return store
+}
+
+/** Another program's hand on the file. */
+function byHand(path: string, sql: string): void {
+  const database = new DatabaseSync(path, { timeout: 2_000 })
+  database.exec(sql)
+  database.close()
+}
+
+describe('opening', () => {
+  it('makes all its files private', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    await Desk.open(store)
+    for (const name of [path, `${path}-wal`, `${path}-shm`, `${path}.anchor`]) {
+      expect([name, statSync(name).mode & 0o777]).toEqual([name, 0o600])
+    }
+  })
+
+  it('refuses a schema of a newer program, and leaves the file alone [I26]', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    byHand(path, 'pragma user_version = 99')
+    const before = readFileSync(path)
+    await expect(open(path)).rejects.toMatchObject({
+      code: 'store-refused',
+      message: expect.stringContaining('schema 99'),
+    })
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('refuses a database of another program', async () => {
+    const path = newPath()
+    byHand(path, 'create table theirs (a)')
+    await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+    byHand(path, 'insert into theirs values (1)')
+  })
+
+  it('refuses a file that is no database', async () => {
+    const path = newPath()
+    writeFileSync(path, 'just a text file, long enough not to be taken for an empty one'.repeat(20))
+    await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
+  it('opens what it closed, with everything in it [I1]', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const desk = await Desk.open(first)
+    await desk.exchange('hi', 'hello')
+    await first.close()
+    const second = await open(path)
+    expect((await second.findSession(desk.id))?.tail).toBe(3)
+    expect(await second.verify({})).toEqual([])
+  })
+
+  it('a folder that is a file is refused with a reason', async () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    await expect(open(join(path, 'below.db'))).rejects.toThrow()
+  })
+})
+
+describe('damage', () => {
+  it('a WAL removed under a running process ends acknowledgments before the next one [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.admit(said('before'))
+    rmSync(`${path}-wal`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a WAL replaced by another one is noticed as well [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    copyFileSync(`${path}-wal`, `${path}-copy`)
+    renameSync(`${path}-copy`, `${path}-wal`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a database file replaced under a running process is noticed [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    renameSync(path, `${path}-moved`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a newer program that changes the schema stops the older one [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    byHand(path, 'pragma user_version = 2')
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a store behind its anchor answers reads and refuses commits [I19, I26]', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store)
+    await store.backup(`${path}-old`)
+    await desk.admit(said('lost'))
+    await store.close()
+    for (const side of ['-wal', '-shm']) rmSync(`${path}${side}`, { force: true })
+    renameSync(`${path}-old`, path)
+    const restored = await open(path)
+    expect((await restored.findSession(desk.id))?.mail).toBe(0)
+    await expect(Desk.open(restored)).rejects.toMatchObject({
+      code: 'store-damaged',
+      message: expect.stringContaining('anchor remembers'),
+    })
+  })
+
+  it('a store that is empty although its anchor remembers commits is damaged [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    await Desk.open(store)
+    await store.close()
+    rmSync(path)
+    const emptied = await open(path)
+    await expect(Desk.open(emptied)).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a truncated database is noticed by verify or refused [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    for (let round = 0; round < 60; round++) await desk.exchange('x'.repeat(500), 'y'.repeat(500))
+    await store.close()
+    truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
+    const attempt = async () => (await open(path)).verify({})
+    const found = await attempt().catch((error: Error) => [error])
+    expect(found).not.toEqual([])
+  })
+
+  it('one bit flipped in an entry is found and placed [I19]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('a very particular marker', 'ok')
+    await store.close()
+    const bytes = readFileSync(path)
+    const text = '{"parts":[{"text":"a very particular marker"'
+    // The same text stands in the mailbox; flip it everywhere.
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+      bytes.writeUInt8(bytes.readUInt8(at + 20) ^ 1, at + 20)
+    }
+    writeFileSync(path, bytes)
+    const findings = await (await open(path)).verify({})
+    expect(findings.map(({ entry }) => entry)).toEqual([1])
+  })
+
+  it('entries cannot be changed or deleted through SQL [I19]', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.hear('hi')
+    expect(() => byHand(path, `update entry set body = '"x"'`)).toThrow(/never changed/)
+    expect(() => byHand(path, 'update entry set at = 1, body = null, salt = null')).toThrow(
+      /never changed/,
+    )
+    expect(() => byHand(path, 'delete from entry')).toThrow(/never deleted/)
+  })
+})
+
+describe('the write lock', () => {
+  it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24]', async () => {
+    const path = newPath()
+    const store = await open(path, { busyMs: 60 })
+    const desk = await Desk.open(store)
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    await expect(desk.tryAdmit(said('now'))).rejects.toMatchObject({
+      code: 'store-busy',
+      retryable: true,
+    })
+    other.exec('rollback')
+    other.close()
+    expect(await desk.admit(said('now'))).toBe(1)
+  })
+
+  it('is waited for as long as it takes within the limit', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    const waiting = desk.admit(said('now'))
+    setTimeout(() => other.exec('rollback'), 80)
+    expect(await waiting).toBe(1)
+    other.close()
+  })
+
+  it('is not needed for reading', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    expect((await desk.row()).id).toBe(desk.id)
+    other.close()
+  })
+})
+
+describe('search index', () => {
+  it('follows behind the appends and finds the same as before', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    for (let index = 0; index < 50; index++) {
+      await desk.deliver(await desk.admit(said(`word${index} common`), { tokens: 1 }))
+    }
+    const query = { sessionId: desk.id, text: 'word7 common', limit: 50, neighbours: 0 }
+    const before = (await store.search(query)).map(({ entry }) => entry.number)
+    await until(() => count(path, 'select upto as n from indexed') === 50)
+    const after = (await store.search(query)).map(({ entry }) => entry.number)
+    expect(after).toEqual(before)
+    expect(after[0]).toBe(8)
+    expect(after.length).toBe(50)
+  })
+
+  it('is caught up by the next process when one ends before indexing', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.hear('left behind')
+    await store.close()
+    byHand(path, 'delete from indexed')
+    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    const next = await open(path)
+    await Desk.open(next)
+    await until(() => count(path, 'select count(*) as n from indexed') === 1)
+    const query = { sessionId: desk.id, text: 'behind', limit: 5, neighbours: 0 }
+    expect((await next.search(query)).length).toBe(1)
+  })
+
+  it('erased words are in no file of the store afterwards [I19]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('zanzibarqux stays secret', 'noted')
+    await desk.exchange('a harmless secret', 'noted')
+    await until(() => count(path, 'select upto as n from indexed') === 6)
+    await desk.erase([entryNumber(1)])
+    const query = { sessionId: desk.id, text: 'secret', limit: 5, neighbours: 0 }
+    expect((await store.search(query)).map(({ entry }) => entry.number)).toEqual([4])
+    expect(() =>
+      byHand(path, "insert into entry_words (entry_words) values ('integrity-check')"),
+    ).not.toThrow()
+    await store.close()
+    for (const name of [path, `${path}-wal`, `${path}.anchor`].filter(existsSync)) {
+      expect(readFileSync(name).includes('zanzibarqux')).toBe(false)
+    }
+  })
+})
+
+describe('backup', () => {
+  it('copies while others write, privately, and the copy is a store in order', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('hi', 'hello')
+    const writing = Promise.all(
+      Array.from({ length: 18 }, (_, index) => desk.tryAdmit(said(`m${index}`))),
+    )
+    await store.backup(`${path}-copy`)
+    await writing
+    expect(statSync(`${path}-copy`).mode & 0o777).toBe(0o600)
+    const copy = await open(`${path}-copy`)
+    expect((await copy.findSession(desk.id))?.tail).toBe(3)
+    expect(await copy.verify({})).toEqual([])
+  })
+
+  it('writes over nothing', async () => {
+    const path = newPath()
+    const store = await open(path)
+    writeFileSync(`${path}-precious`, 'keep me')
+    await expect(store.backup(`${path}-precious`)).rejects.toMatchObject({ code: 'store-refused' })
+    expect(readFileSync(`${path}-precious`, 'utf8')).toBe('keep me')
+  })
+})
+
+describe('waking', () => {
+  it('mail for a session wakes the handle whose runner holds it, without any poll', async () => {
+    const path = newPath()
+    const holder = await open(path, { pollMs: 3_600_000 })
+    const desk = await Desk.open(holder)
+    const sender = await open(path, { pollMs: 3_600_000 })
+    const woken = new Promise<void>((resolve) => holder.watch(resolve))
+    const mail = { to: { sessionId: desk.id }, source: 'a', key: 'k', lane: 'user' } as const
+    await sender.admit({ ...mail, tokens: 1, body: said('wake up') })
+    await woken
+  })
+
+  it('what other processes commit is found by the poll, without any hint', async () => {
+    const path = newPath()
+    const store = await open(path, { pollMs: 10 })
+    const woken = new Promise<void>((resolve) => store.watch(resolve))
+    byHand(path, "insert into runner values ('r', 'b', 1, 1, 1, 1)")
+    await woken
+  })
+
+  it('a runner leaves no file behind', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(true)
+    await store.close()
+    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(false)
+  })
+})
+
+function count(path: string, sql: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 })
+  const { n } = (database.prepare(sql).get() ?? {}) as { n?: number }
+  database.close()
+  return n ?? 0
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if (condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('waited in vain')
+}

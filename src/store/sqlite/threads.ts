@@ -1,0 +1,90 @@
+import { Worker } from 'node:worker_threads'
+import { OutcomeUnknownError } from '../errors.ts'
+import { type Letter, type News, type Order, reviveError } from './messages.ts'
+
+interface Waiting {
+  readonly what: string
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The caller's end of one store thread. It keeps the process alive only while it owes an answer. */
+export class StoreThread {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #listeners = new Map<number, () => void>()
+  #calls = 0
+  #ended: string | undefined
+
+  constructor() {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), { execArgv: [] })
+    this.#worker.on('message', (news: News) => this.#hear(news))
+    this.#worker.on('error', (error: Error) => this.#end(error.message))
+    this.#worker.on('exit', () => this.#end('its thread has ended'))
+    this.#worker.unref()
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  get ended(): boolean {
+    return this.#ended !== undefined
+  }
+
+  call(store: number, what: string, order: Order): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(new OutcomeUnknownError({ verb: what, problem: this.#ended }))
+        return
+      }
+      this.#calls += 1
+      const letter: Letter = { store, call: this.#calls, order }
+      this.#worker.postMessage(letter)
+      this.#waiting.set(this.#calls, { what, resolve, reject })
+      this.#worker.ref()
+    })
+  }
+
+  onChange(store: number, listener: () => void): void {
+    this.#listeners.set(store, listener)
+  }
+
+  forget(store: number): void {
+    this.#listeners.delete(store)
+  }
+
+  #hear(news: News): void {
+    if ('changed' in news) {
+      this.#listeners.get(news.changed)?.()
+      return
+    }
+    for (const answer of news.answers) {
+      const waiting = this.#waiting.get(answer.call)
+      this.#waiting.delete(answer.call)
+      if ('error' in answer) waiting?.reject(reviveError(answer.error))
+      else waiting?.resolve(answer.value)
+    }
+    if (this.#waiting.size === 0) this.#worker.unref()
+  }
+
+  #end(problem: string): void {
+    this.#ended ??= problem
+    for (const { what, reject } of this.#waiting.values()) {
+      reject(new OutcomeUnknownError({ verb: what, problem: this.#ended }))
+    }
+    this.#waiting.clear()
+  }
+}
+
+const threads = new Map<'writer' | 'reader', StoreThread>()
+
+/** One writer and one reader per process, started when first needed, whatever is opened. */
+export function storeThread(role: 'writer' | 'reader'): StoreThread {
+  const present = threads.get(role)
+  if (present !== undefined && !present.ended) return present
+  const thread = new StoreThread()
+  threads.set(role, thread)
+  return thread
+}

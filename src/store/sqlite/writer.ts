@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto'
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunnerId } from '../../base/ids.ts'
+import { checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
+import type { CommitVerb, RequestOf } from '../contract.ts'
+import { StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError } from '../errors.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Change, Ruling } from '../rules/ruling.ts'
+import { applyChange, newestAudit, readStoreId } from './apply.ts'
+import { decodeAudit } from './codec.ts'
+import { Connection, configure, isBusy, translate } from './connection.ts'
+import { fileIdentity, isOldSqlite, SQLITE_VERSION_MIN, walIdentity, walSize } from './place.ts'
+import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
+import { SqliteRows } from './rows.ts'
+import { migrate, pragma, SCHEMA } from './schema.ts'
+import { indexSome, unindexedSessions } from './search.ts'
+import { SessionNumbers } from './sessions.ts'
+
+export interface WriteItem {
+  readonly verb: CommitVerb
+  readonly request: RequestOf<CommitVerb>
+}
+
+export type WriteResult = { readonly outcome: unknown } | { readonly error: unknown }
+
+export interface WriterOptions {
+  readonly path: string
+  readonly anchorPath: string
+  /** Give up, before acknowledging, when the lock was not to be had for so long. */
+  readonly busyMs: number
+  readonly anchorMs: number
+}
+
+const WAL_SIZE_MAX = 32 * 1024 * 1024
+const WAL_CHECK_MS = 1_000
+
+export function wakeFolder(path: string): string {
+  return `${path}.wake`
+}
+
+/**
+ * The one writing connection of a process. Whatever waits is committed together, in the order of
+ * arrival: one sync for up to 32 commits. Nothing is acknowledged unless the WAL it was written to
+ * is still the one that everybody else sees (I26).
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #db: Connection
+  readonly #numbers: SessionNumbers
+  readonly #rows: SqliteRows
+  readonly #contention = new Contention()
+  readonly #unindexed: Set<number>
+  readonly #storeId: string
+  readonly #files: { readonly database: string | undefined; readonly wal: string | undefined }
+  #damage: StoreError | undefined
+  #unanchored = false
+  #anchoredAt = Number.NEGATIVE_INFINITY
+  #checkedWalAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    const { path } = options
+    try {
+      this.#db = new Connection(path, { readOnly: false, busyMs: 5_000 })
+    } catch (error) {
+      throw translate(error, path)
+    }
+    try {
+      this.#checkLibrary()
+      configure(this.#db, { readOnly: false })
+      migrate(this.#db.database, path)
+      this.#db.exec('pragma busy_timeout = 0')
+      this.#numbers = new SessionNumbers(this.#db)
+      this.#rows = new SqliteRows(this.#db, this.#numbers)
+      this.#unindexed = new Set(unindexedSessions(this.#db))
+      this.#storeId = readStoreId(this.#db)
+      this.#files = { database: fileIdentity(path), wal: walIdentity(path) }
+      this.#damage = this.#compareAnchor()
+    } catch (error) {
+      this.#db.close()
+      throw translate(error, path)
+    }
+  }
+
+  #checkLibrary(): void {
+    const version = this.#db.get('select sqlite_version() as version')?.['version'] as string
+    if (!isOldSqlite(version)) return
+    const problem = `SQLite ${version} can lose commits of several writers; ${SQLITE_VERSION_MIN} or newer is needed.`
+    throw new StoreRefusedError({ path: this.#options.path, problem })
+  }
+
+  /** A store behind its anchor goes on reading and acknowledges nothing. */
+  #compareAnchor(): StoreDamagedError | undefined {
+    const { path, anchorPath } = this.#options
+    const anchor = readAnchor(anchorPath)
+    const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
+    const problem = checkAnchor(anchor, store, (commit) => {
+      const row = this.#db.get('select * from audit where cursor = ?', commit)
+      return row && decodeAudit(row).hash
+    })
+    return problem === null ? undefined : new StoreDamagedError({ path, problem })
+  }
+
+  /** Results in the order of the items. Never throws: what goes wrong is an item's error. */
+  commit(items: readonly WriteItem[]): readonly WriteResult[] {
+    if (this.#damage !== undefined) return items.map(() => ({ error: this.#damage }))
+    try {
+      return this.#transact(items)
+    } catch (error) {
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
+      // One poisonous item must not take its neighbours with it.
+      if (items.length > 1 && !(error instanceof StoreError)) {
+        return items.flatMap((item) => this.commit([item]))
+      }
+      const known = translate(error, this.#options.path)
+      if (known instanceof StoreDamagedError) this.#damage = known
+      return items.map(() => ({ error: known }))
+    }
+  }
+
+  #transact(items: readonly WriteItem[]): readonly WriteResult[] {
+    this.#begin()
+    const changes: Change[] = []
+    const results = items.map(({ verb, request }): WriteResult => {
+      const stamp = { at: Date.now(), seed: randomBytes(16).toString('hex') }
+      let ruling: Ruling<unknown>
+      try {
+        ruling = RULES[verb](this.#rows, request as never, stamp)
+      } catch (error) {
+        // A rule only looks, so a request that it cannot accept has written nothing.
+        if (error instanceof StoreError || error instanceof RangeError) return { error }
+        throw error
+      }
+      if (ruling.change !== undefined) {
+        applyChange(this.#db, this.#numbers, ruling.change, stamp.at)
+        changes.push(ruling.change)
+      }
+      return { outcome: ruling.outcome }
+    })
+    this.#db.exec('commit')
+    this.#contention.committed()
+    this.#checkFiles()
+    this.#follow(changes)
+    if (this.#contention.seen) sleep(PAUSE_MS)
+    return results
+  }
+
+  #begin(): void {
+    const started = performance.now()
+    for (let tries = 0; ; tries++) {
+      try {
+        this.#db.exec('begin immediate')
+        break
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        this.#contention.refused()
+        const waitedMs = performance.now() - started
+        if (waitedMs > this.#options.busyMs) {
+          throw new StoreBusyError({ waitedMs, problem: 'other processes hold the write lock' })
+        }
+        sleep(retryDelayMs(waitedMs, tries, Math.random()))
+      }
+    }
+    const schema = pragma(this.#db.database, 'user_version')
+    if (schema === SCHEMA) return
+    throw new StoreDamagedError({
+      path: this.#options.path,
+      problem: `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
+    })
+  }
+
+  #checkFiles(): void {
+    const { path } = this.#options
+    if (fileIdentity(path) !== this.#files.database) {
+      throw new StoreDamagedError({
+        path,
+        problem:
+          'the file was moved or replaced while it was open. Stop all processes, put it back.',
+      })
+    }
+    if (walIdentity(path) !== this.#files.wal) {
+      throw new StoreDamagedError({
+        path,
+        problem:
+          'its WAL was removed or replaced while it was open: commits would be lost. Restart all processes, then run `doctor`.',
+      })
+    }
+  }
+
+  /** What is to be done about a commit that is already safe. */
+  #follow(changes: readonly Change[]): void {
+    const holders = new Set<RunnerId>()
+    for (const change of changes) {
+      for (const { after } of change.sessions ?? []) {
+        this.#numbers.remember(after.id)
+        if (after.runner !== null) holders.add(after.runner)
+      }
+      for (const { sessionId } of change.entries ?? []) {
+        this.#unindexed.add(this.#numbers.get(sessionId))
+      }
+    }
+    const now = new Date()
+    for (const runner of holders) {
+      try {
+        utimesSync(join(wakeFolder(this.#options.path), runner), now, now)
+      } catch {
+        // Nobody listens there; the poll is the truth.
+      }
+    }
+    this.#unanchored = true
+    if (this.#options.anchorMs === 0) this.anchor()
+  }
+
+  /**
+   * What may wait: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
+   * says whether something is left.
+   */
+  keepHouse(): boolean {
+    if (this.#damage !== undefined) return false
+    const [n] = this.#unindexed
+    if (n !== undefined) this.#index(n)
+    const now = performance.now()
+    if (this.#unanchored && now - this.#anchoredAt >= this.#options.anchorMs) this.anchor()
+    if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
+    return this.#unindexed.size > 0 || this.#unanchored
+  }
+
+  /** Behind the append path, and only if the lock is free: nobody waits for an index. */
+  #index(n: number): void {
+    try {
+      this.#db.exec('begin immediate')
+      const more = indexSome(this.#db, n)
+      this.#db.exec('commit')
+      this.#unindexed.delete(n)
+      if (more) this.#unindexed.add(n)
+    } catch {
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
+    }
+  }
+
+  /** Several busy writers can keep SQLite's own checkpoint from ever starting over. */
+  #boundWal(now: number): void {
+    this.#checkedWalAt = now
+    if (walSize(this.#options.path) < WAL_SIZE_MAX) return
+    try {
+      this.#db.exec('pragma busy_timeout = 200')
+      this.#db.exec('pragma wal_checkpoint(truncate)')
+    } catch {
+      // Somebody reads or writes just now; the next look will do.
+    } finally {
+      this.#db.exec('pragma busy_timeout = 0')
+    }
+  }
+
+  /** Remembers, outside the database, how far it has come. */
+  anchor(): void {
+    if (this.#damage !== undefined || !this.#unanchored) return
+    this.#anchoredAt = performance.now()
+    this.#unanchored = false
+    const { cursor, hash } = newestAudit(this.#db)
+    try {
+      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits: cursor, hash })
+    } catch {
+      // A full disk must not fail a commit that is safe; the next anchor covers this one.
+    }
+  }
+
+  close(): void {
+    this.anchor()
+    this.#db.close()
+  }
+}

@@ -1,0 +1,37 @@
+import { births } from './store/births.ts'
+import type { StoreBench, StoreCase } from './store/case.ts'
+import { compactions } from './store/compactions.ts'
+import { concurrency } from './store/concurrency.ts'
+import { erasures } from './store/erasures.ts'
+import { fences } from './store/fences.ts'
+import { intake } from './store/intake.ts'
+import { integrity, portability } from './store/integrity.ts'
+import { leases } from './store/leases.ts'
+import { outbox } from './store/outbox.ts'
+import { searches } from './store/searches.ts'
+import { settings } from './store/settings.ts'
+import { delivery, recovery, steps } from './store/steps.ts'
+
+/**
+ * The contract of every engine, as cases that need no test runner: give each a bench of its own,
+ * run it, and what it throws is the broken law. All engines run all of them.
+ */
+export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
+  births,
+  intake,
+  leases,
+  delivery,
+  steps,
+  recovery,
+  compactions,
+  settings,
+  outbox,
+  fences,
+  searches,
+  erasures,
+  integrity,
+  portability,
+  concurrency,
+}
+
+export type { StoreBench, StoreCase }

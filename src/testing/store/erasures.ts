@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { entryNumber, type SessionId } from '../../base/ids.ts'
+import type { Store } from '../../store/contract.ts'
+import type { StoreCase } from './case.ts'
+import { create, Desk, expectKind, newOperation, register, replyTo, said } from './desk.ts'
+
+const one = entryNumber(1)
+
+async function deleteWhole(store: Store, sessionId: SessionId): Promise<void> {
+  const request = { sessionId, operation: newOperation(), reason: 'asked for' }
+  expectKind(await store.deleteSession(request), 'done')
+  for (let piece = 0; piece < 100; piece++) {
+    const { left } = expectKind(await store.eraseSome({ sessionId, limit: 3 }), 'erased')
+    if (!left) return
+  }
+  assert.fail('the deletion did not end')
+}
+
+/** Every text that a store gives out about a session. */
+async function everything(store: Store, id: SessionId): Promise<string> {
+  const to = entryNumber(1_000)
+  const found = [
+    await store.readEntries({ sessionId: id, from: one, to }),
+    await store.listMail({ sessionId: id, limit: 100 }),
+    await store.listReplies({ sessionId: id, limit: 100 }),
+    await store.search({ sessionId: id, text: 'canary', limit: 10, neighbours: 2 }),
+    await store.readAudit({ after: 0, sessionId: id, limit: 1_000 }),
+    await store.listOperations({ sessionId: id, limit: 100 }),
+    await store.readContext({ sessionId: id }),
+  ]
+  return JSON.stringify(found)
+}
+
+export const erasures: readonly StoreCase[] = [
+  {
+    name: 'an erased entry is gone from entry, mail and search; its hash and the chain stay [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('my canary secret', 'noted')
+      const [before] = await store.readEntries({ sessionId: desk.id, from: one, to: one })
+      expectKind(await desk.erase([one]), 'erased')
+      const [after] = await store.readEntries({ sessionId: desk.id, from: one, to: one })
+      assert.deepEqual([after?.body, after?.salt, after?.hash], [null, null, before?.hash])
+      assert.ok(!(await everything(store, desk.id)).includes('canary'))
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
+    name: 'an erasure is an entry and an audit line of its own, and moves the base [I19, I20]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      expectKind(await desk.erase([one]), 'erased')
+      const row = await desk.row()
+      assert.deepEqual([row.tail, row.base], [4, 4])
+      const lines = await store.readAudit({ after: 0, sessionId: desk.id, limit: 100 })
+      assert.equal(lines.at(-1)?.kind, 'entries erased')
+    },
+  },
+  {
+    name: 'an idempotency key outlives the erasure of its message [I4]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.deliver(await desk.admit(said('canary'), { key: 'k' }))
+      await desk.reply('ok', { ends: 'answered' })
+      await desk.erase([one])
+      expectKind(await desk.tryAdmit(said('canary'), { key: 'k' }), 'duplicate')
+      expectKind(await desk.tryAdmit(said('other'), { key: 'k' }), 'conflict')
+    },
+  },
+  {
+    name: 'the reply that an erased answer sent is erased with it [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('q', 'a', [{ ...replyTo('ana'), body: 'canary' }])
+      expectKind(await desk.erase([entryNumber(2)]), 'erased')
+      assert.ok(!(await everything(store, desk.id)).includes('canary'))
+      const claimant = await register(store)
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+    },
+  },
+  {
+    name: 'a handoff that covers an erased entry must be replaced in the same commit [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('canary', 'b')
+      const effective = await desk.compact(1)
+      const refused = expectKind(await desk.erase([one]), 'replacement-needed')
+      assert.equal(refused.effective, effective)
+      const outcome = expectKind(await desk.erase([one], 'clean'), 'erased')
+      assert.deepEqual(outcome.entries, [1, effective])
+      const old = await store.readEntries({ sessionId: desk.id, from: effective, to: effective })
+      assert.deepEqual(
+        old.map(({ body }) => body),
+        [null],
+      )
+      const row = await desk.row()
+      assert.deepEqual([row.effective, row.covers, row.by], [desk.tail.number, 1, 'model'])
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
+    name: 'the context after an erasure shows the replacement in the place of the handoff [I9]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('canary', 'b')
+      await desk.compact(1)
+      await desk.erase([one], 'clean')
+      const context = await store.readContext({ sessionId: desk.id })
+      assert.deepEqual([context?.effective, context?.covers], [5, 1])
+      assert.deepEqual(
+        context?.entries.map(({ number }) => number),
+        [2, 3, 4, 5],
+      )
+      await desk.exchange('c', 'd')
+      await desk.compact(6)
+      expectKind(await desk.revert(desk.tail.number), 'reverted')
+      assert.equal((await desk.row()).effective, 5)
+    },
+  },
+  {
+    name: 'handoffs below the erased range stay, and a revert goes to them',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('one', 'a')
+      const first = await desk.compact(1)
+      await desk.exchange('canary', 'b')
+      await desk.compact(5)
+      await desk.erase([entryNumber(5)], 'clean')
+      const { effective } = await desk.row()
+      assert.equal(expectKind(await desk.revert(effective), 'reverted').effective, first)
+    },
+  },
+  {
+    name: 'an erasure supersedes the compaction in flight [I7, I12]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('canary', 'b')
+      const operation = await desk.claim(1)
+      await desk.erase([one])
+      assert.equal((await store.findOperation(operation))?.state, 'superseded')
+      expectKind(await desk.tryCommit(operation), 'ended')
+    },
+  },
+  {
+    name: 'a blob goes with its last entry, not before',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const bytes = new Uint8Array([5])
+      const staged = await store.stageBlob({ sessionId: desk.id, mediaType: 'a/b', bytes })
+      const { hash } = expectKind(staged, 'staged')
+      const first = await desk.admit(said('1'), { blobs: [hash] })
+      const second = await desk.admit(said('2'), { blobs: [hash] })
+      await desk.deliver(first, second)
+      await desk.erase([one])
+      assert.ok(await store.findBlob({ sessionId: desk.id, hash }))
+      await desk.erase([entryNumber(2)])
+      assert.equal(await store.findBlob({ sessionId: desk.id, hash }), undefined)
+    },
+  },
+  {
+    name: 'an entry that is not there cannot be erased, and nothing else is',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      const missing = entryNumber(99)
+      assert.equal(expectKind(await desk.erase([one, missing]), 'unknown-entry').entry, 99)
+      const [row] = await store.readEntries({ sessionId: desk.id, from: one, to: one })
+      assert.notEqual(row?.body, null)
+    },
+  },
+  {
+    name: 'erasing twice is erasing once [I28]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      await desk.erase([one])
+      expectKind(await desk.erase([one]), 'erased')
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
+    name: 'a deleted session refuses mail as gone and its holder is out [I24]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const request = { sessionId: desk.id, operation: newOperation(), reason: 'asked for' }
+      expectKind(await store.deleteSession(request), 'done')
+      expectKind(await desk.tryAdmit(said('hello?')), 'gone')
+      expectKind(await store.setWake({ lease: desk.lease, wakeAt: 1 }), 'superseded')
+      const runner = await register(store)
+      const again = { sessionId: desk.id, runner, holder: 'h', fence: 2 }
+      expectKind(await store.acquire(again), 'gone')
+      expectKind(await store.deleteSession(request), 'gone')
+    },
+  },
+  {
+    name: 'a deletion erases everything in pieces and leaves a tombstone and a chain [I19]',
+    run: async ({ store }) => {
+      const route = { agent: 'ada', channel: 'c', address: 'a' }
+      const desk = await Desk.open(store, { route })
+      for (let round = 0; round < 5; round++) {
+        await desk.exchange(`canary ${round}`, 'canary', [{ ...replyTo('ana'), body: 'canary' }])
+      }
+      await desk.pin('rule', 'canary', 5)
+      await desk.compact((await desk.row()).seen)
+      await desk.admit(said('canary waits'))
+      await deleteWhole(store, desk.id)
+      assert.ok(!(await everything(store, desk.id)).includes('canary'))
+      const row = await desk.row()
+      assert.deepEqual([row.state, row.tail], ['gone', desk.tail.number])
+      assert.equal(await store.findRoute(route), undefined)
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
+    name: 'the id of a deleted session is never used again [I5]',
+    run: async ({ store }) => {
+      const id = await create(store)
+      await deleteWhole(store, id)
+      await assert.rejects(create(store, { id }), /exists/)
+    },
+  },
+  {
+    name: 'a deletion ends the compaction in flight, with its audit line [I20]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      const operation = await desk.claim(1)
+      await deleteWhole(store, desk.id)
+      assert.equal((await store.findOperation(operation))?.state, 'superseded')
+    },
+  },
+  {
+    name: 'a session that was not deleted is not erased in pieces',
+    run: async ({ store }) => {
+      const id = await create(store)
+      expectKind(await store.eraseSome({ sessionId: id, limit: 1 }), 'not-deleted')
+    },
+  },
+  {
+    name: 'a deletion touches no other session [I21]',
+    run: async ({ store }) => {
+      const other = await Desk.open(store)
+      await other.exchange('keep me', 'kept')
+      const before = await everything(store, other.id)
+      const desk = await Desk.open(store)
+      await desk.exchange('drop me', 'dropped')
+      await deleteWhole(store, desk.id)
+      assert.equal(await everything(store, other.id), before)
+    },
+  },
+]

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from './case.ts'
+import { Desk, expectKind, LIMITS } from './desk.ts'
+
+export const settings: readonly StoreCase[] = [
+  {
+    name: 'pins over their bound are refused when set [I33]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      expectKind(await desk.pin('a', 'x', 60), 'appended')
+      const refused = expectKind(await desk.pin('b', 'y', 41), 'no-room')
+      assert.deepEqual([refused.tokensAfter, refused.limit], [101, 100])
+      expectKind(await desk.pin('b', 'y', 40), 'appended')
+    },
+  },
+  {
+    name: 'a pin set again replaces the one before, also in the count [I33]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.pin('a', 'x', 90)
+      expectKind(await desk.pin('a', 'y', 100), 'appended')
+      assert.deepEqual((await desk.row()).pins, { a: { entry: 2, tokens: 100 } })
+    },
+  },
+  {
+    name: 'a pin that was removed leaves the context and its room',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.pin('a', 'x', 90)
+      const request = {
+        ...desk.fenced(),
+        name: 'a',
+        change: 'removed',
+        body: null,
+        tokens: 0,
+      } as const
+      desk.tail = expectKind(await store.pin(request), 'appended').tail
+      expectKind(await store.pin({ ...request, ...desk.fenced() }), 'unknown-pin')
+      expectKind(await desk.pin('b', 'y', 100), 'appended')
+    },
+  },
+  {
+    name: 'a pin named like a property of every object is a pin like any other',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      expectKind(await desk.pin('__proto__', 'x', 10), 'appended')
+      expectKind(await desk.pin('constructor', 'x', 10), 'appended')
+      assert.equal(Object.keys((await desk.row()).pins).length, 2)
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'a pin is named like an id',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await assert.rejects(desk.pin('a b', 'x', 1), { code: 'invalid-request' })
+    },
+  },
+  {
+    name: 'settings whose parts do not fit are refused [I33]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const limits = { ...LIMITS, hardTokens: 999 }
+      const request = { ...desk.fenced(), body: {}, tokens: 0, limits }
+      expectKind(await store.changeSettings(request), 'limits-refused')
+      assert.equal((await desk.row()).tail, 0)
+    },
+  },
+  {
+    name: 'settings below the pins already set are refused [I33]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.pin('a', 'x', 90)
+      const limits = { ...LIMITS, pinTokens: 50 }
+      const request = { ...desk.fenced(), body: {}, tokens: 0, limits }
+      expectKind(await store.changeSettings(request), 'limits-refused')
+    },
+  },
+  {
+    name: 'new settings are an entry and hold at once',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const limits = { ...LIMITS, inputTokens: 30 }
+      const change = { body: { model: 'm' }, tokens: 0, limits, policy: 'queue' } as const
+      const outcome = await store.changeSettings({ ...desk.fenced(), ...change })
+      desk.tail = expectKind(outcome, 'appended').tail
+      const row = await desk.row()
+      assert.deepEqual([row.limits, row.policy, row.settings], [limits, 'queue', 1])
+      await desk.hear('10', '10', '10')
+      const more = await desk.admit('more')
+      expectKind(await store.deliver({ ...desk.fenced(), mail: [more] }), 'no-room')
+    },
+  },
+  {
+    name: 'a change settles the control that asked for it',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const mail = await desk.admit({}, { lane: 'control', control: 'tasks', tokens: 0 })
+      const outcome = await store.setTasks({
+        ...desk.fenced(),
+        body: [],
+        tokens: 0,
+        settles: [mail],
+      })
+      expectKind(outcome, 'appended')
+      assert.equal((await desk.row()).pending.control, 0)
+    },
+  },
+]

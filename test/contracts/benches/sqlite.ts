@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Store } from '../../../src/store/contract.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import type { StoreBench } from '../../../src/testing/store-contract.ts'
+
+// Rules are tested here, not the disk: without syncs the whole contract runs in seconds.
+const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+export async function sqliteBench(): Promise<StoreBench & AsyncDisposable & { path: string }> {
+  const folder = await mkdtemp(join(FAST, 'throughline-store-'))
+  const path = join(folder, 'store.db')
+  const opened: Store[] = []
+  const open = async (name: string) => {
+    const store = await openSqliteStore({ path: join(folder, name) })
+    opened.push(store)
+    return store
+  }
+  const store = await open('store.db')
+  /** A hand that is not the store's, with the guards taken off. */
+  const harm = async (sql: string, ...values: (string | number)[]) => {
+    const database = new DatabaseSync(path, { timeout: 2_000 })
+    database.exec('drop trigger if exists entry_changes_by_erasure_only')
+    database.exec('drop trigger if exists entry_is_never_deleted')
+    database.prepare(sql).run(...values)
+    database.close()
+  }
+  const entry = '(select n << 31 from session where id = ?) | ?'
+  return {
+    path,
+    store,
+    sibling: () => open('store.db'),
+    fresh: () => open(`fresh-${opened.length}.db`),
+    dismiss: async (runner) => {
+      const beat = (await store.listRunners()).find(({ id }) => id === runner)?.beat ?? 0
+      await store.dismissRunner({ runner, beat })
+    },
+    harm: {
+      changeBody: (id, number) =>
+        harm(`update entry set body = '"harm"' where id = ${entry}`, id, number),
+      changeHead: (id, number) => harm(`update entry set at = 7 where id = ${entry}`, id, number),
+      remove: (id, number) => harm(`delete from entry where id = ${entry}`, id, number),
+      swap: async (id, one, other) => {
+        const spare = 2_000_000
+        await harm(`update entry set id = ${entry} where id = ${entry}`, id, spare, id, one)
+        await harm(`update entry set id = ${entry} where id = ${entry}`, id, one, id, other)
+        await harm(`update entry set id = ${entry} where id = ${entry}`, id, other, id, spare)
+      },
+      changeSessionRow: (id) => harm('update session set covers = seen - 1 where id = ?', id),
+      changeAudit: (cursor) => harm('update audit set at = 7 where cursor = ?', cursor),
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(opened.map((each) => each.close()))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

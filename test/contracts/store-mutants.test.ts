@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest'
+import type { CommitVerb, OutcomeOf, RequestOf } from '../../src/store/contract.ts'
+import type { SessionRow } from '../../src/store/rows.ts'
+import { RULES, type Rules } from '../../src/store/rules/rules.ts'
+import type { Change, Rows, Rule, Ruling } from '../../src/store/rules/ruling.ts'
+import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
+import { memoryBench } from './benches/memory.ts'
+
+/** Each decision of the protocol, taken back: the contract must notice. */
+type Mutation = (rules: Rules) => Partial<Rules>
+
+function replace<Verb extends CommitVerb>(
+  verb: Verb,
+  make: (rule: Rule<Verb>) => Rule<Verb>,
+): Mutation {
+  return (rules) => ({ [verb]: make(rules[verb] as Rule<Verb>) }) as Partial<Rules>
+}
+
+/** The rule is told another request than the one that was made. */
+function asked<Verb extends CommitVerb>(
+  verb: Verb,
+  change: (request: RequestOf<Verb>, rows: Rows) => RequestOf<Verb>,
+): Mutation {
+  return replace(verb, (rule) => (rows, request, stamp) => rule(rows, change(request, rows), stamp))
+}
+
+/** The rule sees another session row than the one that is there. */
+function seeing<Verb extends CommitVerb>(verb: Verb, alter: Partial<SessionRow> | Alter): Mutation {
+  const fieldsFor = typeof alter === 'function' ? alter : () => alter
+  return replace(verb, (rule) => (rows, request, stamp) => {
+    const view = new Proxy(rows, {
+      get(target, name) {
+        if (name === 'session') {
+          return (id: SessionRow['id']) => {
+            const row = target.session(id)
+            return row && { ...row, ...fieldsFor(row) }
+          }
+        }
+        const value = Reflect.get(target, name, target) as unknown
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const ruling = rule(view, request, stamp)
+    return changing(ruling, (change) => ({
+      ...change,
+      sessions: (change.sessions ?? []).map(({ before, after }) => {
+        const real = rows.session(after.id)
+        if (real === undefined) return { before, after }
+        const lent = Object.entries(fieldsFor(real)).filter(
+          ([name, value]) => after[name as keyof SessionRow] === value,
+        )
+        const back = lent.map(([name]) => [name, real[name as keyof SessionRow]])
+        return { before: real, after: { ...after, ...Object.fromEntries(back) } }
+      }),
+    }))
+  })
+}
+type Alter = (row: SessionRow) => Partial<SessionRow>
+
+function changing<Outcome>(
+  ruling: Ruling<Outcome>,
+  alter: (change: Change) => Change,
+): Ruling<Outcome> {
+  return ruling.change === undefined ? ruling : { ...ruling, change: alter(ruling.change) }
+}
+
+function writing<Verb extends CommitVerb>(verb: Verb, alter: (change: Change) => Change): Mutation {
+  return replace(
+    verb,
+    (rule) =>
+      (...all) =>
+        changing(rule(...all), alter),
+  )
+}
+
+function afterwards<Verb extends CommitVerb>(verb: Verb, alter: Alter): Mutation {
+  return writing(verb, (change) => ({
+    ...change,
+    sessions: (change.sessions ?? []).map(({ before, after }) => ({
+      before,
+      after: { ...after, ...alter(after) },
+    })),
+  }))
+}
+
+function answering<Verb extends CommitVerb>(
+  verb: Verb,
+  from: string,
+  to: Partial<OutcomeOf<Verb>>,
+): Mutation {
+  return replace(verb, (rule) => (...all) => {
+    const ruling = rule(...all)
+    return ruling.outcome.kind === from
+      ? { ...ruling, outcome: { ...ruling.outcome, ...to } }
+      : ruling
+  })
+}
+
+/** Whatever fence and tail the caller has, the present ones are taken for his. */
+const forged = <Verb extends 'deliver' | 'commitReply' | 'commitResults' | 'commitCompaction'>(
+  verb: Verb,
+) =>
+  asked(verb, (request, rows) => {
+    const row = rows.session(request.lease.sessionId)
+    if (row?.holder == null || row.runner === null) return request
+    const { fence, holder, runner } = row
+    return {
+      ...request,
+      lease: { ...request.lease, fence, holder, runner },
+      tail: { number: row.tail, hash: row.tailHash },
+    }
+  })
+
+const wide = (row: SessionRow, fields: Partial<SessionRow['limits']>) => ({
+  limits: { ...row.limits, ...fields },
+})
+
+const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  'no fence at delivery': forged('deliver'),
+  'no fence at the reply': forged('commitReply'),
+  'no fence at the results': forged('commitResults'),
+  'no fence at the compaction': forged('commitCompaction'),
+  'the tail is not compared': asked('setTasks', (request, rows) => {
+    const row = rows.session(request.lease.sessionId)
+    return row === undefined
+      ? request
+      : { ...request, tail: { number: row.tail, hash: row.tailHash } }
+  }),
+  'any append raises the base': afterwards('deliver', (row) => ({ base: row.tail })),
+  'a compaction covers unseen input': seeing('claimCompaction', (row) => ({ seen: row.tail })),
+  'two compactions in flight': seeing('claimCompaction', { operation: null }),
+  'a compaction makes a new id': afterwards('commitCompaction', (row) => ({
+    id: `${row.id}-2` as never,
+  })),
+  'a compaction forgets the base': afterwards('commitCompaction', () => ({ base: 0 as never })),
+  'a commit on an old base': seeing('revert', { operation: null }),
+  'the same fence on re-acquisition': replace('acquire', (rule) => (...all) => {
+    const ruling = rule(...all)
+    if (ruling.outcome.kind !== 'acquired') return ruling
+    const fence = ruling.outcome.lease.fence - 1
+    const lease = { ...ruling.outcome.lease, fence }
+    const changed = changing(ruling, (change) => ({
+      ...change,
+      sessions: (change.sessions ?? []).map(({ before, after }) => ({
+        before,
+        after: { ...after, fence },
+      })),
+    }))
+    return { ...changed, outcome: { ...ruling.outcome, lease } }
+  }),
+  'acquisition does not abandon': seeing('acquire', { operation: null }),
+  'a lease without a look at the fence': asked('acquire', (request, rows) => ({
+    ...request,
+    fence: rows.session(request.sessionId)?.fence ?? 0,
+  })),
+  'a live holder is robbed': seeing('acquire', { runner: null, holder: null }),
+  'dismissal without a look at the beat': asked('dismissRunner', (request, rows) => ({
+    ...request,
+    beat: rows.runner(request.runner)?.beat ?? 0,
+  })),
+  'keys belong to the session': asked('admit', (request, rows) => {
+    const session =
+      'sessionId' in request.to ? request.to.sessionId : rows.route(request.to.route)?.sessionId
+    return { ...request, key: `${session} ${request.key}` }
+  }),
+  'another body under a known key passes': answering('admit', 'conflict', {
+    kind: 'duplicate',
+  } as never),
+  'a key is forgotten': writing('admit', (change) => ({ ...change, intake: [] })),
+  'no limit for a lane': seeing('admit', (row) => wide(row, { laneMailMax: 1e9 })),
+  'no limit for a source': seeing('admit', (row) => wide(row, { sourceMailMax: 1e9 })),
+  'a stop has no turn': writing('admit', (change) => ({
+    ...change,
+    mail: (change.mail ?? []).map(({ sessionId, mail }) => ({
+      sessionId,
+      mail: { ...mail, turnAt: null },
+    })),
+  })),
+  'a stop is settled early': seeing('admit', { turnState: 'idle' }),
+  'delivery between call and result': seeing('deliver', { openCalls: [] }),
+  'unbounded delivery': seeing('deliver', (row) => wide(row, { inputTokens: 1e9 })),
+  'the bound counts one delivery only': seeing('deliver', (row) => ({ seen: row.tail })),
+  'unbounded pins': seeing('pin', (row) => wide(row, { pinTokens: 1e9 })),
+  'late input is lost with its turn': afterwards('commitReply', (row) =>
+    row.turn === 2 && row.openCalls.length === 0 && row.seen < row.tail
+      ? { turnState: 'idle', turn: 1 }
+      : {},
+  ),
+  'a step does not count as seen': afterwards('commitReply', () => ({ seen: 0 as never })),
+  'no cap on poison turns': asked('recover', (request) => ({ ...request, attemptsMax: 1e9 })),
+  'recovery at every call': seeing('recover', { recovered: -1 }),
+  'every open call is repeated': asked('recover', (request, rows) => ({
+    ...request,
+    repeatable: rows.session(request.lease.sessionId)?.openCalls ?? [],
+  })),
+  'any compaction may be reverted': asked('revert', (request, rows) => ({
+    ...request,
+    target: rows.session(request.lease.sessionId)?.effective ?? request.target,
+  })),
+  'a revert need not fit': asked('revert', (request) => ({ ...request, tokensAfter: 0 })),
+  'a rewrite blocks the way': replace('claimCompaction', (rule) => (rows, request, stamp) => {
+    const view = Object.create(rows) as Rows
+    view.session = (id) => rows.session(id)
+    view.operation = (id) => {
+      const row = rows.operation(id)
+      return row && { ...row, by: 'model' }
+    }
+    return rule(view, request, stamp)
+  }),
+  'a failure without its audit row': writing('failCompaction', (change) => ({
+    ...change,
+    audit: [],
+  })),
+  'a claim is not written down': writing('claimReply', () => ({})),
+  'settling without a look at the attempt': asked('settleReply', (request, rows) => {
+    const row = rows.reply(request.sessionId, request.number)
+    return { ...request, attempt: row?.attempt ?? 0, claimant: row?.claimant ?? request.claimant }
+  }),
+  'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({
+    ...request,
+    version: rows.route(request.route)?.version ?? 0,
+  })),
+  'the left session is not stopped': writing('startAfresh', (change) => ({ ...change, mail: [] })),
+  'erasure keeps the words': writing('eraseEntries', (change) => {
+    const { erase: _kept, ...rest } = change
+    return rest
+  }),
+  'erasure keeps the handoff': writing('eraseEntries', (change) =>
+    change.erase === undefined
+      ? change
+      : { ...change, erase: { ...change.erase, entries: change.erase.entries.slice(0, 1) } },
+  ),
+  'nothing at all': asked('createSession', (request) => request),
+  'a deletion leaves the holder in': afterwards('deleteSession', () => ({ state: 'open' })),
+  'an idle release tears a turn': asked('release', (request) => ({
+    ...request,
+    reason: 'shutdown',
+  })),
+  'withdrawing what was delivered': replace('withdraw', () => () => ({
+    outcome: { kind: 'withdrawn' },
+  })),
+}
+
+/** Not a bug: shows that a mutation which changes nothing is not "caught" by accident. */
+const HARMLESS = 'nothing at all'
+
+async function firstBroken(rules: Rules): Promise<string | undefined> {
+  for (const each of Object.values(STORE_CONTRACT).flat()) {
+    await using bench = await memoryBench(rules)
+    try {
+      await Promise.race([each.run(bench), late()])
+    } catch {
+      return each.name
+    }
+  }
+  return undefined
+}
+
+function late(): Promise<never> {
+  return new Promise((_, reject) => setTimeout(() => reject(new Error('hangs')), 2_000).unref())
+}
+
+describe('planted bugs', () => {
+  it.each(Object.keys(MUTATIONS).filter((name) => name !== HARMLESS))(
+    'caught: %s',
+    async (name) => {
+      const mutated = MUTATIONS[name]?.(RULES)
+      expect(await firstBroken({ ...RULES, ...mutated })).toBeDefined()
+    },
+  )
+
+  it('a mutation that changes nothing is not caught', async () => {
+    expect(await firstBroken({ ...RULES, ...MUTATIONS[HARMLESS]?.(RULES) })).toBeUndefined()
+  })
+})

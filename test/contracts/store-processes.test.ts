@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { create, LIMITS } from '../../src/testing/store/desk.ts'
+
+const CHILD = join(import.meta.dirname, 'children', 'admit.ts')
+const id = sessionId('target')
+const limits = { ...LIMITS, laneMailMax: 1_000_000, sourceMailMax: 1_000_000 }
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+async function place(): Promise<{ folder: string; path: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-processes-'))
+  folders.push(folder)
+  const path = join(folder, 'store.db')
+  await using(path, (store) => create(store, { id, limits }))
+  return { folder, path }
+}
+
+async function using<Value>(path: string, work: (store: Store) => Promise<Value>): Promise<Value> {
+  const store = await openSqliteStore({ path })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Resolves with the first line that the child prints. */
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.once('data', (data) => resolve(String(data).trim()))
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`the child ended with ${code}`)))
+  })
+}
+
+function ended(child: ChildProcess): Promise<unknown> {
+  return child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise((resolve) => child.once('exit', resolve))
+}
+
+async function checkAcknowledged(path: string, files: readonly string[]): Promise<number> {
+  const acks = files.flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
+  return using(path, async (store) => {
+    const kept = new Map<string, number>()
+    for (let after = 0; ; ) {
+      const page = await store.listMail({ sessionId: id, after: after as never, limit: 1_000 })
+      for (const { key, number } of page) kept.set(key ?? '', number)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.number
+    }
+    expect([...kept.values()]).toEqual(Array.from(kept, (_, index) => index + 1))
+    const lost = acks.filter((line) => {
+      const [number, key = ''] = line.split(' ')
+      return kept.get(key) !== Number(number)
+    })
+    expect(lost).toEqual([])
+    expect(await store.verify({})).toEqual([])
+    return acks.length
+  })
+}
+
+describe('processes on one file', () => {
+  it('kill -9 of two writers at any moment loses nothing acknowledged and leaves no gap [I1, I2]', async () => {
+    const { folder, path } = await place()
+    const files: string[] = []
+    for (let round = 0; round < 4; round++) {
+      const children = ['a', 'b'].map((writer) => {
+        const acks = join(folder, `acks-${round}-${writer}`)
+        files.push(acks)
+        return spawn(process.execPath, [CHILD, path, acks, `${writer}${round}`, '4'], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+      })
+      await Promise.all(children.map(firstLine))
+      await new Promise((resolve) => setTimeout(resolve, 60 + 70 * round))
+      for (const child of children) child.kill('SIGKILL')
+      await Promise.all(children.map(ended))
+    }
+    expect(await checkAcknowledged(path, files)).toBeGreaterThan(20)
+  })
+
+  it('a disk that is full refuses before acknowledging; with space again all goes on [I24]', async () => {
+    const { folder, path } = await place()
+    const acks = join(folder, 'acks')
+    const command = `ulimit -f 2000; exec "$0" "$@"`
+    const script = ['-c', command, process.execPath, CHILD, path, acks, 'full', '4', '8000']
+    const child = spawn('sh', script, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    child.stdout.on('data', (data) => {
+      said += String(data)
+    })
+    await ended(child)
+    expect(said).toContain('failed store-full')
+    expect(await checkAcknowledged(path, [acks])).toBeGreaterThan(3)
+    const more = { to: { sessionId: id }, source: 'later', key: 'k', lane: 'user' } as const
+    const outcome = await using(path, (store) => store.admit({ ...more, body: 1, tokens: 1 }))
+    expect(outcome.kind).toBe('admitted')
+  })
+
+  it('a file or folder that may only be read is refused by name', async (context) => {
+    if (process.getuid?.() !== 0) context.skip('not run: needs to change the user')
+    const { folder, path } = await place()
+    const acks = join(folder, 'acks')
+    const run = async () => {
+      const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+      const child = spawn(process.execPath, [CHILD, path, acks, 'x'], { uid: 65_534, stdio })
+      const line = await firstLine(child)
+      await ended(child)
+      return line
+    }
+    chmodSync(folder, 0o755)
+    expect(await run()).toBe('failed store-read-only')
+    chmodSync(path, 0o644)
+    expect(await run()).toBe('failed store-read-only')
+    expect(await checkAcknowledged(path, [])).toBe(0)
+  })
+})

@@ -1,0 +1,62 @@
+import type { Decisions } from '../../src/session/decisions.ts'
+import { DECISIONS } from '../../src/session/decisions.ts'
+import type { HandoffWriter } from '../../src/session/handoff.ts'
+import type { LeaseTimes } from '../../src/session/runner.ts'
+import { SESSION_SETTINGS, type SessionSettings } from '../../src/session/state.ts'
+import type { Store } from '../../src/store/contract.ts'
+import type { Limits } from '../../src/store/rows.ts'
+import { RULES, type Rules } from '../../src/store/rules/rules.ts'
+import type { StepRunner, ToolRunner } from '../../src/turn/step.ts'
+
+/**
+ * Everything a run is composed of. A planted bug replaces one part and leaves the others alone; the
+ * laws are not part of it.
+ */
+export interface Composition {
+  readonly rules: Rules
+  readonly decisions: Decisions
+  readonly settings: SessionSettings
+  readonly limits: Limits
+  readonly lease: LeaseTimes
+  /** Stands between a process and its store. */
+  readonly store: (store: Store) => Store
+  readonly steps: (steps: StepRunner, tools: ToolRunner) => StepRunner
+  readonly tools: (tools: ToolRunner) => ToolRunner
+  readonly writer: (writer: HandoffWriter) => HandoffWriter
+  /** Which clock leases are counted with; a wrong answer is a planted bug. */
+  readonly leaseClock: 'monotonic' | 'wall'
+}
+
+export const LIMITS: Limits = {
+  hardTokens: 4_000,
+  pinTokens: 150,
+  handoffTokens: 500,
+  inputTokens: 600,
+  stepTokens: 800,
+  outputTokens: 300,
+  laneMailMax: 400,
+  sourceMailMax: 300,
+}
+
+export const COMPOSITION: Composition = {
+  rules: RULES,
+  decisions: DECISIONS,
+  settings: {
+    ...SESSION_SETTINGS,
+    debounceMs: 400,
+    collectMsMax: 2_000,
+    lingerMs: 1_500,
+    idleCompactionMs: 6_000,
+    retryMs: 100,
+    retryMsMax: 4_000,
+    attemptsPerWindow: 10,
+    attemptWindowMs: 30_000,
+  },
+  limits: LIMITS,
+  lease: { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 300 },
+  store: (store) => store,
+  steps: (steps) => steps,
+  tools: (tools) => tools,
+  writer: (writer) => writer,
+  leaseClock: 'monotonic',
+}

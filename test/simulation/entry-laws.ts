@@ -1,0 +1,299 @@
+import { checkEntry } from '../../src/store/chain.ts'
+import type { Lease } from '../../src/store/contract.ts'
+import type { Entry, MailRow, SessionRow } from '../../src/store/rows.ts'
+import type { Change } from '../../src/store/rules/ruling.ts'
+import type { Observed } from './laws.ts'
+import { foldShadow, Shadow, wordsOfEntry } from './shadow.ts'
+import type { World } from './world.ts'
+
+/** Laws about what is written: transcript, mailbox, session row. */
+export class EntryLaws {
+  readonly #world: World
+  readonly #shadows: Map<string, Shadow>
+
+  constructor(world: World, shadows: Map<string, Shadow>) {
+    this.#world = world
+    this.#shadows = shadows
+  }
+
+  observe(observed: Observed, change: Change): void {
+    const { verb, request } = observed
+    for (const { before, after } of change.sessions ?? []) {
+      if (before === null) this.#born(observed, change, after)
+      const shadow = this.#shadows.get(after.id)
+      if (shadow === undefined) this.#bad('I5', `session ${after.id} was never created`)
+      else if (before !== null && (before.id !== after.id || before.birth !== after.birth)) {
+        this.#bad('I5', `session ${before.id} became ${after.id}`)
+      }
+    }
+    const lease = (request as { lease?: Lease }).lease
+    if (verb === 'acquire') this.#acquired(observed)
+    else if (lease !== undefined && verb !== 'failCompaction') this.#fenced(verb, lease)
+    for (const { sessionId, mail } of change.mail ?? []) this.#mailWritten(sessionId, mail, change)
+    for (const { sessionId, entry } of change.entries ?? []) {
+      const shadow = this.#shadows.get(sessionId)
+      if (lease !== undefined && lease.sessionId !== sessionId) {
+        this.#bad('I21', `an operation on ${lease.sessionId} wrote to ${sessionId}`)
+      }
+      if (shadow !== undefined) this.#appended(shadow, entry, observed, change)
+    }
+  }
+
+  #bad(law: string, message: string): void {
+    this.#world.violate(law, message)
+  }
+
+  #born({ verb }: Observed, change: Change, row: SessionRow): void {
+    if (this.#shadows.has(row.id)) this.#bad('I5', `session id ${row.id} was used again`)
+    const isBirth = verb === 'createSession' || verb === 'startAfresh'
+    const line = (change.audit ?? []).find(
+      (audit) => audit.kind === 'session created' && audit.sessionId === row.id,
+    )
+    if (!isBirth || line === undefined) this.#bad('I30', `session ${row.id} was born by ${verb}`)
+    this.#shadows.set(row.id, new Shadow(row))
+  }
+
+  #acquired({ request, outcome }: Observed): void {
+    if (outcome.kind !== 'acquired' || !('lease' in outcome)) return
+    const { sessionId, fence, holder, runner } = outcome.lease
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    const isLive = shadow.runner !== null && this.#world.tables.runners.has(shadow.runner as never)
+    if (isLive && shadow.runner !== runner) {
+      this.#bad('I8', `${sessionId} was taken from ${shadow.runner}, which is alive`)
+    }
+    if (fence !== shadow.fence + 1) this.#bad('I8', `fence ${shadow.fence} became ${fence}`)
+    if ((request as { fence: number }).fence !== shadow.fence) {
+      this.#bad('I8', `${sessionId} was acquired with an old picture`)
+    }
+    if (shadow.runner !== null && shadow.runner !== runner) {
+      this.#world.count('take-over')
+      if (shadow.isRunning) this.#world.count('take-over mid-turn')
+      if (shadow.running !== null) this.#world.count('take-over mid-compaction')
+    }
+    Object.assign(shadow, { fence, holder, runner })
+  }
+
+  /** Nobody but the present holder changes a session (I7, I8). */
+  #fenced(verb: string, { sessionId, fence, holder, runner }: Lease): void {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    if (shadow.fence !== fence || shadow.holder !== holder || shadow.runner !== runner) {
+      this.#bad('I8', `${verb} on ${sessionId} under fence ${fence}, it is ${shadow.fence}`)
+    }
+    if (verb === 'release') Object.assign(shadow, { holder: null, runner: null })
+  }
+
+  #mailWritten(sessionId: string, row: MailRow, change: Change): void {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    const known = shadow.mail[row.number - 1]
+    if (known === undefined) {
+      if (row.number !== shadow.mail.length + 1) this.#bad('I2', `mail ${row.number} leaves a gap`)
+      const { number, lane, control, turnAt, body, state } = row
+      shadow.mail.push({ number, lane, control, turnAt, body, state, entry: null })
+      if (lane === 'control' && control === 'stop') this.#world.count('stop admitted')
+      if (shadow.running !== null && lane !== 'control') this.#world.count('mail during compaction')
+      return
+    }
+    if (known.state !== 'admitted' || known.entry !== null) {
+      this.#bad('I3', `mail ${row.number} was ${known.state} and is written again`)
+    }
+    if (known.body !== row.body) this.#bad('I1', `mail ${row.number} changed`)
+    known.state = row.state
+    // A stop is settled by what ends its turn, in the same commit; earlier is forgotten (I11).
+    if (row.state === 'settled' && row.control === 'stop' && row.turnAt === shadow.turn) {
+      const ends = (change.entries ?? []).some(({ entry }) => entry.kind === 'turn')
+      if (shadow.isRunning && !ends)
+        this.#bad('I11', `stop ${row.number} settled, its turn runs on`)
+    }
+  }
+
+  #appended(shadow: Shadow, entry: Entry, observed: Observed, change: Change): void {
+    const { number, kind, fence } = entry
+    if (number !== shadow.tail + 1) this.#bad('I19', `entry ${number} behind ${shadow.tail}`)
+    const damage = checkEntry(shadow.tailHash, entry)
+    if (damage !== undefined) this.#bad('I19', `entry ${number} of ${shadow.id}: ${damage}`)
+    if (fence !== shadow.fence) this.#bad('I8', `entry ${number} under fence ${fence}`)
+    if (shadow.entries.some((each) => each.operation === entry.operation && each.fence !== fence)) {
+      this.#bad('I8', `operation ${entry.operation} wrote under two fences`)
+    }
+    this.#appendedKind(shadow, entry, observed, change)
+    const words = wordsOfEntry(entry)
+    const { tokens, operation } = entry
+    shadow.entries.push({ number, kind, tokens, fence, operation, entry, words })
+    shadow.tailHash = entry.hash
+  }
+
+  #appendedKind(shadow: Shadow, entry: Entry, { verb }: Observed, change: Change): void {
+    switch (entry.kind) {
+      case 'input':
+        this.#delivered(shadow, entry)
+        break
+      case 'assistant': {
+        if (!shadow.isRunning || entry.meta.turn !== shadow.turn) {
+          this.#bad('I15', `a step of turn ${entry.meta.turn} in turn ${shadow.turn}`)
+        }
+        if (shadow.openCalls.size > 0)
+          this.#bad('I15', `a reply at ${entry.number} with open calls`)
+        const isTwice = shadow.entries.some(
+          (each) => each.kind === 'assistant' && each.operation === entry.operation,
+        )
+        if (isTwice) this.#bad('I3', `the reply of ${entry.operation} stands twice`)
+        shadow.seen = Math.max(shadow.seen, entry.meta.upto)
+        for (const call of entry.meta.calls) shadow.openCalls.add(call)
+        break
+      }
+      case 'result':
+        if (!shadow.openCalls.delete(entry.meta.call)) {
+          this.#bad('I15', `a result for ${entry.meta.call}, which is not open`)
+        }
+        if (entry.meta.outcome === 'unknown') {
+          this.#world.count('call closed as unknown')
+          if (verb !== 'recover') this.#bad('I32', `${verb} closed a call as unknown`)
+        }
+        break
+      case 'compaction':
+        this.#compacted(shadow, entry)
+        break
+      case 'revert':
+        this.#world.count('revert')
+        if (shadow.running !== null) this.#world.count('revert with a compaction in flight')
+        break
+      case 'turn':
+        this.#turnEnded(shadow, entry, verb, change)
+        break
+      case 'settings':
+        for (const { after } of change.sessions ?? []) shadow.policies.add(after.policy)
+        break
+      default:
+        break
+    }
+  }
+
+  #delivered(shadow: Shadow, entry: Entry & { kind: 'input' }): void {
+    const { mail: number, lane } = entry.meta
+    const mail = shadow.mail[number - 1]
+    if (mail === undefined || mail.lane !== lane) {
+      this.#bad('I3', `no mail ${number}`)
+      return
+    }
+    if (mail.entry !== null) this.#bad('I3', `mail ${number} delivered twice`)
+    if (mail.state === 'withdrawn') this.#bad('I3', `mail ${number} was withdrawn`)
+    if (mail.body !== entry.body) this.#bad('I1', `mail ${number} was delivered changed`)
+    if (shadow.openCalls.size > 0) this.#bad('I15', `mail ${number} between a call and its result`)
+    const skipped = shadow.mail.find(
+      (each) =>
+        each.lane === lane &&
+        each.number < number &&
+        each.entry === null &&
+        each.state === 'admitted',
+    )
+    if (skipped !== undefined) this.#bad('I2', `mail ${number} overtook ${skipped.number}`)
+    if (number < shadow.lastOfLane[lane]) this.#bad('I2', `mail ${number} out of order`)
+    shadow.lastOfLane[lane] = number
+    mail.entry = entry.number
+    if (!shadow.isRunning) {
+      shadow.turn++
+      shadow.isRunning = true
+    }
+  }
+
+  #compacted(shadow: Shadow, entry: Entry & { kind: 'compaction' }): void {
+    const { covers, previous, by } = entry.meta
+    const folded = foldShadow(shadow, shadow.tail)
+    const operation = shadow.running
+    if (operation === null || operation.id !== entry.operation) {
+      this.#bad('I7', `compaction ${entry.operation} was not the one in flight`)
+    } else {
+      if (operation.fence !== shadow.fence) this.#bad('I7', `${operation.id} has an old fence`)
+      if (operation.base !== folded.base) {
+        this.#bad('I7', `${operation.id} has base ${operation.base}, it is ${folded.base}`)
+      }
+    }
+    if (covers > shadow.seen) this.#bad('I10', `covers ${covers}, seen is ${shadow.seen}`)
+    const below =
+      folded.effective?.entry.kind === 'compaction' ? folded.effective.entry.meta.previous : 0
+    const expected = by === 'rewrite' ? below : (folded.effective?.number ?? 0)
+    if (previous !== expected) this.#bad('I12', `stands on ${previous}, not on ${expected}`)
+    const grows = by === 'rewrite' ? covers === folded.covers : covers > folded.covers
+    if (!grows) this.#bad('I10', `covers ${covers} behind ${folded.covers}`)
+    const [word = ''] = wordsOfEntry(entry)
+    if (word !== `handoff ${shadow.id} ${entry.operation} ${covers}`) {
+      this.#bad('I21', `the handoff of ${shadow.id} says "${word}"`)
+    }
+    if (entry.tokens > this.#world.composition.limits.handoffTokens) {
+      this.#bad('I13', `a handoff of ${entry.tokens} tokens`)
+    }
+    if (shadow.openCalls.size > 0) this.#world.count('compaction committed with open calls')
+    const waits = shadow.mail.filter((mail) => mail.control === 'stop' && mail.state === 'admitted')
+    if (waits.length > 0) this.#world.count('interrupt at commit')
+    if (shadow.tail > covers + 1) this.#world.count('committed while the tail had grown')
+  }
+
+  #turnEnded(shadow: Shadow, entry: Entry & { kind: 'turn' }, verb: string, change: Change): void {
+    const { turn, ended } = entry.meta
+    if (!shadow.isRunning || turn !== shadow.turn) this.#bad('I11', `turn ${turn} ended twice`)
+    if (shadow.openCalls.size > 0) this.#bad('I15', `turn ${turn} ended with open calls`)
+    this.#world.count(`turn ${ended}`)
+    if (ended === 'stopped') {
+      const isMeant = shadow.mail.some((mail) => mail.control === 'stop' && mail.turnAt === turn)
+      if (!isMeant && !shadow.policies.has('interrupt')) {
+        this.#bad('I11', `turn ${turn} was stopped by nobody`)
+      }
+    }
+    if (ended === 'failed' && verb === 'recover') {
+      this.#world.count('poison turn')
+      shadow.seen = shadow.tail
+    }
+    shadow.isRunning = false
+    // Delivered but unseen input begins the next turn at once.
+    const unseen = shadow.mail.some((mail) => mail.entry !== null && mail.entry > shadow.seen)
+    for (const { after } of change.sessions ?? []) {
+      if (after.id !== shadow.id) continue
+      if ((after.turnState === 'running') !== unseen) {
+        this.#bad('I10', `turn ${turn} ended, unseen input ${unseen}, next ${after.turnState}`)
+      }
+    }
+    if (unseen) {
+      shadow.turn++
+      shadow.isRunning = true
+      this.#world.count('unseen input begins the next turn')
+    }
+  }
+
+  /** The session row is a cache of what was written: it never says anything else (I9). */
+  compareRows(change: Change): void {
+    for (const { after } of change.sessions ?? []) {
+      const shadow = this.#shadows.get(after.id)
+      if (shadow === undefined) continue
+      const folded = foldShadow(shadow, shadow.tail)
+      const pairs: readonly (readonly [string, unknown, unknown])[] = [
+        ['tail', after.tail, shadow.tail],
+        ['tail hash', after.tailHash, shadow.tailHash],
+        ['fence', after.fence, shadow.fence],
+        ['base', after.base, folded.base],
+        ['effective', after.effective, folded.effective?.number ?? 0],
+        ['covers', after.covers, folded.covers],
+        ['seen', after.seen, shadow.seen],
+        ['turn', after.turn, shadow.turn],
+        ['turn state', after.turnState === 'running', shadow.isRunning],
+        ['open calls', after.openCalls.length, shadow.openCalls.size],
+        ['operation', after.operation, shadow.running?.id ?? null],
+        ['mail', after.mail, shadow.mail.length],
+        ['pins', Object.keys(after.pins).sort().join(), [...folded.pins.keys()].sort().join()],
+      ]
+      for (const [name, found, expected] of pairs) {
+        if (found !== expected)
+          this.#bad('I9', `${name} of ${after.id}: row ${found}, entries ${expected}`)
+      }
+      for (const mail of shadow.mail) {
+        if (mail.lane === 'control' || mail.state !== 'admitted') continue
+        const isSettled = mail.number <= after.settled[mail.lane]
+        if (isSettled && (mail.entry === null || mail.entry > shadow.seen)) {
+          this.#bad('I3', `mail ${mail.number} settled, but no model has seen it`)
+        }
+      }
+    }
+  }
+}

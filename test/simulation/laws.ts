@@ -1,0 +1,234 @@
+import type { Handoff } from '../../src/message/handoff.ts'
+import type { HandoffRequest } from '../../src/session/handoff.ts'
+import type { CommitVerb, OutcomeOf, RequestOf } from '../../src/store/contract.ts'
+import type { AuditRow, OperationRow, ReplyRow } from '../../src/store/rows.ts'
+import type { Change } from '../../src/store/rules/ruling.ts'
+import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
+import { EntryLaws } from './entry-laws.ts'
+import { emptyHandoff } from './scripted.ts'
+import type { Shadow } from './shadow.ts'
+import type { Life } from './sim-process.ts'
+import { StepLaws } from './step-laws.ts'
+import type { World } from './world.ts'
+
+export interface Observed<Verb extends CommitVerb = CommitVerb> {
+  readonly verb: Verb
+  readonly request: RequestOf<Verb>
+  readonly outcome: OutcomeOf<Verb>
+  readonly change: Change | null
+}
+
+/**
+ * The contract's laws, checked after every commit and at every beginning of a step, a tool, a
+ * handoff and a send. Numbers are the contract's (I1 to I33).
+ */
+export class Laws {
+  readonly #world: World
+  readonly #entries: EntryLaws
+  readonly #steps: StepLaws
+  readonly shadows = new Map<string, Shadow>()
+  readonly #phases = new Map<string, Set<string>>()
+  readonly #beats = new Map<string, number>()
+  /** (source, key) -> where it was acknowledged to be. */
+  readonly acks = new Map<string, { sessionId: string; mail: number; body: string }>()
+  readonly #sends = new Map<string, { claimant: string | null; hasFailed: boolean }>()
+  readonly #lastSent = new Map<string, number>()
+  readonly poison = new Set<string>()
+  #words = 0
+
+  constructor(world: World) {
+    this.#world = world
+    this.#entries = new EntryLaws(world, this.shadows)
+    this.#steps = new StepLaws(world, this.shadows, this.poison)
+  }
+
+  nextWord(): string {
+    this.#words++
+    return `w${this.#words}`
+  }
+
+  observe(observed: Observed): void {
+    const { change } = observed
+    if (change === null) {
+      this.#observeRefusal(observed)
+      return
+    }
+    this.#observeRunners(observed, change)
+    this.#entries.observe(observed, change)
+    this.#observeOperations(change)
+    for (const row of change.audit ?? []) this.#observeAudit(row)
+    this.#entries.compareRows(change)
+  }
+
+  #observeRefusal({ verb, outcome }: Observed): void {
+    if (outcome.kind === 'superseded') {
+      this.#world.count(`superseded ${verb}`)
+      this.#world.count('superseded commit')
+    }
+  }
+
+  /** A runner is dismissed only when its beat has stood still for its whole lease (I25). */
+  #observeRunners({ verb }: Observed, change: Change): void {
+    const { timeline, composition } = this.#world
+    for (const { id, after } of change.runners ?? []) {
+      if (after !== null) this.#beats.set(id, timeline.now)
+      else if (verb === 'dismissRunner') {
+        const still = timeline.now - (this.#beats.get(id) ?? 0)
+        this.#world.count('runner dismissed')
+        if (still < composition.lease.leaseMs) {
+          this.#world.violate('I25', `runner ${id} dismissed ${still} ms behind its last beat`)
+        }
+      }
+    }
+  }
+
+  /** One in flight per session (I6), each begun and ended once, with its audit row (I20). */
+  #observeOperations(change: Change): void {
+    const world = this.#world
+    for (const row of change.operations ?? []) {
+      const shadow = this.shadows.get(row.sessionId)
+      if (shadow === undefined) continue
+      const phase = row.state === 'running' ? 'started' : row.state
+      const line = (change.audit ?? []).find(
+        (audit) => audit.operation === row.id && audit.phase === phase,
+      )
+      if (line === undefined || line.sessionId !== row.sessionId) {
+        world.violate('I20', `operation ${row.id} is ${row.state} without its audit row`)
+      }
+      if (row.state === 'running') this.#observeClaim(shadow, row)
+      else {
+        if (shadow.running?.id !== row.id) {
+          world.violate('I6', `operation ${row.id} ended as ${row.state} but was not running`)
+        } else shadow.running = null
+        world.count(`compaction ${row.state}`)
+        if (row.by === 'rewrite' && row.state === 'committed') world.count('rewrite committed')
+        if (row.by === 'digest' && row.state === 'committed') world.count('digest rung')
+      }
+    }
+  }
+
+  #observeClaim(shadow: Shadow, row: OperationRow): void {
+    const world = this.#world
+    if (shadow.running !== null) {
+      world.violate('I6', `${row.id} runs beside ${shadow.running.id}`)
+    }
+    if (row.fence !== shadow.fence) world.violate('I7', `claim ${row.id} under an old fence`)
+    if (row.covers > shadow.seen) {
+      world.violate('I10', `claim ${row.id} covers ${row.covers}, seen is ${shadow.seen}`)
+    }
+    shadow.running = row
+    if (row.by === 'digest') return
+    const { attemptWindowMs, attemptsPerWindow } = world.composition.settings
+    const { now } = world.timeline
+    shadow.claims.push(now)
+    const recent = shadow.claims.filter((at) => at > now - attemptWindowMs)
+    // Clocks that jump cost attempts, but not without end; steady ones keep the limit exactly.
+    const limit = world.hasBadClocks ? attemptsPerWindow * 4 : attemptsPerWindow
+    if (recent.length > limit) world.violate('I27', `${recent.length} attempts in a window`)
+  }
+
+  #observeAudit(row: Pick<AuditRow, 'operation' | 'phase' | 'kind' | 'sessionId'>): void {
+    if (row.operation === null || row.phase === null) return
+    const key = `${row.operation} ${row.phase}`
+    const known = this.#phases.get(row.operation) ?? new Set()
+    this.#phases.set(row.operation, known)
+    const isTerminal = row.kind.startsWith('compaction ') && row.phase !== 'started'
+    if (known.has(key) || (isTerminal && known.has('ended'))) {
+      this.#world.violate('I20', `operation ${row.operation} says ${row.phase} twice`)
+    }
+    if (isTerminal && !known.has(`${row.operation} started`)) {
+      this.#world.violate('I20', `operation ${row.operation} ended without a beginning`)
+    }
+    known.add(key)
+    if (isTerminal) known.add('ended')
+  }
+
+  /** What a client was told must be so, now and for ever (I1, I4). */
+  acknowledged(id: string, ack: { sessionId: string; mail: number; body: string }): void {
+    const known = this.acks.get(id)
+    if (known !== undefined && (known.mail !== ack.mail || known.sessionId !== ack.sessionId)) {
+      this.#world.violate('I4', `${id} was ${known.sessionId}/${known.mail}, now ${ack.mail}`)
+    }
+    this.acks.set(id, ack)
+    const mail = this.shadows.get(ack.sessionId)?.mail[ack.mail - 1]
+    if (mail === undefined || mail.body !== ack.body) {
+      this.#world.violate('I1', `acknowledged ${id} is not in the mailbox as sent`)
+    }
+  }
+
+  stepBegins(owner: Life, request: StepRequest): void {
+    this.#steps.stepBegins(owner, request)
+  }
+
+  isPoisoned(request: StepRequest): boolean {
+    return this.#steps.isPoisoned(request)
+  }
+
+  toolBegins(owner: Life, request: ToolRequest): void {
+    this.#steps.toolBegins(owner, request)
+  }
+
+  handoffBegins(owner: Life, request: HandoffRequest): void {
+    this.#steps.handoffBegins(owner, request)
+  }
+
+  handoffAborted(owner: Life, operation: OperationRow, reason: unknown): void {
+    this.#steps.handoffAborted(owner, operation, reason)
+  }
+
+  handoffFor(request: HandoffRequest, by: 'model' | 'digest'): Handoff {
+    const { operation, messages, cut } = request
+    const summary = `${operation.sessionId} ${operation.id} ${operation.covers}`
+    return emptyHandoff(by, summary, messages.length - cut)
+  }
+
+  replayContexts(): Promise<void> {
+    return this.#steps.replayContexts()
+  }
+
+  /** First sends are in order per address; a second needs a reason (I31). */
+  replySent(_owner: Life, reply: ReplyRow): void {
+    const world = this.#world
+    const id = `${reply.sessionId} ${reply.number}`
+    const known = this.#sends.get(id)
+    if (known !== undefined) {
+      world.count('reply sent twice')
+      const isGone = known.claimant === null || !this.#beatsLive(known.claimant)
+      if (!isGone && !known.hasFailed)
+        world.violate('I31', `reply ${id} sent twice without a fault`)
+    } else {
+      const place = `${reply.sessionId} ${reply.address}`
+      const last = this.#lastSent.get(place) ?? 0
+      if (reply.number < last) world.violate('I31', `reply ${id} sent behind ${last}`)
+      this.#lastSent.set(place, Math.max(last, reply.number))
+    }
+    this.#sends.set(id, { claimant: reply.claimant, hasFailed: false })
+  }
+
+  #beatsLive(runner: string): boolean {
+    return this.#world.tables.runners.has(runner as never)
+  }
+
+  sendFailed(reply: ReplyRow): void {
+    const known = this.#sends.get(`${reply.sessionId} ${reply.number}`)
+    if (known !== undefined) known.hasFailed = true
+  }
+
+  wasSent(reply: ReplyRow): boolean {
+    return this.#sends.has(`${reply.sessionId} ${reply.number}`)
+  }
+
+  crashed(owner: Life): void {
+    const held = [...this.shadows.values()].filter((each) => each.runner === owner.runner?.id)
+    for (const shadow of held) {
+      if (shadow.running !== null) this.#world.count('crash with a compaction in flight')
+      if (shadow.openCalls.size > 0) this.#world.count('crash with open calls')
+    }
+  }
+
+  /** A programmer's error is a violation by itself, unless a bug was planted to cause it. */
+  actorCrashed(sessionId: string | null, error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#world.violate('crash', `actor of ${sessionId}: ${text.slice(0, 600)}`)
+  }
+}

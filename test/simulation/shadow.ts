@@ -1,0 +1,160 @@
+import { isObject, type JsonValue } from '../../src/base/json.ts'
+import type { Message } from '../../src/message/message.ts'
+import type { Entry, Limits, MailRow, OperationRow, SessionRow } from '../../src/store/rows.ts'
+
+/**
+ * What a session must look like, kept by the laws alone and by other means than the store's: from
+ * the entries and mail that were written, one by one. It shares no code with what it checks.
+ */
+export interface ShadowEntry {
+  readonly number: number
+  readonly kind: Entry['kind']
+  readonly tokens: number
+  readonly fence: number
+  readonly operation: string
+  readonly entry: Entry
+  /** What a context must show for it, in the words of `wordsOf`; empty: nothing. */
+  readonly words: readonly string[]
+}
+
+export interface ShadowMail {
+  readonly number: number
+  readonly lane: MailRow['lane']
+  readonly control: string | null
+  readonly turnAt: number | null
+  readonly body: string | null
+  entry: number | null
+  state: MailRow['state']
+}
+
+export class Shadow {
+  readonly id: string
+  readonly birth: string
+  fence = 0
+  holder: string | null = null
+  runner: string | null = null
+  tailHash: string
+  seen = 0
+  turn = 0
+  isRunning = false
+  policies = new Set<string>()
+  readonly openCalls = new Set<string>()
+  readonly entries: ShadowEntry[] = []
+  readonly mail: ShadowMail[] = []
+  readonly lastOfLane = { user: 0, notification: 0 }
+  running: OperationRow | null = null
+  /** Claims by a model, by the store's clock at that moment in true time. */
+  readonly claims: number[] = []
+  recoveredAt = 0
+
+  constructor(row: SessionRow) {
+    this.id = row.id
+    this.birth = row.birth
+    this.tailHash = row.tailHash
+    this.policies.add(row.policy)
+  }
+
+  get tail(): number {
+    return this.entries.length
+  }
+}
+
+export interface Folded {
+  readonly base: number
+  readonly effective: ShadowEntry | null
+  readonly covers: number
+  readonly pins: ReadonlyMap<string, ShadowEntry>
+}
+
+/** Decision 1 by the shortest way: walk over everything. */
+export function foldShadow(shadow: Shadow, upto: number): Folded {
+  let base = 0
+  let effective = 0
+  const pins = new Map<string, ShadowEntry>()
+  for (let index = 0; index < upto; index++) {
+    const each = shadow.entries[index]
+    if (each === undefined) break
+    const { entry } = each
+    if (entry.kind === 'compaction') effective = base = each.number
+    else if (entry.kind === 'revert') {
+      base = each.number
+      const undone = shadow.entries[entry.meta.target - 1]?.entry
+      effective = undone?.kind === 'compaction' ? undone.meta.previous : 0
+    } else if (entry.kind === 'pin') {
+      pins.delete(entry.meta.name)
+      if (entry.meta.change === 'set') pins.set(entry.meta.name, each)
+    }
+  }
+  const head = shadow.entries[effective - 1]
+  const covers = head?.entry.kind === 'compaction' ? head.entry.meta.covers : 0
+  return { base, effective: head ?? null, covers, pins }
+}
+
+/** What a context as of `upto` must say, in order. */
+export function expectedWords(shadow: Shadow, upto: number): string[] {
+  const { effective, covers, pins } = foldShadow(shadow, upto)
+  const words = [...pins.values()].flatMap((pin) => pin.words)
+  if (effective !== null) words.push(...effective.words)
+  for (let index = covers; index < upto; index++) {
+    const each = shadow.entries[index]
+    if (each !== undefined && isMessage(each)) words.push(...each.words)
+  }
+  return words
+}
+
+export function isMessage({ kind }: Pick<ShadowEntry, 'kind'>): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+/** The size that a context may have been counted with, clipped as the limits say (I33). */
+export function expectedTokens(shadow: Shadow, upto: number, limits: Limits): number {
+  const { effective, covers, pins } = foldShadow(shadow, upto)
+  let tokens = effective?.tokens ?? 0
+  for (const pin of pins.values()) tokens += pin.tokens
+  let share = limits.stepTokens
+  for (let index = covers; index < upto; index++) {
+    const each = shadow.entries[index]
+    if (each === undefined) break
+    const { entry } = each
+    if (entry.kind === 'input') tokens += Math.min(each.tokens, limits.inputTokens)
+    else if (entry.kind === 'assistant') {
+      tokens += each.tokens
+      const room = limits.stepTokens - each.tokens
+      share = Math.max(16, Math.floor(room / Math.max(1, entry.meta.calls.length)))
+    } else if (entry.kind === 'result') tokens += Math.min(each.tokens, share)
+  }
+  return tokens
+}
+
+export function wordsOfEntry(entry: Entry): readonly string[] {
+  const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+  switch (entry.kind) {
+    case 'input':
+      return isObject(body) ? wordsOf(body['message'] as unknown as Message) : []
+    case 'assistant':
+      return wordsOf(body as unknown as Message)
+    case 'result':
+      return [`result ${entry.meta.call} ${String(body)}`]
+    case 'compaction':
+      return isObject(body) ? [`handoff ${String(body['summary'])}`] : []
+    case 'pin':
+      return [`system ${String(body)}`]
+    default:
+      return []
+  }
+}
+
+/** A message in words that tell who says what; what is not there says nothing. */
+export function wordsOf(message: Message): string[] {
+  if (message.role === 'handoff') return [`handoff ${message.handoff.summary}`]
+  const words: string[] = []
+  for (const part of message.parts) {
+    if (part.type === 'text') words.push(`${message.role} ${part.text}`)
+    else if (part.type === 'tool-call') words.push(`call ${part.id}`)
+    else if (part.type === 'tool-result') {
+      const [output] = part.output
+      words.push(`result ${part.callId} ${output?.type === 'text' ? output.text : ''}`)
+    }
+  }
+  return words
+}

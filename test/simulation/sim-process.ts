@@ -1,0 +1,142 @@
+import type { Clock } from '../../src/base/clock.ts'
+import { Runner } from '../../src/session/runner.ts'
+import { Sender } from '../../src/session/sender.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { faultyStore } from './faulty-store.ts'
+import type { Laws } from './laws.ts'
+import { scriptedEdge, scriptedSteps, scriptedTools, scriptedWriter } from './scripted.ts'
+import type { Owner } from './timeline.ts'
+import type { World } from './world.ts'
+
+/**
+ * A process of the simulated host: the real runner and actors over a clock, a store, a model, tools
+ * and an edge of its own. A crash drops everything it had in the air; a pause lets the world go on
+ * without it, as SIGSTOP does.
+ */
+export class SimProcess {
+  readonly name: string
+  readonly isClient: boolean
+  /** The present life; what belongs to an earlier one is dead and stays so. */
+  life: Life
+  readonly #world: World
+  readonly #laws: Laws
+  #skew = 0
+  store: Store
+
+  constructor(world: World, laws: Laws, name: string, isClient: boolean) {
+    this.#world = world
+    this.#laws = laws
+    this.name = name
+    this.isClient = isClient
+    this.life = new Life(this)
+    this.#skew = world.hasBadClocks ? world.chance.between(-5_000, 5_000) : 0
+    this.store = faultyStore(world, this.life, laws)
+  }
+
+  get runner(): Runner | null {
+    return this.life.runner
+  }
+
+  get isClosing(): boolean {
+    return this.life.isClosing
+  }
+
+  wall(): number {
+    return 1_800_000_000_000 + this.#world.timeline.now + this.#skew
+  }
+
+  jumpClock(byMs: number): void {
+    this.#skew += byMs
+  }
+
+  start(): void {
+    const world = this.#world
+    const { composition, timeline, chance } = world
+    const life = new Life(this)
+    this.life = life
+    this.store = faultyStore(world, life, this.#laws)
+    const clock: Clock = {
+      now: () => this.wall(),
+      monotonic: () => (composition.leaseClock === 'wall' ? this.wall() : timeline.now),
+      after: (delayMs, callback) => timeline.plan(life, delayMs, callback),
+    }
+    const { store } = this
+    const tools = composition.tools(scriptedTools(world, life, this.#laws))
+    const runner = new Runner({
+      store,
+      clock,
+      steps: composition.steps(scriptedSteps(world, life, this.#laws), tools),
+      tools,
+      writers: {
+        model: composition.writer(scriptedWriter(world, life, this.#laws, 'model')),
+        digest: composition.writer(scriptedWriter(world, life, this.#laws, 'digest')),
+      },
+      settings: composition.settings,
+      handoffMsMax: 4_000,
+      decisions: composition.decisions,
+      agents: ['main'],
+      host: { boot: 'boot', process: 1 },
+      lease: composition.lease,
+      random: () => chance.text(),
+      sender: new Sender({
+        store,
+        clock,
+        edges: [scriptedEdge(world, life, this.#laws)],
+        retryMs: 100,
+        attemptsMax: 8,
+      }),
+      onCrash: (sessionId, error) => this.#laws.actorCrashed(sessionId, error),
+    })
+    life.runner = runner
+    world.say(`${this.name} starts`)
+    runner.start()
+  }
+
+  crash(where: string): void {
+    const { life } = this
+    const world = this.#world
+    if (life.isDead || life.runner === null) return
+    world.say(`${this.name} crashes ${where}`)
+    world.count('crash')
+    this.#laws.crashed(life)
+    this.#die(world.chance.between(20, 3_000))
+  }
+
+  #die(forMs: number): void {
+    this.life.isDead = true
+    this.#world.timeline.plan(null, forMs, () => this.start())
+  }
+
+  pause(forMs: number): void {
+    this.#world.say(`${this.name} is paused for ${forMs}`)
+    this.life.pausedUntil = this.#world.timeline.now + forMs
+  }
+
+  /** An orderly end, then a new start. */
+  restart(): void {
+    const { life } = this
+    if (life.isDead || life.isClosing || life.runner === null) return
+    life.isClosing = true
+    this.#world.say(`${this.name} closes`)
+    const again = () => {
+      this.#world.count('closed in order')
+      this.#die(50)
+    }
+    void life.runner.close().then(() => this.#world.timeline.plan(life, 0, again))
+    // What does not end in time is ended.
+    this.#world.timeline.plan(life, 5_000, () => this.crash('while closing'))
+  }
+}
+
+/** From a start to a crash or an orderly end. */
+export class Life implements Owner {
+  readonly process: SimProcess
+  isDead = false
+  pausedUntil = 0
+  isClosing = false
+  runner: Runner | null = null
+
+  constructor(process: SimProcess) {
+    this.process = process
+  }
+}

@@ -1,0 +1,192 @@
+import type { EntryNumber, SessionId } from '../../src/base/ids.ts'
+import { buildContext, messagesOf } from '../../src/session/context.ts'
+import type { HandoffRequest } from '../../src/session/handoff.ts'
+import { memoryReads } from '../../src/store/memory/reads.ts'
+import type { OperationRow } from '../../src/store/rows.ts'
+import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
+import {
+  expectedTokens,
+  expectedWords,
+  foldShadow,
+  isMessage,
+  type Shadow,
+  wordsOf,
+} from './shadow.ts'
+import type { Life } from './sim-process.ts'
+import type { World } from './world.ts'
+
+/** Laws about what is begun: what a model is shown, which tools run, what a handoff is made from. */
+export class StepLaws {
+  readonly #world: World
+  readonly #shadows: Map<string, Shadow>
+  readonly #poison: ReadonlySet<string>
+  readonly #toolRuns = new Map<string, number>()
+  readonly #shown = new Map<string, { sessionId: string; upto: number; words: string }>()
+
+  constructor(world: World, shadows: Map<string, Shadow>, poison: ReadonlySet<string>) {
+    this.#world = world
+    this.#shadows = shadows
+    this.#poison = poison
+  }
+
+  #bad(law: string, message: string): void {
+    this.#world.violate(law, message)
+  }
+
+  /** Nothing with an effect begins but under a lease that holds (decision 21). */
+  #held(owner: Life, sessionId: string, what: string): Shadow | undefined {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow !== undefined && shadow.runner !== (owner.runner?.id ?? null)) {
+      this.#bad(
+        'I25',
+        `${what} for ${sessionId} by ${owner.process.name}, which no longer holds it`,
+      )
+    }
+    return shadow
+  }
+
+  stepBegins(owner: Life, request: StepRequest): void {
+    const { sessionId, turn, upto, context } = request
+    const shadow = this.#held(owner, sessionId, 'a step')
+    if (shadow === undefined) return
+    const { limits } = this.#world.composition
+    if (!shadow.isRunning || shadow.turn !== turn) this.#bad('I11', `a step of turn ${turn}`)
+    if (shadow.openCalls.size > 0) this.#bad('I15', 'a step with open calls')
+    const words = context.flatMap(wordsOf)
+    const expected = expectedWords(shadow, upto)
+    if (words.join('\n') !== expected.join('\n')) {
+      this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
+    }
+    this.#wellFormed(request)
+    const tokens = expectedTokens(shadow, upto, limits)
+    if (tokens + limits.outputTokens > limits.hardTokens) {
+      this.#bad('I33', `a context of ${tokens} tokens`)
+    }
+    const stop = shadow.mail.find((mail) => mail.control === 'stop' && mail.turnAt === turn)
+    if (stop?.state === 'settled') this.#bad('I11', `stop ${stop.number} was forgotten`)
+    const unseen = shadow.entries.slice(shadow.seen, upto)
+    const newest = context.at(-1)
+    if (unseen.some((each) => each.kind === 'input') && newest?.role !== 'user') {
+      this.#bad('I15', `new input is not last, ${newest?.role} is`)
+    }
+    const inputs = unseen.filter((each) => each.kind === 'input')
+    const unseenTokens = inputs.reduce(
+      (sum, each) => sum + Math.min(each.tokens, limits.inputTokens),
+      0,
+    )
+    if (unseenTokens > limits.inputTokens) this.#bad('I33', `${unseenTokens} tokens of new input`)
+    if (inputs.length > 20) this.#world.count('more than 20 items delivered at once')
+    this.#world.count('step')
+    this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, words: words.join('\n') })
+  }
+
+  /** Calls and results in pairs, ranks as they must be (I15, I18). */
+  #wellFormed({ context }: StepRequest): void {
+    let open = new Set<string>()
+    let isLead = true
+    for (const [index, message] of context.entries()) {
+      if (message.role === 'system' && !isLead) this.#bad('I18', `system rank at ${index}`)
+      if (message.role !== 'system') isLead = false
+      if (message.role === 'tool') {
+        for (const part of message.parts) {
+          if (!open.delete(part.callId)) this.#bad('I15', `an orphan result ${part.callId}`)
+        }
+        continue
+      }
+      if (open.size > 0) this.#bad('I15', `${[...open].join()} without a result`)
+      open = new Set()
+      if (message.role !== 'assistant') continue
+      for (const part of message.parts) if (part.type === 'tool-call') open.add(part.id)
+    }
+    if (open.size > 0) this.#bad('I15', 'the context ends with an open call')
+  }
+
+  /** Input that ends the process of whoever shows it to a model, until it was given up. */
+  isPoisoned({ sessionId, upto }: StepRequest): boolean {
+    const shadow = this.#shadows.get(sessionId)
+    return (
+      shadow !== undefined &&
+      this.#poison.size > 0 &&
+      shadow.entries
+        .slice(shadow.seen, upto)
+        .some((each) => each.words.some((word) => this.#poison.has(word)))
+    )
+  }
+
+  toolBegins(owner: Life, { sessionId, call, key }: ToolRequest): void {
+    const shadow = this.#held(owner, sessionId, 'a tool')
+    if (shadow !== undefined && !shadow.openCalls.has(call.id)) {
+      this.#bad('I32', `${call.name} ${call.id} runs without a record`)
+    }
+    const runs = (this.#toolRuns.get(call.id) ?? 0) + 1
+    this.#toolRuns.set(call.id, runs)
+    this.#world.count('tool run')
+    if (runs > 1) this.#world.count('tool repeated')
+    if (runs > 1 && call.name !== 'read')
+      this.#bad('I32', `${call.name} ${call.id} ran ${runs} times`)
+    if (!key.includes(sessionId)) this.#bad('I32', `key ${key} does not name its session`)
+  }
+
+  /** Made from exactly the range it will stand for, of this session and no other (I10, I21). */
+  handoffBegins(owner: Life, { operation, messages, cut }: HandoffRequest): void {
+    const shadow = this.#held(owner, operation.sessionId, 'a handoff')
+    if (shadow === undefined) return
+    let earlier = shadow.entries[operation.previous - 1]
+    while (earlier?.entry.kind === 'compaction' && earlier.entry.meta.by === 'digest') {
+      earlier = shadow.entries[earlier.entry.meta.previous - 1]
+    }
+    const from = earlier?.entry.kind === 'compaction' ? earlier.entry.meta.covers : 0
+    const head = shadow.entries.slice(from, operation.covers).filter(isMessage)
+    const expected = [...(earlier?.words ?? []), ...head.flatMap((each) => each.words)]
+    const given = messages
+      .slice(0, cut)
+      .flatMap(wordsOf)
+      .filter((word) => !word.startsWith('system '))
+    if (given.join('\n') !== expected.join('\n')) {
+      this.#bad('I21', `the source of ${operation.id}: ${difference(given, expected)}`)
+    }
+    if (operation.fence === shadow.fence && operation.trigger === 'manual') {
+      this.#world.count('manual compaction')
+    }
+    const folded = foldShadow(shadow, shadow.tail)
+    if (folded.base !== operation.base) this.#world.count('handoff begun under an old base')
+    const asked = shadow.mail.filter(
+      (mail) => mail.control === 'compact' && mail.state === 'admitted',
+    )
+    if (asked.length > (operation.trigger === 'manual' ? 1 : 0))
+      this.#world.count('joined compaction')
+  }
+
+  /** Only its deadline, loss of the lease, closing, or being superseded ends a handoff (I11). */
+  handoffAborted(owner: Life, operation: OperationRow, reason: unknown): void {
+    const shadow = this.#shadows.get(operation.sessionId)
+    const isHeld = shadow?.runner === owner.runner?.id && shadow?.fence === operation.fence
+    const isRunning = shadow?.running?.id === operation.id
+    if (reason === 'deadline') return
+    if (isHeld && isRunning && !owner.isClosing && owner.runner?.mayAct() === true) {
+      this.#bad('I11', `compaction ${operation.id} was aborted: ${String(reason)}`)
+    }
+  }
+
+  /** Any past context can be built again, byte for byte, from the store alone (decision 1). */
+  async replayContexts(): Promise<void> {
+    const reads = memoryReads(this.#world.tables)
+    for (const { sessionId, upto, words } of this.#shown.values()) {
+      const source = reads.readContext({
+        sessionId: sessionId as SessionId,
+        upto: upto as EntryNumber,
+      })
+      if (source === null) continue
+      const context = buildContext(source, source.session.limits, upto as EntryNumber)
+      const again = messagesOf(context).flatMap(wordsOf).join('\n')
+      if (again !== words)
+        this.#bad('I9', `context at ${upto} of ${sessionId} cannot be built again`)
+    }
+  }
+}
+
+function difference(found: readonly string[], expected: readonly string[]): string {
+  const at = found.findIndex((word, index) => word !== expected[index])
+  const index = at < 0 ? found.length : at
+  return `found "${found[index]}", expected "${expected[index]}" at ${index} of ${found.length}/${expected.length}`
+}

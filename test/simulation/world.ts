@@ -1,0 +1,60 @@
+import { MemoryTables } from '../../src/store/memory/tables.ts'
+import { Chance } from './chance.ts'
+import type { Composition } from './composition.ts'
+import { Timeline } from './timeline.ts'
+
+/** What no crash touches: the store's rows, the far ends, and what was promised to anybody. */
+export class World {
+  readonly seed: number
+  readonly composition: Composition
+  readonly chance: Chance
+  readonly timeline = new Timeline()
+  readonly tables: MemoryTables
+  readonly counters = new Map<string, number>()
+  readonly violations: Violation[] = []
+  readonly trace: string[] | null
+  /** Of the process whose commit is being applied. */
+  stampWall = 0
+  /** Off in the second half of a run: everything must come to rest. */
+  hasFaults = true
+  /** How much of everything goes wrong, drawn per seed: some runs are nearly quiet. */
+  readonly roughness: number
+  /** Skewed and jumping wall clocks, in half of the runs. */
+  readonly hasBadClocks: boolean
+
+  constructor(seed: number, composition: Composition, isTraced: boolean) {
+    this.seed = seed
+    this.composition = composition
+    this.chance = new Chance(seed)
+    this.trace = isTraced ? [] : null
+    this.roughness = this.chance.pick([0.2, 1, 1, 2, 4])
+    this.hasBadClocks = this.chance.hits(0.5)
+    this.tables = new MemoryTables({
+      clock: () => this.stampWall,
+      random: () => this.chance.text(),
+    })
+  }
+
+  count(what: string, by = 1): void {
+    this.counters.set(what, (this.counters.get(what) ?? 0) + by)
+  }
+
+  violate(law: string, message: string): void {
+    this.violations.push({ law, message, at: this.timeline.now })
+    this.say(`VIOLATION ${law}: ${message}`)
+  }
+
+  say(line: string): void {
+    this.trace?.push(`${this.timeline.now.toFixed(0).padStart(7)} ${line}`)
+  }
+
+  fault(share: number): boolean {
+    return this.hasFaults && this.chance.hits(share * this.roughness)
+  }
+}
+
+export interface Violation {
+  readonly law: string
+  readonly message: string
+  readonly at: number
+}
