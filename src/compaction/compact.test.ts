@@ -158,6 +158,43 @@ describe('compact', () => {
     }
   })
 
+  it('warns of repeated compaction from the second one on, once each: S14', async () => {
+    const first = await compact(long, small)
+    expect(first.warnings).toEqual([])
+    const more = [...first.messages, assistant('ok'), ...turns(30), user('go')]
+    const second = await compact(more, small)
+    expect(second.warnings).toEqual([expect.stringMatching(/compacted 2 times/)])
+    expect((await compact(more, { ...small, warnFrom: 3 })).warnings).toEqual([])
+  })
+
+  describe('orders a context as Codex does', () => {
+    const codex = { ...small, preset: 'codex' } as const
+    const roles = (result: CompactResult) => result.messages.map(({ role }) => role)
+
+    it('before a turn: the handoff, then the incoming request', async () => {
+      const messages = [system('s'), ...turns(40), user('next')]
+      const result = await compact(messages, { ...codex, trigger: 'preflight' })
+      expect(roles(result)).toEqual(['system', 'handoff', 'user'])
+    })
+
+    it('within a turn: the handoff with the open request, then the last calls and results', async () => {
+      const running = [toolCall('x'), toolResult('x', 'one'), toolCall('y'), toolResult('y', 'two')]
+      const result = await compact([system('s'), ...turns(40), user('do it'), ...running], codex)
+      expect(roles(result)).toEqual(['system', 'handoff', 'assistant', 'tool'])
+      expect(handoffOf(result).preserved.at(-1)).toMatchObject({
+        state: 'open',
+        message: user('do it'),
+      })
+    })
+
+    it('on request, with nothing open: the handoff is last', async () => {
+      expect(roles(await compact([system('s'), ...turns(40)], codex))).toEqual([
+        'system',
+        'handoff',
+      ])
+    })
+  })
+
   it('keeps images of preserved messages: S9', async () => {
     const withImage: Message = { role: 'user', parts: [{ type: 'text', text: 'this one' }, image] }
     const handoff = handoffOf(

@@ -53,6 +53,8 @@ export interface CompactOptions {
   readonly summary?: string
   /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
   readonly summarize?: SummaryWriter
+  /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
+  readonly warnFrom?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
   /** A clock for `stats.timingsMs`; without it no times are taken. */
@@ -194,8 +196,16 @@ export async function compact(
       ).length,
       timingsMs: timings.laps,
     },
-    warnings,
+    warnings: [...warnings, ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2)],
   }
+}
+
+/** Details fade with every round, and the person should know before they notice. */
+function warnOfRepetition(compactions: number, warnFrom: number): string[] {
+  if (compactions < warnFrom) return []
+  return [
+    `This conversation has now been compacted ${compactions} times; details of its beginning may be lost. A new conversation for a new task keeps more.`,
+  ]
 }
 
 function prepare(messages: readonly Message[], options: CompactOptions): Setting {

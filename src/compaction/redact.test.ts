@@ -91,6 +91,12 @@ const CANARIES: readonly (readonly [kind: string, secret: string])[] = [
   ['sentry', `sntrys_${made(80, WORD)}`],
   ['newrelic', `NRAK-${made(27, UPPER + DIGITS)}`],
   ['grafana', `glsa_${made(32, WORD)}_${made(8, HEX)}`],
+  ['onepassword', `ops_eyJ${made(200, WORD)}`],
+  [
+    'onepassword',
+    `A3-${made(6, UPPER)}-${made(6, UPPER)}-${['', '', ''].fill(made(5, UPPER)).join('-')}`,
+  ],
+  ['vercel', `vcp_${made(52, WORD)}`],
   ['jwt', `${jwtPart(33)}.${jwtPart(80)}.${made(43, `${WORD}_-`)}`],
   ['age', `AGE-SECRET-KEY-1${made(58, UPPER + DIGITS)}`],
   ['private-key', pem('RSA PRIVATE KEY', pemBody)],

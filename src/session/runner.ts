@@ -1,6 +1,6 @@
 import { KnownError } from '../base/errors.ts'
 import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
-import type { Acquire, Lease } from '../store/contract.ts'
+import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { RunnerRow, SessionRow } from '../store/rows.ts'
 import { type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
@@ -51,6 +51,8 @@ export class Runner {
   readonly #actors = new Map<SessionId, SessionActor>()
   /** Sessions whose actor crashed and whose lease we still have to give back. */
   readonly #orphans = new Map<SessionId, Lease>()
+  /** Sessions that we may hold without knowing it: the answer to an acquisition was lost. */
+  readonly #unsure = new Set<SessionId>()
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
   #id: RunnerId | null = null
   #safeUntil = 0
@@ -163,6 +165,7 @@ export class Runner {
     for (const actor of this.#actors.values()) actor.lose()
     this.#actors.clear()
     this.#orphans.clear()
+    this.#unsure.clear()
   }
 
   async #poll(): Promise<void> {
@@ -173,7 +176,8 @@ export class Runner {
       else {
         await this.#releaseOrphans()
         await this.#watchRunners()
-        await this.#takeReady(this.#id)
+        await this.#takeUnsure(this.#id)
+        if (this.#id !== null) await this.#takeReady(this.#id)
         for (const actor of this.#actors.values()) actor.wake()
         if (this.#id !== null) this.#parts.sender?.run(this.#id, () => this.mayAct())
       }
@@ -192,29 +196,45 @@ export class Runner {
     }
   }
 
-  async #take(runner: RunnerId, { id: sessionId, fence }: SessionRow): Promise<void> {
-    const holder = this.#parts.random()
-    const lease = await this.#acquire({ sessionId, runner, holder, fence })
-    if (lease === null) return
-    // The process may have lost its own row, or begun to close, while the answer was on its way.
-    if (this.#isClosing || runner !== this.#id) return
+  async #take(runner: RunnerId, session: SessionRow): Promise<void> {
+    const lease = await this.#acquire(runner, session)
+    // The process may have lost its own row, or begun to close, while the answer was on its way;
+    // the end of that row then frees the session.
+    if (lease === null || this.#isClosing || runner !== this.#id) return
     const actor = new SessionActor(this.#parts, lease, () => this.#id === runner && this.mayAct())
-    this.#actors.set(sessionId, actor)
-    const end = actor.run().then((how) => this.#forget(actor, how))
-    this.#endOf.set(actor, end)
+    this.#actors.set(lease.sessionId, actor)
+    this.#endOf.set(
+      actor,
+      actor.run().then((how) => this.#forget(actor, how)),
+    )
   }
 
-  /** An answer that was lost is found again: the holder is random and nobody else's. */
-  async #acquire(request: Acquire): Promise<Lease | null> {
-    const { store } = this.#parts
-    const { sessionId, runner, holder } = request
+  /**
+   * Asked until there is an answer. One that was lost may still be carried out later: asking again
+   * under the fence that is read then either finds it done and goes past it, or makes it void.
+   */
+  async #acquire(runner: RunnerId, { id: sessionId, fence }: SessionRow): Promise<Lease | null> {
+    const { store, random } = this.#parts
     try {
-      const outcome = await store.acquire(request)
-      return outcome.kind === 'acquired' ? outcome.lease : null
+      const outcome = await store.acquire({ sessionId, runner, holder: random(), fence })
+      this.#unsure.delete(sessionId)
+      if (outcome.kind === 'acquired') return outcome.lease
+      // Our own claim, given up for lost, was carried out between our reading and our asking.
+      if (outcome.kind === 'fence-changed') this.#unsure.add(sessionId)
+      return null
     } catch (error) {
-      if (!(error instanceof OutcomeUnknownError)) return this.#swallow(error)
-      const row = await this.#try(store.findSession(sessionId))
-      return row?.holder === holder ? { sessionId, runner, holder, fence: row.fence } : null
+      if (error instanceof OutcomeUnknownError) this.#unsure.add(sessionId)
+      return this.#swallow(error)
+    }
+  }
+
+  async #takeUnsure(runner: RunnerId): Promise<void> {
+    for (const sessionId of this.#unsure) {
+      const row = await this.#try(this.#parts.store.findSession(sessionId))
+      if (row === null) continue
+      const isOthers = row === undefined || (row.runner !== null && row.runner !== runner)
+      if (isOthers || this.#actors.has(sessionId)) this.#unsure.delete(sessionId)
+      else await this.#take(runner, row)
     }
   }
 

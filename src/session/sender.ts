@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
 import type { RunnerId } from '../base/ids.ts'
 import type { SettleReply, Store } from '../store/contract.ts'
-import { OutcomeUnknownError } from '../store/errors.ts'
 import type { ReplyRow } from '../store/rows.ts'
 
 /** Where replies leave: a chat platform, another agent's mailbox, a waiting HTTP request. */
@@ -13,13 +12,13 @@ export interface Edge {
 }
 
 const BACK_OFF_MAX = 6
-const OVERDUE_ROUNDS = 16
+/** A claim that was lost is looked for each time so many rounds found nothing to send. */
+const SEARCH_ROUNDS = 8
 
 /**
  * The outbox: claims the oldest waiting reply of an edge, sends it, settles it. Each is sent at
  * least once, in order per address; twice only if the process ends between sending and settling.
- * A claim whose answer was lost is found among the rows that name us; a settlement is repeated
- * until it is answered, because it names its attempt and cannot be done twice (I31).
+ * A settlement is repeated until it is answered: it names its attempt and cannot be done twice (I31).
  */
 export class Sender {
   readonly #store: Store
@@ -29,8 +28,6 @@ export class Sender {
   readonly #attemptsMax: number
   #emptyRounds = 0
   readonly #running = new Set<string>()
-  /** Edges where a claim may have been made that we do not know of. */
-  readonly #unsure = new Set<string>()
 
   constructor(parts: {
     readonly store: Store
@@ -75,37 +72,31 @@ export class Sender {
 
   async #claim(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
     try {
-      const lost = await this.#findLost(edge, claimant)
-      if (lost !== null) return lost
       const at = this.#clock.now()
       const outcome = await this.#store.claimReply({ edge: edge.name, claimant, at })
       if (outcome.kind === 'claimed') return outcome.reply
-      return ++this.#emptyRounds % OVERDUE_ROUNDS === 0 ? await this.#overdue(edge, claimant) : null
+      return ++this.#emptyRounds % SEARCH_ROUNDS === 0 ? await this.#search(edge, claimant) : null
     } catch (error) {
-      // The next round looks for it among the rows that name us.
-      if (error instanceof OutcomeUnknownError) this.#unsure.add(edge.name)
-      else if (!(error instanceof KnownError)) throw error
+      if (!(error instanceof KnownError)) throw error
       return null
     }
   }
 
-  /** A reply that waits longer than any of us would make it was put off by a clock that jumped. */
-  async #overdue(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
-    const waiting = await this.#store.listReplies({ state: 'waiting', limit: 100 })
+  /**
+   * What the ordinary way misses: a claim of ours whose answer never came, perhaps made long after
+   * we gave up on it; and a reply put off further than any of us would, by a clock that jumped.
+   */
+  async #search(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
+    const waiting = await this.#store.listReplies({ state: 'waiting', limit: 1_000 })
+    const here = waiting.filter((row) => row.edge === edge.name)
+    const ours = here.find((row) => row.claimant === claimant)
+    if (ours !== undefined) return ours
     const latest = this.#clock.now() + this.#retryMs * 2 ** BACK_OFF_MAX
-    const late = waiting.find((row) => row.edge === edge.name && row.dueAt > latest)
+    const late = here.find((row) => row.claimant === null && row.dueAt > latest)
     if (late === undefined) return null
     const asked = { edge: edge.name, claimant, at: late.dueAt }
     const outcome = await this.#store.claimReply(asked)
     return outcome.kind === 'claimed' ? outcome.reply : null
-  }
-
-  async #findLost(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
-    if (!this.#unsure.has(edge.name)) return null
-    const waiting = await this.#store.listReplies({ state: 'waiting', limit: 1_000 })
-    const ours = waiting.find((row) => row.claimant === claimant && row.edge === edge.name)
-    if (ours === undefined) this.#unsure.delete(edge.name)
-    return ours ?? null
   }
 
   async #settle(request: SettleReply, mayAct: () => boolean): Promise<void> {

@@ -65,19 +65,20 @@ export const openaiChat: Protocol = {
   writeFrames(reply) {
     const { answer, ask } = reply
     const { finish } = answer
+    const start = chunkShell(reply)
+    const end = chunkShell(otherReply(reply))
     const half = Math.floor(splitTokens(answer.text).length / 2)
-    const delta = (value: JsonObject, from = reply, tokens = 0) =>
-      chunk(from, { delta: value, finish_reason: null }, tokens)
     const textKey = finish === 'refusal' ? 'refusal' : 'content'
-    const end = otherReply(reply)
-    const usage = { ...shell(end, 'chat.completion.chunk'), choices: [], usage: usageOf(reply) }
+    const usage = { ...end, choices: [], usage: usageOf(reply) }
     return [
-      delta({ role: 'assistant', content: '', refusal: null }),
-      ...splitTokens(answer.reasoning).map((text) => delta({ reasoning_content: text }, reply, 1)),
+      delta(start, { role: 'assistant', content: '', refusal: null }),
+      ...splitTokens(answer.reasoning).map((text) => delta(start, { reasoning_content: text }, 1)),
       ...splitTokens(answer.text).map((text, index) =>
-        delta({ [textKey]: text }, index < half ? reply : end, 1),
+        delta(index < half ? start : end, { [textKey]: text }, 1),
       ),
-      ...answer.calls.flatMap((_, index) => callDeltas(reply, index).map((call) => delta(call))),
+      ...answer.calls.flatMap((_, index) =>
+        callDeltas(reply, index).map((call) => delta(end, call, 1)),
+      ),
       chunk(end, { delta: {}, finish_reason: FINISH[finish] }),
       ...(ask.wantsUsage ? [frame(usage)] : []),
       textFrame('[DONE]'),
@@ -112,10 +113,18 @@ function shell(reply: Reply, object: string): JsonObject {
   }
 }
 
-function chunk(reply: Reply, choice: JsonObject, tokens = 0): Frame {
+/** The fields that every chunk repeats, made once: a stream has thousands. */
+function chunkShell(reply: Reply): JsonObject {
   const usage = reply.ask.wantsUsage ? { usage: null } : {}
-  const choices = [{ index: 0, ...choice, logprobs: null }]
-  return frame({ ...shell(reply, 'chat.completion.chunk'), choices, ...usage }, { tokens })
+  return { ...shell(reply, 'chat.completion.chunk'), ...usage }
+}
+
+function chunk(start: JsonObject, choice: JsonObject, tokens = 0): Frame {
+  return frame({ ...start, choices: [{ index: 0, ...choice, logprobs: null }] }, { tokens })
+}
+
+function delta(start: JsonObject, value: JsonObject, tokens = 0): Frame {
+  return chunk(start, { delta: value, finish_reason: null }, tokens)
 }
 
 function callOf(reply: Reply, index: number, input = reply.answer.calls[index]?.input ?? '') {

@@ -236,11 +236,7 @@ describe('the server', () => {
   })
 
   it('leaves no connection and no timer when it closes, however busy it was', async () => {
-    const count = (kind: string) =>
-      process.getActiveResourcesInfo().filter((name) => name === kind).length
-    const kinds = ['TCPSocketWrap', 'TCPServerWrap', 'Timeout']
-    await sleep(50)
-    const before = kinds.map(count)
+    const before = await countResources()
     const { url, port, server, close } = await startStandIn()
     const faults = ['half-open', 'stall-after-headers', 'drip; ms=60000', 'latency; ms=60000']
     const agent = new Agent({ keepAlive: true })
@@ -258,7 +254,7 @@ describe('the server', () => {
     expect(server.journal.openSockets).toBe(0)
     await Promise.all(waiting)
     agent.destroy()
-    await vi.waitFor(() => expect(kinds.map(count)).toEqual(before))
+    expect(await countResources()).toEqual(before)
     await expect(close()).resolves.toBeUndefined()
   })
 
@@ -337,3 +333,18 @@ describe('the server', () => {
     })
   })
 })
+
+/**
+ * What keeps the process alive just now. Timers of the test runner come and go: the fewest of a few
+ * looks count, and none of the faults' own would end within them.
+ */
+async function countResources(): Promise<readonly number[]> {
+  const looks: number[][] = []
+  for (let look = 0; look < 10; look++) {
+    await sleep(20)
+    const active = process.getActiveResourcesInfo()
+    const kinds = ['TCPSocketWrap', 'TCPServerWrap', 'Timeout']
+    looks.push(kinds.map((kind) => active.filter((name) => name === kind).length))
+  }
+  return (looks[0] ?? []).map((_, index) => Math.min(...looks.map((look) => look[index] ?? 0)))
+}

@@ -102,6 +102,8 @@ export class StandIn {
     await Promise.all(exchanges.values())
     server.closeAllConnections()
     await Promise.all([ended.promise, this.journal.closed()])
+    // One that came in over an open connection while the others ended.
+    await Promise.all(exchanges.values())
     this.#server = undefined
   }
 

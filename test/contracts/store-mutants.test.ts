@@ -28,12 +28,15 @@ function asked<Verb extends CommitVerb>(
 function seeing<Verb extends CommitVerb>(verb: Verb, alter: Partial<SessionRow> | Alter): Mutation {
   const fieldsFor = typeof alter === 'function' ? alter : () => alter
   return replace(verb, (rule) => (rows, request, stamp) => {
+    const lent = new Map<string, Partial<SessionRow>>()
     const view = new Proxy(rows, {
       get(target, name) {
         if (name === 'session') {
           return (id: SessionRow['id']) => {
             const row = target.session(id)
-            return row && { ...row, ...fieldsFor(row) }
+            if (row === undefined) return undefined
+            lent.set(id, lent.get(id) ?? fieldsFor(row))
+            return { ...row, ...lent.get(id) }
           }
         }
         const value = Reflect.get(target, name, target) as unknown
@@ -46,10 +49,10 @@ function seeing<Verb extends CommitVerb>(verb: Verb, alter: Partial<SessionRow> 
       sessions: (change.sessions ?? []).map(({ before, after }) => {
         const real = rows.session(after.id)
         if (real === undefined) return { before, after }
-        const lent = Object.entries(fieldsFor(real)).filter(
-          ([name, value]) => after[name as keyof SessionRow] === value,
-        )
-        const back = lent.map(([name]) => [name, real[name as keyof SessionRow]])
+        // What the rule only saw, and did not change, is given back as it was.
+        const back = Object.entries(lent.get(after.id) ?? {})
+          .filter(([name, value]) => after[name as keyof SessionRow] === value)
+          .map(([name]) => [name, real[name as keyof SessionRow]])
         return { before: real, after: { ...after, ...Object.fromEntries(back) } }
       }),
     }))
@@ -115,137 +118,159 @@ const wide = (row: SessionRow, fields: Partial<SessionRow['limits']>) => ({
   limits: { ...row.limits, ...fields },
 })
 
-const MUTATIONS: Readonly<Record<string, Mutation>> = {
-  'no fence at delivery': forged('deliver'),
-  'no fence at the reply': forged('commitReply'),
-  'no fence at the results': forged('commitResults'),
-  'no fence at the compaction': forged('commitCompaction'),
-  'the tail is not compared': asked('setTasks', (request, rows) => {
-    const row = rows.session(request.lease.sessionId)
-    return row === undefined
-      ? request
-      : { ...request, tail: { number: row.tail, hash: row.tailHash } }
-  }),
-  'any append raises the base': afterwards('deliver', (row) => ({ base: row.tail })),
-  'a compaction covers unseen input': seeing('claimCompaction', (row) => ({ seen: row.tail })),
-  'two compactions in flight': seeing('claimCompaction', { operation: null }),
-  'a compaction makes a new id': afterwards('commitCompaction', (row) => ({
-    id: `${row.id}-2` as never,
-  })),
-  'a compaction forgets the base': afterwards('commitCompaction', () => ({ base: 0 as never })),
-  'a commit on an old base': seeing('revert', { operation: null }),
-  'the same fence on re-acquisition': replace('acquire', (rule) => (...all) => {
-    const ruling = rule(...all)
-    if (ruling.outcome.kind !== 'acquired') return ruling
-    const fence = ruling.outcome.lease.fence - 1
-    const lease = { ...ruling.outcome.lease, fence }
-    const changed = changing(ruling, (change) => ({
-      ...change,
-      sessions: (change.sessions ?? []).map(({ before, after }) => ({
-        before,
-        after: { ...after, fence },
-      })),
-    }))
-    return { ...changed, outcome: { ...ruling.outcome, lease } }
-  }),
-  'acquisition does not abandon': seeing('acquire', { operation: null }),
-  'a lease without a look at the fence': asked('acquire', (request, rows) => ({
-    ...request,
-    fence: rows.session(request.sessionId)?.fence ?? 0,
-  })),
-  'a live holder is robbed': seeing('acquire', { runner: null, holder: null }),
-  'dismissal without a look at the beat': asked('dismissRunner', (request, rows) => ({
-    ...request,
-    beat: rows.runner(request.runner)?.beat ?? 0,
-  })),
-  'keys belong to the session': asked('admit', (request, rows) => {
-    const session =
-      'sessionId' in request.to ? request.to.sessionId : rows.route(request.to.route)?.sessionId
-    return { ...request, key: `${session} ${request.key}` }
-  }),
-  'another body under a known key passes': answering('admit', 'conflict', {
-    kind: 'duplicate',
-  } as never),
-  'a key is forgotten': writing('admit', (change) => ({ ...change, intake: [] })),
-  'no limit for a lane': seeing('admit', (row) => wide(row, { laneMailMax: 1e9 })),
-  'no limit for a source': seeing('admit', (row) => wide(row, { sourceMailMax: 1e9 })),
-  'a stop has no turn': writing('admit', (change) => ({
-    ...change,
-    mail: (change.mail ?? []).map(({ sessionId, mail }) => ({
-      sessionId,
-      mail: { ...mail, turnAt: null },
+/** By the theme of the contract that must notice. */
+const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = {
+  leases: {
+    'no fence at delivery': forged('deliver'),
+    'the same fence on re-acquisition': replace('acquire', (rule) => (...all) => {
+      const ruling = rule(...all)
+      if (ruling.outcome.kind !== 'acquired') return ruling
+      const fence = ruling.outcome.lease.fence - 1
+      const lease = { ...ruling.outcome.lease, fence }
+      const changed = changing(ruling, (change) => ({
+        ...change,
+        sessions: (change.sessions ?? []).map(({ before, after }) => ({
+          before,
+          after: { ...after, fence },
+        })),
+      }))
+      return { ...changed, outcome: { ...ruling.outcome, lease } }
+    }),
+    'acquisition does not abandon': seeing('acquire', { operation: null }),
+    'a lease without a look at the fence': asked('acquire', (request, rows) => ({
+      ...request,
+      fence: rows.session(request.sessionId)?.fence ?? 0,
     })),
-  })),
-  'a stop is settled early': seeing('admit', { turnState: 'idle' }),
-  'delivery between call and result': seeing('deliver', { openCalls: [] }),
-  'unbounded delivery': seeing('deliver', (row) => wide(row, { inputTokens: 1e9 })),
-  'the bound counts one delivery only': seeing('deliver', (row) => ({ seen: row.tail })),
-  'unbounded pins': seeing('pin', (row) => wide(row, { pinTokens: 1e9 })),
-  'late input is lost with its turn': afterwards('commitReply', (row) =>
-    row.turn === 2 && row.openCalls.length === 0 && row.seen < row.tail
-      ? { turnState: 'idle', turn: 1 }
-      : {},
-  ),
-  'a step does not count as seen': afterwards('commitReply', () => ({ seen: 0 as never })),
-  'no cap on poison turns': asked('recover', (request) => ({ ...request, attemptsMax: 1e9 })),
-  'recovery at every call': seeing('recover', { recovered: -1 }),
-  'every open call is repeated': asked('recover', (request, rows) => ({
-    ...request,
-    repeatable: rows.session(request.lease.sessionId)?.openCalls ?? [],
-  })),
-  'any compaction may be reverted': asked('revert', (request, rows) => ({
-    ...request,
-    target: rows.session(request.lease.sessionId)?.effective ?? request.target,
-  })),
-  'a revert need not fit': asked('revert', (request) => ({ ...request, tokensAfter: 0 })),
-  'a rewrite blocks the way': replace('claimCompaction', (rule) => (rows, request, stamp) => {
-    const view = Object.create(rows) as Rows
-    view.session = (id) => rows.session(id)
-    view.operation = (id) => {
-      const row = rows.operation(id)
-      return row && { ...row, by: 'model' }
-    }
-    return rule(view, request, stamp)
-  }),
-  'a failure without its audit row': writing('failCompaction', (change) => ({
-    ...change,
-    audit: [],
-  })),
-  'a claim is not written down': writing('claimReply', () => ({})),
-  'settling without a look at the attempt': asked('settleReply', (request, rows) => {
-    const row = rows.reply(request.sessionId, request.number)
-    return { ...request, attempt: row?.attempt ?? 0, claimant: row?.claimant ?? request.claimant }
-  }),
-  'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({
-    ...request,
-    version: rows.route(request.route)?.version ?? 0,
-  })),
-  'the left session is not stopped': writing('startAfresh', (change) => ({ ...change, mail: [] })),
-  'erasure keeps the words': writing('eraseEntries', (change) => {
-    const { erase: _kept, ...rest } = change
-    return rest
-  }),
-  'erasure keeps the handoff': writing('eraseEntries', (change) =>
-    change.erase === undefined
-      ? change
-      : { ...change, erase: { ...change.erase, entries: change.erase.entries.slice(0, 1) } },
-  ),
-  'nothing at all': asked('createSession', (request) => request),
-  'a deletion leaves the holder in': afterwards('deleteSession', () => ({ state: 'open' })),
-  'an idle release tears a turn': asked('release', (request) => ({
-    ...request,
-    reason: 'shutdown',
-  })),
-  'withdrawing what was delivered': replace('withdraw', () => () => ({
-    outcome: { kind: 'withdrawn' },
-  })),
+    'a live holder is robbed': seeing('acquire', { runner: null, holder: null }),
+    'dismissal without a look at the beat': asked('dismissRunner', (request, rows) => ({
+      ...request,
+      beat: rows.runner(request.runner)?.beat ?? 0,
+    })),
+    'an idle release tears a turn': asked('release', (request) => ({
+      ...request,
+      reason: 'shutdown',
+    })),
+  },
+  fences: {
+    'no fence at the reply': forged('commitReply'),
+    'the tail is not compared': asked('setTasks', (request, rows) => {
+      const row = rows.session(request.lease.sessionId)
+      return row === undefined
+        ? request
+        : { ...request, tail: { number: row.tail, hash: row.tailHash } }
+    }),
+  },
+  recovery: {
+    'no fence at the results': forged('commitResults'),
+    'no cap on poison turns': asked('recover', (request) => ({ ...request, attemptsMax: 1e9 })),
+    'recovery at every call': seeing('recover', { recovered: -1 }),
+    'every open call is repeated': asked('recover', (request, rows) => ({
+      ...request,
+      repeatable: rows.session(request.lease.sessionId)?.openCalls ?? [],
+    })),
+  },
+  compactions: {
+    'no fence at the compaction': forged('commitCompaction'),
+    'any append raises the base': afterwards('deliver', (row) => ({ base: row.tail })),
+    'a compaction covers unseen input': seeing('claimCompaction', (row) => ({ seen: row.tail })),
+    'two compactions in flight': seeing('claimCompaction', { operation: null }),
+    'a compaction makes a new id': afterwards('commitCompaction', (row) => ({
+      id: `${row.id}-2` as never,
+    })),
+    'a compaction forgets the base': afterwards('commitCompaction', () => ({ base: 0 as never })),
+    'a commit on an old base': seeing('revert', { operation: null }),
+    'any compaction may be reverted': asked('revert', (request, rows) => ({
+      ...request,
+      target: rows.session(request.lease.sessionId)?.effective ?? request.target,
+    })),
+    'a revert need not fit': asked('revert', (request) => ({ ...request, tokensAfter: 0 })),
+    'a rewrite blocks the way': replace('claimCompaction', (rule) => (rows, request, stamp) => {
+      const view = Object.create(rows) as Rows
+      view.session = (id) => rows.session(id)
+      view.operation = (id) => {
+        const row = rows.operation(id)
+        return row && { ...row, by: 'model' }
+      }
+      return rule(view, request, stamp)
+    }),
+    'a failure without its audit row': writing('failCompaction', (change) => ({
+      ...change,
+      audit: [],
+    })),
+  },
+  intake: {
+    'keys belong to the session': asked('admit', (request, rows) => {
+      const session =
+        'sessionId' in request.to ? request.to.sessionId : rows.route(request.to.route)?.sessionId
+      return { ...request, key: `${session} ${request.key}` }
+    }),
+    'another body under a known key passes': answering('admit', 'conflict', {
+      kind: 'duplicate',
+    } as never),
+    'a key is forgotten': writing('admit', (change) => ({ ...change, intake: [] })),
+    'no limit for a lane': seeing('admit', (row) => wide(row, { laneMailMax: 1e9 })),
+    'no limit for a source': seeing('admit', (row) => wide(row, { sourceMailMax: 1e9 })),
+    'a stop has no turn': writing('admit', (change) => ({
+      ...change,
+      mail: (change.mail ?? []).map(({ sessionId, mail }) => ({
+        sessionId,
+        mail: { ...mail, turnAt: null },
+      })),
+    })),
+    'a stop is settled early': seeing('admit', { turnState: 'idle' }),
+    'withdrawing what was delivered': replace('withdraw', () => () => ({
+      outcome: { kind: 'withdrawn' },
+    })),
+  },
+  delivery: {
+    'delivery between call and result': seeing('deliver', { openCalls: [] }),
+    'unbounded delivery': seeing('deliver', (row) => wide(row, { inputTokens: 1e9 })),
+    'the bound counts one delivery only': seeing('deliver', (row) => ({ seen: row.tail })),
+  },
+  settings: {
+    'unbounded pins': seeing('pin', (row) => wide(row, { pinTokens: 1e9 })),
+  },
+  steps: {
+    'late input is lost with its turn': afterwards('commitReply', (row) =>
+      row.turn === 2 && row.openCalls.length === 0 && row.seen < row.tail
+        ? { turnState: 'idle', turn: 1 }
+        : {},
+    ),
+    'a step does not count as seen': afterwards('commitReply', () => ({ seen: 0 as never })),
+  },
+  outbox: {
+    'a claim is not written down': writing('claimReply', () => ({})),
+    'settling without a look at the attempt': asked('settleReply', (request, rows) => {
+      const row = rows.reply(request.sessionId, request.number)
+      return { ...request, attempt: row?.attempt ?? 0, claimant: row?.claimant ?? request.claimant }
+    }),
+  },
+  births: {
+    'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({
+      ...request,
+      version: rows.route(request.route)?.version ?? 0,
+    })),
+    'the left session is not stopped': writing('startAfresh', (change) => ({
+      ...change,
+      mail: [],
+    })),
+  },
+  erasures: {
+    'erasure keeps the words': writing('eraseEntries', (change) => {
+      const { erase: _kept, ...rest } = change
+      return rest
+    }),
+    'erasure keeps the handoff': writing('eraseEntries', (change) =>
+      change.erase === undefined
+        ? change
+        : { ...change, erase: { ...change.erase, entries: change.erase.entries.slice(0, 1) } },
+    ),
+    'a deletion leaves the holder in': afterwards('deleteSession', () => ({ state: 'open' })),
+  },
 }
 
-/** Not a bug: shows that a mutation which changes nothing is not "caught" by accident. */
-const HARMLESS = 'nothing at all'
-
-async function firstBroken(rules: Rules): Promise<string | undefined> {
-  for (const each of Object.values(STORE_CONTRACT).flat()) {
+async function firstBroken(theme: string, rules: Rules): Promise<string | undefined> {
+  for (const each of STORE_CONTRACT[theme] ?? []) {
     await using bench = await memoryBench(rules)
     try {
       await Promise.race([each.run(bench), late()])
@@ -260,16 +285,13 @@ function late(): Promise<never> {
   return new Promise((_, reject) => setTimeout(() => reject(new Error('hangs')), 2_000).unref())
 }
 
-describe('planted bugs', () => {
-  it.each(Object.keys(MUTATIONS).filter((name) => name !== HARMLESS))(
-    'caught: %s',
-    async (name) => {
-      const mutated = MUTATIONS[name]?.(RULES)
-      expect(await firstBroken({ ...RULES, ...mutated })).toBeDefined()
-    },
-  )
+describe.each(Object.entries(MUTATIONS))('planted bugs that %s must catch', (theme, mutations) => {
+  it.each(Object.entries(mutations))('%s', async (_name, mutate) => {
+    expect(await firstBroken(theme, { ...RULES, ...mutate(RULES) })).toBeDefined()
+  })
 
-  it('a mutation that changes nothing is not caught', async () => {
-    expect(await firstBroken({ ...RULES, ...MUTATIONS[HARMLESS]?.(RULES) })).toBeUndefined()
+  it('nothing is caught where nothing was planted', async () => {
+    const untouched = asked('createSession', (request) => request)(RULES)
+    expect(await firstBroken(theme, { ...RULES, ...untouched })).toBeUndefined()
   })
 })

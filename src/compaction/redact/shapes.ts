@@ -138,6 +138,19 @@ const SHAPES: readonly Shape[] = [
   { kind: 'sentry', begins: ['sntrys_', 'sntryu_'], tail: '[\\w+/=]{30,}' },
   { kind: 'newrelic', begins: ['NRAK-'], tail: '[A-Z0-9]{20,}' },
   { kind: 'grafana', begins: ['glsa_', 'glc_'], tail: '[\\w+/=]{30,}' },
+  { kind: 'onepassword', begins: ['ops_eyJ'], tail: '[\\w-]{40,}' },
+  {
+    kind: 'onepassword',
+    begins: ['A3-'],
+    tail: '[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,5}',
+    apart: true,
+  },
+  {
+    kind: 'vercel',
+    begins: ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'],
+    tail: '[A-Za-z0-9]{24,}',
+    apart: true,
+  },
   // Forms that many services share
   {
     kind: 'jwt',

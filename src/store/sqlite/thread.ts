@@ -16,7 +16,7 @@ if (port === null) throw new Error('this module runs in a worker thread only')
 
 const writers = new Map<number, Writer>()
 const readers = new Map<number, { readonly reader: Reader; readonly poll: NodeJS.Timeout }>()
-let housekeeping: NodeJS.Timeout | undefined
+let keepsHouse = false
 
 port.on('message', (first: Letter) => {
   const letters = [first]
@@ -128,8 +128,10 @@ function close(store: number): null {
 
 /** Between letters: a little of what may wait. */
 function keepHouse(): void {
-  housekeeping ??= setTimeout(() => {
-    housekeeping = undefined
+  if (keepsHouse) return
+  keepsHouse = true
+  setTimeout(() => {
+    keepsHouse = false
     let more = false
     for (const writer of writers.values()) more = writer.keepHouse() || more
     if (more) keepHouse()

@@ -54,6 +54,7 @@ export class Writer {
   readonly #storeId: string
   readonly #files: { readonly database: string | undefined; readonly wal: string | undefined }
   #damage: StoreError | undefined
+  #committedAt = Number.NEGATIVE_INFINITY
   #unanchored = false
   #anchoredAt = Number.NEGATIVE_INFINITY
   #checkedWalAt = Number.NEGATIVE_INFINITY
@@ -140,14 +141,16 @@ export class Writer {
     })
     this.#db.exec('commit')
     this.#contention.committed()
+    this.#committedAt = performance.now()
     this.#checkFiles()
     this.#follow(changes)
-    if (this.#contention.seen) sleep(PAUSE_MS)
     return results
   }
 
   #begin(): void {
     const started = performance.now()
+    // Whoever has just committed steps back for a moment while others are waiting.
+    if (this.#contention.seen) sleep(PAUSE_MS - (started - this.#committedAt))
     for (let tries = 0; ; tries++) {
       try {
         this.#db.exec('begin immediate')
@@ -194,7 +197,7 @@ export class Writer {
     for (const change of changes) {
       for (const { after } of change.sessions ?? []) {
         this.#numbers.remember(after.id)
-        if (after.runner !== null) holders.add(after.runner)
+        
       }
       for (const { sessionId } of change.entries ?? []) {
         this.#unindexed.add(this.#numbers.get(sessionId))

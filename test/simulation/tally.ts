@@ -1,0 +1,101 @@
+import type { Composition } from './composition.ts'
+import { runSeed } from './run.ts'
+
+/** What many seeds showed together. */
+export interface Tally {
+  readonly seeds: number
+  readonly events: number
+  readonly violations: readonly { seed: number; law: string; message: string }[]
+  readonly counters: ReadonlyMap<string, number>
+}
+
+const VIOLATIONS_KEPT = 20
+
+/** Runs seeds one after another; `isEnough` ends early, as when a planted bug was caught. */
+export async function runSeeds(
+  from: number,
+  count: number,
+  composition?: Composition,
+  isEnough: (tally: Tally) => boolean = () => false,
+): Promise<Tally> {
+  const counters = new Map<string, number>()
+  const violations: Tally['violations'][number][] = []
+  let tally: Tally = { seeds: 0, events: 0, violations, counters }
+  for (let seed = from; seed < from + count && !isEnough(tally); seed++) {
+    const result = await runSeed(seed, composition)
+    for (const [name, value] of result.counters) {
+      counters.set(name, (counters.get(name) ?? 0) + value)
+    }
+    const [first] = result.violations
+    if (first !== undefined && violations.length < VIOLATIONS_KEPT) {
+      violations.push({ seed, law: first.law, message: first.message })
+    }
+    tally = { ...tally, seeds: tally.seeds + 1, events: tally.events + result.events }
+  }
+  return tally
+}
+
+export function tallyUp(tallies: readonly Tally[]): Tally {
+  const counters = new Map<string, number>()
+  for (const tally of tallies) {
+    for (const [name, value] of tally.counters) {
+      counters.set(name, (counters.get(name) ?? 0) + value)
+    }
+  }
+  return {
+    seeds: tallies.reduce((sum, tally) => sum + tally.seeds, 0),
+    events: tallies.reduce((sum, tally) => sum + tally.events, 0),
+    violations: tallies.flatMap((tally) => tally.violations),
+    counters,
+  }
+}
+
+/**
+ * What must have happened for a run to mean anything: a generator that never makes the bad moment
+ * proves nothing about it.
+ */
+export const MUST_HAPPEN = [
+  'buffer > 100',
+  'call closed as unknown',
+  'clock jump',
+  'closed in order',
+  'committed while the tail had grown',
+  'compaction abandoned',
+  'compaction committed',
+  'compaction committed with open calls',
+  'compaction failed',
+  'compaction superseded',
+  'crash in recovery',
+  'crash with a compaction in flight',
+  'crash with open calls',
+  'digest rung',
+  'interrupt at commit',
+  'joined compaction',
+  'mail during compaction',
+  'manual compaction',
+  'pause',
+  'poison turn',
+  'repeated delivery',
+  'reply sent twice',
+  'revert',
+  'revert with a compaction in flight',
+  'rewrite committed',
+  'runner dismissed',
+  'start afresh started',
+  'step interrupted',
+  'superseded commitCompaction',
+  'superseded commitReply',
+  'superseded commitResults',
+  'superseded deliver',
+  'take-over mid-call',
+  'take-over mid-compaction',
+  'take-over mid-turn',
+  'tool repeated',
+  'unknown outcome',
+  'unseen input begins the next turn',
+  'withdraw withdrawn',
+] as const
+
+export function missingCounters(tally: Tally): readonly string[] {
+  return MUST_HAPPEN.filter((name) => (tally.counters.get(name) ?? 0) === 0)
+}
