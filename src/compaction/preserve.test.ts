@@ -20,7 +20,12 @@ const countMessage = (message: Message) => textOf(message).length
 
 function preserve(
   messages: readonly Message[],
-  options: { cut?: number; userTokens?: number; earlier?: Handoff } = {},
+  options: {
+    cut?: number
+    userTokens?: number
+    earlier?: Handoff
+    countMessage?: (message: Message) => number
+  } = {},
 ): Preserved {
   const { cut = messages.length, userTokens = 10_000, earlier } = options
   const allotment = { keep: 0, user: userTokens, ledger: 0, summary: 0, files: 0, tasks: 0 }
@@ -31,7 +36,7 @@ function preserve(
     plan,
     ...(earlier !== undefined && { earlier }),
     countTokens,
-    countMessage,
+    countMessage: options.countMessage ?? countMessage,
   })
 }
 
@@ -108,6 +113,20 @@ describe('preserved user messages', () => {
   it('keep images as images: S9', () => {
     const kept = preserve([{ role: 'user', parts: [{ type: 'text', text: 'see' }, image] }])
     expect(kept.messages[0]?.message.parts).toEqual([{ type: 'text', text: 'see' }, image])
+  })
+
+  it('give up an image before the words of older messages', () => {
+    const heavy = (message: Message) =>
+      countMessage(message) + (message.role === 'user' && message.parts.includes(image) ? 900 : 0)
+    const messages: Message[] = [
+      user('older'),
+      { role: 'user', parts: [{ type: 'text', text: 'see' }, image] },
+    ]
+    const kept = preserve(messages, { userTokens: 300, countMessage: heavy })
+    expect(kept.messages.map(({ message }) => textOf(message))).toEqual([
+      'older',
+      'see\n[image of message 2 left out]',
+    ])
   })
 
   it('carry on from the earlier handoff, closing what was answered since', () => {

@@ -1,5 +1,5 @@
 import type { Handoff, PreservedMessage } from '../message/handoff.ts'
-import type { Message, UserMessage, UserPart } from '../message/message.ts'
+import type { Message, TextPart, UserMessage } from '../message/message.ts'
 import { type CountTokens, clipUserParts } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
@@ -35,10 +35,12 @@ export function preserveUserMessages(request: {
   let left = plan.allotment.user
   let dropped = 0
   for (const candidate of candidates(messages, plan, earlier)) {
-    const tokens = countMessage(candidate.message) + TITLE_TOKENS
-    if (tokens <= left) {
-      kept.push(candidate)
-      left -= tokens
+    const fitting = [candidate, withoutAttachments(candidate)].find(
+      ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
+    )
+    if (fitting !== undefined) {
+      kept.push(fitting)
+      left -= countMessage(fitting.message) + TITLE_TOKENS
       continue
     }
     const isNewestOpen = kept.length === 0 && candidate.state === 'open'
@@ -46,8 +48,7 @@ export function preserveUserMessages(request: {
     // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
     left = 0
     if (room < TRUNCATED_TOKENS_MIN) dropped++
-    else if (tokens - TITLE_TOKENS <= room) kept.push(candidate)
-    else kept.push(truncate(candidate, room, request))
+    else kept.push(truncate(withoutAttachments(candidate), room, request.countTokens))
   }
   return { messages: kept.reverse(), dropped }
 }
@@ -99,29 +100,24 @@ export function isFinalReply(message: Message): boolean {
   )
 }
 
+/** An image weighs as much as many words, and words say what was wanted. */
+function withoutAttachments(candidate: PreservedMessage): PreservedMessage {
+  if (candidate.message.parts.every((part) => part.type === 'text')) return candidate
+  const parts = candidate.message.parts.map(
+    (part): TextPart =>
+      part.type === 'text'
+        ? part
+        : { type: 'text', text: `[${part.type} of message ${candidate.number} left out]` },
+  )
+  return { ...candidate, message: { role: 'user', parts }, truncated: true }
+}
+
 function truncate(
   candidate: PreservedMessage,
   tokensMax: number,
-  request: { countTokens: CountTokens; countMessage: (message: Message) => number },
+  countTokens: CountTokens,
 ): PreservedMessage {
   const { number } = candidate
-  const attachments = candidate.message.parts.filter((part) => part.type !== 'text')
-  const attachmentTokens =
-    attachments.length === 0 ? 0 : request.countMessage({ role: 'user', parts: attachments })
-  const hasRoom = attachmentTokens <= tokensMax / 2
-  const parts = candidate.message.parts.map(
-    (part): UserPart =>
-      hasRoom || part.type === 'text'
-        ? part
-        : { type: 'text', text: `[${part.type} of message ${number} left out]` },
-  )
-  const room = hasRoom ? tokensMax - attachmentTokens : tokensMax
-  return {
-    ...candidate,
-    message: {
-      role: 'user',
-      parts: clipUserParts(parts, { tokensMax: room, countTokens: request.countTokens, number }),
-    },
-    truncated: true,
-  }
+  const parts = clipUserParts(candidate.message.parts, { tokensMax, countTokens, number })
+  return { ...candidate, message: { role: 'user', parts }, truncated: true }
 }

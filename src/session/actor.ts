@@ -3,7 +3,8 @@ import { KnownError } from '../base/errors.ts'
 import type { EntryNumber, OperationId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { ToolCallPart } from '../message/message.ts'
-import type { CallResult, Lease, Store } from '../store/contract.ts'
+import type { CallResult } from '../store/commits.ts'
+import type { Lease, Store } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { OperationRow } from '../store/rows.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
@@ -270,7 +271,7 @@ export class SessionActor {
     if (session === null || context === null) return
     try {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
-      this.#tell({ kind: 'revert measured', target, tokensAfter })
+      this.#tell({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
     } catch (error) {
       this.#absorbFailure(error)
     }

@@ -1,6 +1,7 @@
 import type { MailNumber } from '../base/ids.ts'
 import type { Trigger } from '../compaction/plan.ts'
-import { type MailItem, REWRITES_MAX } from '../store/contract.ts'
+import { REWRITES_MAX } from '../store/bounds.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { CompactionBy, OperationRow } from '../store/rows.ts'
 import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
 import type { Decisions } from './decisions.ts'
@@ -130,16 +131,24 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
   const { settings, at } = state
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
   const covers = decisions.planCover(picture, trigger, settings)
-  if (covers === null) return giveUp(state, picture)
-  const hasFailedHere = picture.operations.some(
-    ({ by, base, state: ended, trigger: asked }) =>
-      by === 'model' && base === session.base && ended === 'failed' && WAITED_FOR.includes(asked),
+  // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
+  const failed = picture.operations.filter(
+    (operation) =>
+      operation.base === session.base &&
+      operation.covers === covers &&
+      operation.state === 'failed' &&
+      WAITED_FOR.includes(operation.trigger),
   )
+  const digests = failed.filter(({ by }) => by === 'digest')
+  if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, picture)
+  const hasFailed = failed.some(({ by }) => by === 'model')
   const asked = decisions.mayAskModel(picture.operations, at.wall, settings)
-  const by = hasFailedHere || asked.kind === 'wait' ? 'digest' : 'model'
+  const by = hasFailed || asked.kind === 'wait' ? 'digest' : 'model'
   return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
 }
 
+/** A digest fails when there is too little to gain; trying for ever would not make it more. */
+const DIGESTS_MAX = 2
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
 /** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */

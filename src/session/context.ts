@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../message/message.ts'
-import type { ContextEntries } from '../store/contract.ts'
+import type { ContextEntries } from '../store/queries.ts'
 import type { Entry, Limits } from '../store/rows.ts'
 
 /**

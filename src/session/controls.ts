@@ -1,5 +1,5 @@
 import type { EntryNumber } from '../base/ids.ts'
-import type { MailItem } from '../store/contract.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy } from '../store/rows.ts'
 import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
 import { claimManual } from './compacting.ts'
@@ -56,7 +56,10 @@ function revert(state: State, picture: Picture, mail: MailItem): Chosen {
     case 'measuring':
       return null
     case 'measured': {
-      const { tokensAfter, operation } = revert
+      const { operation, upto } = revert
+      const { system, pieces } = picture.context
+      const added = [...system, ...pieces.filter((piece) => piece.number > upto)]
+      const tokensAfter = added.reduce((sum, piece) => sum + piece.tokens, revert.tokensAfter)
       return commit(state, {
         verb: 'revert',
         request: {

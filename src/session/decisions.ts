@@ -1,5 +1,6 @@
 import type { MailNumber } from '../base/ids.ts'
-import { DELIVERY_MAX, type MailItem } from '../store/contract.ts'
+import { DELIVERY_MAX } from '../store/bounds.ts'
+import type { MailItem } from '../store/queries.ts'
 import { judgeHandoff, mayAskModel, planCover, unseenInputTokens } from './room.ts'
 import type { Picture } from './state.ts'
 

@@ -1,4 +1,4 @@
-import { REWRITES_MAX } from '../store/contract.ts'
+import { REWRITES_MAX } from '../store/bounds.ts'
 import { type Chosen, commit, commitNew, fencedBy, waitUntil } from './choice.ts'
 import type { Decisions } from './decisions.ts'
 import { only, type Picture, type State } from './state.ts'

@@ -1,5 +1,6 @@
 import type { OperationId } from '../base/ids.ts'
-import type { Lease, MailItem, Reads } from '../store/contract.ts'
+import type { Lease, Reads } from '../store/contract.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
 import {
   buildContext,

@@ -1,4 +1,4 @@
-import type { OperationId } from '../base/ids.ts'
+import { entryNumber, type OperationId } from '../base/ids.ts'
 import type { Lease } from '../store/contract.ts'
 import { decide } from './decide.ts'
 import type { Decisions } from './decisions.ts'
@@ -71,6 +71,8 @@ export function openState(request: {
   }
 }
 
+const NO_ENTRY = entryNumber(0)
+
 /** More refusals in a row than any order of events explains. */
 const REFUSALS_MAX = 50
 
@@ -117,11 +119,11 @@ function absorb(state: State, event: Event): Advance {
     case 'handoff failed':
       return only(absorbHandoff(state, event))
     case 'revert measured': {
-      const { target, tokensAfter } = event
+      const { target, tokensAfter, upto } = event
       if (state.revert.kind !== 'measuring') return only(state)
       return only(
         numbered(state, (operation) => ({
-          revert: { kind: 'measured', target, tokensAfter, operation },
+          revert: { kind: 'measured', target, tokensAfter, upto, operation },
         })),
       )
     }
@@ -153,7 +155,8 @@ function absorbPicture(state: State, picture: Picture, next: OperationId | null)
       running?.id !== handoff.operation.id && { handoff: { kind: 'none' } as const }),
     ...(revert.kind !== 'none' &&
       revert.target !== session.effective && { revert: { kind: 'none' } as const }),
-    ...(overflow !== null && overflow.base !== session.base && { overflow: null }),
+    ...(overflow !== null &&
+      (overflow.base !== session.base || isTurnOver(overflow.turn)) && { overflow: null }),
   }
 }
 
@@ -186,8 +189,8 @@ function absorbStep(
   const { step, picture } = state
   if (step.kind !== 'running') return state
   if (outcome.kind === 'overflow') {
-    const { base = 0, covers = 0 } = picture?.session ?? {}
-    return { ...state, step: { kind: 'none' }, overflow: { base, covers } as State['overflow'] }
+    const base = picture?.session.base ?? NO_ENTRY
+    return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base } }
   }
   // An aborted call that failed instead of answering was aborted all the same.
   const ended =

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
 import type { RunnerId } from '../base/ids.ts'
-import type { SettleReply, Store } from '../store/contract.ts'
+import type { SettleReply } from '../store/commits.ts'
+import type { Store } from '../store/contract.ts'
 import type { ReplyRow } from '../store/rows.ts'
 
 /** Where replies leave: a chat platform, another agent's mailbox, a waiting HTTP request. */
@@ -92,7 +93,7 @@ export class Sender {
     const ours = here.find((row) => row.claimant === claimant)
     if (ours !== undefined) return ours
     const latest = this.#clock.now() + this.#retryMs * 2 ** BACK_OFF_MAX
-    const late = here.find((row) => row.claimant === null && row.dueAt > latest)
+    const late = here.find((row) => row.dueAt > latest)
     if (late === undefined) return null
     const asked = { edge: edge.name, claimant, at: late.dueAt }
     const outcome = await this.#store.claimReply(asked)

@@ -1,7 +1,9 @@
 import { type EntryNumber, entryNumber, type SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
-import { type ContextEntries, LIST_MAX, type Reads } from '../store/contract.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Reads } from '../store/contract.ts'
 import { handoffOf } from '../store/fold.ts'
+import type { ContextEntries } from '../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './context.ts'
 
@@ -82,7 +84,7 @@ function isMessage({ kind }: Entry): boolean {
   return kind === 'input' || kind === 'assistant' || kind === 'result'
 }
 
-/** How large the context would be without its newest compaction. */
+/** How large the context would be without its newest compaction, its system part not counted. */
 export async function measureRevert(
   store: Reads,
   session: SessionRow,
@@ -104,7 +106,7 @@ export async function measureRevert(
     session.limits,
     context.upto,
   )
-  return without.tokens + context.system.reduce((sum, piece) => sum + piece.tokens, 0)
+  return without.tokens
 }
 
 const PAGE = 200

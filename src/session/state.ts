@@ -1,14 +1,9 @@
 import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ToolCallPart } from '../message/message.ts'
-import type {
-  CallResult,
-  CommitVerb,
-  Lease,
-  MailItem,
-  OutcomeOf,
-  RequestOf,
-} from '../store/contract.ts'
+import type { CallResult } from '../store/commits.ts'
+import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../store/contract.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepOutcome } from '../turn/step.ts'
 import type { Context } from './context.ts'
@@ -88,8 +83,8 @@ export interface State {
   readonly turnedDown: MailNumber | null
   /** The alarm for an idle compaction rang. */
   readonly idleDue: boolean
-  /** The provider found this context too long, whatever our count says. */
-  readonly overflow: { readonly base: EntryNumber; readonly covers: EntryNumber } | null
+  /** The provider found the context of this turn too long, whatever our count says. */
+  readonly overflow: { readonly turn: number; readonly base: EntryNumber } | null
   readonly failures: number
   /** Nothing is tried before this (monotonic), after the store or the model failed. */
   readonly retryAt: number
@@ -155,6 +150,8 @@ export type RevertTrack =
       readonly kind: 'measured'
       readonly target: EntryNumber
       readonly tokensAfter: number
+      /** Measured as of this entry, without system text and pins: those are added as they are then. */
+      readonly upto: EntryNumber
       readonly operation: OperationId
     }
 
@@ -205,7 +202,12 @@ export type Event = { readonly at: Instant } & (
       readonly tokens: number
     }
   | { readonly kind: 'handoff failed'; readonly operation: OperationId; readonly reason: string }
-  | { readonly kind: 'revert measured'; readonly target: EntryNumber; readonly tokensAfter: number }
+  | {
+      readonly kind: 'revert measured'
+      readonly target: EntryNumber
+      readonly tokensAfter: number
+      readonly upto: EntryNumber
+    }
   /** Something may have arrived, or the timer rang. */
   | { readonly kind: 'woken' }
   | { readonly kind: 'closing' }

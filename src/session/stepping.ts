@@ -1,6 +1,7 @@
 import type { JsonValue } from '../base/json.ts'
 import type { AssistantMessage } from '../message/message.ts'
-import { ATTEMPTS_MAX, type NewReply } from '../store/contract.ts'
+import { ATTEMPTS_MAX } from '../store/bounds.ts'
+import type { NewReply } from '../store/commits.ts'
 import { callsOf, RENDERER } from '../turn/step.ts'
 import { type Chosen, commit, commitNew, fencedBy } from './choice.ts'
 import { claimInBackground } from './compacting.ts'

@@ -1,5 +1,5 @@
-import type { ContextEntries } from './contract.ts'
 import { type Fold, fold } from './fold.ts'
+import type { ContextEntries } from './queries.ts'
 import type { Entry, EntryHead, SessionRow } from './rows.ts'
 
 /** How an engine finds what a context is folded from. */

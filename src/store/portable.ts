@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { entryNumber, isId, mailNumber, operationId, type SessionId } from '../base/ids.ts'
 import { isObject } from '../base/json.ts'
-import type { AdoptSession, Commits, ImportOutcome, MailItem, Reads } from './contract.ts'
+import type { AdoptSession, ImportOutcome } from './commits.ts'
+import type { Commits, Reads } from './contract.ts'
 import { UnknownSessionError } from './errors.ts'
+import type { MailItem } from './queries.ts'
 import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from './rows.ts'
 
 /**

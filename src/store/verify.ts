@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber } from '../base/ids.ts'
 import { checkEntry, type EntryDamage, firstHash } from './chain.ts'
-import type { Finding } from './contract.ts'
 import { FOLDED_KINDS, fold } from './fold.ts'
+import type { Finding } from './queries.ts'
 import type { Entry, EntryHead, SessionRow } from './rows.ts'
 
 /**

@@ -2,15 +2,18 @@ import { births } from './store/births.ts'
 import type { StoreBench, StoreCase } from './store/case.ts'
 import { compactions } from './store/compactions.ts'
 import { concurrency } from './store/concurrency.ts'
+import { contexts } from './store/contexts.ts'
+import { delivery } from './store/delivery.ts'
 import { erasures } from './store/erasures.ts'
 import { fences } from './store/fences.ts'
 import { intake } from './store/intake.ts'
 import { integrity, portability } from './store/integrity.ts'
 import { leases } from './store/leases.ts'
 import { outbox } from './store/outbox.ts'
+import { recovery } from './store/recovery.ts'
 import { searches } from './store/searches.ts'
 import { settings } from './store/settings.ts'
-import { delivery, recovery, steps } from './store/steps.ts'
+import { steps } from './store/steps.ts'
 
 /**
  * The contract of every engine, as cases that need no test runner: give each a bench of its own,
@@ -24,6 +27,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   steps,
   recovery,
   compactions,
+  contexts,
   settings,
   outbox,
   fences,

@@ -1,6 +1,6 @@
 import { writeEnvelope } from '../message/envelope.ts'
 import type { Message, Part } from '../message/message.ts'
-import { estimateMessage, estimatePart } from './estimate.ts'
+import { estimateMessage, estimatePart, MESSAGE_TOKENS } from './estimate.ts'
 import type { ModelFamily } from './family.ts'
 
 /** How messages are counted: by the family's estimate, or their texts by a counter handed in. */
@@ -12,7 +12,6 @@ export function messageCounter(
   const countPart = (part: Part): number => {
     switch (part.type) {
       case 'text':
-      case 'reasoning':
         return countTokens(part.text)
       case 'tool-call':
         return countTokens(`${part.name} ${part.inputText ?? JSON.stringify(part.input)}`)
@@ -22,8 +21,9 @@ export function messageCounter(
         return estimatePart(part, family)
     }
   }
+  // Roles and turn markers are no text, so that no counter of texts sees them.
   return (message) => {
     const parts = message.role === 'handoff' ? writeEnvelope(message.handoff).parts : message.parts
-    return (parts as readonly Part[]).reduce((sum, part) => sum + countPart(part), 0)
+    return (parts as readonly Part[]).reduce((sum, part) => sum + countPart(part), MESSAGE_TOKENS)
   }
 }

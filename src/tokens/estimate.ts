@@ -46,7 +46,7 @@ function tokens(weight: number, family: ModelFamily): number {
 const PROSE_PER_OUTPUT = 1.25
 
 /** Role and turn markers around a message. */
-const MESSAGE_TOKENS = 4
+export const MESSAGE_TOKENS = 4
 /** The wrapping of one call or one result, by the bills: the id alone is about twenty tokens. */
 const TOOL_TOKENS = { claude: 30, openai: 12, gemini: 12, generic: 20 } as const
 

@@ -171,19 +171,12 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
   },
   compactions: {
     'no fence at the compaction': forged('commitCompaction'),
-    'any append raises the base': afterwards('deliver', (row) => ({ base: row.tail })),
     'a compaction covers unseen input': seeing('claimCompaction', (row) => ({ seen: row.tail })),
     'two compactions in flight': seeing('claimCompaction', { operation: null }),
     'a compaction makes a new id': afterwards('commitCompaction', (row) => ({
       id: `${row.id}-2` as never,
     })),
     'a compaction forgets the base': afterwards('commitCompaction', () => ({ base: 0 as never })),
-    'a commit on an old base': seeing('revert', { operation: null }),
-    'any compaction may be reverted': asked('revert', (request, rows) => ({
-      ...request,
-      target: rows.session(request.lease.sessionId)?.effective ?? request.target,
-    })),
-    'a revert need not fit': asked('revert', (request) => ({ ...request, tokensAfter: 0 })),
     'a rewrite blocks the way': replace('claimCompaction', (rule) => (rows, request, stamp) => {
       const view = Object.create(rows) as Rows
       view.session = (id) => rows.session(id)
@@ -266,6 +259,15 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
         : { ...change, erase: { ...change.erase, entries: change.erase.entries.slice(0, 1) } },
     ),
     'a deletion leaves the holder in': afterwards('deleteSession', () => ({ state: 'open' })),
+  },
+  contexts: {
+    'a commit on an old base': seeing('revert', { operation: null }),
+    'any compaction may be reverted': asked('revert', (request, rows) => ({
+      ...request,
+      target: rows.session(request.lease.sessionId)?.effective ?? request.target,
+    })),
+    'a revert need not fit': asked('revert', (request) => ({ ...request, tokensAfter: 0 })),
+    'any append raises the base': afterwards('deliver', (row) => ({ base: row.tail })),
   },
 }
 

@@ -3,13 +3,15 @@ import type { Lease } from '../../src/store/contract.ts'
 import type { Entry, MailRow, SessionRow } from '../../src/store/rows.ts'
 import type { Change } from '../../src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
-import { foldShadow, Shadow, wordsOfEntry } from './shadow.ts'
+import { expectedTokens, foldShadow, Shadow, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
 
 /** Laws about what is written: transcript, mailbox, session row. */
 export class EntryLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
+  /** Turns in which the provider said that the context is too long. */
+  readonly overflows = new Set<string>()
 
   constructor(world: World, shadows: Map<string, Shadow>) {
     this.#world = world
@@ -26,7 +28,14 @@ export class EntryLaws {
         this.#bad('I5', `session ${before.id} became ${after.id}`)
       }
     }
+    if (verb === 'retireRunner') {
+      for (const { after } of change.sessions ?? []) {
+        Object.assign(this.#shadows.get(after.id) ?? {}, { holder: null, runner: null })
+      }
+    }
     const lease = (request as { lease?: Lease }).lease
+    if (verb === 'deliver') this.#orderOf(observed)
+    if (verb === 'recover' && lease !== undefined) this.#recovered(lease)
     if (verb === 'acquire') this.#acquired(observed)
     else if (lease !== undefined && verb !== 'failCompaction') this.#fenced(verb, lease)
     for (const { sessionId, mail } of change.mail ?? []) this.#mailWritten(sessionId, mail, change)
@@ -37,6 +46,27 @@ export class EntryLaws {
       }
       if (shadow !== undefined) this.#appended(shadow, entry, observed, change)
     }
+  }
+
+  /** People first, then notifications (decision 12). */
+  #orderOf({ request }: Observed): void {
+    const { mail, lease } = request as { mail: readonly number[]; lease: Lease }
+    const shadow = this.#shadows.get(lease.sessionId)
+    const lanes = mail.map((number) => shadow?.mail[number - 1]?.lane)
+    if (
+      lanes.lastIndexOf('user') > lanes.indexOf('notification') &&
+      lanes.includes('notification')
+    ) {
+      this.#bad('I2', 'a notification entered before a person')
+    }
+  }
+
+  /** Recovery is done once per acquisition, however often it is tried (I28). */
+  #recovered({ sessionId, fence }: Lease): void {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    if (shadow.recoveredAt === fence) this.#bad('I28', `recovered twice under fence ${fence}`)
+    shadow.recoveredAt = fence
   }
 
   #bad(law: string, message: string): void {
@@ -69,6 +99,8 @@ export class EntryLaws {
     if (shadow.runner !== null && shadow.runner !== runner) {
       this.#world.count('take-over')
       if (shadow.isRunning) this.#world.count('take-over mid-turn')
+      if (shadow.isCalling) this.#world.count('take-over mid-call')
+      shadow.isCalling = false
       if (shadow.running !== null) this.#world.count('take-over mid-compaction')
     }
     Object.assign(shadow, { fence, holder, runner })
@@ -140,6 +172,7 @@ export class EntryLaws {
           (each) => each.kind === 'assistant' && each.operation === entry.operation,
         )
         if (isTwice) this.#bad('I3', `the reply of ${entry.operation} stands twice`)
+        shadow.isCalling = false
         shadow.seen = Math.max(shadow.seen, entry.meta.upto)
         for (const call of entry.meta.calls) shadow.openCalls.add(call)
         break
@@ -157,8 +190,7 @@ export class EntryLaws {
         this.#compacted(shadow, entry)
         break
       case 'revert':
-        this.#world.count('revert')
-        if (shadow.running !== null) this.#world.count('revert with a compaction in flight')
+        this.#reverted(shadow, entry)
         break
       case 'turn':
         this.#turnEnded(shadow, entry, verb, change)
@@ -231,6 +263,22 @@ export class EntryLaws {
     if (shadow.tail > covers + 1) this.#world.count('committed while the tail had grown')
   }
 
+  /** The newest one only, and only if what comes back leaves room for input (decision 15). */
+  #reverted(shadow: Shadow, entry: Entry & { kind: 'revert' }): void {
+    this.#world.count('revert')
+    if (shadow.running !== null) this.#world.count('revert with a compaction in flight')
+    const folded = foldShadow(shadow, shadow.tail)
+    const undone = folded.effective?.entry
+    if (entry.meta.target !== undone?.number) this.#bad('I12', 'reverted what is not in effect')
+    const below =
+      undone?.kind === 'compaction' ? shadow.entries[undone.meta.previous - 1] : undefined
+    const covers = below?.entry.kind === 'compaction' ? below.entry.meta.covers : 0
+    const { limits } = this.#world.composition
+    const without = { ...folded, effective: below ?? null, covers }
+    const tokens = expectedTokens(shadow, shadow.tail, limits, without)
+    if (tokens > limits.hardTokens - limits.inputTokens) this.#bad('I33', `${tokens} by a revert`)
+  }
+
   #turnEnded(shadow: Shadow, entry: Entry & { kind: 'turn' }, verb: string, change: Change): void {
     const { turn, ended } = entry.meta
     if (!shadow.isRunning || turn !== shadow.turn) this.#bad('I11', `turn ${turn} ended twice`)
@@ -238,9 +286,21 @@ export class EntryLaws {
     this.#world.count(`turn ${ended}`)
     if (ended === 'stopped') {
       const isMeant = shadow.mail.some((mail) => mail.control === 'stop' && mail.turnAt === turn)
-      if (!isMeant && !shadow.policies.has('interrupt')) {
+      const waits = shadow.mail.some(
+        ({ lane, entry: at, state }) => lane === 'user' && at === null && state !== 'settled',
+      )
+      if (!isMeant && !(shadow.policies.has('interrupt') && waits)) {
         this.#bad('I11', `turn ${turn} was stopped by nobody`)
       }
+    }
+    const said = shadow.entries.at(-1)
+    const isFull = said?.words.includes('assistant (no answer: context-overflow)') === true
+    if (ended === 'failed' && isFull && !this.overflows.has(`${shadow.id} ${turn}`)) {
+      this.#bad('I33', `turn ${turn} was given up for want of room`)
+    }
+    const isAsked = shadow.mail.some((mail) => mail.lane === 'user' && mail.entry !== null)
+    if (ended === 'answered' && isAsked && (change.replies ?? []).length === 0) {
+      this.#bad('I31', `turn ${turn} was answered to nobody`)
     }
     if (ended === 'failed' && verb === 'recover') {
       this.#world.count('poison turn')
@@ -259,41 +319,6 @@ export class EntryLaws {
       shadow.turn++
       shadow.isRunning = true
       this.#world.count('unseen input begins the next turn')
-    }
-  }
-
-  /** The session row is a cache of what was written: it never says anything else (I9). */
-  compareRows(change: Change): void {
-    for (const { after } of change.sessions ?? []) {
-      const shadow = this.#shadows.get(after.id)
-      if (shadow === undefined) continue
-      const folded = foldShadow(shadow, shadow.tail)
-      const pairs: readonly (readonly [string, unknown, unknown])[] = [
-        ['tail', after.tail, shadow.tail],
-        ['tail hash', after.tailHash, shadow.tailHash],
-        ['fence', after.fence, shadow.fence],
-        ['base', after.base, folded.base],
-        ['effective', after.effective, folded.effective?.number ?? 0],
-        ['covers', after.covers, folded.covers],
-        ['seen', after.seen, shadow.seen],
-        ['turn', after.turn, shadow.turn],
-        ['turn state', after.turnState === 'running', shadow.isRunning],
-        ['open calls', after.openCalls.length, shadow.openCalls.size],
-        ['operation', after.operation, shadow.running?.id ?? null],
-        ['mail', after.mail, shadow.mail.length],
-        ['pins', Object.keys(after.pins).sort().join(), [...folded.pins.keys()].sort().join()],
-      ]
-      for (const [name, found, expected] of pairs) {
-        if (found !== expected)
-          this.#bad('I9', `${name} of ${after.id}: row ${found}, entries ${expected}`)
-      }
-      for (const mail of shadow.mail) {
-        if (mail.lane === 'control' || mail.state !== 'admitted') continue
-        const isSettled = mail.number <= after.settled[mail.lane]
-        if (isSettled && (mail.entry === null || mail.entry > shadow.seen)) {
-          this.#bad('I3', `mail ${mail.number} settled, but no model has seen it`)
-        }
-      }
     }
   }
 }

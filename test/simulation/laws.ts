@@ -1,12 +1,13 @@
 import type { Handoff } from '../../src/message/handoff.ts'
 import type { HandoffRequest } from '../../src/session/handoff.ts'
-import type { CommitVerb, OutcomeOf, RequestOf } from '../../src/store/contract.ts'
+import type { CommitVerb, Lease, OutcomeOf, RequestOf, Tail } from '../../src/store/contract.ts'
 import type { AuditRow, OperationRow, ReplyRow } from '../../src/store/rows.ts'
 import type { Change } from '../../src/store/rules/ruling.ts'
 import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
 import { EntryLaws } from './entry-laws.ts'
+import { compareRows } from './row-laws.ts'
 import { emptyHandoff } from './scripted.ts'
-import type { Shadow } from './shadow.ts'
+import { expectedTokens, foldShadow, type Shadow } from './shadow.ts'
 import type { Life } from './sim-process.ts'
 import { StepLaws } from './step-laws.ts'
 import type { World } from './world.ts'
@@ -33,6 +34,8 @@ export class Laws {
   readonly acks = new Map<string, { sessionId: string; mail: number; body: string }>()
   readonly #sends = new Map<string, { claimant: string | null; hasFailed: boolean }>()
   readonly #lastSent = new Map<string, number>()
+  /** What the writer gave, by operation. */
+  readonly #given = new Map<string, number>()
   readonly poison = new Set<string>()
   #words = 0
 
@@ -57,14 +60,21 @@ export class Laws {
     this.#entries.observe(observed, change)
     this.#observeOperations(change)
     for (const row of change.audit ?? []) this.#observeAudit(row)
-    this.#entries.compareRows(change)
+    compareRows(this.#world, this.shadows, change)
   }
 
-  #observeRefusal({ verb, outcome }: Observed): void {
-    if (outcome.kind === 'superseded') {
-      this.#world.count(`superseded ${verb}`)
-      this.#world.count('superseded commit')
-    }
+  /** Nothing is refused without a cause: a paid step thrown away is a loss too (I12). */
+  #observeRefusal({ verb, request, outcome }: Observed): void {
+    if (outcome.kind !== 'superseded' || !('by' in outcome)) return
+    const world = this.#world
+    world.count(`superseded ${verb}`)
+    world.count('superseded commit')
+    const { lease, tail } = request as { lease?: Lease; tail?: Tail }
+    const shadow = lease && this.shadows.get(lease.sessionId)
+    if (lease === undefined || shadow === undefined) return
+    const isHeld = shadow.fence === lease.fence && shadow.holder === lease.holder
+    const isAtTail = tail === undefined || tail.hash === shadow.tailHash
+    if (isHeld && isAtTail) world.violate('I12', `${verb} was refused without a cause`)
   }
 
   /** A runner is dismissed only when its beat has stood still for its whole lease (I25). */
@@ -101,10 +111,31 @@ export class Laws {
           world.violate('I6', `operation ${row.id} ended as ${row.state} but was not running`)
         } else shadow.running = null
         world.count(`compaction ${row.state}`)
+        if (row.state === 'failed') this.#observeFailure(shadow, row)
         if (row.by === 'rewrite' && row.state === 'committed') world.count('rewrite committed')
         if (row.by === 'digest' && row.state === 'committed') world.count('digest rung')
       }
     }
+  }
+
+  /** A handoff that was fit to be installed is not refused for what arrived behind it (I13). */
+  #observeFailure(shadow: Shadow, row: OperationRow): void {
+    const tokens = this.#given.get(row.id)
+    const { limits } = this.#world.composition
+    if (tokens === undefined || row.result['reason'] === 'closing') return
+    const folded = foldShadow(shadow, shadow.tail)
+    const covered = { ...folded, effective: null, covers: Math.max(folded.covers, row.covers) }
+    const range =
+      expectedTokens(shadow, shadow.tail, limits, folded) -
+      expectedTokens(shadow, shadow.tail, limits, covered)
+    if (tokens <= limits.handoffTokens && tokens < range && row.by !== 'rewrite') {
+      const { id } = row
+      this.#world.violate('I13', `${id} had ${tokens} tokens for ${range} and was refused`)
+    }
+  }
+
+  handoffGiven(id: string, tokens: number): void {
+    this.#given.set(id, tokens)
   }
 
   #observeClaim(shadow: Shadow, row: OperationRow): void {
@@ -141,6 +172,15 @@ export class Laws {
     }
     known.add(key)
     if (isTerminal) known.add('ended')
+  }
+
+  withdrawn(sessionId: string, mail: number): void {
+    const state = this.shadows.get(sessionId)?.mail[mail - 1]?.state
+    if (state !== 'withdrawn') this.#world.violate('I3', `withdrawn mail ${mail} is ${state}`)
+  }
+
+  overflowed({ sessionId, turn }: StepRequest): void {
+    this.#entries.overflows.add(`${sessionId} ${turn}`)
   }
 
   /** What a client was told must be so, now and for ever (I1, I4). */

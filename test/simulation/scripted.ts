@@ -30,7 +30,10 @@ export function scriptedSteps(world: World, owner: Life, laws: Laws): StepRunner
           resolve(outcome())
         })
         const outcome = (): StepOutcome => {
-          if (world.fault(0.02)) return { kind: 'overflow' }
+          if (world.fault(0.02)) {
+            laws.overflowed(request)
+            return { kind: 'overflow' }
+          }
           if (world.fault(0.03)) return { kind: 'failed', reason: 'overloaded', retryable: true }
           if (world.fault(0.01)) return { kind: 'failed', reason: 'refused', retryable: false }
           const calls = chance.hits(world.hasFaults ? 0.55 : 0.3) ? chance.between(1, 3) : 0
@@ -127,6 +130,7 @@ export function scriptedWriter(
           const tokens = isTooLong
             ? limits.handoffTokens + 1
             : chance.between(60, by === 'digest' ? 200 : limits.handoffTokens)
+          laws.handoffGiven(operation.id, tokens)
           resolve({ kind: 'written', handoff: laws.handoffFor(request, by), tokens })
         }
         if (by === 'digest') {

@@ -37,6 +37,8 @@ export class Shadow {
   seen = 0
   turn = 0
   isRunning = false
+  /** A step was begun and has not been committed. */
+  isCalling = false
   policies = new Set<string>()
   readonly openCalls = new Set<string>()
   readonly entries: ShadowEntry[] = []
@@ -107,8 +109,14 @@ export function isMessage({ kind }: Pick<ShadowEntry, 'kind'>): boolean {
 }
 
 /** The size that a context may have been counted with, clipped as the limits say (I33). */
-export function expectedTokens(shadow: Shadow, upto: number, limits: Limits): number {
-  const { effective, covers, pins } = foldShadow(shadow, upto)
+export function expectedTokens(
+  shadow: Shadow,
+  upto: number,
+  limits: Limits,
+  /** Something else than what is in effect, to ask what would be. */
+  folded: Folded = foldShadow(shadow, upto),
+): number {
+  const { effective, covers, pins } = folded
   let tokens = effective?.tokens ?? 0
   for (const pin of pins.values()) tokens += pin.tokens
   let share = limits.stepTokens

@@ -54,7 +54,10 @@ export class StepLaws {
     if (shadow.openCalls.size > 0) this.#bad('I15', 'a step with open calls')
     const words = context.flatMap(wordsOf)
     const expected = expectedWords(shadow, upto)
-    if (words.join('\n') !== expected.join('\n')) {
+    const isSystem = (word: string) => word.startsWith('system ')
+    if (words.filter(isSystem).join('\n') !== expected.filter(isSystem).join('\n')) {
+      this.#bad('I16', `pins of ${sessionId} at ${upto} are not as they were set`)
+    } else if (words.join('\n') !== expected.join('\n')) {
       this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
     }
     this.#wellFormed(request)
@@ -77,6 +80,7 @@ export class StepLaws {
     if (unseenTokens > limits.inputTokens) this.#bad('I33', `${unseenTokens} tokens of new input`)
     if (inputs.length > 20) this.#world.count('more than 20 items delivered at once')
     this.#world.count('step')
+    shadow.isCalling = true
     this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, words: words.join('\n') })
   }
 

@@ -1,7 +1,7 @@
 import { mailNumber, operationId, type SessionId, sessionId } from '../../src/base/ids.ts'
 import type { JsonValue } from '../../src/base/json.ts'
 import { canonicalJson } from '../../src/store/canonical.ts'
-import type { Admit } from '../../src/store/contract.ts'
+import type { Admit } from '../../src/store/commits.ts'
 import type { BusyPolicy, Route } from '../../src/store/rows.ts'
 import type { Laws } from './laws.ts'
 import type { SimProcess } from './sim-process.ts'
@@ -206,7 +206,10 @@ export class Workload {
     if (mails.length === 0) return
     const mail = mailNumber(this.#world.chance.between(Math.max(1, mails.length - 3), mails.length))
     this.#client.store.withdraw({ sessionId: id, mail }).then(
-      (outcome) => this.#world.count(`withdraw ${outcome.kind}`),
+      (outcome) => {
+        this.#world.count(`withdraw ${outcome.kind}`)
+        if (outcome.kind === 'withdrawn') this.#laws.withdrawn(id, mail)
+      },
       () => {},
     )
   }

@@ -1,6 +1,7 @@
 import { mailNumber, type OperationId } from '../../base/ids.ts'
+import { BLOB_BYTES_MAX, MAIL_BYTES_MAX } from '../bounds.ts'
 import { canonicalJson, sha256 } from '../canonical.ts'
-import { type Admit, BLOB_BYTES_MAX, MAIL_BYTES_MAX } from '../contract.ts'
+import type { Admit } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { mailState } from '../mail-state.ts'
 import type { Lane, MailRow, SessionRow } from '../rows.ts'

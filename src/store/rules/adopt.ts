@@ -1,6 +1,6 @@
 import { mailNumber } from '../../base/ids.ts'
 import { sha256 } from '../canonical.ts'
-import type { AdoptSession } from '../contract.ts'
+import type { AdoptSession } from '../commits.ts'
 import type { IntakeRow, SessionRow } from '../rows.ts'
 import { checkTranscript } from '../verify.ts'
 import { hashKey, intakeHash } from './admit.ts'

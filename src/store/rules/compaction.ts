@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
-import { REWRITES_MAX } from '../contract.ts'
+import { REWRITES_MAX } from '../bounds.ts'
 import { handoffOf } from '../fold.ts'
 import type { CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
 import { Draft } from './draft.ts'

@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../canonical.ts'
 import { hashBody, hashEntry, saltFor } from '../chain.ts'
-import type { NewReply } from '../contract.ts'
+import type { NewReply } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type {
   AuditKind,

@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
-import { ERASE_MAX } from '../contract.ts'
+import { ERASE_MAX } from '../bounds.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { handoffOf } from '../fold.ts'
 import type { CompactionMeta, EntryHead } from '../rows.ts'

@@ -1,5 +1,5 @@
 import { isId } from '../../base/ids.ts'
-import type { LimitsRefused } from '../contract.ts'
+import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { Limits, PinRecord } from '../rows.ts'
 import { Draft } from './draft.ts'

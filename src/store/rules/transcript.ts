@@ -1,6 +1,6 @@
 import { type EntryNumber, entryNumber, type MailNumber } from '../../base/ids.ts'
+import { DELIVERY_MAX } from '../bounds.ts'
 import { canonicalJson } from '../canonical.ts'
-import { DELIVERY_MAX } from '../contract.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { InputLane, MailRow, TurnEnd } from '../rows.ts'
 import { Draft } from './draft.ts'

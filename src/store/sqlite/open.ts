@@ -5,7 +5,7 @@ import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { preparePlace } from './place.ts'
 import { type StoreThread, storeThread } from './threads.ts'
-import { WakeFile } from './wake.ts'
+import { removeWakeFile, WakeFile } from './wake.ts'
 import type { WriterOptions } from './writer.ts'
 
 export interface SqliteOptions {
@@ -119,9 +119,14 @@ class SqliteEngine implements Engine {
 
   /** A runner that was registered here is woken here, by a file of its own. */
   #listen(verb: CommitVerb, request: unknown, outcome: { readonly kind: string }): void {
-    if (verb !== 'registerRunner' || outcome.kind !== 'done') return
-    const { id } = request as RequestOf<'registerRunner'>
-    this.#wakeFiles.push(new WakeFile(this.#path, id, () => this.#tell()))
+    if (outcome.kind !== 'done') return
+    if (verb === 'registerRunner') {
+      const { id } = request as RequestOf<'registerRunner'>
+      this.#wakeFiles.push(new WakeFile(this.#path, id, () => this.#tell()))
+    } else if (verb === 'dismissRunner') {
+      const { runner } = request as RequestOf<'dismissRunner'>
+      removeWakeFile(this.#path, runner)
+    }
   }
 
   #tell(): void {

@@ -122,7 +122,7 @@ export class SqliteRows implements Rows {
     return this.#db
       .all(
         `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash from entry
-         where id > ? and id < ? and kind = 'input' order by id`,
+         where id >= ? and id < ? and kind = 'input' order by id`,
         packed(n, number),
         packed(n + 1, 0),
       )

@@ -1,5 +1,6 @@
 import { entryNumber } from '../../base/ids.ts'
-import { LIST_MAX, type Search, type SearchHit } from '../contract.ts'
+import { LIST_MAX } from '../bounds.ts'
+import type { Search, SearchHit } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'

@@ -272,6 +272,23 @@ describe('search index', () => {
     expect((await next.search(query)).length).toBe(1)
   })
 
+  it('keeps the words of one session from those of another [I21]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const one = await Desk.open(store)
+    const other = await Desk.open(store)
+    await one.hear('nothing of note', 'a canary')
+    await other.hear('shared words', 'nothing')
+    await until(() => count(path, 'select sum(upto) as n from indexed') === 4)
+    const find = async ({ id }: Desk, text: string) =>
+      (await store.search({ sessionId: id, text, limit: 5, neighbours: 0 })).length
+    expect([await find(other, 'canary'), await find(one, 'canary')]).toEqual([0, 1])
+    // One row per entry, and every word of it a word of its session.
+    expect(
+      count(path, "select count(*) as n from entry_words where entry_words match 'canari'"),
+    ).toBe(0)
+  })
+
   it('erased words are in no file of the store afterwards [I19]', async () => {
     const path = newPath()
     const store = await open(path)

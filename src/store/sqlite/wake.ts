@@ -31,3 +31,8 @@ export class WakeFile {
     rmSync(this.#path, { force: true })
   }
 }
+
+/** For a runner that cannot tidy up after itself any more. */
+export function removeWakeFile(database: string, runner: RunnerId): void {
+  rmSync(join(wakeFolder(database), runner), { force: true })
+}

@@ -197,7 +197,7 @@ export class Writer {
     for (const change of changes) {
       for (const { after } of change.sessions ?? []) {
         this.#numbers.remember(after.id)
-        
+        if (after.runner !== null) holders.add(after.runner)
       }
       for (const { sessionId } of change.entries ?? []) {
         this.#unindexed.add(this.#numbers.get(sessionId))

@@ -12,16 +12,8 @@ import {
   sessionId,
 } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import type {
-  Admit,
-  CreateSession,
-  Fenced,
-  Lease,
-  NewReply,
-  OutcomeOf,
-  Store,
-  Tail,
-} from '../../store/contract.ts'
+import type { Admit, CreateSession, Fenced, NewReply } from '../../store/commits.ts'
+import type { Lease, OutcomeOf, Store, Tail } from '../../store/contract.ts'
 import type { CompactionBy, Limits, SessionRow, TurnEnd } from '../../store/rows.ts'
 
 export const LIMITS: Limits = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { entryNumber, type MailNumber } from '../../base/ids.ts'
-import type { Fenced, Lease } from '../../store/contract.ts'
+import type { Fenced } from '../../store/commits.ts'
+import type { Lease } from '../../store/contract.ts'
 import type { StoreCase } from './case.ts'
 import { Desk, newOperation, register, said } from './desk.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mailNumber, sessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import { MAIL_BYTES_MAX } from '../../store/contract.ts'
+import { MAIL_BYTES_MAX } from '../../store/bounds.ts'
 import type { StoreCase } from './case.ts'
 import { create, Desk, expectKind, LIMITS, newOperation, said } from './desk.ts'
 

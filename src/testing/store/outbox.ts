@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RunnerId } from '../../base/ids.ts'
-import type { ClaimReply, Store } from '../../store/contract.ts'
+import type { ClaimReply } from '../../store/commits.ts'
+import type { Store } from '../../store/contract.ts'
 import type { StoreCase } from './case.ts'
 import { Desk, expectKind, register, replyTo } from './desk.ts'
 

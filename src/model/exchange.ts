@@ -1,0 +1,269 @@
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../base/clock.ts'
+import { type DeadlineName, type Deadlines, Watch } from './deadlines.ts'
+import type { Loan } from './pool.ts'
+
+/**
+ * One HTTP exchange with a model server: the fetch that a provider's package is given for a single
+ * call. It owns the loan, the abort and all clocks.
+ *
+ * States: *waiting* (no connection yet), *sent*, *streaming* (an event stream comes in) or *reading*
+ * (anything else comes in: errors, pages), *over*. The body is read as it arrives, whether or not
+ * anybody asks for it, into a buffer; only a full buffer makes the socket wait. Whatever happens,
+ * the stream that is handed out ends, it never fails: web streams forget what they hold when they
+ * fail, and with it text that had arrived. What happened stands in `record`.
+ */
+export class Exchange {
+  readonly record: WireRecord = { phase: 'waiting' }
+  readonly #takeLoan: (origin: string) => Loan
+  readonly #prepare: (body: string) => string
+  readonly #watch: Watch
+  readonly #signal: AbortSignal
+  readonly #interrupt = () => this.abort('interrupt')
+  readonly #over = Promise.withResolvers<void>()
+  #loan: Loan | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #sink: Sink | undefined
+  #answer = Promise.withResolvers<Response>()
+  #isUsed = false
+
+  constructor(options: ExchangeOptions) {
+    this.#takeLoan = options.loan
+    this.#prepare = options.prepare
+    this.#signal = options.signal
+    this.#answer.promise.catch(() => {})
+    this.#watch = new Watch(options.clock, {
+      deadlines: options.deadlines,
+      expire: (deadline) => this.abort(deadline),
+    })
+    if (options.signal.aborted) this.abort('interrupt')
+    else options.signal.addEventListener('abort', this.#interrupt, { once: true })
+  }
+
+  /** Settles when nothing more will come over the wire. */
+  get over(): Promise<void> {
+    return this.#over.promise
+  }
+
+  get isOver(): boolean {
+    return this.record.phase === 'over'
+  }
+
+  /** For a provider's package; one request only. */
+  readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    if (this.isOver || this.#isUsed) throw new Error('this exchange is over')
+    this.#isUsed = true
+    this.#send(new URL(String(url)), init ?? {})
+    return await this.#answer.promise
+  }
+
+  /** Closes the connection; what has arrived can still be read. */
+  abort(by: AbortedBy): void {
+    if (this.isOver) return
+    this.record.abortedBy = by
+    this.#loan?.evict()
+    this.#end()
+    this.#controller?.abort(new Error('the call is over'))
+  }
+
+  /** To be called when the call is over: an exchange that was never used has clocks all the same. */
+  dispose(): void {
+    this.abort('consumer')
+  }
+
+  #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
+    let prepared: string
+    try {
+      prepared = this.#prepare(typeof body === 'string' ? body : '')
+      this.#loan = this.#takeLoan(url.origin)
+    } catch (error) {
+      this.#answer.reject(error)
+      return this.#end()
+    }
+    this.#watch.connecting()
+    this.#loan.dispatcher.dispatch(
+      {
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
+        body: prepared,
+      },
+      this.#handler(),
+    )
+  }
+
+  #handler(): Dispatcher.DispatchHandler {
+    return {
+      onRequestStart: (controller) => {
+        this.#controller = controller
+        if (this.isOver) return controller.abort(new Error('the call is over'))
+        this.record.phase = 'sent'
+        this.#watch.sent()
+      },
+      onResponseStart: (_, status, headers) => {
+        if (status >= 200 && !this.isOver) this.#start(status, headers)
+      },
+      onResponseData: (_, chunk) => {
+        if (this.isOver) return
+        this.#watch.heard()
+        this.#sink?.take(chunk)
+      },
+      onResponseEnd: () => {
+        if (this.isOver) return
+        this.record.isComplete = true
+        this.#end()
+      },
+      onResponseError: (_, error) => {
+        if (this.isOver) return
+        this.record.error = error
+        this.#loan?.evict()
+        this.#end()
+      },
+    }
+  }
+
+  #start(status: number, headers: Headers4xx): void {
+    this.record.status = status
+    this.record.headers = headers
+    const type = String(headers['content-type'] ?? '')
+    if (status < 300 && type.includes('text/event-stream')) this.#stream()
+    else this.#read({ mayStream: status < 300 && !type.includes('html') })
+  }
+
+  #stream(): StreamSink {
+    this.record.phase = 'streaming'
+    const sink = new StreamSink({
+      pause: () => {
+        this.#watch.pause()
+        this.#controller?.pause()
+      },
+      resume: () => {
+        if (this.isOver) return
+        this.#watch.heard()
+        this.#controller?.resume()
+      },
+      leave: () => this.abort('consumer'),
+    })
+    this.#sink = sink
+    const { status = 200, headers = {} } = this.record
+    this.#answer.resolve(new Response(sink.readable, { status, headers: plainHeaders(headers) }))
+    return sink
+  }
+
+  /** What is no event stream: read to its end, within bounds, for the judge. */
+  #read({ mayStream }: { mayStream: boolean }): void {
+    this.record.phase = 'reading'
+    const chunks: Buffer[] = []
+    let bytes = 0
+    this.#sink = {
+      take: (chunk) => {
+        // Some servers stream under another content type.
+        if (mayStream && bytes === 0 && EVENT_START.test(chunk.toString('latin1', 0, 16))) {
+          return this.#stream().take(chunk)
+        }
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes < READ_BYTES_MAX) return
+        this.#sink?.end()
+        this.abort('enough')
+      },
+      end: () => {
+        this.record.text = Buffer.concat(chunks).subarray(0, READ_BYTES_MAX).toString()
+      },
+    }
+  }
+
+  #end(): void {
+    if (this.isOver) return
+    this.record.phase = 'over'
+    this.#watch.stop()
+    this.#signal.removeEventListener('abort', this.#interrupt)
+    this.#sink?.end()
+    this.#answer.reject(new Error('no event stream came'))
+    this.#loan?.release()
+    this.#over.resolve()
+  }
+}
+
+export interface ExchangeOptions {
+  readonly loan: (origin: string) => Loan
+  /** The body that is sent instead of the one that the provider's package made. */
+  readonly prepare: (body: string) => string
+  readonly signal: AbortSignal
+  readonly deadlines: Deadlines
+  readonly clock: Clock
+}
+
+/** `enough`: an error page longer than anybody reads. */
+export type AbortedBy = DeadlineName | 'interrupt' | 'consumer' | 'enough'
+
+/** What happened on the wire. */
+export interface WireRecord {
+  phase: 'waiting' | 'sent' | 'streaming' | 'reading' | 'over'
+  abortedBy?: AbortedBy
+  status?: number
+  headers?: Headers4xx
+  /** The body of what was no event stream. */
+  text?: string
+  /** The connection's own failure. */
+  error?: unknown
+  /** The answer ended as HTTP has it. */
+  isComplete?: true
+}
+
+type Headers4xx = { readonly [name: string]: string | string[] | undefined }
+
+interface Sink {
+  take(chunk: Buffer): void
+  end(): void
+}
+
+/** The body as the provider's package reads it. */
+class StreamSink implements Sink {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly #pause: () => void
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #isPaused = false
+
+  constructor(socket: { pause: () => void; resume: () => void; leave: () => void }) {
+    this.#pause = socket.pause
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => {
+          if (!this.#isPaused) return
+          this.#isPaused = false
+          socket.resume()
+        },
+        cancel: () => {
+          this.#controller = undefined
+          socket.leave()
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES_MAX }),
+    )
+  }
+
+  take(chunk: Buffer): void {
+    this.#controller?.enqueue(chunk)
+    if (this.#isPaused || (this.#controller?.desiredSize ?? 1) > 0) return
+    this.#isPaused = true
+    this.#pause()
+  }
+
+  end(): void {
+    this.#controller?.close()
+    this.#controller = undefined
+  }
+}
+
+// Far more than any answer; a reader that falls this far behind makes the server wait.
+const BUFFER_BYTES_MAX = 8 * 1024 * 1024
+const READ_BYTES_MAX = 64 * 1024
+const EVENT_START = /^\s*(?:data|event|id|retry)?:/
+
+function plainHeaders(headers: Headers4xx): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}

@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { AssistantMessage, Message } from '../message/message.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { Outcome } from './outcome.ts'
+import type { ModelRoute } from './route.ts'
+
+/**
+ * All that the rest of the system knows of a model. A call is a stream of pieces whose last piece is
+ * always `end` and says how it went: nothing here throws, nothing rejects, and what was said before a
+ * failure stays said. No type, error or warning of a provider's package passes this line; their
+ * error objects carry the whole prompt.
+ */
+export interface Model {
+  readonly route: ModelRoute
+  /**
+   * One try. Nothing is sent before the first piece is asked for. Leaving the loop early closes the
+   * connection.
+   */
+  stream(request: ModelRequest, options: CallOptions): ModelStream
+  /** Reads the credential again; tells whether it is another one now. */
+  renew(): Promise<boolean>
+}
+
+export type ModelStream = AsyncIterable<Piece>
+
+export interface ModelRequest {
+  /** Any list of messages: what the provider would refuse for its form is put right here. */
+  readonly messages: readonly Message[]
+  readonly tools?: readonly ToolSpec[]
+  readonly outputTokensMax?: number
+  readonly effort?: Effort
+  /** The same for all calls that share a beginning; sets the provider's cache marks too. */
+  readonly cacheKey?: string
+}
+
+export interface ToolSpec {
+  readonly name: string
+  readonly description?: string
+  /** JSON Schema; goes out as it is. */
+  readonly inputSchema: JsonObject
+}
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof EFFORTS)[number]
+
+export interface CallOptions {
+  /** What the call is for. Calls of different purposes never share a connection. */
+  readonly purpose: string
+  /** Ends the call as `interrupted`; what has arrived until then is still delivered. */
+  readonly signal: AbortSignal
+  readonly deadlines: Deadlines
+}
+
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  /** To be run only if the outcome is `finished`: a cut stream can leave half an input. */
+  | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly input: string }
+  /** An item of the provider's that is no text, thought or call, as it came. */
+  | { readonly kind: 'item'; readonly value: JsonValue }
+  /** Something to count; a fixed word, never content. */
+  | { readonly kind: 'note'; readonly code: string }
+  /** What came before belongs to a try that failed; the answer begins anew. */
+  | { readonly kind: 'retry'; readonly after: Outcome; readonly delayMs: number }
+  | EndPiece
+
+export interface EndPiece {
+  readonly kind: 'end'
+  readonly outcome: Outcome
+  /** What was said, whole or as far as it came; null if that is nothing. */
+  readonly reply: AssistantMessage | null
+  /** What is billed, as far as the provider told. */
+  readonly usage?: CallUsage
+  /**
+   * How large the provider found the context. Not the same as the input billed: an answer in several
+   * iterations is billed for each.
+   */
+  readonly contextTokens?: number
+}
+
+export interface CallUsage {
+  /** Includes what was read from and written to a cache. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens?: number
+  readonly cacheWriteTokens?: number
+  readonly reasoningTokens?: number
+}

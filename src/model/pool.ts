@@ -1,0 +1,146 @@
+import { Pool as UndiciPool } from 'undici'
+
+/**
+ * The connections to model servers, owned by us and lent out. Each route and purpose has a line of
+ * its own (one undici dispatcher), so that a title never waits behind a summary.
+ *
+ * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
+ * Evicting it (a timeout, a reset, an abort, a dispatcher that died) takes it out of the pool at
+ * once, so nobody gets it again; it is destroyed when the last loan on it has come back, so nobody
+ * else's stream is cut. A loan comes back exactly once, however often it is released.
+ */
+export class Pool {
+  readonly #open: OpenDispatcher
+  readonly #current = new Map<string, Line>()
+  readonly #leaving = new Set<Promise<void>>()
+  readonly #retired = new Set<Line>()
+  #opened = 0
+  #closed = false
+
+  constructor(options: { readonly open?: OpenDispatcher } = {}) {
+    this.#open = options.open ?? openDispatcher
+  }
+
+  /** Lines ever opened: for tests and figures. */
+  get opened(): number {
+    return this.#opened
+  }
+
+  /** Lines that are open now, those included that wait for their last loan. */
+  get lines(): number {
+    return this.#current.size + this.#retired.size
+  }
+
+  /** Throws only when the pool is closed. */
+  loan({ origin, route, purpose }: LoanRequest): Loan {
+    if (this.#closed) throw new Error('the pool is closed')
+    const key = JSON.stringify([origin, route, purpose])
+    let line = this.#current.get(key)
+    if (line !== undefined && !isAlive(line.dispatcher)) {
+      this.#retire(line)
+      line = undefined
+    }
+    line ??= { key, number: ++this.#opened, dispatcher: this.#open(origin), loans: 0 }
+    // Behind all others: the first one is the one that was not asked for longest.
+    this.#current.delete(key)
+    this.#current.set(key, line)
+    line.loans++
+    this.#trim()
+    return this.#lend(line)
+  }
+
+  /** Cuts what is under way. May be called twice. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const line of [...this.#current.values(), ...this.#retired]) this.#destroy(line)
+    await Promise.all(this.#leaving)
+  }
+
+  #lend(line: Line): Loan {
+    let isOut = true
+    return {
+      line: line.number,
+      dispatcher: line.dispatcher,
+      evict: () => this.#retire(line),
+      release: () => {
+        if (!isOut) return
+        isOut = false
+        line.loans--
+        if (line.loans === 0 && this.#retired.has(line)) this.#destroy(line)
+      },
+    }
+  }
+
+  #retire(line: Line): void {
+    if (this.#current.get(line.key) !== line) return
+    this.#current.delete(line.key)
+    this.#retired.add(line)
+    if (line.loans === 0) this.#destroy(line)
+  }
+
+  #destroy(line: Line): void {
+    if (this.#current.get(line.key) === line) this.#current.delete(line.key)
+    this.#retired.delete(line)
+    const leaving = line.dispatcher
+      .destroy()
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
+  }
+
+  #trim(): void {
+    if (this.#current.size <= LINES_MAX) return
+    for (const line of this.#current.values()) if (line.loans === 0) return this.#retire(line)
+  }
+}
+
+export interface LoanRequest {
+  readonly origin: string
+  /** The name of the model route. */
+  readonly route: string
+  readonly purpose: string
+}
+
+export interface Loan {
+  /** The number of the line, never given twice. */
+  readonly line: number
+  readonly dispatcher: Connection
+  /** Nobody shall get this line again. */
+  evict(): void
+  release(): void
+}
+
+/** A dispatcher with one origin, as undici's `Pool` is. */
+export type Connection = Pick<UndiciPool, 'dispatch' | 'destroy' | 'closed' | 'destroyed'>
+export type OpenDispatcher = (origin: string) => Connection
+
+interface Line {
+  readonly key: string
+  readonly number: number
+  readonly dispatcher: Connection
+  loans: number
+}
+
+// Routes times purposes of a busy host are a few dozen; past this the longest unused one goes.
+const LINES_MAX = 512
+
+function isAlive({ closed, destroyed }: Connection): boolean {
+  return !closed && !destroyed
+}
+
+function openDispatcher(origin: string): Connection {
+  return new UndiciPool(origin, {
+    // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
+    connect: { timeout: CONNECT_MS_MAX },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // With HTTP/2 an abort ends a stream and leaves the connection that may be the broken part.
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  })
+}
+
+const CONNECT_MS_MAX = 60_000
+// Providers close idle connections after a minute or more; ours go first.
+const KEEP_ALIVE_MS = 20_000

@@ -1,0 +1,29 @@
+import type { Dialect } from '../message/dialect.ts'
+import type { CredentialSource } from './credential.ts'
+
+/** A model route: which model, at which provider, over which address, with which credential. */
+export interface ModelRoute {
+  /** For people, logs and failure states; never a secret. */
+  readonly name: string
+  readonly provider: ProviderName
+  readonly baseUrl: string
+  readonly credential: CredentialSource
+  readonly model: string
+  /** Sent with every request. */
+  readonly headers?: { readonly [name: string]: string }
+  /** For servers whose chat templates take nothing but user and assistant in turn. */
+  readonly dialect?: Extract<Dialect, 'strict'>
+  readonly windowTokens?: number
+  readonly outputTokensMax?: number
+}
+
+export const PROVIDERS = [
+  'openai-chat',
+  'openai-responses',
+  'codex',
+  'anthropic',
+  'google',
+  'openai-compatible',
+] as const
+
+export type ProviderName = (typeof PROVIDERS)[number]

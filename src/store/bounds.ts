@@ -1,0 +1,8 @@
+/** Everything is bounded; these are the bounds that are the same for all sessions. */
+export const MAIL_BYTES_MAX = 4 * 1024 * 1024
+export const BLOB_BYTES_MAX = 32 * 1024 * 1024
+export const DELIVERY_MAX = 256
+export const ERASE_MAX = 1_000
+export const LIST_MAX = 1_000
+export const REWRITES_MAX = 3
+export const ATTEMPTS_MAX = 3

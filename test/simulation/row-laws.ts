@@ -1,0 +1,44 @@
+import type { Change } from '../../src/store/rules/ruling.ts'
+import { foldShadow, type Shadow } from './shadow.ts'
+import type { World } from './world.ts'
+
+/** The session row is a cache of what was written: it never says anything else (I9). */
+export function compareRows(
+  world: World,
+  shadows: ReadonlyMap<string, Shadow>,
+  change: Change,
+): void {
+  for (const { after } of change.sessions ?? []) {
+    const shadow = shadows.get(after.id)
+    if (shadow === undefined) continue
+    const folded = foldShadow(shadow, shadow.tail)
+    const pairs: readonly (readonly [string, unknown, unknown])[] = [
+      ['tail', after.tail, shadow.tail],
+      ['tail hash', after.tailHash, shadow.tailHash],
+      ['fence', after.fence, shadow.fence],
+      ['base', after.base, folded.base],
+      ['effective', after.effective, folded.effective?.number ?? 0],
+      ['covers', after.covers, folded.covers],
+      ['seen', after.seen, shadow.seen],
+      ['turn', after.turn, shadow.turn],
+      ['turn state', after.turnState === 'running', shadow.isRunning],
+      ['open calls', after.openCalls.length, shadow.openCalls.size],
+      ['operation', after.operation, shadow.running?.id ?? null],
+      ['mail', after.mail, shadow.mail.length],
+      ['pins', Object.keys(after.pins).sort().join(), [...folded.pins.keys()].sort().join()],
+    ]
+    for (const [name, found, expected] of pairs) {
+      if (found !== expected)
+        world.violate('I9', `${name} of ${after.id}: row ${found}, entries ${expected}`)
+    }
+    const pinned = [...folded.pins.values()].reduce((sum, pin) => sum + pin.tokens, 0)
+    if (pinned > after.limits.pinTokens) world.violate('I33', `${pinned} tokens of pins`)
+    for (const mail of shadow.mail) {
+      if (mail.lane === 'control' || mail.state !== 'admitted') continue
+      const isSettled = mail.number <= after.settled[mail.lane]
+      if (isSettled && (mail.entry === null || mail.entry > shadow.seen)) {
+        world.violate('I3', `mail ${mail.number} settled, but no model has seen it`)
+      }
+    }
+  }
+}
