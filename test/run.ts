@@ -6,9 +6,9 @@ import type { Report } from './reporter.ts'
 
 /**
  * `npm test [-- WORD…]`: types, lint, then every test file of the tree, one part after another so
- * that each part's time means something on a small machine. A part is a folder of `src/` or `test/`,
- * or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
- * name holds one of them.
+ * that each part's time means something on a small machine. A part is a folder of `src/`, `test/` or
+ * `bench/`, or a test file directly in `test/`; new ones are found, not listed. Words select the
+ * parts whose name holds one of them.
  *
  * The last line is always `N passed, N failed`, with `, N skipped` behind it if any were.
  */
@@ -43,7 +43,7 @@ printSummary(outcomes)
 process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => outcome.failed === 0) ? 0 : 1
 
 function listParts(): Part[] {
-  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).sort()
+  const files = globSync('{src,test,bench}/**/*.test.ts', { cwd: root }).sort()
   const areas = Map.groupBy(files, (file) => {
     const [top, next = ''] = file.split(/[\\/]/)
     return `${top}/${next.replace('.test.ts', '')}`

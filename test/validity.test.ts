@@ -6,10 +6,8 @@ import { checkWire } from '../src/message/dialects/check.ts'
 import { render } from '../src/message/dialects/render.ts'
 import type { Message } from '../src/message/message.ts'
 import { repairPairs } from '../src/message/pairing.ts'
-import { corpusConversations, corpusDir } from './support/corpus.ts'
+import { CORPUS_ABSENT, corpusConversations, corpusDir } from './support/corpus.ts'
 import { compactAt } from './support/cuts.ts'
-
-const ABSENT = 'not run: the corpus is absent (set THROUGHLINE_CORPUS)'
 
 /** The same sample on every machine: a multiplicative hash of the place. */
 function isSampled(at: number, oneIn: number): boolean {
@@ -18,7 +16,7 @@ function isSampled(at: number, oneIn: number): boolean {
 
 describe('real conversations', () => {
   it('are valid for every provider after a compaction at any place', (context) => {
-    if (corpusDir() === undefined) return context.skip(ABSENT)
+    if (corpusDir() === undefined) return context.skip(CORPUS_ABSENT)
     let at = 0
     let pairs = 0
     for (const { name, conversation } of corpusConversations()) {
@@ -39,7 +37,7 @@ describe('real conversations', () => {
   })
 
   it('come out of a whole compaction smaller, valid and with what is open last: S27', async (context) => {
-    if (corpusDir() === undefined) return context.skip(ABSENT)
+    if (corpusDir() === undefined) return context.skip(CORPUS_ABSENT)
     let compacted = 0
     let at = 0
     for (const { name, conversation } of corpusConversations()) {

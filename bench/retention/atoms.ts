@@ -1,18 +1,19 @@
+import { isObject } from '../../src/base/json.ts'
 import { eachLeaf, eachText } from '../../src/compaction/ledger/gather.ts'
 import type { Message, ToolCallPart } from '../../src/message/message.ts'
 
-/** The measure of research/evaluation.md 3.1, held-out variant; deliberately not the ledger's own rules. */
+/**
+ * What the measure counts: the pieces of tool arguments that look like names. Deliberately not the
+ * ledger's own rules, which are what is measured.
+ */
 const SPLIT = /[\s"'`,;(){}[\]<>|&=]+/
 const BODY_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'TodoWrite'])
 
 export function atomsOf(call: ToolCallPart): string[] {
   const leaves: string[] = []
   if (BODY_TOOLS.has(call.name)) {
-    const input = call.input
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
-      const path = (input as { [key: string]: unknown })['file_path']
-      if (typeof path === 'string') leaves.push(path)
-    }
+    const path = isObject(call.input) ? call.input['file_path'] : undefined
+    if (typeof path === 'string') leaves.push(path)
   } else eachLeaf(call.input, (leaf) => leaves.push(leaf))
   const atoms = new Set<string>()
   for (const leaf of leaves) {
@@ -25,7 +26,8 @@ export function atomsOf(call: ToolCallPart): string[] {
   return [...atoms]
 }
 
-export function textOf(message: Message): string {
+/** All that the message says, a tool's arguments and results included. */
+export function wordsOf(message: Message): string {
   const texts: string[] = []
   eachText(message, (text) => texts.push(text))
   return texts.join('\n')
@@ -44,7 +46,7 @@ export function demandOf(history: string, after: readonly Message[]): string[] {
         }
       }
     }
-    seen += `\n${textOf(message)}`
+    seen += `\n${wordsOf(message)}`
   }
   return [...needed]
 }

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
-import { textOf } from './atoms.ts'
+import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
+import { wordsOf } from './atoms.ts'
 import { otherEvents } from './others.ts'
 import { type Score, scoreOf } from './score.ts'
-import { corpusFolder, type Event, longCuts, readSessions, recordedEvents } from './sessions.ts'
+import { type Event, longCuts, readSessions, recordedEvents } from './sessions.ts'
 import {
   DEFAULTS,
   DIGEST_AND_LEDGER,
@@ -14,8 +14,8 @@ import {
 } from './settings.ts'
 
 /**
- * How much of what the agent goes on to use is still there after a compaction: the held-out variant
- * of the research notes (evaluation, 3.1). It measures presence, not understanding; after a real
+ * How much of what the agent goes on to use is still there after a compaction: atoms of
+ * its later tool calls that only the compacted part held. It measures presence, not understanding; after a real
  * compaction an agent can only use what it still knew; and one project dominates the recorded
  * sessions. The ledger cuts text into words much as the measure cuts arguments into atoms, so what
  * is tested is which words are worth their room, not how words are found.
@@ -25,9 +25,9 @@ import {
 const isVerbose = process.argv.includes('--verbose')
 
 async function main(): Promise<void> {
-  const folder = corpusFolder()
-  if (!existsSync(folder)) {
-    console.log('not run: corpus absent; THROUGHLINE_CORPUS says where it is')
+  const folder = corpusDir()
+  if (folder === undefined) {
+    console.log(CORPUS_ABSENT)
     return
   }
   const sessions = readSessions(folder)
@@ -67,7 +67,7 @@ async function run(name: string, events: readonly Event[], setting: Setting, pro
 }
 
 function newestText(event: Event): string {
-  return event.before.map(textOf).join('\n').slice(-48_000)
+  return event.before.map(wordsOf).join('\n').slice(-48_000)
 }
 
 function heading(title: string): void {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
 import type { AssistantPart, Message } from '../../src/message/message.ts'
+import { objectsOf } from '../../test/support/corpus.ts'
 import { type Event, eventOf } from './sessions.ts'
 
 /** Conversations of other agents, with other tools, cut at 60%: do the same rules hold there? */
@@ -82,8 +83,4 @@ function readPi(entry: JsonValue): Message[] {
 function result(callId: JsonValue | undefined, text: string): Message {
   const output = [{ type: 'text' as const, text }]
   return { role: 'tool', parts: [{ type: 'tool-result', callId: String(callId), output }] }
-}
-
-function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return (Array.isArray(value) ? (value as JsonValue[]) : []).filter(isObject)
 }

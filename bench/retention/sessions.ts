@@ -4,7 +4,8 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
 import type { AssistantPart, Message, ResultPart } from '../../src/message/message.ts'
-import { demandOf, textOf } from './atoms.ts'
+import { blocksOf } from '../../test/support/corpus.ts'
+import { demandOf, wordsOf } from './atoms.ts'
 
 /** One compaction: what stood before it, the summary that a model really wrote, what was needed. */
 export interface Event {
@@ -15,10 +16,6 @@ export interface Event {
   readonly summary?: string
   /** Atoms of later calls that only the history held. */
   readonly demand: readonly string[]
-}
-
-export function corpusFolder(): string {
-  return process.env['THROUGHLINE_CORPUS'] ?? path.resolve('..', 'shared', 'corpus')
 }
 
 export interface Session {
@@ -55,12 +52,10 @@ function halfOf(id: string): 'tune' | 'test' {
 }
 
 function readMessage(type: 'user' | 'assistant', message: JsonObject, meta: boolean): Message {
-  const content = message['content'] ?? ''
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-  const items = (Array.isArray(blocks) ? (blocks as JsonValue[]) : []).filter(isObject)
+  const blocks = blocksOf(message['content'])
   if (type === 'assistant') {
     const parts: AssistantPart[] = []
-    for (const block of items) {
+    for (const block of blocks) {
       if (block['type'] === 'text') parts.push({ type: 'text', text: String(block['text']) })
       if (block['type'] === 'tool_use') {
         const { id, name, input } = block
@@ -69,7 +64,7 @@ function readMessage(type: 'user' | 'assistant', message: JsonObject, meta: bool
     }
     return { role: 'assistant', parts }
   }
-  const results = items.filter((block) => block['type'] === 'tool_result')
+  const results = blocks.filter((block) => block['type'] === 'tool_result')
   if (results.length > 0) {
     return {
       role: 'tool',
@@ -81,7 +76,7 @@ function readMessage(type: 'user' | 'assistant', message: JsonObject, meta: bool
       })),
     }
   }
-  const texts = items.filter((block) => block['type'] === 'text')
+  const texts = blocks.filter((block) => block['type'] === 'text')
   return {
     role: 'user',
     parts: texts.map((block) => ({ type: 'text', text: String(block['text']) })),
@@ -90,11 +85,9 @@ function readMessage(type: 'user' | 'assistant', message: JsonObject, meta: bool
 }
 
 function readOutput(content: JsonValue | undefined): ResultPart[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  const items = (Array.isArray(content) ? (content as JsonValue[]) : []).filter(isObject)
-  return items
-    .filter((item) => item['type'] === 'text')
-    .map((item) => ({ type: 'text', text: String(item['text']) }))
+  return blocksOf(content)
+    .filter((block) => block['type'] === 'text')
+    .map((block) => ({ type: 'text', text: String(block['text']) }))
 }
 
 /** Fewer messages or atoms say little about a compaction. */
@@ -110,7 +103,7 @@ export function recordedEvents(sessions: readonly Session[]): Event[] {
         name: `${id.slice(0, 8)}.${index + 1}`,
         before: messages.slice(summaries[index - 1] ?? 0, cut),
         after: messages.slice(cut + 1, summaries[index + 1]),
-        ...(summary !== undefined && { summary: textOf(summary) }),
+        ...(summary !== undefined && { summary: wordsOf(summary) }),
       })
     }),
   )
@@ -137,6 +130,6 @@ export function eventOf(
 ): Event[] {
   const { after, minima = MINIMA, ...event } = request
   if (event.before.length < minima.before || after.length < minima.after) return []
-  const demand = demandOf(event.before.map(textOf).join('\n'), after)
+  const demand = demandOf(event.before.map(wordsOf).join('\n'), after)
   return demand.length < minima.atoms ? [] : [{ ...event, demand }]
 }

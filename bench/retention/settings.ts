@@ -1,7 +1,8 @@
 import { type CompactOptions, compact } from '../../src/compaction/compact.ts'
 import { writeEnvelope } from '../../src/message/envelope.ts'
 import type { Message } from '../../src/message/message.ts'
-import { textOf } from './atoms.ts'
+import { plainText } from '../../src/message/text.ts'
+import { wordsOf } from './atoms.ts'
 import { type Score, scoreOf } from './score.ts'
 import type { Event } from './sessions.ts'
 
@@ -73,9 +74,8 @@ function tokensOf(messages: readonly Message[]): number {
 function contextText(messages: readonly Message[]): string {
   return messages
     .map((message) => {
-      if (message.role !== 'handoff') return textOf(message)
-      const { parts } = writeEnvelope(message.handoff)
-      return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+      if (message.role !== 'handoff') return wordsOf(message)
+      return plainText(writeEnvelope(message.handoff).parts)
     })
     .join('\n')
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
 import type { AssistantPart, Message, ResultPart, UserPart } from '../../src/message/message.ts'
+import { blocksOf } from '../../test/support/corpus.ts'
 
 /**
  * Recorded model calls with what the provider reported, read straight from the session files: the
@@ -177,11 +178,6 @@ function resultPart(block: JsonObject): ResultPart[] {
   if (block['type'] === 'text') return [{ type: 'text', text: String(block['text']) }]
   if (block['type'] === 'image') return [{ type: 'image', source: { kind: 'id', id: '' } }]
   return []
-}
-
-function blocksOf(content: JsonValue | undefined): readonly JsonObject[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isObject) : []
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { observe, predictNext, UNCALIBRATED } from '../../src/tokens/calibration.ts'
 import { estimateMessage } from '../../src/tokens/estimate.ts'
 import { familyOf } from '../../src/tokens/family.ts'
+import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { readSessions, type SessionCalls, type Stretch } from './calls.ts'
 
 /**
@@ -36,12 +35,9 @@ interface Pair {
   readonly reportedInput: number
 }
 
-const corpus =
-  process.env['THROUGHLINE_CORPUS'] ??
-  fileURLToPath(new URL('../../../shared/corpus', import.meta.url))
-
-if (existsSync(corpus)) report(readSessions(corpus).flatMap(pairsOf))
-else console.log(`not run: corpus absent (looked in ${corpus}; set THROUGHLINE_CORPUS)`)
+const corpus = corpusDir()
+if (corpus === undefined) console.log(CORPUS_ABSENT)
+else report(readSessions(corpus).flatMap(pairsOf))
 
 function pairsOf(session: SessionCalls): readonly Pair[] {
   const pairs: Pair[] = []

@@ -10,11 +10,11 @@ import { checkWire } from '../../src/message/dialects/check.ts'
 import { render } from '../../src/message/dialects/render.ts'
 import type { Message } from '../../src/message/message.ts'
 import { repairPairs } from '../../src/message/pairing.ts'
-import { corpusConversations, corpusDir } from '../../test/support/corpus.ts'
+import { CORPUS_ABSENT, corpusConversations, corpusDir } from '../../test/support/corpus.ts'
 import { compactAt } from '../../test/support/cuts.ts'
 
 if (corpusDir() === undefined) {
-  console.log('not run: the corpus is absent (set THROUGHLINE_CORPUS)')
+  console.log(CORPUS_ABSENT)
   process.exit(0)
 }
 

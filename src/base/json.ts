@@ -9,6 +9,11 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue }
 
+/** `Array.isArray` for JSON: that one forgets what a readonly list holds. */
+export function isArray(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

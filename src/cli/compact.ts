@@ -15,7 +15,7 @@ import { familyOf } from '../tokens/family.ts'
 import { buildCompactCommand, type CompactFlags } from './compact-options.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { type Canvas, explainResult } from './explain.ts'
-import { commandForm, currentPlace, quote } from './hint.ts'
+import { commandForm, currentPlace, shellWord } from './hint.ts'
 import { readInput, readTextFile } from './input.ts'
 import { writeOutput } from './output.ts'
 import { ProgressLine } from './progress.ts'
@@ -86,7 +86,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
 }
 
 /** The rules that a format's provider holds a request against. The other formats serve any provider. */
-const DIALECTS: { readonly [format in FormatName]?: Dialect } = {
+const DIALECT_BY_FORMAT: { readonly [format in FormatName]?: Dialect } = {
   'openai-chat': 'openai-chat',
   hermes: 'openai-chat',
   'openai-responses': 'openai-responses',
@@ -100,7 +100,7 @@ function writeAs(
   conversation: Conversation,
   messages: readonly Message[],
 ): string {
-  const dialect = DIALECTS[format]
+  const dialect = DIALECT_BY_FORMAT[format]
   const legal = dialect === undefined ? messages : normalise(messages, dialect)
   return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
 }
@@ -199,7 +199,7 @@ function tellExplanation(file: string, flags: CompactFlags, result: CompactResul
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
   stderr.write(
     `\n${written}Try next:\n` +
-      `  ${program} compact ${quote(file)} --target-tokens ${target} --explain -o smaller.json\n` +
+      `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n` +
       `  ${program} compact --help\n`,
   )
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { clip } from '../base/line.ts'
 import { type Breakdown, CONTEXT_KINDS, type ContextKind } from '../compaction/breakdown.ts'
 import type { CompactResult } from '../compaction/outcome.ts'
 import type { Handoff } from '../message/handoff.ts'
@@ -35,7 +36,7 @@ type Tokens = Readonly<Partial<Record<Kind, number>>>
 
 const ORDER: readonly Kind[] = ['beside', ...CONTEXT_KINDS]
 
-export type Colour = (typeof KINDS)[Kind]['colour'] | 'bold' | 'dim'
+type Colour = (typeof KINDS)[Kind]['colour'] | 'bold' | 'dim'
 
 const LABEL_WIDTH = 10
 const BAR_WIDTH_MIN = 10
@@ -231,7 +232,7 @@ function oneLine(text: string, length: number): string {
   const plain = stripVTControlCharacters(text.slice(0, length * 4))
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
-  return plain.length > length ? `${plain.slice(0, length - 1)}…` : plain
+  return clip(plain, length)
 }
 
 function sum(kinds: Tokens): number {

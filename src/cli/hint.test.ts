@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandForm, quote } from './hint.ts'
+import { commandForm, shellWord } from './hint.ts'
 
 describe('commandForm', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('commandForm', () => {
   })
 })
 
-describe('quote', () => {
+describe('shellWord', () => {
   it.each([
     ['plain/path-1.json', 'plain/path-1.json'],
     ['my file.json', "'my file.json'"],
@@ -22,6 +22,6 @@ describe('quote', () => {
     ['$(rm).json', "'$(rm).json'"],
     ['', "''"],
   ])('makes %j one word of a shell', (word, quoted) => {
-    expect(quote(word)).toBe(quoted)
+    expect(shellWord(word)).toBe(quoted)
   })
 })

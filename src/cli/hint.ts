@@ -38,6 +38,6 @@ function isWithin(folder: string, parent: string): boolean {
 }
 
 /** A word as a shell takes it. */
-export function quote(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

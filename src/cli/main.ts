@@ -25,10 +25,7 @@ function buildProgram(): Command {
     .version(readVersion(), '-V, --version')
     .showHelpAfterError('Run it with --help to see what it takes.')
     .exitOverride()
-  for (const command of [compactCommand()]) {
-    program.addCommand(command.copyInheritedSettings(program))
-  }
-  return program
+  return program.addCommand(compactCommand().copyInheritedSettings(program))
 }
 
 function exitCodeOf(error: unknown): number {

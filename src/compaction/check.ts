@@ -1,7 +1,6 @@
 import { DIALECTS, type Dialect } from '../message/dialect.ts'
 import { checkWire } from '../message/dialects/check.ts'
 import { render } from '../message/dialects/render.ts'
-import { writeLedger } from '../message/ledger-text.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import type { CompactPlan } from './plan.ts'
 import { findSecrets } from './redact.ts'
@@ -29,6 +28,8 @@ export interface CheckRequest {
   readonly after: readonly Message[]
   readonly plan: CompactPlan
   readonly hardTokens: number
+  /** What is sent beside the messages and takes room with them. */
+  readonly overheadTokens?: number
   readonly pins: readonly SystemMessage[]
   /** How the writer ended; absent for a digest. */
   readonly finish?: SummaryReply['finish']
@@ -56,11 +57,12 @@ function checkShrink({
   after,
   plan,
   hardTokens,
+  overheadTokens = 0,
   countMessage,
 }: CheckRequest): LawViolation[] {
   const sum = (messages: readonly Message[]) =>
     messages.reduce((total, message) => total + countMessage(message), 0)
-  const total = sum(after)
+  const total = sum(after) + overheadTokens
   const violations: LawViolation[] = []
   const say = (detail: string) => violations.push({ law: 'I13', detail })
   if (total > hardTokens) say(`the result has ${total} tokens, the model takes ${hardTokens}`)
@@ -147,9 +149,15 @@ function checkSecrets({ after, plan }: CheckRequest): LawViolation[] {
   if (plan.cut === plan.layout.headFrom) return []
   const handoff = after.find((message) => message.role === 'handoff')?.handoff
   if (handoff === undefined) return []
-  const texts = { summary: handoff.summary, ledger: writeLedger(handoff.ledger) }
-  return Object.entries(texts).flatMap(([name, text]) =>
-    findSecrets(text).map(({ kind }) => ({
+  // One by one: a flag and the next word of the ledger are no secret because they stand together.
+  const texts = {
+    summary: [handoff.summary],
+    ledger: handoff.ledger.map((entry) => entry.text),
+    files: handoff.files.map((file) => file.path),
+    tasks: handoff.tasks.map((task) => task.text),
+  }
+  return Object.entries(texts).flatMap(([name, list]) =>
+    list.flatMap(findSecrets).map(({ kind }) => ({
       law: 'I17',
       detail: `a secret (${kind}) in the ${name}`,
     })),

@@ -1,3 +1,4 @@
+import { splitsCharacter } from '../base/line.ts'
 import type { Message, ResultPart, ToolResultPart, UserPart } from '../message/message.ts'
 
 /**
@@ -17,9 +18,10 @@ export function clipText(
   const roomForText = tokensMax - countTokens(note(text.length))
   let characters = Math.max(0, Math.floor((text.length * roomForText) / tokens))
   for (;;) {
-    const head = text.slice(0, Math.ceil((characters * 2) / 3)).replace(/[\uD800-\uDBFF]$/, '')
-    const tailLength = Math.floor(characters / 3)
-    const tail = text.slice(text.length - tailLength).replace(/^[\uDC00-\uDFFF]/, '')
+    const headTo = Math.ceil((characters * 2) / 3)
+    const tailFrom = text.length - Math.floor(characters / 3)
+    const head = text.slice(0, splitsCharacter(text, headTo) ? headTo - 1 : headTo)
+    const tail = text.slice(splitsCharacter(text, tailFrom) ? tailFrom + 1 : tailFrom)
     const clipped = `${head}\n${note(text.length - head.length - tail.length)}\n${tail}`
     // Density varies inside a text, so the first guess can be too long; each try is a tenth shorter.
     if (characters === 0 || countTokens(clipped) <= tokensMax) return clipped.trim()
@@ -28,7 +30,7 @@ export function clipText(
 }
 
 /** A tool result above `tokensMax` becomes a stub that names its original. */
-export function clearResult(
+function clearResult(
   part: ToolResultPart,
   options: { tokensMax: number; countTokens: CountTokens; number: number },
 ): ToolResultPart {

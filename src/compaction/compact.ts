@@ -1,4 +1,6 @@
+import { writeOutOtherHandoffs } from '../message/envelope.ts'
 import type { Handoff, Task } from '../message/handoff.ts'
+import { lastModel } from '../message/last-model.ts'
 import { writeLedger } from '../message/ledger-text.ts'
 import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
@@ -65,10 +67,12 @@ export async function compact(
   messages: readonly Message[],
   options: CompactOptions = {},
 ): Promise<CompactResult> {
-  const { messages: paired, repairs } = repairPairs(messages)
+  const { messages: paired, repairs } = repairPairs(writeOutOtherHandoffs(messages))
   const warnings = repairs.map((repair) => repair.explanation)
   const setting = prepare(paired, options)
   const { counters, budget, pins } = setting
+  const sumTokens = (list: readonly Message[]) =>
+    list.reduce((sum, message) => sum + counters.countMessage(message), 0)
   const trigger = options.trigger ?? 'manual'
   const timings = stopwatch(options.now)
 
@@ -82,9 +86,8 @@ export async function compact(
     ...(setting.summary !== undefined && {
       summaryTokens: counters.countTokens(setting.summary) + ENVELOPE_TOKENS,
     }),
-    overheadTokens:
-      (options.overheadTokens ?? 0) +
-      [...pins, ...middle].reduce((sum, message) => sum + counters.countMessage(message), 0),
+    overheadTokens: (options.overheadTokens ?? 0) + sumTokens(pins),
+    carriedTokens: sumTokens(middle),
   })
   timings.lap('plan')
 
@@ -114,7 +117,7 @@ export async function compact(
       made = await makeHandoff(paired, planned, setting, timings)
     } catch (error) {
       options.signal?.throwIfAborted()
-      const explanation = `The summary could not be written: ${redact(messageOf(error))}`
+      const explanation = `The summary could not be written: ${redact(messageOf(error))}.`
       return unchanged({ outcome: 'refused', reason: 'summary-failed', explanation })
     }
     handoff = made.handoff
@@ -140,6 +143,7 @@ export async function compact(
     after,
     plan: planned,
     hardTokens: budget.hardTokens,
+    overheadTokens: options.overheadTokens ?? 0,
     pins,
     ...(made !== undefined && { finish: made.reply.finish }),
     summaryTokensMax: planned.allotment.summary,
@@ -168,9 +172,7 @@ export async function compact(
     stats: {
       trigger,
       tokensBefore: planned.tokensBefore,
-      tokensAfter:
-        after.reduce((sum, message) => sum + counters.countMessage(message), 0) +
-        (options.overheadTokens ?? 0),
+      tokensAfter: sumTokens(after) + (options.overheadTokens ?? 0),
       messagesBefore: messages.length,
       messagesAfter: after.length,
       covered,
@@ -225,13 +227,6 @@ function prepare(messages: readonly Message[], options: CompactOptions): Setting
       countMessage: messageCounter(family, options.countTokens),
     },
   }
-}
-
-function lastModel(messages: readonly Message[]): string | undefined {
-  const last = messages.findLast(
-    (message) => message.role === 'assistant' && message.model !== undefined,
-  )
-  return last?.role === 'assistant' ? last.model : undefined
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assistant, handoffOf, toolCall, toolResult, user } from '../../test/support/builders.ts'
+import { assistant, handoffOf, image, toolCall, toolResult, user } from '../../test/support/builders.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { writeDigest } from './digest.ts'
@@ -45,6 +45,13 @@ describe('writeDigest', () => {
     expect(countTokens(text)).toBeLessThanOrEqual(300)
     expect(text).toContain('Done with wish 99.')
     expect(text).not.toContain('Done with wish 0.')
+  })
+
+  it('is never empty: the newest line is cut where none fits whole, and silence is told', () => {
+    const text = digest([user('Wish'), assistant('Done. '.repeat(80))], { tokensMax: 40 })
+    expect(countTokens(text)).toBeLessThanOrEqual(40)
+    expect(text).toMatch(/^## Progress and decisions\n- #2 Done\. .*…$/)
+    expect(digest([{ role: 'user', parts: [image] }])).toContain('Nothing was said in words.')
   })
 
   it('carries the previous summary on, whatever its headings', () => {

@@ -1,8 +1,9 @@
+import { clip, fold } from '../base/line.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
+import { plainText } from '../message/text.ts'
 import { gatherDeeds } from './ledger/deeds.ts'
 import { bounded } from './ledger/gather.ts'
-import { clip, fold } from './ledger/line.ts'
 import { eachValue } from './ledger/values.ts'
 import { isAsk } from './preserve.ts'
 import { SECTIONS } from './prompt.ts'
@@ -73,7 +74,17 @@ function write(fresh: Lines, carried: Lines, charactersMax: number): string {
     spare -= block.length + 1
     blocks.set(section, block)
   }
+  if (blocks.size === 0) return writeOneLine(fresh, carried, charactersMax)
   return SECTIONS.flatMap((section) => blocks.get(section) ?? []).join('\n')
+}
+
+/** Where no line fits whole, the newest one is cut; a handoff without a summary would be refused. */
+function writeOneLine(fresh: Lines, carried: Lines, charactersMax: number): string {
+  const newestLines = SECTIONS.map((section) => fresh[section].at(-1) ?? carried[section].at(-1))
+  const line = newestLines.find((found) => found !== undefined) ?? 'Nothing was said in words.'
+  const heading = `## ${SECTIONS[0]}`
+  const room = Math.max(1, charactersMax - heading.length - MARKUP_CHARACTERS)
+  return `${heading}\n- ${clip(line, room)}`
 }
 
 /** The last lines that fit, in order. */
@@ -106,7 +117,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
   for (const [index, message] of head.entries()) {
     if (message.role !== 'user' && message.role !== 'assistant') continue
     const number = firstNumber + index
-    const text = redact(bounded(textOf(message), READ_CHARACTERS_MAX))
+    const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
     if (text.trim() === '') continue
     if (isAsk(message)) {
       asks.push(clip(`#${number} ${fold(text)}`, ASK_CHARACTERS_MAX))
@@ -162,11 +173,6 @@ function shorten(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
   const end = Math.floor(charactersMax / 3)
   return `${clip(text, charactersMax - end)} ${text.slice(-end).toWellFormed()}`
-}
-
-function textOf(message: Message): string {
-  if (message.role === 'handoff') return ''
-  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
 /** Foreign headings and loose text count as progress: nothing of a summary is lost by its form. */

@@ -2,7 +2,9 @@ import { hash } from 'node:crypto'
 import { isObject, type JsonValue } from '../base/json.ts'
 import type { FileRecord } from '../message/handoff.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../message/message.ts'
+import { plainText } from '../message/text.ts'
 import type { CountTokens } from './clear.ts'
+import { redact } from './redact.ts'
 
 /**
  * Which files the agent read and changed, newest first, so that it need not read an unchanged file
@@ -76,7 +78,7 @@ function readTouch(call: ToolCallPart, number: number): Touch | undefined {
   const path = PATH_KEYS.map((key) => input[key]).find((value) => typeof value === 'string')
   if (typeof path !== 'string' || path.trim() === '' || path.length > 1_000) return undefined
   const isChange = CHANGE_KEYS.some((key) => Object.hasOwn(input, key))
-  return { record: { path, access: isChange ? 'changed' : 'read', number }, call }
+  return { record: { path: redact(path), access: isChange ? 'changed' : 'read', number }, call }
 }
 
 /** Of the whole content, where the call or its result shows it: written text, or an unranged read. */
@@ -97,7 +99,7 @@ function wholeContent(
   if (isPartial.some((key) => Object.hasOwn(input, key))) return undefined
   if (CHANGE_KEYS.some((key) => Object.hasOwn(input, key))) return undefined
   if (result === undefined || result.cleared === true) return undefined
-  const text = result.output.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  const text = plainText(result.output)
   return text === '' ? undefined : withoutLineNumbers(text)
 }
 

@@ -53,7 +53,7 @@ export async function makeHandoff(
   const head = messages.slice(layout.headFrom, cut)
   const tail = clipTail({ messages, plan: planned, ...counters })
   const at = layout.handoffAt === undefined ? undefined : messages[layout.handoffAt]
-  const earlier = at?.role === 'handoff' ? at.handoff : undefined
+  const earlier = at?.role === 'handoff' ? maskSecrets(at.handoff) : undefined
   const shared = { head, firstNumber, countTokens }
 
   const sectionsTokens = Object.entries(allotment).reduce(
@@ -154,6 +154,16 @@ async function writeSummary(
   return { reply, by: 'model' }
 }
 
+/** A handoff that was read from a file may have been written by anybody. */
+function maskSecrets(handoff: Handoff): Handoff {
+  return {
+    ...handoff,
+    files: handoff.files.map((file) => ({ ...file, path: redact(file.path) })),
+    ledger: handoff.ledger.map((entry) => ({ ...entry, text: redact(entry.text) })),
+    summary: redact(handoff.summary),
+  }
+}
+
 /** A file that leaves the list of files is still a path that the agent has written. */
 function asEntry(file: FileRecord): LedgerEntry {
   return { kind: 'path', text: file.path, count: 1, number: file.number }
@@ -164,9 +174,10 @@ function boundTasks(tasks: readonly Task[], tokensMax: number, countTokens: Coun
   const kept: Task[] = []
   let left = tokensMax
   for (const task of tasks.toSorted((a, b) => b.status.localeCompare(a.status))) {
-    left -= countTokens(task.text) + 4
+    const text = redact(task.text)
+    left -= countTokens(text) + 4
     if (left < 0) break
-    kept.push(task)
+    kept.push({ ...task, text })
   }
   return kept
 }

@@ -1,3 +1,4 @@
+import { splitsCharacter } from '../base/line.ts'
 import type { CountTokens } from './clear.ts'
 
 /**
@@ -35,7 +36,7 @@ function slices(text: string, options: { tokensMax: number; countTokens: CountTo
   const result: string[] = []
   for (let from = 0; from < text.length; ) {
     let to = Math.min(text.length, from + length)
-    if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1)) && to < text.length) to++
+    if (splitsCharacter(text, to)) to++
     result.push(text.slice(from, to))
     from = to
   }

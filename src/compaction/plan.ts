@@ -1,3 +1,4 @@
+import { indexOfHandoff } from '../message/envelope.ts'
 import type { Message } from '../message/message.ts'
 import { alignBack, alignForward } from '../message/pairing.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
@@ -65,11 +66,11 @@ export interface Layout {
 /** Less than this is not worth a handoff: its envelope alone takes a third of it. */
 const HEAD_TOKENS_MIN = 400
 
+/** The least that a handoff takes: its envelope and a few sentences. The tail leaves it that much. */
+const HANDOFF_TOKENS_MIN = 300
+
 /** The share of the room that a tail nobody asked to be that large may take. */
 const TAIL_SHARE_MAX = 0.6
-
-/** How far behind the system text an earlier handoff is looked for. */
-const FIXED_MESSAGES_MAX = 64
 
 export interface PlanRequest {
   readonly budget: Budget
@@ -78,13 +79,15 @@ export interface PlanRequest {
   readonly when: 'always' | 'needed'
   /** What stands in every request beside the messages: pins, tool schemas. */
   readonly overheadTokens?: number
+  /** Of the messages, what stays wherever the cut is: system text that was said late. */
+  readonly carriedTokens?: number
   /** The size of a summary that already exists; room is made for it. */
   readonly summaryTokens?: number
 }
 
 export function plan(measured: Measured, request: PlanRequest): Plan {
   const { messages } = measured
-  const { budget, trigger, when, overheadTokens = 0, summaryTokens } = request
+  const { budget, trigger, when, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request
   const end = messages.length
   const tokensBefore = tokensBetween(measured, 0, end) + overheadTokens
   if (when === 'needed' && tokensBefore < budget.softTokens) {
@@ -94,11 +97,11 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   const layout = findLayout(messages, budget.settings.protectFirst)
   if (layout.headFrom >= end) return { kind: 'keep', reason: 'nothing-to-cut', tokensBefore }
 
-  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens
+  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens + carriedTokens
   const roomMax = budget.targetTokens - fixedTokens
-  if (roomMax < HEAD_TOKENS_MIN / 2) {
+  if (roomMax < HANDOFF_TOKENS_MIN) {
     const reason = 'fixed-part-too-large'
-    const room = budget.targetTokens
+    const room = Math.max(0, budget.targetTokens - HANDOFF_TOKENS_MIN)
     return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, room }
   }
   if (summaryTokens !== undefined && summaryTokens > roomMax) {
@@ -110,9 +113,12 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
 
   const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
   const newestFrom = Math.max(layout.headFrom, newestStep(messages, incoming, budget))
-  const roomForTail = roomMax - (summaryTokens ?? 0)
+  const handoffMin = summaryTokens ?? HANDOFF_TOKENS_MIN
   const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
-  const tailMax = Math.max(keepMax, Math.min(roomForTail, Math.floor(roomMax * TAIL_SHARE_MAX)))
+  const tailMax = Math.min(
+    roomMax - handoffMin,
+    Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX)),
+  )
   const protectedFrom = alignBack(
     messages,
     Math.max(layout.headFrom, Math.min(newestFrom, incoming - budget.settings.protectLast)),
@@ -150,7 +156,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   // A newest step that fills a scaled target leaves the handoff half of what it stands for.
   const besideTail = Math.min(
     roomMax - tailTokens,
-    Math.max(room - tailTokens, Math.floor(headTokens / 2), summaryTokens ?? 0),
+    Math.max(room - tailTokens, Math.floor(headTokens / 2), handoffMin),
   )
   return {
     kind: 'compact',
@@ -174,16 +180,11 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
 export function findLayout(messages: readonly Message[], protectFirst: number): Layout {
   let lead = 0
   while (messages[lead]?.role === 'system') lead++
-  const searchTo = Math.min(messages.length, lead + FIXED_MESSAGES_MAX)
-  for (let index = lead; index < searchTo; index++) {
-    const message = messages[index]
-    if (message?.role !== 'handoff') continue
-    return {
-      fixedTo: index,
-      handoffAt: index,
-      headFrom: index + 1,
-      firstNumber: message.handoff.covers + 1,
-    }
+  const handoffAt = indexOfHandoff(messages)
+  const earlier = messages[handoffAt]
+  if (earlier?.role === 'handoff') {
+    const firstNumber = earlier.handoff.covers + 1
+    return { fixedTo: handoffAt, handoffAt, headFrom: handoffAt + 1, firstNumber }
   }
   const fixedTo =
     protectFirst === 0
@@ -272,7 +273,7 @@ function clipLevel(
 }
 
 /** A stub that names the original takes about this much. */
-export const CLIP_TOKENS_MIN = 80
+const CLIP_TOKENS_MIN = 80
 
 function isClippable(
   message: Message | undefined,

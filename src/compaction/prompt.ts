@@ -88,7 +88,8 @@ export function mergePrompt(
 }
 
 function ask(options: PromptOptions, notes: readonly string[]): string {
-  const lines = [options.instructions ?? INSTRUCTIONS, ...notes]
+  const { instructions } = options
+  const lines = [instructions === undefined ? INSTRUCTIONS : redact(instructions), ...notes]
   if (options.focus !== undefined && options.focus.trim() !== '') {
     lines.push(`Give special attention to: ${redact(options.focus.trim())}`)
   }

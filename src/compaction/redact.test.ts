@@ -1,11 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { CORPUS_ABSENT, corpusFiles } from '../../test/support/corpus.ts'
+import { fastestMs } from '../../test/support/timing.ts'
 import { findSecrets, redact } from './redact.ts'
-
-const SESSIONS = join(process.env['THROUGHLINE_CORPUS'] ?? '../shared/corpus', 'claude-code')
 
 /** A made-up run of characters, the same in every run; raw secrets are never written in the tree. */
 function made(length: number, alphabet: string, seed = 7): string {
@@ -312,13 +309,12 @@ describe('redact', () => {
   })
 
   it('masks less than one character in ten thousand of real conversations', (context) => {
-    if (!existsSync(SESSIONS)) context.skip('not run: corpus absent')
+    const files = corpusFiles('claude-code').slice(0, 20)
+    if (files.length === 0) context.skip(CORPUS_ABSENT)
     let characters = 0
     let masked = 0
-    for (const name of readdirSync(SESSIONS)
-      .filter((file) => file.endsWith('.gz'))
-      .slice(0, 20)) {
-      const text = gunzipSync(readFileSync(join(SESSIONS, name))).toString()
+    for (const file of files) {
+      const text = file.read()
       characters += text.length
       for (const secret of findSecrets(text)) masked += secret.to - secret.from
     }
@@ -442,18 +438,10 @@ describe('redact', () => {
     const short = piece.repeat(Math.ceil(100_000 / piece.length))
     const long = piece.repeat(Math.ceil(1_000_000 / piece.length))
     // A floor of 20 ms: below it the clock measures the machine, not the pattern.
-    expect(fastestMs(long, 2)).toBeLessThan(15 * Math.max(fastestMs(short, 3), 20))
+    const shortMs = Math.max(
+      20,
+      fastestMs(() => redact(short)),
+    )
+    expect(fastestMs(() => redact(long), 2)).toBeLessThan(15 * shortMs)
   })
 })
-
-/** Processor time of this thread, so that a busy machine does not count. */
-function fastestMs(text: string, runs: number): number {
-  let fastest = Number.POSITIVE_INFINITY
-  for (let run = 0; run < runs; run++) {
-    const started = process.threadCpuUsage()
-    redact(text)
-    const used = process.threadCpuUsage(started)
-    fastest = Math.min(fastest, (used.user + used.system) / 1_000)
-  }
-  return fastest
-}

@@ -62,12 +62,38 @@ function buildEnvelope(handoff: Handoff): UserMessage {
   return { role: 'user', parts, synthetic: true }
 }
 
+/** Presets protect a few first messages; a handoff stands behind no more than these. */
+const MESSAGES_BEFORE_HANDOFF_MAX = 64
+
+/** The first messages, behind none of which a handoff would be one: it would be quoted there. */
+function beginningOf(messages: readonly Message[]): readonly Message[] {
+  const lead = messages.findIndex(({ role }) => role !== 'system')
+  return messages.slice(0, lead + MESSAGES_BEFORE_HANDOFF_MAX)
+}
+
+/** Where the context's handoff stands, -1 if it has none. */
+export function indexOfHandoff(messages: readonly Message[]): number {
+  return beginningOf(messages).findIndex(({ role }) => role === 'handoff')
+}
+
 /**
- * Turns the first envelope of a foreign conversation back into a handoff. Only the first one counts:
- * a context has one handoff, and what comes later is something somebody said.
+ * A context has one handoff. Any other, as when two sessions were joined, is written out, so that it
+ * is read, counted and compacted like whatever else was said.
+ */
+export function writeOutOtherHandoffs(messages: readonly Message[]): readonly Message[] {
+  const own = indexOfHandoff(messages)
+  if (!messages.some(({ role }, index) => role === 'handoff' && index !== own)) return messages
+  return messages.map((message, index) =>
+    message.role === 'handoff' && index !== own ? writeEnvelope(message.handoff) : message,
+  )
+}
+
+/**
+ * Turns the first envelope of a foreign conversation back into a handoff. Only one near the
+ * beginning counts: what comes later is something somebody said.
  */
 export function findHandoff(messages: readonly Message[]): readonly Message[] {
-  for (const [index, message] of messages.entries()) {
+  for (const [index, message] of beginningOf(messages).entries()) {
     if (message.role === 'handoff') return messages
     if (message.role !== 'user') continue
     const found = readEnvelope(message)
@@ -176,7 +202,7 @@ function readPreserved(section: Section): PreservedMessage[] {
 }
 
 function writeTask(task: Task): string {
-  return `- ${task.status}: ${fold(task.text)}`
+  return `- ${task.status}: ${joinLineBreaks(task.text)}`
 }
 
 function readTask(line: string): Task[] {
@@ -187,7 +213,7 @@ function readTask(line: string): Task[] {
 
 function writeFile(file: FileRecord): string {
   const hashText = file.hash === undefined ? '' : ` sha256:${file.hash}`
-  return `${file.access} ${fold(file.path)} #${file.number}${hashText}`
+  return `${file.access} ${joinLineBreaks(file.path)} #${file.number}${hashText}`
 }
 
 function readFile(line: string): FileRecord[] {
@@ -203,7 +229,8 @@ function readFile(line: string): FileRecord[] {
   ]
 }
 
-function fold(text: string): string {
+/** One line; unlike `fold` it leaves blanks alone, since a path may hold several in a row. */
+function joinLineBreaks(text: string): string {
   return text
     .split(/[\r\n\u2028\u2029]+/)
     .map((line) => line.trim())

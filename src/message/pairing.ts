@@ -1,3 +1,4 @@
+import { clip } from '../base/line.ts'
 import type {
   AssistantMessage,
   Message,
@@ -295,7 +296,7 @@ function noteOf(result: ToolResultPart, fate: 'orphan' | 'duplicate'): UserMessa
 
 /** Long ids and names are cut: explanations are one line for people. */
 function quote(text: string): string {
-  return `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
+  return `"${clip(text, 61)}"`
 }
 
 /**

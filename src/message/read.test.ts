@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fastestMs } from '../../test/support/timing.ts'
 import type { FormatName } from './codec.ts'
 import { InputError } from './input-error.ts'
 import { readConversation } from './read.ts'
@@ -173,20 +174,19 @@ describe('readConversation takes time in proportion', () => {
     ['items in a reply', (length) => `[${repeat('{"type":"reasoning"},', length)}{"type":"x"}]`],
     ['a fault at the end', (length) => `[${repeat('\n{},', length)}]`],
   ])('to %s', (_, make) => {
-    const time = (length: number) => {
+    const msToRead = (length: number) => {
       const text = make(length)
-      const start = performance.now()
-      try {
-        readConversation(text, 'auto')
-      } catch (error) {
-        expect(error).toBeInstanceOf(InputError)
-      }
-      return performance.now() - start
+      return fastestMs(() => {
+        try {
+          readConversation(text, 'auto')
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError)
+        }
+      })
     }
-    const base = Math.min(time(100_000), time(100_000), time(100_000))
-    const ratio = Math.min(time(1_000_000), time(1_000_000)) / Math.max(2, base)
+    const shortMs = Math.max(2, msToRead(100_000))
     // Ten times the input; quadratic would be 100. JSON.parse alone was seen at 35 on a busy
     // machine, because at this size the collector begins to copy.
-    expect(ratio).toBeLessThan(50)
+    expect(msToRead(1_000_000)).toBeLessThan(50 * shortMs)
   })
 })

@@ -27,6 +27,11 @@ export function textOf(value: Message | Part): string {
   }
 }
 
+/** The text among the parts, and nothing for the others. */
+export function plainText(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
 function textOfOpaque(value: JsonValue): string {
   if (typeof value === 'string') return value
   const type = isObject(value) ? value['type'] : undefined

@@ -13,7 +13,7 @@ export type CredentialSource =
   | { readonly kind: 'none' }
   | { readonly kind: 'variable'; readonly name: string }
   /** `field` walks into a JSON file: `tokens.access_token`. */
-  | { readonly kind: 'file'; readonly path: string; readonly field?: string }
+  | { readonly kind: 'file'; readonly path: string; readonly field?: string | undefined }
   /** What the command writes to its standard output, trimmed. */
   | { readonly kind: 'command'; readonly command: string }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../base/clock.ts'
 import { type DeadlineName, type Deadlines, Watch } from './deadlines.ts'
@@ -16,7 +17,7 @@ import type { Loan } from './pool.ts'
 export class Exchange {
   readonly record: WireRecord = { phase: 'waiting' }
   readonly #takeLoan: (origin: string) => Loan
-  readonly #prepare: (body: string) => string
+  readonly #prepare: (body: string) => string | undefined
   readonly #watch: Watch
   readonly #signal: AbortSignal
   readonly #interrupt = () => this.abort('interrupt')
@@ -63,7 +64,6 @@ export class Exchange {
     this.record.abortedBy = by
     this.#loan?.evict()
     this.#end()
-    this.#controller?.abort(new Error('the call is over'))
   }
 
   /** To be called when the call is over: an exchange that was never used has clocks all the same. */
@@ -72,20 +72,18 @@ export class Exchange {
   }
 
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
-    let prepared: string
-    try {
-      prepared = this.#prepare(typeof body === 'string' ? body : '')
-      this.#loan = this.#takeLoan(url.origin)
-    } catch (error) {
-      this.#answer.reject(error)
-      return this.#end()
-    }
+    const prepared = this.#prepare(typeof body === 'string' ? body : '')
+    if (prepared === undefined) return this.#end()
+    this.#loan = this.#takeLoan(url.origin)
     this.#watch.connecting()
+    const requestId = randomUUID()
+    this.record.requestId = requestId
+    const own = { 'accept-encoding': 'identity', 'x-client-request-id': requestId }
     this.#loan.dispatcher.dispatch(
       {
         path: `${url.pathname}${url.search}`,
         method,
-        headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
+        headers: { ...Object.fromEntries(new Headers(headers)), ...own },
         body: prepared,
       },
       this.#handler(),
@@ -122,7 +120,7 @@ export class Exchange {
     }
   }
 
-  #start(status: number, headers: Headers4xx): void {
+  #start(status: number, headers: AnswerHeaders): void {
     this.record.status = status
     this.record.headers = headers
     const type = String(headers['content-type'] ?? '')
@@ -175,11 +173,13 @@ export class Exchange {
 
   #end(): void {
     if (this.isOver) return
+    this.record.wasSent = this.record.phase !== 'waiting'
     this.record.phase = 'over'
     this.#watch.stop()
     this.#signal.removeEventListener('abort', this.#interrupt)
     this.#sink?.end()
     this.#answer.reject(new Error('no event stream came'))
+    if (this.record.isComplete === undefined) this.#controller?.abort(new Error('the call is over'))
     this.#loan?.release()
     this.#over.resolve()
   }
@@ -187,8 +187,8 @@ export class Exchange {
 
 export interface ExchangeOptions {
   readonly loan: (origin: string) => Loan
-  /** The body that is sent instead of the one that the provider's package made. */
-  readonly prepare: (body: string) => string
+  /** The body that is sent instead of the one that the provider's package made, if it can be. */
+  readonly prepare: (body: string) => string | undefined
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
   readonly clock: Clock
@@ -201,8 +201,12 @@ export type AbortedBy = DeadlineName | 'interrupt' | 'consumer' | 'enough'
 export interface WireRecord {
   phase: 'waiting' | 'sent' | 'streaming' | 'reading' | 'over'
   abortedBy?: AbortedBy
+  /** The name that we gave the request. */
+  requestId?: string
+  /** A connection took the request. */
+  wasSent?: boolean
   status?: number
-  headers?: Headers4xx
+  headers?: AnswerHeaders
   /** The body of what was no event stream. */
   text?: string
   /** The connection's own failure. */
@@ -211,7 +215,7 @@ export interface WireRecord {
   isComplete?: true
 }
 
-type Headers4xx = { readonly [name: string]: string | string[] | undefined }
+type AnswerHeaders = { readonly [name: string]: string | string[] | undefined }
 
 interface Sink {
   take(chunk: Buffer): void
@@ -264,6 +268,6 @@ const BUFFER_BYTES_MAX = 8 * 1024 * 1024
 const READ_BYTES_MAX = 64 * 1024
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/
 
-function plainHeaders(headers: Headers4xx): Record<string, string> {
+function plainHeaders(headers: AnswerHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }

@@ -54,14 +54,20 @@ export interface CallOptions {
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** To be run only if the outcome is `finished`: a cut stream can leave half an input. */
+  /** Only of a finished answer, just before its end: a cut stream can leave half an input. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly input: string }
   /** An item of the provider's that is no text, thought or call, as it came. */
   | { readonly kind: 'item'; readonly value: JsonValue }
   /** Something to count; a fixed word, never content. */
   | { readonly kind: 'note'; readonly code: string }
   /** What came before belongs to a try that failed; the answer begins anew. */
-  | { readonly kind: 'retry'; readonly after: Outcome; readonly delayMs: number }
+  | {
+      readonly kind: 'retry'
+      readonly after: Outcome
+      readonly delayMs: number
+      /** Where the next try goes. */
+      readonly route: string
+    }
   | EndPiece
 
 export interface EndPiece {

@@ -31,9 +31,8 @@ export class Pool {
     return this.#current.size + this.#retired.size
   }
 
-  /** Throws only when the pool is closed. */
+  /** From a pool that is closed, a connection that is: its first use says so. */
   loan({ origin, route, purpose }: LoanRequest): Loan {
-    if (this.#closed) throw new Error('the pool is closed')
     const key = JSON.stringify([origin, route, purpose])
     let line = this.#current.get(key)
     if (line !== undefined && !isAlive(line.dispatcher)) {
@@ -45,6 +44,7 @@ export class Pool {
     this.#current.delete(key)
     this.#current.set(key, line)
     line.loans++
+    if (this.#closed) this.#destroy(line)
     this.#trim()
     return this.#lend(line)
   }

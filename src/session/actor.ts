@@ -248,16 +248,23 @@ export class SessionActor {
     const controller = this.#handoff
     const failed = (reason: string) =>
       this.#tell({ kind: 'handoff failed', operation: operation.id, reason })
-    if (session === null) return failed('no picture')
+    if (session === null) {
+      failed('no picture')
+      return
+    }
     const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
     try {
       const { messages, cut } = await readSource(store, session, operation, context)
       const request = { operation, focus, messages, cut, limits: session.limits, settings }
+      // Reading took time; a writer is asked only under a lease that still holds.
+      if (!this.#mayAct()) {
+        this.#tell({ kind: 'lost' })
+        return
+      }
       const writer = operation.by === 'digest' ? writers.digest : writers.model
       const reply = await writer.write(request, controller.signal)
-      if (reply.kind === 'failed') return failed(reply.reason)
-      const body = reply.handoff as unknown as JsonValue
-      this.#tell(written(operation.id, body, reply.tokens))
+      if (reply.kind === 'failed') failed(reply.reason)
+      else this.#tell(written(operation.id, reply.handoff as unknown as JsonValue, reply.tokens))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       failed(error.code)

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import type { Handoff } from '../message/handoff.ts'
+import { handoff } from '../../test/support/builders.ts'
+import { fastestMs } from '../../test/support/timing.ts'
 import type { AssistantMessage, Message, Part } from '../message/message.ts'
 import { estimateMessage, estimatePart, estimateText, estimateTools } from './estimate.ts'
 import { exactCounter } from './exact.ts'
@@ -174,19 +175,7 @@ describe('estimateMessage', () => {
   })
 
   it('counts a handoff by the text it is written as', () => {
-    const handoff: Handoff = {
-      version: 1,
-      by: 'digest',
-      covers: 10,
-      compactions: 1,
-      preserved: [],
-      kept: 0,
-      tasks: [],
-      files: [],
-      ledger: [],
-      summary: text,
-    }
-    const tokens = estimateMessage({ role: 'handoff', handoff }, 'claude')
+    const tokens = estimateMessage(handoff({ summary: text }), 'claude')
     expect(tokens).toBeGreaterThan(estimatePart({ type: 'text', text }, 'claude'))
   })
 
@@ -215,15 +204,3 @@ describe('estimateMessage', () => {
     expect(fastestMs(countAll)).toBeLessThan(10)
   })
 })
-
-/** Processor time of this thread, so that a busy machine does not count. */
-function fastestMs(run: () => void): number {
-  let fastest = Number.POSITIVE_INFINITY
-  for (let round = 0; round < 4; round++) {
-    const started = process.threadCpuUsage()
-    run()
-    const used = process.threadCpuUsage(started)
-    fastest = Math.min(fastest, (used.user + used.system) / 1_000)
-  }
-  return fastest
-}

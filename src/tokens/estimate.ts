@@ -1,4 +1,4 @@
-import type { JsonValue } from '../base/json.ts'
+import { isArray, type JsonValue } from '../base/json.ts'
 import { writeEnvelope } from '../message/envelope.ts'
 import type { BlobSource, Message, Part } from '../message/message.ts'
 import type { ModelFamily } from './family.ts'
@@ -212,10 +212,6 @@ function estimateJson(value: JsonValue, family: ModelFamily): number {
     }
   }
   return tokens(weight, family)
-}
-
-function isArray(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
 }
 
 // Encrypted reasoning and compaction items travel as base64 around a header; what the model is

@@ -1,3 +1,5 @@
+import { splitsCharacter } from '../base/line.ts'
+
 /**
  * Exact counts, with somebody else's tokenizer, in slices. Tokenizers take quadratic time over one
  * long word: 200,000 repeated characters held a process for 45 seconds. In slices they take
@@ -41,7 +43,5 @@ export function countInSlices(text: string, count: (slice: string) => number): n
 function endOfSlice(text: string, from: number): number {
   const end = from + SLICE_CHARACTERS_MAX
   if (end >= text.length) return text.length
-  const isLow = (text.charCodeAt(end) & 0xfc00) === 0xdc00
-  const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
-  return isLow && isHigh ? end - 1 : end
+  return splitsCharacter(text, end) ? end - 1 : end
 }

@@ -46,7 +46,9 @@ await Promise.all(children.map(({ ready }) => ready))
 for (const { child } of children) child.stdin.write('go\n')
 await Promise.all(children.map(({ ended }) => ended))
 
-const perProcess = children.map(({ text }) => JSON.parse(text().split('\n')[1] ?? '[]') as number[])
+const perProcess = children.map(({ text }) =>
+  (text().split('\n')[1] ?? '').split(' ').filter(Boolean).map(Number),
+)
 const all = perProcess.flat().sort((a, b) => a - b)
 const counts = perProcess.map((list) => list.length)
 const mean = all.length / counts.length

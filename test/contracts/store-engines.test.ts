@@ -87,7 +87,8 @@ class Teller {
       }
       case 5: {
         const step = { upto: tail.number, renderer: 'r', calls: [], ...content }
-        const reply = { edge: 'e', address: `a${two % 2}`, key: operation, body: 'x' }
+        // An edge per session: between sessions the order is the clock's, and nobody's promise.
+        const reply = { edge: id, address: `a${two % 2}`, key: operation, body: 'x' }
         const ends = { how: 'answered', replies: [reply] } as const
         return store.commitReply({ ...fenced, turn, step, ends })
       }
@@ -131,7 +132,7 @@ class Teller {
       case 14:
         return store.withdraw({ sessionId: id, mail: waiting[0]?.number ?? mailNumber(1) })
       case 15: {
-        const outcome = await store.claimReply({ edge: 'e', claimant: runner, at: two })
+        const outcome = await store.claimReply({ edge: id, claimant: runner, at: two })
         if (outcome.kind === 'none') return outcome.kind
         const { sessionId: of, number, attempt } = outcome.reply
         const result =

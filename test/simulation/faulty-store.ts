@@ -14,6 +14,15 @@ export function faultyStore(world: World, owner: Life, laws: Laws): Store {
   return world.composition.store(storeOver(new FaultyEngine(world, owner, laws)))
 }
 
+/** Verbs that a run needs seldom are hit more often, so that each meets every fate. */
+const SHARES: Partial<Record<CommitVerb, number>> = {
+  commitCompaction: 0.15,
+  commitResults: 0.05,
+  claimCompaction: 0.05,
+  recover: 0.05,
+  acquire: 0.05,
+}
+
 const UNKNOWN = 'the line broke'
 
 class FaultyEngine implements Engine {
@@ -49,6 +58,11 @@ class FaultyEngine implements Engine {
           if (verb === 'recover') this.#world.count('crash in recovery')
           owner.process.crash(`behind ${verb}`)
           return
+        case 'crash, done late':
+          // A zombie's write: its sender is long dead, perhaps replaced, when it arrives.
+          timeline.plan(null, chance.between(1, 9_000), () => void this.#apply(verb, request))
+          owner.process.crash(`behind a late ${verb}`)
+          return
         case 'unknown, done':
           this.#apply(verb, request)
           this.#world.count('unknown outcome')
@@ -82,13 +96,14 @@ class FaultyEngine implements Engine {
     const world = this.#world
     const { chance } = world
     if (chance.hits(0.15)) return 'late'
-    if (!world.fault(0.02)) return 'well'
+    if (!world.fault(SHARES[verb] ?? 0.02)) return 'well'
     // Clients and births are people and edges: their own crash is told by the workload.
     if (this.#owner.process.isClient || verb === 'registerRunner') {
       return chance.pick(['unknown, done', 'unknown, not done', 'unknown, done late', 'busy'])
     }
     return chance.pick([
-      ...['crash before', 'crash behind', 'unknown, done', 'unknown, not done'],
+      ...['crash before', 'crash behind', 'crash, done late'],
+      ...['unknown, done', 'unknown, not done'],
       ...['unknown, done late', 'busy'],
     ])
   }
@@ -113,6 +128,14 @@ class FaultyEngine implements Engine {
     const world = this.#world
     if (this.#owner.isDead) return new Promise(() => {})
     const answer = this.#reads[verb](query)
+    if (!this.#owner.process.isClient && world.fault(0.0015)) {
+      // Stopped with an answer in the air: what it says is old when the process goes on.
+      this.#owner.process.pause(world.chance.between(2_500, 8_000))
+      world.count('paused with an answer in the air')
+      return new Promise(
+        (resolve) => void world.timeline.plan(this.#owner, 1, () => resolve(answer)),
+      )
+    }
     if (!world.chance.hits(0.06)) return Promise.resolve(answer)
     return new Promise((resolve, reject) => {
       const isBroken = world.fault(0.1)

@@ -74,6 +74,7 @@ export const MUST_HAPPEN = [
   'mail during compaction',
   'manual compaction',
   'pause',
+  'paused with an answer in the air',
   'poison turn',
   'repeated delivery',
   'reply sent twice',

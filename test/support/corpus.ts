@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
 import type { Conversation, FormatName } from '../../src/message/codec.ts'
 import { readConversation } from '../../src/message/read.ts'
 
@@ -36,7 +36,7 @@ export interface CorpusFile {
   read(): string
 }
 
-export const CORPUS_ABSENT = 'not run: corpus absent'
+export const CORPUS_ABSENT = 'not run: corpus absent (THROUGHLINE_CORPUS says where it is)'
 
 const PROJECT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 
@@ -127,7 +127,7 @@ export function conversationTexts(file: CorpusFile): readonly ConversationText[]
 
 /** SWE-agent's history is chat messages whose results name their calls in a list. */
 function fromSweAgent({ history }: JsonObject): JsonValue {
-  return objects(history).map((message) => {
+  return objectsOf(history).map((message) => {
     const { role, content, tool_calls: calls, tool_call_ids: ids } = message
     if (role === 'tool') return { role, tool_call_id: Array.isArray(ids) ? ids[0] : '', content }
     return { role, content, ...(Array.isArray(calls) && { tool_calls: calls }) } as JsonObject
@@ -136,7 +136,7 @@ function fromSweAgent({ history }: JsonObject): JsonValue {
 
 /** OpenHands records actions and observations; an action that is observed is a call. */
 function fromOpenHands({ history }: JsonObject): JsonValue {
-  const events = objects(history)
+  const events = objectsOf(history)
   const messages: JsonValue[] = []
   for (const [index, event] of events.entries()) {
     const { action, observation, thought, content } = event
@@ -157,8 +157,9 @@ function fromOpenHands({ history }: JsonObject): JsonValue {
 /** A provider's response becomes the conversation that would be sent back with it. */
 function fromResponse(name: string, response: JsonObject): ConversationText {
   const ask = 'Go on with the next question, please.'
-  if (Array.isArray(response['output'])) {
-    const input = [{ role: 'user', content: ask }, ...(response['output'] as JsonValue[])]
+  const { output } = response
+  if (isArray(output)) {
+    const input = [{ role: 'user', content: ask }, ...output]
     return {
       name,
       text: JSON.stringify({ model: response['model'], input }),
@@ -173,6 +174,11 @@ function fromResponse(name: string, response: JsonObject): ConversationText {
   return { name, text: JSON.stringify({ model: response['model'], messages }), format: 'anthropic' }
 }
 
-function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isObject) : []
+/** The blocks of a message's `content`; a bare text counts as one. */
+export function blocksOf(content: JsonValue | undefined): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content)
+}
+
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return isArray(value) ? value.filter(isObject) : []
 }

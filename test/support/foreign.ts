@@ -36,7 +36,7 @@ export const json: fc.Arbitrary<JsonValue> = fc.oneof(
 )
 
 /** Fields that no format has. */
-export const unknownFields: fc.Arbitrary<JsonObject> = fc.oneof(
+const unknownFields: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
   { weight: 1, arbitrary: json.map((value) => ({ x_note: value })) },
   { weight: 1, arbitrary: fc.constant(JSON.parse('{"__proto__":[1],"constructor":2}')) },

@@ -1,23 +1,12 @@
 import type { Conversation } from '../../src/message/codec.ts'
-import type { Handoff } from '../../src/message/handoff.ts'
 import { textOf } from '../../src/message/text.ts'
+import { handoffOf } from './builders.ts'
 
 /** Each message as `role: words`, for comparing on one screen. */
 export const said = ({ messages }: Conversation) =>
   messages.map((message) => `${message.role}: ${textOf(message)}`)
 
-export const handoff: Handoff = {
-  version: 1,
-  by: 'digest',
-  covers: 9,
-  kept: 1,
-  compactions: 1,
-  preserved: [],
-  tasks: [],
-  files: [],
-  ledger: [],
-  summary: 'what happened',
-}
+export const handoff = handoffOf({ covers: 9, kept: 1, summary: 'what happened' })
 
 /** The conversation with its first messages replaced by a handoff, as a compaction leaves it. */
 export function compacted(conversation: Conversation, keep: number): Conversation {

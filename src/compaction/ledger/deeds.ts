@@ -1,9 +1,10 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
+import { clip, fold } from '../../base/line.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
+import { plainText } from '../../message/text.ts'
 import { redact } from '../redact.ts'
 import { actingPartOf, isActingTool, isReadingCommand } from './acting.ts'
 import { bounded } from './gather.ts'
-import { clip, fold } from './line.ts'
 
 /**
  * What was done, run and reported, one line each: actions that changed something outside the
@@ -65,8 +66,7 @@ function deedsOf(call: ToolCallPart | undefined, result: ToolResultPart, number:
 const OUTPUT_CHARACTERS_MAX = 8000
 
 function outputOf(result: ToolResultPart): string {
-  const texts = result.output.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return bounded(texts.join('\n'), OUTPUT_CHARACTERS_MAX)
+  return bounded(plainText(result.output), OUTPUT_CHARACTERS_MAX)
 }
 
 const COMMAND_CHARACTERS_MAX = 1000

@@ -9,7 +9,7 @@ import type { Sighting } from './gather.ts'
  * A word that the assistant never wrote into an argument counts only if it looks like a name that
  * somebody gave: prose is full of hyphens and slashes that nobody will ever type again.
  */
-export interface Form {
+interface Form {
   readonly kind: LedgerKind
   readonly weight: number
 }

@@ -1,4 +1,4 @@
-import { fold } from './line.ts'
+import { fold } from '../../base/line.ts'
 
 /**
  * Numbers with their names: `timeout: 30s`, `retries = 4`, `#1204`. Found from the number backwards,

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { Codec, Wrapper } from '../codec.ts'
 import type { AssistantPart, Message, Part, SystemMessage, ToolResultPart } from '../message.ts'
+import { plainText } from '../text.ts'
 import { readAiAssistantPart, readAiPart, writeAiPart } from './ai-sdk-parts.ts'
 import { readAiResult, writeAiResult } from './ai-sdk-result.ts'
 import { isLost, opaque, readContent, spellingOf, writeContent } from './content.ts'
@@ -121,8 +122,6 @@ function putSystem(
   messages: readonly PlainMessage[],
 ): Wrapper | undefined {
   if (messages.length === 0 || wrapper === undefined) return wrapper
-  const texts = messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
-  )
-  return { ...wrapper, fields: { ...wrapper.fields, system: texts.join('\n') } }
+  const system = plainText(messages.flatMap<Part>(({ parts }) => parts))
+  return { ...wrapper, fields: { ...wrapper.fields, system } }
 }

@@ -73,7 +73,7 @@ export function readAssistantBlock(block: JsonValue, place: Place): AssistantPar
 }
 
 /** Text, images, documents, and whatever else: the blocks that may stand anywhere. */
-export function readSharedBlock(block: JsonValue, place: Place): ResultPart {
+function readSharedBlock(block: JsonValue, place: Place): ResultPart {
   if (!isObject(block)) return readBare(block, place)
   const { format, at } = place
   const { type, text, title } = block

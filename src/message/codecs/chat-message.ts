@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type {
   AssistantPart,
   Message,
@@ -82,9 +82,9 @@ function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, st
     parts.push(opaque('openai', item['audio'], place, 'audio-field'))
   }
   const calls = item['tool_calls']
-  if (Array.isArray(calls)) {
+  if (isArray(calls)) {
     known.push('tool_calls')
-    for (const call of calls as readonly JsonValue[]) {
+    for (const call of calls) {
       parts.push(readToolCall(call, place) ?? opaque('other', call, place, 'call'))
     }
   }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../base/json.ts'
+import { isArray, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
 import { hasWord, kindredOrigin, originOf, type Place } from './origin.ts'
@@ -23,8 +23,8 @@ export function readContent<P>(
   if (typeof content === 'string') {
     return { parts: [{ type: 'text', text: content }], spelling: 'string' }
   }
-  if (Array.isArray(content)) {
-    return { parts: (content as readonly JsonValue[]).map(readPart), spelling: 'parts' }
+  if (isArray(content)) {
+    return { parts: content.map(readPart), spelling: 'parts' }
   }
   return { parts: [opaque('other', content, place)], spelling: 'whole' }
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, FormatName, Wrapper } from '../codec.ts'
 import { findHandoff } from '../envelope.ts'
 import type { Message } from '../message.ts'
@@ -11,11 +11,11 @@ export interface Request {
 }
 
 export function openRequest(document: JsonValue, key: Wrapper['key']): Request | undefined {
-  if (Array.isArray(document)) return { items: document as readonly JsonValue[] }
+  if (isArray(document)) return { items: document }
   const items = isObject(document) ? document[key] : undefined
-  if (!isObject(document) || !Array.isArray(items)) return undefined
+  if (!isObject(document) || !isArray(items)) return undefined
   const fields = without(document, [key]) ?? {}
-  return { items: items as readonly JsonValue[], wrapper: { key, fields } }
+  return { items, wrapper: { key, fields } }
 }
 
 export function closeRequest(items: readonly JsonValue[], wrapper: Wrapper | undefined): JsonValue {
@@ -46,12 +46,6 @@ export function conversationOf(
 
 export function modelOf(wrapper: Wrapper | undefined): string | undefined {
   return wrapper === undefined ? undefined : textField(wrapper.fields, 'model')
-}
-
-export function lastModel(messages: readonly Message[]): string | undefined {
-  const hasModel = (message: Message) => message.role === 'assistant' && message.model !== undefined
-  const last = messages.findLast(hasModel)
-  return last?.role === 'assistant' ? last.model : undefined
 }
 
 /** Why the messages cannot be read at all, whatever the format. */

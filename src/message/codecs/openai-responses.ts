@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Codec, Wrapper } from '../codec.ts'
 import type { SystemMessage, UserMessage } from '../message.ts'
+import { plainText } from '../text.ts'
 import {
   closeRequest,
   conversationOf,
@@ -98,6 +99,5 @@ function putInstructions(
   message: PlainMessage | undefined,
 ): Wrapper | undefined {
   if (message === undefined || wrapper === undefined) return wrapper
-  const texts = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return { ...wrapper, fields: { ...wrapper.fields, instructions: texts.join('\n') } }
+  return { ...wrapper, fields: { ...wrapper.fields, instructions: plainText(message.parts) } }
 }

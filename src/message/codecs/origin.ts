@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { isArray, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { Origin } from '../message.ts'
 
@@ -86,5 +86,5 @@ export function numberField(object: JsonObject, key: string): number {
 }
 
 export function asList(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
+  return isArray(value) ? value : []
 }

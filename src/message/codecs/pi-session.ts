@@ -86,15 +86,19 @@ function summaryEntry(
 
 function messageEntries(message: PlainMessage): readonly JsonObject[] {
   const own = ownOrigin(message, FORMAT)
-  // A compaction that no longer leads would hide what stands before it, so it is told anew.
-  const origin = hasWord(own, 'compaction') ? undefined : own
-  const { message: rest, ...outer } = origin?.fields ?? {}
-  const inner = isObject(rest) ? rest : {}
-  const entry = (value: JsonObject): JsonObject => ({ ...outer, type: 'message', message: value })
   const [only] = message.parts
   const text = only?.type === 'text' && message.parts.length === 1 ? only.text : undefined
+  // Told anew: a compaction that no longer leads would hide what stands before it, and a command
+  // whose output was cut would bring it back.
+  const isStale =
+    hasWord(own, 'compaction') ||
+    (hasWord(own, 'bashExecution') && text !== bashText(innerOf(own?.fields)))
+  const origin = isStale ? undefined : own
+  const { message: _, ...outer } = origin?.fields ?? {}
+  const inner = innerOf(origin?.fields)
+  const entry = (value: JsonObject): JsonObject => ({ ...outer, type: 'message', message: value })
 
-  if (hasWord(origin, 'bashExecution') && text === bashText(inner)) return [entry(inner)]
+  if (hasWord(origin, 'bashExecution')) return [entry(inner)]
   if (hasWord(origin, 'summary') && text !== undefined) return [entry({ ...inner, summary: text })]
   if (message.role === 'tool') {
     return message.parts.map((part) => {
@@ -120,6 +124,11 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   }
   const facts = origin === undefined ? freshFacts(message, api) : {}
   return [entry({ role: message.role, ...facts, ...body, ...inner })]
+}
+
+function innerOf(fields: JsonObject | undefined): JsonObject {
+  const message = fields?.['message']
+  return isObject(message) ? message : {}
 }
 
 function contentOf(

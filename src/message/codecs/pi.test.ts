@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compacted, said } from '../../../test/support/logs.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { Message } from '../message.ts'
 import { pi } from './pi.ts'
 
 describe('pi', () => {
@@ -89,6 +90,16 @@ describe('pi', () => {
     const written = pi.format(read) as JsonObject[]
     expect(written[2]).toMatchObject({ message: { details: { x: 1 }, isError: true } })
     expect(pi.parse(written).messages).toEqual(read.messages)
+  })
+
+  it('does not bring back what was cut from the output of a command', () => {
+    const command = { role: 'bashExecution', command: 'find', output: 'a.ts\n'.repeat(1_000) }
+    const read = pi.parse([session, entry('1', null, command)])
+    const short = { role: 'user', synthetic: true, parts: [{ type: 'text', text: 'Ran find' }] }
+    const messages = read.messages.map((message) => ({ ...message, ...short }) as Message)
+    const written = pi.format({ ...read, messages })
+    expect(JSON.stringify(written)).not.toContain('a.ts')
+    expect(pi.parse(written).messages).toMatchObject([short])
   })
 
   it('tells an older summary that no longer leads as something the program said', () => {

@@ -7,11 +7,11 @@ import { asList } from './origin.ts'
  * conversations fit all of them; the first sign of one in a single pass over all messages decides,
  * and without any sign it is the commonest, OpenAI chat.
  */
-export type Language = 'openai-chat' | 'openai-responses' | 'anthropic' | 'ai-sdk'
+type Language = 'openai-chat' | 'openai-responses' | 'anthropic' | 'ai-sdk'
 
-export type Signs = ReadonlyMap<Language, string>
+type Signs = ReadonlyMap<Language, string>
 
-export function findSigns(request: Request): Signs {
+function findSigns(request: Request): Signs {
   const signs = new Map<Language, string>()
   const key = request.wrapper?.key ?? 'item'
   const note = (language: Language | undefined, what: () => string) => {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { Findings, isBlank, kindOf, type Located, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
@@ -117,11 +117,10 @@ function checkResults(
 
 function isErrorText(content: JsonValue | undefined): boolean {
   if (typeof content === 'string') return content !== ''
-  if (!Array.isArray(content)) return false
-  const blocks = content as readonly JsonValue[]
+  if (!isArray(content)) return false
   return (
-    blocks.length > 0 &&
-    blocks.every((block) => isObject(block) && block['type'] === 'text' && block['text'] !== '')
+    content.length > 0 &&
+    content.every((block) => isObject(block) && block['type'] === 'text' && block['text'] !== '')
   )
 }
 
@@ -173,6 +172,6 @@ function isText(value: JsonValue | undefined): boolean {
 
 function endOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content
-  const block = Array.isArray(content) ? (content as readonly JsonValue[]).at(-1) : undefined
+  const block = isArray(content) ? content.at(-1) : undefined
   return isObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
 }

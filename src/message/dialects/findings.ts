@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Rule } from './rules.ts'
 
 /** One rule that a request breaks, and where. */
@@ -23,12 +23,12 @@ export class Findings {
 
   /** The items of a list that has to be there; those that are no objects are reported and left out. */
   objects(value: JsonValue | undefined, at: string): readonly Located[] {
-    if (!Array.isArray(value)) {
+    if (!isArray(value)) {
       this.add('shape', at, `expected a list, found ${kindOf(value)}`)
       return []
     }
     const located: Located[] = []
-    for (const [index, item] of (value as readonly JsonValue[]).entries()) {
+    for (const [index, item] of value.entries()) {
       if (isObject(item)) located.push({ item, at: `${at}[${index}]` })
       else this.add('shape', `${at}[${index}]`, `expected an object, found ${kindOf(item)}`)
     }
@@ -63,8 +63,8 @@ export function findLoneSurrogates(wire: JsonValue, findings: Findings): void {
     const { value, at } = next
     if (typeof value === 'string') {
       if (!value.isWellFormed()) findings.add('lone-surrogate', at, 'half a surrogate pair')
-    } else if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly JsonValue[]).entries()) {
+    } else if (isArray(value)) {
+      for (const [index, item] of value.entries()) {
         stack.push({ value: item, at: `${at}[${index}]` })
       }
     } else if (isObject(value)) {

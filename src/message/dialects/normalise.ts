@@ -36,7 +36,7 @@ export function normalise(messages: readonly Message[], dialect: Dialect): reado
 }
 
 /** Refuse neighbours of one role, a first message that is not the user's, system text later on. */
-export function takesTurns(dialect: Dialect): boolean {
+function takesTurns(dialect: Dialect): boolean {
   return dialect === 'anthropic' || dialect === 'gemini' || dialect === 'strict'
 }
 

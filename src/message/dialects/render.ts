@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import { anthropic } from '../codecs/anthropic.ts'
 import { openaiChat } from '../codecs/openai-chat.ts'
@@ -74,7 +74,7 @@ function joinTurns(wire: Wire): Wire {
 
 function blocksOf(content: JsonValue | undefined): readonly JsonValue[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? (content as readonly JsonValue[]) : []
+  return isArray(content) ? content : []
 }
 
 function hasSpelling(message: Message): boolean {
@@ -101,7 +101,7 @@ function plainPart(part: Part): Part {
 /** Half a surrogate pair cannot be sent and becomes the replacement character. */
 function wellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed()
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(wellFormed)
+  if (isArray(value)) return value.map(wellFormed)
   if (!isObject(value)) return value
   const entries = Object.entries(value)
   return Object.fromEntries(entries.map(([key, item]) => [key.toWellFormed(), wellFormed(item)]))
@@ -109,7 +109,7 @@ function wellFormed(value: JsonValue): JsonValue {
 
 function isWellFormed(value: JsonValue): boolean {
   if (typeof value === 'string') return value.isWellFormed()
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).every(isWellFormed)
+  if (isArray(value)) return value.every(isWellFormed)
   if (!isObject(value)) return true
   for (const key in value) {
     if (!key.isWellFormed() || !isWellFormed(value[key] ?? null)) return false

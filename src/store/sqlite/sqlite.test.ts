@@ -289,6 +289,18 @@ describe('search index', () => {
     ).toBe(0)
   })
 
+  it('is not reported as damaged by a connection that has searched before [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.hear('words')
+    await until(() => count(path, 'select upto as n from indexed') === 1)
+    await store.search({ sessionId: desk.id, text: 'words', limit: 5, neighbours: 0 })
+    // The only word of its segment goes, and the segment with it.
+    await desk.erase([entryNumber(1)])
+    expect(await store.verify({})).toEqual([])
+  })
+
   it('erased words are in no file of the store afterwards [I19]', async () => {
     const path = newPath()
     const store = await open(path)

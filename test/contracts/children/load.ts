@@ -21,5 +21,6 @@ const send = async () => {
   }
 }
 await Promise.all(Array.from({ length: Number(senders) }, send))
-console.log(JSON.stringify(latencies))
-process.exit(0)
+console.log(latencies.map((latency) => latency.toFixed(1)).join(' '))
+process.stdin.destroy()
+await store.close()

@@ -9,6 +9,11 @@ const LINE_CHARACTERS_MAX = 160
 export function clip(text: string, charactersMax = LINE_CHARACTERS_MAX): string {
   if (text.length <= charactersMax) return text
   const end = charactersMax - 1
-  const isHigh = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
-  return `${text.slice(0, isHigh ? end - 1 : end)}…`
+  return `${text.slice(0, splitsCharacter(text, end) ? end - 1 : end)}…`
+}
+
+/** Whether a cut before `index` would leave half a surrogate pair on either side. */
+export function splitsCharacter(text: string, index: number): boolean {
+  const isLow = (text.charCodeAt(index) & 0xfc00) === 0xdc00
+  return isLow && (text.charCodeAt(index - 1) & 0xfc00) === 0xd800
 }

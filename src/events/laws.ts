@@ -1,0 +1,149 @@
+/**
+ * The laws that an audit proves, by name, and the findings against them. The titles and advice are
+ * for people; the names and the numbers of the contract are for scripts and tests.
+ */
+export const LAWS = {
+  whole: {
+    title: 'Every log is whole',
+    contract: ['I19', 'I20'],
+    advice:
+      'A log was edited, cut or written to by something else. Compare it with a backup, and use --store.',
+  },
+  births: {
+    title: 'Sessions are born once, by create, start afresh or import',
+    contract: ['I5', 'I30'],
+    advice:
+      'Give the logs of all processes, older ones too, or --store. If all were given, an id was made up.',
+  },
+  identity: {
+    title: 'An operation keeps its session, fence and base from its start to its end',
+    contract: ['I5', 'I20'],
+    advice:
+      'An id changed during an operation. Stop the process that wrote these lines and report it.',
+  },
+  endings: {
+    title: 'What has started ends once',
+    contract: ['I20'],
+    advice: 'An operation ended twice, never, or without a start. Check it with --store.',
+  },
+  overlap: {
+    title: 'Compactions of one session never overlap',
+    contract: ['I6'],
+    advice: 'Two compactions of a session ran at once. Stop one of the processes and report it.',
+  },
+  isolation: {
+    title: 'Only the holder of a session writes about it',
+    contract: ['I21'],
+    advice: 'A process worked on a session that it never acquired. Stop it and report it.',
+  },
+  bases: {
+    title: 'A compaction stands on the newest base',
+    contract: ['I7', 'I9'],
+    advice:
+      'What an earlier compaction made was written over. Compare the transcript with a backup.',
+  },
+  delivery: {
+    title: 'Acknowledged messages reach the next turn, in order, once',
+    contract: ['I2', 'I3', 'I10'],
+    advice: 'These messages were acknowledged and passed over. Send them again, and report it.',
+  },
+  fences: {
+    title: 'Fences only rise, and each has one holder',
+    contract: ['I7', 'I8'],
+    advice: 'Two processes held a session at once, or one wrote after it had lost it. Report it.',
+  },
+  entries: {
+    title: 'Entry numbers only rise, and none is given twice',
+    contract: ['I2', 'I19'],
+    advice:
+      'Two writers appended to one transcript, or a store was restored meanwhile. Use --store.',
+  },
+  'store-operations': {
+    title: 'Logs and store tell of the same operations',
+    contract: ['I20'],
+    advice: 'A log is missing or cut, or a line was forged. Give the logs of all processes.',
+  },
+  'store-sessions': {
+    title: 'Logs and store tell of the same sessions',
+    contract: ['I5', 'I30'],
+    advice: 'The logs belong to another store, or a session was made behind its back.',
+  },
+  'store-messages': {
+    title: 'Every acknowledged message is in the store, and goes on from there',
+    contract: ['I1', 'I3', 'I10'],
+    advice: 'The store is older than the logs, or has lost messages. Look for a newer backup.',
+  },
+  'store-transcript': {
+    title: 'The transcript is gap-free and its chain holds',
+    contract: ['I2', 'I19'],
+    advice: 'Entries are damaged or missing at the named place. Do not write to this store.',
+  },
+} as const
+
+export type LawName = keyof typeof LAWS
+export const LOG_LAWS = Object.keys(LAWS).filter((name) => !name.startsWith('store-')) as LawName[]
+export const STORE_LAWS = Object.keys(LAWS).filter((name) => name.startsWith('store-')) as LawName[]
+
+/** Where a line stands: which of the given logs, and which line of it. */
+export interface Mark {
+  readonly file: number
+  readonly line: number
+}
+
+export interface Offence {
+  readonly law: LawName
+  readonly problem: string
+  readonly sessionId: string | null
+  readonly marks: readonly Mark[]
+  /** The line that admitted this message is to be shown as well. */
+  readonly mail?: number
+}
+
+/** Lists end here; everything is counted. */
+export const OFFENCES_KEPT_MAX = 20
+
+/** What was found, bounded: a log with a million faults is no reason to run out of memory. */
+export class Findings {
+  readonly #offences = new Map<LawName, { count: number; kept: Offence[] }>()
+  /** What only the store can settle: a process that died between a commit and its line. */
+  readonly unproven = new Map<LawName, { count: number; first: string }>()
+
+  broken(offence: Offence): void {
+    const found = this.#offences.get(offence.law) ?? { count: 0, kept: [] }
+    this.#offences.set(offence.law, found)
+    found.count += 1
+    if (found.kept.length < OFFENCES_KEPT_MAX) found.kept.push(offence)
+  }
+
+  open(law: LawName, what: string): void {
+    const found = this.unproven.get(law)
+    if (found === undefined) this.unproven.set(law, { count: 1, first: what })
+    else found.count += 1
+  }
+
+  count(law: LawName): number {
+    return this.#offences.get(law)?.count ?? 0
+  }
+
+  kept(law: LawName): readonly Offence[] {
+    return this.#offences.get(law)?.kept ?? []
+  }
+}
+
+export interface Verdict {
+  readonly law: LawName
+  readonly holds: boolean
+  readonly offences: readonly Offence[]
+  readonly offencesCount: number
+  readonly unproven: { readonly count: number; readonly first: string } | null
+}
+
+export function verdictsOf(findings: Findings, laws: readonly LawName[]): readonly Verdict[] {
+  return laws.map((law) => ({
+    law,
+    holds: findings.count(law) === 0,
+    offences: findings.kept(law),
+    offencesCount: findings.count(law),
+    unproven: findings.unproven.get(law) ?? null,
+  }))
+}

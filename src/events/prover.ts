@@ -1,0 +1,366 @@
+import { Findings, type LawName, type Mark } from './laws.ts'
+import type { AuditLine } from './line.ts'
+import { RangeSet } from './ranges.ts'
+import { type InputLane, Span, sizeOf, type Told, type TurnMark } from './span.ts'
+
+/**
+ * Proves the laws from lines. Logs are read one after another in any order, and lines of one log in
+ * theirs; what is kept grows with sessions, acquisitions and compactions, not with lines. The time of
+ * a line is never looked at: spans of holders follow each other by their fence, and their entry
+ * numbers must agree.
+ */
+export interface Operation {
+  readonly sessionId: string
+  readonly fence: number
+  readonly base: number
+  started: Mark | null
+  ended: Mark | null
+  end: string | null
+}
+
+export class SessionRecord {
+  readonly first: Mark
+  readonly births: Mark[] = []
+  readonly spans = new Map<number, Span>()
+  /** The newest fence per log, so that a log that goes back is seen. */
+  readonly newest = new Map<string, number>()
+  readonly admitted: Record<InputLane | 'control', RangeSet> = {
+    user: new RangeSet(),
+    notification: new RangeSet(),
+    control: new RangeSet(),
+  }
+  readonly withdrawn = new RangeSet()
+  readonly delivered: Record<InputLane, RangeSet> = {
+    user: new RangeSet(),
+    notification: new RangeSet(),
+  }
+
+  constructor(first: Mark) {
+    this.first = first
+  }
+
+  /** By fence: the order in which the holders followed each other, whatever their clocks said. */
+  inOrder(): readonly Span[] {
+    return [...this.spans.values()].sort((left, right) => left.fence - right.fence)
+  }
+}
+
+export interface Figures {
+  lines: number
+  sessions: number
+  compactions: number
+  messages: number
+  /** Acknowledged while a compaction ran. */
+  meanwhile: number
+  waiting: number
+}
+
+export class Prover {
+  readonly findings = new Findings()
+  readonly sessions = new Map<string, SessionRecord>()
+  readonly operations = new Map<string, Operation>()
+  readonly figures: Figures = {
+    lines: 0,
+    sessions: 0,
+    compactions: 0,
+    messages: 0,
+    meanwhile: 0,
+    waiting: 0,
+  }
+
+  read(told: Told): void {
+    const { line, mark } = told
+    this.figures.lines += 1
+    let session = this.sessions.get(line.sessionId)
+    if (session === undefined) {
+      session = new SessionRecord(mark)
+      this.sessions.set(line.sessionId, session)
+    }
+    if (line.operationId !== undefined && COMPACTION_LINE.test(line.kind)) this.#follow(told)
+    switch (line.kind) {
+      case 'session created':
+        this.#bear(session, told)
+        break
+      case 'message admitted':
+        this.#admit(session, line)
+        break
+      case 'message withdrawn':
+        if (line.mailbox !== undefined) session.withdrawn.add(line.mailbox.from, line.mailbox.to)
+        break
+      case 'lease acquired':
+        this.#acquire(session, told)
+        break
+      case 'compaction abandoned':
+        break // told by the next holder, about an operation that is not its own
+      default:
+        this.#readHeld(session, told)
+    }
+  }
+
+  /** When all logs were read. What the store vouches for need not be born in the logs. */
+  judge(isBorn: (sessionId: string) => boolean = () => false): void {
+    for (const [sessionId, session] of this.sessions) {
+      if (session.births.length === 0 && !isBorn(sessionId)) {
+        this.#broken('births', sessionId, 'no line tells of its birth', session.first)
+      }
+      judgeSpans(sessionId, session, this.findings)
+      this.figures.waiting += judgeDelivery(sessionId, session, this.findings)
+    }
+    for (const [id, operation] of this.operations) this.#judgeOperation(id, operation)
+    this.figures.sessions = this.sessions.size
+    this.figures.compactions = this.operations.size
+  }
+
+  #broken(law: LawName, sessionId: string, problem: string, ...marks: readonly Mark[]): void {
+    this.findings.broken({ law, problem, sessionId, marks })
+  }
+
+  #bear(session: SessionRecord, { line, mark }: Told): void {
+    if (!BIRTHS.includes(line.reason ?? '')) {
+      this.#broken('births', line.sessionId, 'it was born in a way that does not exist', mark)
+    }
+    if (session.births.length > 0) {
+      this.#broken('births', line.sessionId, 'it was born twice', ...session.births, mark)
+    }
+    if (session.births.length < 2) session.births.push(mark)
+  }
+
+  #admit(session: SessionRecord, { mailbox, reason }: AuditLine): void {
+    if (mailbox === undefined) return
+    const lane = reason === 'user' || reason === 'notification' ? reason : 'control'
+    session.admitted[lane].add(mailbox.from, mailbox.to)
+    this.figures.messages += sizeOf(mailbox)
+  }
+
+  #acquire(session: SessionRecord, told: Told): void {
+    const { line, mark } = told
+    const fence = line.fence ?? 0
+    const other = session.spans.get(fence)
+    if (other !== undefined) {
+      const problem = `fence ${fence} was acquired twice`
+      this.#broken('fences', line.sessionId, problem, other.acquired, mark)
+    }
+    const newest = session.newest.get(line.log) ?? 0
+    if (fence < newest) {
+      const problem = `fence ${fence} was acquired after fence ${newest}`
+      this.#broken('fences', line.sessionId, problem, mark)
+    }
+    session.newest.set(line.log, Math.max(newest, fence))
+    if (other === undefined) session.spans.set(fence, new Span(told))
+  }
+
+  /** Lines that only the holder of the session may write. */
+  #readHeld(session: SessionRecord, told: Told): void {
+    const { line, mark } = told
+    const fence = line.fence ?? 0
+    const span = session.spans.get(fence)
+    if (span === undefined || span.log !== line.log) {
+      const problem = `written by a process that never acquired it under fence ${fence}`
+      this.#broken('isolation', line.sessionId, problem, mark)
+      return
+    }
+    const newest = session.newest.get(line.log) ?? fence
+    if (fence < newest) {
+      const problem = `fence ${fence} was used after fence ${newest} was acquired`
+      this.#broken('fences', line.sessionId, problem, mark)
+    }
+    span.read(told, this.findings)
+    const { mailbox, kind } = line
+    if (mailbox === undefined) return
+    if (
+      kind === 'message delivered' &&
+      (line.reason === 'user' || line.reason === 'notification')
+    ) {
+      session.delivered[line.reason].add(mailbox.from, mailbox.to)
+    }
+    if (ENDINGS.includes(kind)) this.figures.meanwhile += sizeOf(mailbox)
+  }
+
+  /** Every line about one operation, in whatever log and under whatever session it stands. */
+  #follow({ line, mark }: Told): void {
+    const id = line.operationId ?? ''
+    const { sessionId, fence = 0, base = 0 } = line
+    let operation = this.operations.get(id)
+    if (operation === undefined) {
+      operation = { sessionId, fence, base, started: null, ended: null, end: null }
+      this.operations.set(id, operation)
+    }
+    const known = operation.started ?? operation.ended
+    for (const [what, was, is] of [
+      ['session', operation.sessionId, sessionId],
+      ['fence', operation.fence, fence],
+      ['base', operation.base, base],
+    ] as const) {
+      if (was === is) continue
+      const problem = `the ${what} of ${id} was ${was} and then ${is}`
+      this.#broken('identity', operation.sessionId, problem, ...(known ? [known] : []), mark)
+    }
+    const isStart = line.kind === 'compaction started'
+    const before = isStart ? operation.started : operation.ended
+    if (before !== null) {
+      const problem = isStart ? `${id} started twice` : `${id} ended twice`
+      this.#broken('endings', sessionId, problem, before, mark)
+    } else if (isStart) operation.started = mark
+    else {
+      operation.ended = mark
+      operation.end = line.kind.slice('compaction '.length)
+    }
+  }
+
+  #judgeOperation(id: string, { sessionId, fence, started, ended, end }: Operation): void {
+    if (started !== null && ended !== null) return
+    const session = this.sessions.get(sessionId)
+    const span = session?.spans.get(fence)
+    if (started === null) {
+      // Claimed, and the process was gone before it could say so.
+      const isLate = end === 'abandoned' && span?.isClean !== true
+      if (isLate) this.findings.open('endings', `the start of ${id}`)
+      else if (ended !== null) {
+        this.#broken('endings', sessionId, `${id} ended without having started`, ended)
+      }
+      return
+    }
+    const isLeft = span === undefined || span.running?.id !== id || span.isClean
+    const isPast = [...(session?.spans.keys() ?? [])].some((other) => other > fence)
+    if (isLeft) this.#broken('endings', sessionId, `${id} never ended`, started)
+    else if (isPast) this.findings.open('endings', `the end of ${id}`)
+  }
+}
+
+const BIRTHS: readonly string[] = ['created', 'afresh', 'imported']
+const COMPACTION_LINE = /^compaction (?:started|committed|failed|superseded|abandoned)$/
+const ENDINGS: readonly string[] = [
+  'compaction committed',
+  'compaction failed',
+  'compaction superseded',
+]
+
+/** How the holders of one session followed each other. */
+function judgeSpans(sessionId: string, session: SessionRecord, findings: Findings): void {
+  const broken = (law: LawName, problem: string, ...marks: readonly Mark[]) =>
+    findings.broken({ law, problem, sessionId, marks })
+  let before: Span | null = null
+  let turn: TurnMark | null = null
+  let isSure = true
+  for (const span of session.inOrder()) {
+    if (before !== null) {
+      const marks = [before.last, span.acquired]
+      if (span.firstEntry < before.lastEntry) {
+        const problem = `fence ${span.fence} begins at entry ${span.firstEntry}, fence ${before.fence} was at ${before.lastEntry}`
+        broken('entries', problem, ...marks)
+      }
+      if (span.firstBase < before.base) {
+        broken('bases', `entry ${before.base} was the base, then ${span.firstBase}`, ...marks)
+      }
+      if (before.compactedTo > span.compactedFrom) {
+        broken('overlap', `compactions under fences ${before.fence} and ${span.fence}`, ...marks)
+      }
+    }
+    isSure &&= before === null || before.isClean
+    const { inherited, firstStarted } = span
+    if (inherited !== null && inherited.id !== turn?.id) {
+      if (!isSure) findings.open('endings', `the start of ${inherited.id}`)
+      else broken('endings', `${inherited.id} ended without having started`, inherited.mark)
+    }
+    if (inherited === null && firstStarted !== null && turn !== null) {
+      if (!isSure) findings.open('endings', `the end of ${turn.id}`)
+      else broken('endings', `${turn.id} never ended`, turn.mark, firstStarted.mark)
+    }
+    if (inherited !== null || firstStarted !== null) {
+      turn = span.turn
+      isSure = true
+    }
+    before = span
+  }
+}
+
+const INPUT_LANES = ['user', 'notification'] as const
+
+/** Gives how many messages still wait at the end of the logs. */
+function judgeDelivery(sessionId: string, session: SessionRecord, findings: Findings): number {
+  const spans = session.inOrder()
+  const law = 'delivery'
+  let waiting = 0
+  const doubled = findDoubled(session)
+  if (doubled !== null) {
+    const problem = `message ${doubled} was admitted twice`
+    findings.broken({ law, problem, sessionId, marks: [], mail: doubled })
+  }
+  for (const lane of INPUT_LANES) {
+    judgeOrder(sessionId, spans, lane, findings)
+    const delivered = session.delivered[lane]
+    for (const { from, to } of session.admitted[lane].without(delivered, session.withdrawn)) {
+      if (to > delivered.max) waiting += to - Math.max(from, delivered.max + 1) + 1
+      if (from > delivered.max) continue
+      if (isUntold(spans, lane, from)) findings.open(law, `message ${from} of ${sessionId}`)
+      else {
+        const problem = `message ${from} (${lane}) was passed over: ${delivered.max} was delivered`
+        findings.broken({ law, problem, sessionId, marks: [], mail: from })
+      }
+    }
+  }
+  for (const span of spans) {
+    for (const { from, to, marks } of span.leftWaiting ?? []) {
+      const left = new RangeSet()
+      left.add(from, to)
+      const missing = intersect(left, session.admitted.user, session.withdrawn)
+      if (missing === null) continue
+      const problem = `message ${missing} came during a compaction, and the next turn did not take it`
+      findings.broken({ law, problem, sessionId, marks, mail: missing })
+    }
+  }
+  return waiting
+}
+
+function findDoubled({ admitted }: SessionRecord): number | null {
+  const all = new RangeSet()
+  for (const lane of ['control', ...INPUT_LANES] as const) {
+    const { doubled } = admitted[lane]
+    if (doubled !== null) return doubled
+    for (const { from, to } of admitted[lane].ranges()) all.add(from, to)
+  }
+  return all.doubled
+}
+
+/** The first number that both have and the third has not. */
+function intersect(left: RangeSet, right: RangeSet, gone: RangeSet): number | null {
+  const outside = new RangeSet()
+  for (const { from, to } of left.without(right)) outside.add(from, to)
+  for (const { from } of left.without(outside, gone)) return from
+  return null
+}
+
+function judgeOrder(
+  sessionId: string,
+  spans: readonly Span[],
+  lane: InputLane,
+  findings: Findings,
+): void {
+  let newest = 0
+  for (const { delivered } of spans) {
+    const own = delivered[lane]
+    if (own === null) continue
+    if (own.from <= newest) {
+      const problem = `message ${own.from} comes after message ${newest}, or twice`
+      findings.broken({ law: 'delivery', problem, sessionId, marks: [own.first] })
+    }
+    newest = Math.max(newest, own.to)
+  }
+}
+
+/**
+ * Whether the delivery of a message may have been committed by a process that died before it could
+ * write the line: the transcript had grown when the next holder came.
+ */
+function isUntold(spans: readonly Span[], lane: InputLane, mail: number): boolean {
+  const next = spans.findIndex(({ delivered }) => (delivered[lane]?.to ?? 0) > mail)
+  if (next < 0 || (spans[next]?.delivered[lane]?.from ?? 0) <= mail) return false
+  for (let index = next; index > 0; index--) {
+    const before = spans[index - 1]
+    if (before === undefined) break
+    const grown = (spans[index]?.firstEntry ?? 0) > before.lastEntry
+    if (!before.isClean && grown) return true
+    if ((before.delivered[lane]?.to ?? 0) > 0) break
+  }
+  return false
+}

@@ -1,0 +1,236 @@
+import type { JsonObject } from '../base/json.ts'
+import type { MailRange } from './line.ts'
+import { type AuditWriter, type OperationIdentity, operationIdentity } from './log.ts'
+
+/**
+ * The lines of one session under one lease, for its holder to call: what it is about to commit goes
+ * to `offered`, every picture of the store to `looked`. A line is written when its effect is seen in
+ * a picture, so a commit whose answer was lost is told all the same, and one that never happened is
+ * not. One commit lies between two pictures at most.
+ *
+ * The shapes below are the parts of the store's rows that are needed; the rows themselves fit.
+ */
+export interface PictureFacts {
+  readonly session: SessionFacts
+  /** Mail that may be delivered next. */
+  readonly waiting: readonly { readonly number: number; readonly lane: string }[]
+  /** Newest first. */
+  readonly operations: readonly OperationFacts[]
+  readonly context?: { readonly tokens: number }
+}
+
+export interface SessionFacts {
+  readonly tail: number
+  readonly base: number
+  readonly mail: number
+  readonly delivered: Readonly<Record<'user' | 'notification', number>>
+  readonly turn: number
+  readonly turnState: 'idle' | 'running'
+}
+
+export interface OperationFacts {
+  readonly id: string
+  readonly fence: number
+  readonly base: number
+  readonly trigger: string
+  readonly reason: string
+  readonly state: 'running' | 'committed' | 'failed' | 'superseded' | 'abandoned'
+  readonly result: JsonObject
+}
+
+/** The commits that need more than the next picture shows. */
+export interface Offer {
+  readonly verb: string
+  readonly request: object
+}
+
+export type LeaseEnd = 'released' | 'shutdown' | 'lost' | 'crashed'
+
+interface Followed {
+  readonly identity: OperationIdentity
+  readonly mail: number
+  isEnded: boolean
+}
+
+export class SessionTrail {
+  readonly #log: AuditWriter
+  readonly #lease: { readonly sessionId: string; readonly fence: number }
+  readonly #abandoned: string | null
+  readonly #operations = new Map<string, Followed>()
+  #offer: Offer | null = null
+  #before: PictureFacts | null = null
+  #isOver = false
+
+  constructor(
+    log: AuditWriter,
+    lease: { readonly sessionId: string; readonly fence: number },
+    abandoned: string | null,
+  ) {
+    this.#log = log
+    this.#lease = Object.freeze({ sessionId: lease.sessionId, fence: lease.fence })
+    this.#abandoned = abandoned
+  }
+
+  /** Before a commit is sent to the store. */
+  offered(offer: Offer): void {
+    this.#offer = offer
+  }
+
+  /** With every picture, before anything is decided from it. */
+  looked(picture: PictureFacts): void {
+    if (this.#isOver) return
+    const before = this.#before
+    if (before === null) this.#tellAcquired(picture)
+    else {
+      this.#tellDelivered(before, picture)
+      this.#tellTurn(before.session, picture.session)
+    }
+    this.#tellOperations(picture)
+    // After the compaction that a revert ended in the same commit.
+    if (before !== null) this.#tellReverted(before.session, picture.session)
+    this.#offer = null
+    this.#before = picture
+  }
+
+  /** Once, when the session is out of our hands; nothing is told after it. */
+  lost(reason: LeaseEnd): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    // Nothing was told under this lease, not even that it was acquired.
+    if (this.#before !== null) this.#log.write({ kind: 'lease lost', ...this.#lease, reason })
+  }
+
+  #tellAcquired({ session, operations }: PictureFacts): void {
+    const gone = operations.find(({ id }) => id === this.#abandoned)
+    // Before our own first line, so that whoever reads that one has the predecessor's end as well.
+    if (gone !== undefined) {
+      const reason = textOf(gone.result['reason']) ?? 'owner gone'
+      const identity = this.#identityOf(gone)
+      this.#log.write({ kind: 'compaction abandoned', ...identity, entry: session.tail, reason })
+    }
+    const { tail: entry, base } = session
+    this.#log.write({ kind: 'lease acquired', ...this.#lease, entry, base })
+  }
+
+  #tellDelivered(before: PictureFacts, { session }: PictureFacts): void {
+    const { verb, request } = this.#offer ?? {}
+    if (verb !== 'deliver' || session.tail === before.session.tail) return
+    const { mail } = request as { readonly mail: readonly number[] }
+    const laneOf = new Map(before.waiting.map(({ number, lane }) => [number, lane]))
+    let entry = before.session.tail
+    let run: { mailbox: MailRange; lane: string } | null = null
+    const tell = () => {
+      if (run === null) return
+      const { mailbox, lane } = run
+      const kind = 'message delivered'
+      this.#log.write({ kind, ...this.#lease, entry, mailbox, reason: lane })
+    }
+    for (const number of mail) {
+      const lane = laneOf.get(number) ?? 'user'
+      if (run !== null && run.lane === lane && run.mailbox.to === number - 1) {
+        run = { lane, mailbox: { from: run.mailbox.from, to: number } }
+      } else {
+        tell()
+        run = { lane, mailbox: { from: number, to: number } }
+      }
+      entry += 1
+    }
+    tell()
+  }
+
+  #tellTurn(before: SessionFacts, now: SessionFacts): void {
+    const { tail: entry, base } = now
+    const isOther = now.turn !== before.turn
+    if (before.turnState === 'running' && (isOther || now.turnState === 'idle')) {
+      const operationId = turnName(before.turn)
+      const reason = this.#endOfTurn()
+      this.#log.write({ kind: 'turn ended', ...this.#lease, operationId, entry, base, reason })
+    }
+    if (isOther && now.turnState === 'running') {
+      const operationId = turnName(now.turn)
+      this.#log.write({ kind: 'turn started', ...this.#lease, operationId, entry, base })
+    }
+  }
+
+  /** Only a recovery ends a turn without saying how: it gave up. */
+  #endOfTurn(): string {
+    const { ends } = (this.#offer?.request ?? {}) as { readonly ends?: { readonly how?: string } }
+    return ends?.how ?? 'failed'
+  }
+
+  #tellReverted(before: SessionFacts, now: SessionFacts): void {
+    const { verb, request } = this.#offer ?? {}
+    if (verb !== 'revert' || now.base === before.base) return
+    const { target } = request as { readonly target: number }
+    this.#log.write({ kind: 'compaction reverted', ...this.#lease, entry: now.base, base: target })
+  }
+
+  #tellOperations(picture: PictureFacts): void {
+    const { session, context } = picture
+    for (const row of picture.operations.toReversed()) {
+      if (row.fence !== this.#lease.fence) continue
+      const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, session, context)
+      if (followed.isEnded || row.state === 'running') continue
+      followed.isEnded = true
+      this.#tellEnded(row, followed, session)
+    }
+    const known = new Set(picture.operations.map(({ id }) => id))
+    for (const id of this.#operations.keys()) if (!known.has(id)) this.#operations.delete(id)
+  }
+
+  #tellStarted(
+    row: OperationFacts,
+    session: SessionFacts,
+    context: PictureFacts['context'],
+  ): Followed {
+    const identity = this.#identityOf(row)
+    const { user, notification } = session.delivered
+    this.#log.write({
+      kind: 'compaction started',
+      ...identity,
+      entry: session.tail,
+      mailbox: mailRange(Math.min(user, notification) + 1, session.mail),
+      trigger: row.trigger,
+      tokensBefore: context?.tokens,
+      reason: row.reason,
+    })
+    const followed = { identity, mail: session.mail, isEnded: false }
+    this.#operations.set(row.id, followed)
+    return followed
+  }
+
+  #tellEnded(row: OperationFacts, { identity, mail }: Followed, session: SessionFacts): void {
+    const { result } = row
+    const entry = countOf(result['entry']) ?? session.tail
+    const told = { ...identity, entry, mailbox: mailRange(mail + 1, session.mail) }
+    if (row.state === 'committed') {
+      const tokensBefore = countOf(result['tokensBefore'])
+      const tokensAfter = countOf(result['tokensAfter'])
+      this.#log.write({ kind: 'compaction committed', ...told, tokensBefore, tokensAfter })
+    } else if (row.state !== 'running') {
+      const reason = textOf(result['reason']) ?? row.state
+      this.#log.write({ kind: `compaction ${row.state}`, ...told, reason })
+    }
+  }
+
+  #identityOf({ id, fence, base }: OperationFacts): OperationIdentity {
+    const { sessionId } = this.#lease
+    return operationIdentity({ operationId: id, sessionId, fence, base })
+  }
+}
+
+export function turnName(turn: number): string {
+  return `turn-${turn}`
+}
+
+function mailRange(from: number, to: number): MailRange | undefined {
+  return from <= to ? { from, to } : undefined
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,10 @@
+import type { Message } from './message.ts'
+
+/** The model that spoke last, where the conversation names one. */
+export function lastModel(messages: readonly Message[]): string | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]
+    if (message?.role === 'assistant' && message.model !== undefined) return message.model
+  }
+  return undefined
+}

@@ -1,0 +1,80 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { openaiResponses } from '../../message/codecs/openai-responses.ts'
+import { render } from '../../message/dialects/render.ts'
+import type { Message } from '../../message/message.ts'
+import { textOf } from '../../message/text.ts'
+import type { Malformation } from '../outcome.ts'
+import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+
+/** OpenAI's Responses: an answer is a list of items, each of which comes whole at its end. */
+export const responses: Protocol = {
+  writeMembers({ messages }) {
+    return membersOf(render(messages, 'openai-responses'))
+  },
+  placeholder: (text) =>
+    `"input":[{"role":"user","content":[{"type":"input_text","text":"${text}"}]}]`,
+  collector: () => new ResponsesCollector(),
+}
+
+/** The Codex backend wants the system text beside the items, and always wants some. */
+export const codex: Protocol = {
+  ...responses,
+  writeMembers({ messages }) {
+    const first = messages.findIndex((message) => message.role !== 'system')
+    const start = first === -1 ? messages.length : first
+    const system = messages.slice(0, start).map((message: Message) => textOf(message))
+    const instructions = system.join('\n\n') || 'You are a helpful assistant.'
+    return membersOf({ instructions, ...render(messages.slice(start), 'openai-responses') })
+  },
+}
+
+const READ = ['message', 'reasoning', 'function_call', 'custom_tool_call', 'local_shell_call']
+
+class ResponsesCollector implements Collector {
+  fault: Malformation | undefined
+  readonly #items: JsonObject[] = []
+  #open = ''
+  #id: JsonValue | undefined
+
+  take(event: JsonValue): JsonValue | undefined {
+    if (!isObject(event)) return undefined
+    switch (event['type']) {
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        this.#open += typeof event['delta'] === 'string' ? event['delta'] : ''
+        return undefined
+      case 'response.output_item.done':
+        return this.#close(event['item'])
+      case 'response.created':
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#checkId(event['response'])
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  message(state: { readonly isWhole: boolean }) {
+    const open = { type: 'message', role: 'assistant', content: this.#open } as const
+    const items = this.#open === '' ? this.#items : [...this.#items, open]
+    const { messages } = openaiResponses.parse(items)
+    return asReply(
+      messages.find((message) => message.role === 'assistant'),
+      state,
+    )
+  }
+
+  #close(item: JsonValue | undefined): JsonValue | undefined {
+    if (!isObject(item)) return undefined
+    this.#items.push(item)
+    if (item['type'] === 'message') this.#open = ''
+    return READ.includes(String(item['type'])) ? undefined : item
+  }
+
+  #checkId(response: JsonValue | undefined): void {
+    const id = isObject(response) ? response['id'] : undefined
+    if (this.#id !== undefined && id !== undefined && id !== this.#id) this.fault = 'mixed-answers'
+    this.#id ??= id
+  }
+}

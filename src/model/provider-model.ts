@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import type { AssistantMessage } from '../message/message.ts'
+import type { Complaint } from './complaint.ts'
+import type { Credentials } from './credential.ts'
+import { Exchange } from './exchange.ts'
+import { judge } from './judge.ts'
+import type { CallOptions, EndPiece, Model, ModelRequest, ModelStream, Piece } from './model.ts'
+import type { Malformation, Outcome } from './outcome.ts'
+import type { Pool } from './pool.ts'
+import { anthropic } from './protocols/anthropic.ts'
+import { chat } from './protocols/chat.ts'
+import { google } from './protocols/google.ts'
+import { type Protocol, splice } from './protocols/protocol.ts'
+import { codex, responses } from './protocols/responses.ts'
+import { openProvider } from './providers/open.ts'
+import type { ProviderPart, ProviderStream } from './providers/provider.ts'
+import type { ModelRoute, ProviderName } from './route.ts'
+import { capabilitiesOf } from './windows.ts'
+
+/** What all models of a process share. */
+export interface Desk {
+  readonly pool: Pool
+  readonly credentials: Credentials
+  readonly clock: Clock
+}
+
+const OPENING_MS_MAX = 50
+
+const PROTOCOLS: { readonly [provider in ProviderName]: Protocol } = {
+  'openai-chat': chat,
+  'openai-responses': responses,
+  codex,
+  anthropic,
+  google,
+  'openai-compatible': chat,
+}
+
+/** A model behind a provider's package. */
+export function openModel(route: ModelRoute, desk: Desk): Model {
+  return {
+    route,
+    stream: (request, options): ModelStream => ({
+      [Symbol.asyncIterator]: () => new Try(route, { request, options, desk }),
+    }),
+    renew: () => desk.credentials.renew(route.credential),
+  }
+}
+
+/**
+ * One try. *new* until the first piece is asked for; *opening* while the credential is read and the
+ * request is under way; *reading* while parts come; *ended* when `end` was given. The provider's
+ * package is waited for only as long as the exchange lives: an abort or a deadline ends the opening
+ * at once, whatever the package is doing.
+ */
+class Try implements AsyncIterator<Piece> {
+  readonly #route: ModelRoute
+  readonly #request: ModelRequest
+  readonly #options: CallOptions
+  readonly #desk: Desk
+  readonly #protocol: Protocol
+  readonly #waiting: Piece[] = []
+  #collector
+  #exchange: Exchange | undefined
+  #stream: ProviderStream | undefined
+  #finish: Extract<ProviderPart, { kind: 'finish' }> | undefined
+  #complaint: Complaint | undefined
+  #fault: Malformation | undefined
+  #isEnded = false
+
+  constructor(
+    route: ModelRoute,
+    { request, options, desk }: { request: ModelRequest; options: CallOptions; desk: Desk },
+  ) {
+    this.#route = route
+    this.#request = request
+    this.#options = options
+    this.#desk = desk
+    this.#protocol = PROTOCOLS[route.provider]
+    this.#collector = this.#protocol.collector()
+  }
+
+  async next(): Promise<IteratorResult<Piece>> {
+    for (;;) {
+      const piece = this.#waiting.shift()
+      if (piece !== undefined) return { done: false, value: piece }
+      if (this.#isEnded) return { done: true, value: undefined }
+      if (this.#exchange === undefined) await this.#open()
+      const part = await this.#stream?.read()
+      if (part === undefined) this.#end()
+      else {
+        const told = this.#take(part)
+        if (told !== undefined) return { done: false, value: told }
+      }
+    }
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    this.#isEnded = true
+    this.#waiting.length = 0
+    this.#exchange?.abort('consumer')
+    this.#stream?.cancel()
+    return { done: true, value: undefined }
+  }
+
+  async #open(): Promise<void> {
+    const { pool, clock, credentials } = this.#desk
+    const { purpose, signal, deadlines } = this.#options
+    const text = `throughline-${randomUUID()}`
+    const exchange = new Exchange({
+      signal,
+      deadlines,
+      clock,
+      loan: (origin) => pool.loan({ origin, route: this.#route.name, purpose }),
+      prepare: (body) =>
+        splice(body, {
+          placeholder: this.#protocol.placeholder(text),
+          members: this.#protocol.writeMembers(this.#request, this.#route),
+        }),
+    })
+    this.#exchange = exchange
+    const credential = await orOver(credentials.read(this.#route.credential), exchange)
+    if (exchange.isOver) return
+    if (credential === undefined) return this.#end({ kind: 'refused', refusal: 'no-credential' })
+    const { outputTokensMax = outputDefault(this.#route), effort, cacheKey } = this.#request
+    const opening = openProvider({
+      route: this.#route,
+      credential,
+      placeholder: text,
+      fetch: exchange.fetch as typeof fetch,
+      tools: this.#request.tools ?? [],
+      ...(outputTokensMax !== undefined && { outputTokensMax }),
+      ...(effort !== undefined && { effort }),
+      ...(cacheKey !== undefined && { cacheKey }),
+    })
+    this.#stream = await this.#whileAlive(opening, exchange)
+  }
+
+  /**
+   * The stream; nothing if the exchange was aborted and the package does not notice. It has a moment
+   * to do so: it may be holding text that came just before.
+   */
+  async #whileAlive(
+    opening: Promise<ProviderStream>,
+    exchange: Exchange,
+  ): Promise<ProviderStream | undefined> {
+    const { promise: tooLate, resolve } = Promise.withResolvers<undefined>()
+    let callOff = () => {}
+    void exchange.over.then(() => {
+      if (exchange.record.abortedBy === undefined) return
+      callOff = this.#desk.clock.after(OPENING_MS_MAX, () => resolve(undefined))
+    })
+    const stream = await Promise.race([opening, tooLate])
+    callOff()
+    if (stream === undefined) void opening.then((late) => late.cancel())
+    return stream
+  }
+
+  #take(part: ProviderPart): Piece | undefined {
+    switch (part.kind) {
+      case 'event': {
+        const value = this.#collector.take(part.event)
+        return value === undefined ? undefined : { kind: 'item', value }
+      }
+      case 'text':
+      case 'reasoning':
+      case 'note':
+        return part
+      case 'complaint':
+        this.#complaint ??= part.complaint
+        return undefined
+      case 'unparsable':
+        this.#fault ??= 'unparsable'
+        return undefined
+      case 'finish':
+        this.#finish = part
+        return undefined
+    }
+  }
+
+  #end(known?: Outcome): void {
+    const exchange = this.#exchange
+    if (this.#isEnded || exchange === undefined) return
+    this.#isEnded = true
+    const fault = this.#fault ?? this.#collector.fault
+    const outcome =
+      known ??
+      judge({
+        wire: exchange.record,
+        ...(this.#complaint !== undefined && { complaint: this.#complaint }),
+        ...(fault !== undefined && { fault }),
+        ...(this.#finish !== undefined && { end: this.#finish }),
+        nowMs: this.#desk.clock.now(),
+      })
+    // After the judgement: an exchange that nothing ended is ended here, and that is no interrupt.
+    exchange.abort('consumer')
+    const end = this.#endPiece(outcome)
+    if (outcome.kind === 'finished') this.#waiting.push(...callsOf(end.reply))
+    this.#waiting.push(end)
+  }
+
+  #endPiece(outcome: Outcome): EndPiece {
+    const said = this.#collector.message({ isWhole: outcome.kind === 'finished' })
+    const usage = this.#finish?.usage ?? this.#collector.usage
+    const contextTokens = this.#finish?.contextTokens ?? usage?.inputTokens
+    const reply = said && {
+      ...said,
+      model: this.#route.model,
+      ...(usage !== undefined && {
+        usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+      }),
+    }
+    return {
+      kind: 'end',
+      outcome,
+      reply,
+      ...(usage !== undefined && { usage }),
+      ...(contextTokens !== undefined && { contextTokens }),
+    }
+  }
+}
+
+function callsOf(reply: AssistantMessage | null): readonly Piece[] {
+  return (reply?.parts ?? []).flatMap((part): readonly Piece[] => {
+    if (part.type !== 'tool-call') return []
+    const input = part.inputText ?? JSON.stringify(part.input)
+    return [{ kind: 'call', id: part.id, name: part.name, input }]
+  })
+}
+
+/** The value; nothing if it cannot be had, or not in time. */
+async function orOver<Value>(
+  value: Promise<Value>,
+  exchange: Exchange,
+): Promise<Value | undefined> {
+  return await Promise.race([value.catch(() => undefined), exchange.over.then(() => undefined)])
+}
+
+/** Anthropic must be told a limit. A high one counts against the window there, used or not. */
+function outputDefault(route: ModelRoute): number | undefined {
+  if (route.provider !== 'anthropic') return undefined
+  return Math.min(capabilitiesOf(route).outputTokensMax ?? 4_096, 20_000)
+}

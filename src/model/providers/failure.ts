@@ -1,0 +1,36 @@
+import { isObject, type JsonObject } from '../../base/json.ts'
+import { complaintOf } from '../complaint.ts'
+import type { ProviderPart } from './provider.ts'
+
+/**
+ * What a failure of a provider's package tells the judge. The error object itself stops here: it
+ * holds the whole request, which is somebody's conversation, and so do the causes behind it. Nothing
+ * for failures of which only the wire knows what happened.
+ */
+export function readFailure(error: unknown): ProviderPart | undefined {
+  const name = error instanceof Error ? error.name : ''
+  switch (name) {
+    case 'AI_JSONParseError':
+      return { kind: 'unparsable' }
+    case 'AI_TypeValidationError':
+      // The event was JSON, of a kind that this version of the package does not know. We have it as
+      // it came; whether anything is missing shows at the end.
+      return { kind: 'note', code: 'unknown-event' }
+    case '':
+    case 'AI_APICallError': {
+      const told = toldBy(error)
+      return told === undefined ? undefined : { kind: 'complaint', complaint: complaintOf(told) }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The provider's own words: an event of the stream, or what the package made of the first one. */
+function toldBy(error: unknown): JsonObject | string | undefined {
+  if (typeof error === 'string') return error
+  if (!(error instanceof Error)) return isObject(error) ? error : undefined
+  const { data, statusCode } = error as { data?: unknown; statusCode?: unknown }
+  if (!isObject(data)) return undefined
+  return typeof statusCode === 'number' && statusCode >= 400 ? { ...data, statusCode } : data
+}

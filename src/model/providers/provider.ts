@@ -1,0 +1,44 @@
+import type { JsonValue } from '../../base/json.ts'
+import type { Complaint } from '../complaint.ts'
+import type { CallUsage, Effort, ToolSpec } from '../model.ts'
+import type { Finish } from '../outcome.ts'
+import type { ModelRoute } from '../route.ts'
+
+/**
+ * What this folder gives to the rest of `model/`: the providers' packages, at their specification
+ * interface, in our own words. It is the only folder that imports them; each is loaded when a route
+ * first needs it. Their errors and warnings are read here and never handed on.
+ */
+export interface ProviderCall {
+  readonly route: ModelRoute
+  readonly credential: string
+  /** Stands for the conversation, as the text of one user message. */
+  readonly placeholder: string
+  readonly fetch: typeof fetch
+  readonly tools: readonly ToolSpec[]
+  readonly outputTokensMax?: number
+  readonly effort?: Effort
+  readonly cacheKey?: string
+}
+
+export interface ProviderStream {
+  /** The next part; nothing at the end. Never rejects. */
+  read(): Promise<ProviderPart | undefined>
+  cancel(): void
+}
+
+export type ProviderPart =
+  /** One event of the wire as it came. */
+  | { readonly kind: 'event'; readonly event: JsonValue }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  | { readonly kind: 'note'; readonly code: string }
+  | { readonly kind: 'complaint'; readonly complaint: Complaint }
+  | { readonly kind: 'unparsable' }
+  | {
+      readonly kind: 'finish'
+      readonly finish: Finish | 'broken'
+      readonly raw?: string
+      readonly usage?: CallUsage
+      readonly contextTokens?: number
+    }

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { KnownError } from '../base/errors.ts'
+import { type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
+
+/**
+ * Which model a task talks to. The main route can be switched while the process runs; a task whose
+ * provider is `main` follows it, with its own model name where it has one, because it asks for its
+ * route at every call and never keeps one.
+ */
+export class Routes {
+  readonly #tasks: ReadonlyMap<string, TaskRoute>
+  #main: ModelRoute
+  #fallbacks: readonly ModelRoute[]
+
+  constructor(config: RoutesConfig) {
+    this.#main = namedRoute('main', config.main)
+    this.#fallbacks = config.fallbacks.map((route, at) => namedRoute(`fallback-${at + 1}`, route))
+    this.#tasks = new Map(Object.entries(config.tasks))
+  }
+
+  get main(): ModelRoute {
+    return this.#main
+  }
+
+  /** From the next call on. */
+  switchMain(main: RouteConfig, fallbacks?: readonly RouteConfig[]): void {
+    this.#main = namedRoute('main', main)
+    if (fallbacks === undefined) return
+    this.#fallbacks = fallbacks.map((route, at) => namedRoute(`fallback-${at + 1}`, route))
+  }
+
+  /** The main route and, behind it, those that stand in for it. */
+  forMain(): readonly [ModelRoute, ...ModelRoute[]] {
+    return [this.#main, ...this.#fallbacks]
+  }
+
+  /** The task's own route and fallbacks; those of a task that was never configured are main's. */
+  forTask(task: string): readonly [ModelRoute, ...ModelRoute[]] {
+    const config = this.#tasks.get(task)
+    if (config === undefined) return this.forMain()
+    const fallbacks = config.fallbacks.map((each, at) => this.#route(`${task}-fallback-${at + 1}`, each))
+    return [this.#route(task, config), ...fallbacks]
+  }
+
+  #route(name: string, config: TaskRoute | FallbackRoute): ModelRoute {
+    if (config.provider !== 'main') return namedRoute(name, config as RouteConfig)
+    const model = config.model || this.#main.model
+    // The same model on the same route: the same name, so that failures are counted together.
+    if (model === this.#main.model) return this.#main
+    const { windowTokens: _, outputTokensMax: __, ...main } = this.#main
+    return { ...main, name: `main:${model}`, model }
+  }
+}
+
+const credential = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('variable'), name: z.string().min(1) }),
+  z.strictObject({ kind: z.literal('file'), path: z.string().min(1), field: z.string().optional() }),
+  z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
+])
+
+const settings = {
+  headers: z.record(z.string(), z.string()).optional(),
+  dialect: z.literal('strict').optional(),
+  windowTokens: z.int().positive().optional(),
+  outputTokensMax: z.int().positive().optional(),
+}
+
+const route = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  credential: credential.optional(),
+  model: z.string().min(1),
+  ...settings,
+})
+
+const inherited = z.strictObject({
+  provider: z.literal('main'),
+  /** Empty means: the main model. */
+  model: z.string().default(''),
+})
+
+const fallback = z.discriminatedUnion('provider', [route, inherited])
+
+const task = z.discriminatedUnion('provider', [
+  route.extend({ fallbacks: z.array(fallback).default([]) }),
+  inherited.extend({ fallbacks: z.array(fallback).default([]) }),
+])
+
+/** The part of the configuration file that this folder understands. */
+export const routesSchema = z.strictObject({
+  main: route,
+  fallbacks: z.array(route).default([]),
+  tasks: z.record(z.string(), task).default({}),
+})
+
+export type RoutesConfig = z.output<typeof routesSchema>
+export type RouteConfig = z.output<typeof route>
+type TaskRoute = z.output<typeof task>
+type FallbackRoute = z.output<typeof fallback>
+
+export class RouteError extends KnownError {
+  override readonly name = 'RouteError'
+  readonly code = 'invalid-route'
+  readonly retryable = false
+}
+
+function namedRoute(name: string, config: RouteConfig): ModelRoute {
+  const { provider, model, headers, dialect, windowTokens, outputTokensMax } = config
+  const usual = DEFAULTS[provider]
+  const baseUrl = config.baseUrl ?? usual.baseUrl
+  if (baseUrl === undefined) {
+    throw new RouteError(`The route ${name} needs a baseUrl: ${provider} has no usual one.`)
+  }
+  return {
+    name,
+    provider,
+    baseUrl,
+    credential: config.credential ?? usual.credential,
+    model,
+    ...(headers !== undefined && { headers }),
+    ...(dialect !== undefined && { dialect }),
+    ...(windowTokens !== undefined && { windowTokens }),
+    ...(outputTokensMax !== undefined && { outputTokensMax }),
+  }
+}
+
+const OPENAI = {
+  baseUrl: 'https://api.openai.com/v1',
+  credential: { kind: 'variable', name: 'OPENAI_API_KEY' },
+} as const
+
+const DEFAULTS: {
+  readonly [provider in ProviderName]: Pick<ModelRoute, 'credential'> & {
+    readonly baseUrl?: string
+  }
+} = {
+  'openai-chat': OPENAI,
+  'openai-responses': OPENAI,
+  codex: {
+    baseUrl: 'https://chatgpt.com/backend-api/codex',
+    credential: { kind: 'file', path: '~/.codex/auth.json', field: 'tokens.access_token' },
+  },
+  anthropic: {
+    baseUrl: 'https://api.anthropic.com/v1',
+    credential: { kind: 'variable', name: 'ANTHROPIC_API_KEY' },
+  },
+  google: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    credential: { kind: 'variable', name: 'GEMINI_API_KEY' },
+  },
+  'openai-compatible': { credential: { kind: 'none' } },
+}

@@ -1,0 +1,67 @@
+import type { ModelRoute } from './route.ts'
+
+/**
+ * How much a model takes and gives, by the part of its name that gateways and dated versions keep.
+ * A route's own figures win; a provider's word for "too long" corrects both. A model that nobody
+ * knows is taken for a small one: compacting too early costs a little, too late costs a turn.
+ */
+export interface Capabilities {
+  readonly windowTokens: number
+  /** Absent where the provider's own limit is the best one. */
+  readonly outputTokensMax?: number
+  readonly family: Family
+}
+
+export type Family = 'claude' | 'openai' | 'gemini' | 'generic'
+
+export function capabilitiesOf({
+  model,
+  windowTokens,
+  outputTokensMax,
+}: Pick<ModelRoute, 'model' | 'windowTokens' | 'outputTokensMax'>): Capabilities {
+  const name = model.toLowerCase()
+  const [, known] = MODELS.find(([pattern]) => pattern.test(name)) ?? [undefined, UNKNOWN]
+  return {
+    ...known,
+    ...(windowTokens !== undefined && { windowTokens }),
+    ...(outputTokensMax !== undefined && { outputTokensMax }),
+  }
+}
+
+const UNKNOWN: Capabilities = { windowTokens: 32_768, family: 'generic' }
+
+const of = (family: Family, windowTokens: number, outputTokensMax?: number): Capabilities => ({
+  windowTokens,
+  family,
+  ...(outputTokensMax !== undefined && { outputTokensMax }),
+})
+
+// The first that matches. Windows as the providers document them for input and output together,
+// where they say so; for OpenAI's newer ones what is left for the input.
+const MODELS: readonly (readonly [RegExp, Capabilities])[] = [
+  [/claude-(?:opus|sonnet|haiku|fable)-5/, of('claude', 200_000, 64_000)],
+  [/claude-(?:opus|sonnet)-4-[6-9]/, of('claude', 200_000, 64_000)],
+  [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4/, of('claude', 200_000, 64_000)],
+  [/claude-opus-4/, of('claude', 200_000, 32_000)],
+  [/claude-3-[57]/, of('claude', 200_000, 8_192)],
+  [/claude/, of('claude', 200_000, 4_096)],
+  [/gpt-5[^/]*-chat/, of('openai', 128_000, 16_384)],
+  [/gpt-5|codex/, of('openai', 272_000, 128_000)],
+  [/gpt-4\.1/, of('openai', 1_047_576, 32_768)],
+  [/gpt-4o/, of('openai', 128_000, 16_384)],
+  [/gpt-4-turbo/, of('openai', 128_000, 4_096)],
+  [/gpt-oss/, of('openai', 131_072)],
+  [/gpt-4/, of('openai', 8_192)],
+  [/gpt-3\.5/, of('openai', 16_385, 4_096)],
+  [/(?:^|[^a-z0-9])o[134](?![a-z0-9.])/, of('openai', 200_000, 100_000)],
+  [/gemini-(?:2\.5|[3-9])/, of('gemini', 1_048_576, 65_536)],
+  [/gemini/, of('gemini', 1_048_576, 8_192)],
+  [/gemma-?[34]/, of('gemini', 131_072)],
+  [/grok-4/, of('generic', 256_000)],
+  [/deepseek/, of('generic', 128_000)],
+  [/kimi-k2/, of('generic', 256_000)],
+  [/glm-(?:4\.[6-9]|5)/, of('generic', 200_000)],
+  [/qwen-?3/, of('generic', 131_072)],
+  [/llama-?3\.[1-3]|mistral|devstral|magistral/, of('generic', 128_000)],
+  [/stand-in/, of('generic', 128_000)],
+]

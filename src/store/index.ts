@@ -1,0 +1,33 @@
+/** `throughline/store`: open an engine, or write one of your own over the same rules. */
+export {
+  type EntryNumber,
+  entryNumber,
+  type MailNumber,
+  mailNumber,
+  type OperationId,
+  operationId,
+  type RunnerId,
+  runnerId,
+  type SessionId,
+  sessionId,
+} from '../base/ids.ts'
+export type { Commits, Lease, Reads, Store, Tail } from './contract.ts'
+export {
+  InvalidBodyError,
+  InvalidRequestError,
+  OutcomeUnknownError,
+  StoreBusyError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreRefusedError,
+  UnknownSessionError,
+} from './errors.ts'
+export { type Engine, storeOver } from './facade.ts'
+export { openMemoryStore } from './memory/open.ts'
+export type { AuditRow, Entry, Limits, MailRow, OperationRow, Route, SessionRow } from './rows.ts'
+export { RULES, type Rules } from './rules/rules.ts'
+export type { Change, Rows, Ruling } from './rules/ruling.ts'
+export { openSqliteStore, type SqliteOptions } from './sqlite/open.ts'

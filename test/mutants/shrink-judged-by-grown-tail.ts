@@ -1,0 +1,16 @@
+import { rangeTokens } from '../../src/session/room.ts'
+import { type Mutant, plantDecisions } from './mutant.ts'
+
+export const shrinkJudgedByGrownTail: Mutant = {
+  name: 'shrink-judged-by-grown-tail',
+  story: 'A handoff is refused because the conversation went on behind it.',
+  plant: (sound) =>
+    plantDecisions(sound, {
+      judgeHandoff: (picture, handoff) => {
+        const { context, session } = picture
+        const after = context.tokens - rangeTokens(context, handoff.covers) + handoff.tokens
+        const target = session.limits.hardTokens * sound.settings.targetShare
+        return after > target ? 'over-target' : sound.decisions.judgeHandoff(picture, handoff)
+      },
+    }),
+}
