@@ -1,8 +1,9 @@
 /** What most programs need. The parts are in `throughline/compaction`, `/message` and `/tokens`. */
 export { KnownError } from './base/errors.ts'
 export { type CompactOptions, compact } from './compaction/compact.ts'
-export type { CompactResult, CompactStats } from './compaction/outcome.ts'
+export type { CompactResult } from './compaction/outcome.ts'
 export type { SummaryRequest } from './compaction/prompt.ts'
+export type { CompactStats } from './compaction/stats.ts'
 export type { SummaryReply, SummaryWriter } from './compaction/summarize.ts'
 export type { Conversation, FormatName } from './message/codec.ts'
 export type { Dialect } from './message/dialect.ts'

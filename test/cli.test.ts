@@ -1,18 +1,21 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
@@ -88,6 +91,56 @@ describe('throughline compact', () => {
     mkdirSync(output, { recursive: true })
     expect(await runCli([...SMALL, '-o', output])).toMatchObject({ exitCode: 2 })
     expect(readdirSync(join(place, 'in-the-way'))).toEqual(['folder'])
+  })
+
+  it('writes into a pipe, through a link, and keeps the rights of the file', async () => {
+    const folder = join(place, 'targets')
+    mkdirSync(folder)
+    const [pipe, file, link] = ['pipe', 'file', 'link'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    execFileSync('mkfifo', [pipe])
+    const [piped] = await Promise.all([
+      promisify(execFile)('cat', [pipe], { timeout: 20_000 }),
+      runCli([...SMALL, '--output', pipe]),
+    ])
+    expect(piped.stdout).toBe((await small).stdout)
+    writeFileSync(file, 'old', { mode: 0o600 })
+    symlinkSync(file, link)
+    await runCli([...SMALL, '--output', link])
+    expect(readFileSync(file, 'utf8')).toBe((await small).stdout)
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('says in a sentence that standard output takes no more', async (context) => {
+    if (!existsSync('/dev/full')) return context.skip('not run: no /dev/full')
+    const full = await runCli(`${SMALL.join(' ')} > /dev/full`)
+    expect(full.exitCode).toBe(2)
+    expect(full.stderr).toMatch(/^throughline: Standard output cannot be written: .*\n$/)
+  })
+
+  it('reads no more than the limit, also where a file does not tell its size', async (context) => {
+    if (!existsSync('/dev/zero')) return context.skip('not run: no /dev/zero')
+    const endless = await runCli(['compact', '/dev/zero'])
+    expect(endless).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(endless.stderr).toBe(
+      'throughline: /dev/zero is larger than 256 MB, the most that is read.\n',
+    )
+  })
+
+  it('prints no escape sequence of a conversation or of a program', async () => {
+    const evil = '\u001b[31mred\u001b]0;title\u0007\u202e'
+    const input = JSON.stringify([{ role: 'tool', tool_call_id: evil, content: 'x' }])
+    const noted = await runCli(['compact', '-'], { input })
+    const failing = `command:printf 'bad\\033[31m' >&2; exit 3`
+    const refused = await runCli([...SMALL, '--summarizer', failing])
+    expect(refused.stderr).toMatch(/exit code 3, saying: bad\. Nothing was written\.\n$/)
+    expect(noted.stderr).toContain('red')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    expect(noted.stderr + refused.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   })
 
   it('ends quietly when its reader has seen enough', async () => {

@@ -1,6 +1,6 @@
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { wordsOf } from './atoms.ts'
-import { otherEvents } from './others.ts'
+import { OTHER_AGENTS, otherEvents } from './others.ts'
 import { type Score, scoreOf } from './score.ts'
 import { type Event, longCuts, readSessions, recordedEvents } from './sessions.ts'
 import {
@@ -15,10 +15,10 @@ import {
 
 /**
  * How much of what the agent goes on to use is still there after a compaction: atoms of
- * its later tool calls that only the compacted part held. It measures presence, not understanding; after a real
- * compaction an agent can only use what it still knew; and one project dominates the recorded
- * sessions. The ledger cuts text into words much as the measure cuts arguments into atoms, so what
- * is tested is which words are worth their room, not how words are found.
+ * its later tool calls that only the compacted part held. It measures presence, not understanding;
+ * after a real compaction an agent can only use what it still knew; and one project dominates the
+ * recorded sessions. The ledger cuts text into words much as the measure cuts arguments into atoms,
+ * so what is tested is which words are worth their room, not how words are found.
  *
  * `--verbose` lists what each setting lost. Needs the corpus, and says so where it is absent.
  */
@@ -47,9 +47,9 @@ async function main(): Promise<void> {
   await run('digest + ledger', cuts, DIGEST_AND_LEDGER, '64.7%: ledger 4k')
   await run('tail + ledger + digest', cuts, TAIL_AND_LEDGER, '86.0%: tail 12k, ledger 4k')
 
-  for (const { name, events } of otherEvents(folder)) {
-    heading(`Other agents, cut at 60%: ${name}`)
-    await run('digest + ledger', events, DIGEST_AND_LEDGER)
+  for (const agent of OTHER_AGENTS) {
+    heading(`Other agents, cut at 60%: ${agent}`)
+    await run('digest + ledger', otherEvents(agent), DIGEST_AND_LEDGER)
   }
 
   heading('The recorded histories in portions, each compacted with the result so far')

@@ -15,21 +15,13 @@ import type { Handoff } from '../../src/message/handoff.ts'
 import type { Message } from '../../src/message/message.ts'
 import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
 import { measure } from '../../src/tokens/measure.ts'
+import { fastestMs } from '../../test/support/timing.ts'
 import { makeConversation } from './conversation.ts'
 
 const countTokens = (text: string) => estimateText(text, 'claude')
 
-/** The fastest of several tries: what the work costs when the machine leaves it alone. */
-function fastestMs(run: () => unknown, seconds = 0.6): number {
-  let best = Number.POSITIVE_INFINITY
-  const end = performance.now() + seconds * 1_000
-  do {
-    const start = performance.now()
-    run()
-    best = Math.min(best, performance.now() - start)
-  } while (performance.now() < end)
-  return best
-}
+/** Enough for the compiler to have done its work before the fastest one. */
+const ROUNDS = 30
 
 let misses = 0
 function report(what: string, figure: string, isMet: boolean): void {
@@ -46,14 +38,14 @@ const SUMMARY = 'Work went on. '.repeat(500)
 
 function calibration(): void {
   const text = JSON.stringify(makeConversation(1_000, 450))
-  const ms = fastestMs(() => JSON.parse(text))
+  const ms = fastestMs(() => JSON.parse(text), ROUNDS)
   console.log(`calibration: JSON.parse ${(text.length / 1e3 / ms).toFixed(0)} MB/s\n`)
 }
 
 function benchParts(): void {
   const messages = makeConversation(1_000, 450)
   const text = JSON.stringify(messages)
-  const parseMs = fastestMs(() => JSON.parse(text))
+  const parseMs = fastestMs(() => JSON.parse(text), ROUNDS)
   const countMessage = stored(messages)
   const measured = measure(messages, countMessage)
   const budget = resolveBudget()
@@ -91,8 +83,8 @@ function benchParts(): void {
       summaryTokensMax: planned.allotment.summary,
       ...counters,
     })
-  })
-  const secretsMs = fastestMs(() => findSecrets(SUMMARY))
+  }, ROUNDS)
+  const secretsMs = fastestMs(() => findSecrets(SUMMARY), ROUNDS)
   const countedMs = ownMs - secretsMs
   report(
     'plan + assemble + check of 1,000 messages against JSON.parse of them',
@@ -102,12 +94,20 @@ function benchParts(): void {
   )
 }
 
+/** One plan is too short to be measured. */
+const PLANS = 1_000
+
 function benchPlanning(): void {
   const budget = resolveBudget()
   const times = [1_000, 10_000, 100_000].map((count) => {
     const messages = makeConversation(count, 450)
     const measured = measure(messages, () => 150)
-    return fastestMs(() => plan(measured, { budget, trigger: 'background', when: 'always' }), 0.3)
+    const planOften = () => {
+      for (let round = 0; round < PLANS; round++) {
+        plan(measured, { budget, trigger: 'background', when: 'always' })
+      }
+    }
+    return fastestMs(planOften, ROUNDS) / PLANS
   })
   const [first = 1, , last = 1] = times
   report(
@@ -171,13 +171,8 @@ function benchHostile(): void {
     for (const [kind, unit] of Object.entries(HOSTILE)) {
       const small = unit.repeat(Math.ceil(100_000 / unit.length))
       const large = unit.repeat(Math.ceil(1_000_000 / unit.length))
-      run(small)
-      const ratio =
-        fastestMs(() => run(large), 0.05) /
-        Math.max(
-          0.02,
-          fastestMs(() => run(small), 0.05),
-        )
+      const smallMs = fastestMs(() => run(small))
+      const ratio = fastestMs(() => run(large)) / Math.max(0.02, smallMs)
       if (ratio > worst.ratio) worst = { ratio, kind }
     }
     report(

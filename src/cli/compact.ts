@@ -18,6 +18,7 @@ import { type Canvas, explainResult } from './explain.ts'
 import { commandForm, currentPlace, shellWord } from './hint.ts'
 import { readInput, readTextFile } from './input.ts'
 import { writeOutput } from './output.ts'
+import { printable } from './printable.ts'
 import { ProgressLine } from './progress.ts'
 import { parseSummarizer, type Summarizer } from './summarizer.ts'
 
@@ -217,5 +218,5 @@ function tellInShort({ stats }: CompactResult): void {
 }
 
 function tell(sentence: string): void {
-  process.stderr.write(`${sentence}\n`)
+  process.stderr.write(`${printable(sentence)}\n`)
 }

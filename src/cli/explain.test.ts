@@ -49,6 +49,13 @@ describe('explainResult', () => {
     }
   })
 
+  it('puts the figures of the legend under each other', async () => {
+    const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
+    const legend = explainResult(result, plain).match(/^(\S)\1 [a-z]+ +[\d,]+ {2}(?=\S)/gm) ?? []
+    expect(legend.length).toBeGreaterThan(3)
+    expect(new Set(legend.map((figure) => figure.length)).size).toBe(1)
+  })
+
   it('names the newest request', async () => {
     const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
     expect(explainResult(result, plain)).toContain('newest request: Question 39')

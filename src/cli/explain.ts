@@ -1,9 +1,9 @@
-import { stripVTControlCharacters } from 'node:util'
-import { clip } from '../base/line.ts'
+import { clip, fold } from '../base/line.ts'
 import { type Breakdown, CONTEXT_KINDS, type ContextKind } from '../compaction/breakdown.ts'
 import type { CompactResult } from '../compaction/outcome.ts'
 import type { Handoff } from '../message/handoff.ts'
 import { textOf } from '../message/text.ts'
+import { printable } from './printable.ts'
 
 /**
  * The picture for people: what the context was made of before and after, to one scale, and why each
@@ -138,10 +138,8 @@ function drawLegend(
   return ORDER.filter((kind) => before[kind] ?? after[kind]).map((kind) => {
     const tokens = count(after[kind] ?? before[kind] ?? 0).padStart(8)
     const why = tellWhy(kind, result, handoff)
-    const line = oneLine(
-      `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  ${why}`,
-      canvas.columns - 3,
-    )
+    const figure = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  `
+    const line = figure + oneLine(why, canvas.columns - 3 - figure.length)
     const isGone = after[kind] === undefined
     return `${drawMark(kind, 2, canvas)} ${isGone ? canvas.paint('dim', line) : line}`
   })
@@ -227,12 +225,8 @@ function listOpen(
   ]
 }
 
-/** Conversations hold anything, terminals obey escape sequences: none of those is printed. */
 function oneLine(text: string, length: number): string {
-  const plain = stripVTControlCharacters(text.slice(0, length * 4))
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim()
-  return clip(plain, length)
+  return clip(fold(printable(text.slice(0, length * 4))), length)
 }
 
 function sum(kinds: Tokens): number {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { UsageError } from './exit.ts'
 
@@ -30,16 +30,28 @@ async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+/** Counts what it reads: a pipe or a device does not tell its size, and may have no end. */
 function readBytes(path: string, bytesMax: number): Buffer {
+  let file: number | undefined
   try {
-    const { size } = statSync(path)
-    if (size > bytesMax) throw tooLarge(path, bytesMax)
-    return readFileSync(path)
+    file = openSync(path, 'r')
+    const chunks: Buffer[] = []
+    for (let size = 0; size <= bytesMax; ) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+      const length = readSync(file, chunk)
+      if (length === 0) return Buffer.concat(chunks)
+      chunks.push(chunk.subarray(0, length))
+      size += length
+    }
   } catch (error) {
-    if (error instanceof UsageError) throw error
     throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`, { cause: error })
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
+  throw tooLarge(path, bytesMax)
 }
+
+const CHUNK_BYTES = 1024 * 1024
 
 const READ_ERRORS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file',

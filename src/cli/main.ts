@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { KnownError } from '../base/errors.ts'
+import { auditCommand } from './audit.ts'
 import { compactCommand } from './compact.ts'
 import { EXIT } from './exit.ts'
+import { printable } from './printable.ts'
 
 /** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
 const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
 
 // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(EXIT.done)
+  // Whoever writes is told of any other error.
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
 })
 
 try {
@@ -25,7 +27,10 @@ function buildProgram(): Command {
     .version(readVersion(), '-V, --version')
     .showHelpAfterError('Run it with --help to see what it takes.')
     .exitOverride()
-  return program.addCommand(compactCommand().copyInheritedSettings(program))
+  for (const command of [compactCommand(), auditCommand()]) {
+    program.addCommand(command.copyInheritedSettings(program))
+  }
+  return program
 }
 
 function exitCodeOf(error: unknown): number {
@@ -34,7 +39,7 @@ function exitCodeOf(error: unknown): number {
     return HELP_CODES.includes(error.code) ? EXIT.done : EXIT.usage
   }
   if (error instanceof KnownError) {
-    process.stderr.write(`throughline: ${error.message}\n`)
+    process.stderr.write(`throughline: ${printable(error.message)}\n`)
     return EXIT.usage
   }
   // A bug of ours: here a stack trace is what helps.

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from './exit.ts'
 
@@ -6,7 +6,9 @@ import { UsageError } from './exit.ts'
 export function writeOutput(path: string, text: string): Promise<void> {
   if (path === '-') {
     return new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+      process.stdout.write(text, (error) =>
+        error ? reject(cannotWrite('Standard output', error)) : resolve(),
+      )
     })
   }
   writeFileWhole(path, text)
@@ -14,19 +16,30 @@ export function writeOutput(path: string, text: string): Promise<void> {
 }
 
 function writeFileWhole(path: string, text: string): void {
+  try {
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there === undefined) replaceFile(path, text)
+    // Behind a link stands the file that is meant; what was private stays private.
+    else if (there.isFile()) replaceFile(realpathSync(path), text, there.mode & 0o777)
+    // A pipe or a device is written into: put in its place, a file would break it for everybody.
+    else writeFileSync(path, text)
+  } catch (error) {
+    throw cannotWrite(path, error)
+  }
+}
+
+function replaceFile(path: string, text: string, mode = 0o666): void {
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+  mkdirSync(folder, { recursive: true })
   try {
-    mkdirSync(folder, { recursive: true })
-    try {
-      writeFileSync(draft, text)
-      renameSync(draft, path)
-    } finally {
-      rmSync(draft, { force: true }) // still there only if something went wrong
-    }
-  } catch (error) {
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}.`, {
-      cause: error,
-    })
+    writeFileSync(draft, text, { mode })
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true }) // still there only if something went wrong
   }
+}
+
+function cannotWrite(name: string, cause: unknown): UsageError {
+  return new UsageError(`${name} cannot be written: ${(cause as Error).message}.`, { cause })
 }

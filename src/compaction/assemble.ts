@@ -1,6 +1,7 @@
 import type { Handoff } from '../message/handoff.ts'
 import type { Message, SystemMessage, ToolMessage, UserMessage } from '../message/message.ts'
-import { type CountTokens, clearMessage } from './clear.ts'
+import { clearMessage } from './clear.ts'
+import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
@@ -11,15 +12,13 @@ import type { CompactPlan } from './plan.ts'
  * System text and pins are carried over as they are, also a system message that stood in the middle
  * of the head: a rule does not lapse because it was said late.
  */
-export function assemble(request: {
-  readonly messages: readonly Message[]
-  readonly plan: CompactPlan
-  /** Absent when clipping the tail was enough. */
-  readonly handoff?: Handoff
-  readonly pins: readonly SystemMessage[]
-  readonly countTokens: CountTokens
-  readonly countMessage: (message: Message) => number
-}): readonly Message[] {
+export function assemble(
+  request: TailRequest & {
+    /** Absent when clipping the tail was enough. */
+    readonly handoff?: Handoff
+    readonly pins: readonly SystemMessage[]
+  },
+): readonly Message[] {
   const { messages, plan, handoff, pins } = request
   const { fixedTo, headFrom } = plan.layout
   const fixed = messages.slice(0, fixedTo)
@@ -36,11 +35,9 @@ export function assemble(request: {
   ]
 }
 
-interface TailRequest {
+interface TailRequest extends Counters {
   readonly messages: readonly Message[]
   readonly plan: CompactPlan
-  readonly countTokens: CountTokens
-  readonly countMessage: (message: Message) => number
 }
 
 /** The tail as it will stand in the context: word for word, but for what had to be clipped. */

@@ -1,7 +1,7 @@
 import { writeLedger } from '../message/ledger-text.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import type { CountTokens } from './clear.ts'
+import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan.ts'
 
 /** What a context is made of, in tokens by kind: the figures behind every picture of it. */
@@ -46,11 +46,6 @@ export function breakDownAfter(
     if (index < tailFrom) return 'protected'
     return index < incomingFrom ? 'tail' : 'incoming'
   })
-}
-
-interface Counters {
-  readonly countTokens: CountTokens
-  readonly countMessage: (message: Message) => number
 }
 
 function breakDown(

@@ -19,6 +19,7 @@ export interface Budget {
   readonly keepTokens: number
 }
 
+/** The defaults, then the preset, then the overrides. */
 export function resolveBudget(
   overrides: Partial<BudgetSettings> = {},
   preset?: PresetName,

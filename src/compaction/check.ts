@@ -1,7 +1,8 @@
-import { DIALECTS, type Dialect } from '../message/dialect.ts'
+import { DIALECTS } from '../message/dialect.ts'
 import { checkWire } from '../message/dialects/check.ts'
 import { render } from '../message/dialects/render.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
+import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan.ts'
 import { findSecrets } from './redact.ts'
 import type { SummaryReply } from './summarize.ts'
@@ -23,7 +24,7 @@ export interface LawViolation {
   readonly detail: string
 }
 
-export interface CheckRequest {
+export interface CheckRequest extends Counters {
   readonly before: readonly Message[]
   readonly after: readonly Message[]
   readonly plan: CompactPlan
@@ -34,12 +35,9 @@ export interface CheckRequest {
   /** How the writer ended; absent for a digest. */
   readonly finish?: SummaryReply['finish']
   readonly summaryTokensMax: number
-  readonly countTokens: (text: string) => number
-  readonly countMessage: (message: Message) => number
-  /** Defaults to all: the next request may go to any provider. */
-  readonly dialects?: readonly Dialect[]
 }
 
+/** Every law that the result breaks. Never throws. */
 export function check(request: CheckRequest): Verdict {
   const violations = [
     ...checkShrink(request),
@@ -98,8 +96,9 @@ function checkSummary(request: CheckRequest): LawViolation[] {
   return violations
 }
 
-function checkForm({ before, after, plan, dialects = DIALECTS }: CheckRequest): LawViolation[] {
-  const violations = dialects.flatMap((dialect) =>
+/** By the rules of every provider: the next request may go to any of them. */
+function checkForm({ before, after, plan }: CheckRequest): LawViolation[] {
+  const violations = DIALECTS.flatMap((dialect) =>
     checkWire(dialect, render(after, dialect)).map(
       ({ rule, at, detail }): LawViolation => ({
         law: 'I15',

@@ -1,13 +1,13 @@
 import { splitsCharacter } from '../base/line.ts'
 import type { Message, ResultPart, ToolResultPart, UserPart } from '../message/message.ts'
+import type { CountTokens } from './counters.ts'
 
 /**
  * Clearing: large bodies make room by keeping their two ends and saying where the whole is. Cheaper
  * than a compaction, and the only way out when the newest step alone is too large.
+ *
+ * Keeps about two thirds from the beginning and a third from the end; `note` stands between.
  */
-export type CountTokens = (text: string) => number
-
-/** Keeps about two thirds from the beginning and a third from the end; `note` stands between. */
 export function clipText(
   text: string,
   options: { tokensMax: number; countTokens: CountTokens; note: (characters: number) => string },

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   assistant,
+  handoff,
   image,
   system,
   toolCall,
@@ -269,15 +270,49 @@ describe('compact', () => {
     expect(handoffOf(result).compactions).toBe(1)
   })
 
-  it('keeps secrets out of summary and ledger: I17', async () => {
+  it('keeps secrets out of all that it writes, and of what its writer is asked: I17', async () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     const messages = [
       ...turns(30),
-      toolCall('k', { command: `export KEY=${key}` }),
+      toolCall('k', { command: `export KEY=${key}`, path: `/tmp/${key}` }),
       toolResult('k', key),
+      toolCall('t', { todos: [{ content: `Revoke ${key}`, status: 'pending' }] }),
+      toolResult('t', 'ok'),
       ...turns(10),
     ]
-    const { summary, ledger } = handoffOf(await compact(messages, small))
-    expect(summary + JSON.stringify(ledger)).not.toContain('aB3aB3')
+    const digested = handoffOf(await compact(messages, small))
+    expect(digested.tasks).toHaveLength(1)
+    expect(JSON.stringify(digested)).not.toContain('aB3aB3')
+    const asked: string[] = []
+    const written = await compact(messages, {
+      ...small,
+      focus: key,
+      prompt: `Mind ${key}.`,
+      summarize: async ({ prompt }) => {
+        asked.push(prompt)
+        return { text: `The key is ${key}.`, finish: 'stop' }
+      },
+    })
+    expect(JSON.stringify(handoffOf(written)) + asked.join()).not.toContain('aB3aB3')
+  })
+
+  it('takes a handoff of others with secrets in it, and hands none of them on: I17', async () => {
+    const text = `sk-ant-api03-${'aB3'.repeat(30)}`
+    const ledger = [{ kind: 'id', text, count: 1, number: 1 } as const]
+    const files = [{ path: text, access: 'read', number: 1 } as const]
+    const tasks = [{ text, status: 'pending' } as const]
+    const foreign = handoff({ summary: text, ledger, files, tasks })
+    const result = await compact([foreign, ...turns(40)], small)
+    expect(JSON.stringify(handoffOf(result))).not.toContain('aB3aB3')
+  })
+
+  it('does not take a flag and the word beside it in the ledger for a secret: I17', async () => {
+    const ledger = [
+      { kind: 'flag', text: '--password', count: 9, number: 1 },
+      { kind: 'value', text: 'cache:6379', count: 9, number: 1 },
+    ] as const
+    const result = await compact([handoff({ ledger }), ...turns(40)], small)
+    const kept = handoffOf(result).ledger.map(({ text }) => text)
+    expect(kept).toEqual(expect.arrayContaining(['--password', 'cache:6379']))
   })
 })

@@ -1,7 +1,6 @@
 import { writeOutOtherHandoffs } from '../message/envelope.ts'
 import type { Handoff, Task } from '../message/handoff.ts'
 import { lastModel } from '../message/last-model.ts'
-import { writeLedger } from '../message/ledger-text.ts'
 import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
 import { textOf } from '../message/text.ts'
@@ -10,34 +9,32 @@ import { estimateText } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
 import { measure, tokensBetween } from '../tokens/measure.ts'
 import { assemble, systemMessagesOf } from './assemble.ts'
-import { breakDownAfter, breakDownBefore } from './breakdown.ts'
 import { resolveBudget } from './budget.ts'
 import { check, type Verdict } from './check.ts'
-import type { CountTokens } from './clear.ts'
+import type { CountTokens } from './counters.ts'
 import type { BudgetSettings, PresetName } from './defaults.ts'
 import { ENVELOPE_TOKENS, type Made, makeHandoff, type Setting } from './make-handoff.ts'
-import { type CompactResult, EMPTY_STATS, explain, REFUSALS } from './outcome.ts'
+import { type CompactResult, explain, REFUSALS } from './outcome.ts'
 import { plan, type Trigger } from './plan.ts'
 import { cleanSummary } from './prompt.ts'
 import { redact } from './redact.ts'
+import { buildStats, EMPTY_STATS } from './stats.ts'
 import { stopwatch } from './stopwatch.ts'
 import type { SummaryWriter } from './summarize.ts'
 
 /**
  * Any conversation in, a smaller valid one out. The parts are pure (plan, assemble, check…); this is
  * the one place that puts them in order and waits for the summary's writer.
- *
- * Never throws for what a conversation holds or a writer does: every outcome is a value, and
- * `messages` is always usable, the input again unless the outcome is `compacted`. Rejects only when
- * `signal` aborts.
  */
 export interface CompactOptions {
+  /** Settings to start from; `budget` overrides them one by one. */
   readonly preset?: PresetName
   readonly budget?: Partial<BudgetSettings>
   /** Which model's tokens are counted; absent: the model that the conversation names. */
   readonly family?: ModelFamily
   /** An exact counter instead of the family's estimate. */
   readonly countTokens?: CountTokens
+  /** Why it is asked for; `preflight` holds the newest request back in full. `manual` if not given. */
   readonly trigger?: Trigger
   /** `needed` asks the threshold first; `always` (the default) compacts also what would fit. */
   readonly when?: 'always' | 'needed'
@@ -51,23 +48,30 @@ export interface CompactOptions {
   readonly tasks?: readonly Task[]
   /** Tokens of what is sent beside the messages, such as tool schemas. */
   readonly overheadTokens?: number
-  /** A summary written elsewhere; taken as it is, and the other sections make way for it. */
+  /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
   readonly summary?: string
   /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
   readonly summarize?: SummaryWriter
   /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
   readonly warnFrom?: number
+  /** Handed to the writer; aborting it rejects. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
   /** A clock for `stats.timingsMs`; without it no times are taken. */
   readonly now?: () => number
 }
 
+/**
+ * Never throws for what a conversation holds or a writer does: every outcome is a value, and
+ * `messages` is always usable, the input again unless the outcome is `compacted`. Rejects only when
+ * `signal` aborts. Calling it again on its own result changes nothing until more has been said.
+ */
 export async function compact(
   messages: readonly Message[],
   options: CompactOptions = {},
 ): Promise<CompactResult> {
-  const { messages: paired, repairs } = repairPairs(writeOutOtherHandoffs(messages))
+  const { messages: repaired, repairs } = repairPairs(messages)
+  const paired = writeOutOtherHandoffs(repaired)
   const warnings = repairs.map((repair) => repair.explanation)
   const setting = prepare(paired, options)
   const { counters, budget, pins } = setting
@@ -137,6 +141,12 @@ export async function compact(
     pins,
     ...counters,
   })
+  const tokensAfter = sumTokens(after) + (options.overheadTokens ?? 0)
+  // What was clipped or carried along can outweigh what was won.
+  if ((made?.reply.finish ?? 'stop') === 'stop' && tokensAfter >= planned.tokensBefore) {
+    const explanation = `The result would not be smaller than the ${planned.tokensBefore} tokens there are.`
+    return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation })
+  }
   timings.lap('assemble')
   const verdict = check({
     before: paired,
@@ -157,7 +167,6 @@ export async function compact(
     return unchanged({ outcome: 'refused', reason, explanation, verdict })
   }
 
-  const plannedHere = { ...planned, messagesBefore: paired.length }
   const covered = planned.cut - planned.layout.headFrom
   return {
     outcome: 'compacted',
@@ -170,32 +179,16 @@ export async function compact(
     plan: planned,
     verdict,
     stats: {
-      trigger,
-      tokensBefore: planned.tokensBefore,
-      tokensAfter: sumTokens(after) + (options.overheadTokens ?? 0),
-      messagesBefore: messages.length,
-      messagesAfter: after.length,
-      covered,
-      cut: planned.cut,
-      ...(handoff !== undefined && { by: handoff.by }),
-      compactions: handoff?.compactions ?? 0,
-      kindsBefore: breakDownBefore(paired, planned, counters),
-      kindsAfter: breakDownAfter(after, plannedHere, counters),
-      preserved: {
-        kept: handoff?.preserved.length ?? 0,
-        truncated: handoff?.preserved.filter((each) => each.truncated === true).length ?? 0,
-        open: handoff?.preserved.filter((each) => each.state === 'open').length ?? 0,
+      ...buildStats({
+        before: paired,
+        after,
+        plan: planned,
+        handoff,
         dropped: made?.preserved.dropped ?? 0,
-      },
-      ledger: {
-        entries: handoff?.ledger.length ?? 0,
-        tokens: counters.countTokens(writeLedger(handoff?.ledger ?? [])),
-      },
-      tasks: handoff?.tasks.length ?? 0,
-      files: handoff?.files.length ?? 0,
-      cleared: after.filter(
-        (message) => message.role === 'tool' && message.parts.some((part) => part.cleared === true),
-      ).length,
+        overheadTokens: options.overheadTokens ?? 0,
+        counters,
+      }),
+      messagesBefore: messages.length,
       timingsMs: timings.laps,
     },
     warnings: [...warnings, ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2)],

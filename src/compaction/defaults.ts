@@ -26,6 +26,7 @@ export interface BudgetSettings {
   readonly summarizerWindowTokens?: number
 }
 
+/** For a model of 200,000 tokens; say what yours takes. */
 export const DEFAULT_SETTINGS: BudgetSettings = {
   windowTokens: 200_000,
   outputTokensMax: 20_000,

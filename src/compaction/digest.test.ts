@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { assistant, handoffOf, image, toolCall, toolResult, user } from '../../test/support/builders.ts'
+import {
+  assistant,
+  handoffOf,
+  image,
+  toolCall,
+  toolResult,
+  user,
+} from '../../test/support/builders.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { writeDigest } from './digest.ts'

@@ -2,6 +2,7 @@ import { clip, fold } from '../base/line.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
+import type { CountTokens } from './counters.ts'
 import { gatherDeeds } from './ledger/deeds.ts'
 import { bounded } from './ledger/gather.ts'
 import { eachValue } from './ledger/values.ts'
@@ -25,7 +26,7 @@ export interface DigestRequest {
   readonly head: readonly Message[]
   readonly firstNumber: number
   readonly tokensMax: number
-  readonly countTokens: (text: string) => number
+  readonly countTokens: CountTokens
 }
 
 const SHARES: Readonly<Record<Section, number>> = {
@@ -42,6 +43,7 @@ const CARRIED_SHARE = 0.4
 const CHARACTERS_PER_TOKEN_GUESS = 4
 const ATTEMPTS_MAX = 20
 
+/** At most `tokensMax` by the counter handed in; empty where nothing fits. */
 export function writeDigest(request: DigestRequest): string {
   const { tokensMax, countTokens, previous } = request
   const fresh = gatherLines(request)

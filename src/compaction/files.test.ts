@@ -48,6 +48,12 @@ describe('collectFiles', () => {
     ])
   })
 
+  it('masks a secret in the name of a file', () => {
+    const path = `/tmp/sk-ant-api03-${'aB3'.repeat(30)}`
+    const [file] = collect([toolCall('a', { path }), toolResult('a', 'text')])
+    expect(file?.path).toBe('/tmp/[secret:anthropic]')
+  })
+
   it('leaves out what failed and what only searched', () => {
     const failed: Message = {
       role: 'tool',

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '../base/json.ts'
 import type { FileRecord } from '../message/handoff.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
-import type { CountTokens } from './clear.ts'
+import type { CountTokens } from './counters.ts'
 import { redact } from './redact.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail } from './assemble.ts'
 import type { Budget } from './budget.ts'
-import type { CountTokens } from './clear.ts'
 import type { CompactOptions } from './compact.ts'
+import type { Counters, CountTokens } from './counters.ts'
 import { writeDigest } from './digest.ts'
 import { collectFiles } from './files.ts'
 import { buildLedger } from './ledger/build.ts'
@@ -22,10 +22,7 @@ export interface Setting {
   readonly summary?: string
   readonly budget: Budget
   readonly pins: readonly SystemMessage[]
-  readonly counters: {
-    readonly countTokens: CountTokens
-    readonly countMessage: (message: Message) => number
-  }
+  readonly counters: Counters
 }
 
 /** The envelope's own words: header, preamble, section titles. */

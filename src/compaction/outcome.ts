@@ -1,9 +1,8 @@
-import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
-import type { Breakdown } from './breakdown.ts'
 import type { Budget } from './budget.ts'
 import type { Law, Verdict } from './check.ts'
-import type { CompactPlan, Plan, Trigger } from './plan.ts'
+import type { CompactPlan, Plan } from './plan.ts'
+import type { CompactStats } from './stats.ts'
 
 /** What came of a compaction: the words for scripts, the sentences for people, the figures. */
 export interface CompactResult {
@@ -19,27 +18,7 @@ export interface CompactResult {
   readonly warnings: readonly string[]
 }
 
-export interface CompactStats {
-  readonly trigger: Trigger
-  readonly tokensBefore: number
-  readonly tokensAfter: number
-  readonly messagesBefore: number
-  readonly messagesAfter: number
-  /** How many messages went into the handoff, and where the tail begins. */
-  readonly covered: number
-  readonly cut?: number
-  readonly by?: Handoff['by']
-  readonly compactions: number
-  readonly kindsBefore: Breakdown
-  readonly kindsAfter: Breakdown
-  readonly preserved: { kept: number; truncated: number; open: number; dropped: number }
-  readonly ledger: { entries: number; tokens: number }
-  readonly tasks: number
-  readonly files: number
-  readonly cleared: number
-  readonly timingsMs: Readonly<Record<string, number>>
-}
-
+/** The reason, in a word for scripts, why a broken law refuses a result. */
 export const REFUSALS = {
   I13: 'not-smaller',
   I14: 'incomplete-summary',
@@ -48,18 +27,6 @@ export const REFUSALS = {
   I17: 'secret-in-handoff',
   I18: 'rank-changed',
 } as const satisfies Record<Law, string>
-
-export const EMPTY_STATS = {
-  covered: 0,
-  compactions: 0,
-  kindsBefore: {},
-  kindsAfter: {},
-  preserved: { kept: 0, truncated: 0, open: 0, dropped: 0 },
-  ledger: { entries: 0, tokens: 0 },
-  tasks: 0,
-  files: 0,
-  cleared: 0,
-} as const
 
 export function explain(
   planned: Exclude<Plan, CompactPlan>,

@@ -1,5 +1,5 @@
 import { splitsCharacter } from '../base/line.ts'
-import type { CountTokens } from './clear.ts'
+import type { CountTokens } from './counters.ts'
 
 /**
  * Packs quoted messages, in order, into pieces that a summariser can read at once. Every character

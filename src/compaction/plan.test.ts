@@ -11,7 +11,7 @@ import {
 } from '../../test/support/builders.ts'
 import { conversation } from '../../test/support/generators.ts'
 import type { Message } from '../message/message.ts'
-import { cutIsClean } from '../message/pairing.ts'
+import { alignBack } from '../message/pairing.ts'
 import { estimateMessage } from '../tokens/estimate.ts'
 import { measure } from '../tokens/measure.ts'
 import { resolveBudget } from './budget.ts'
@@ -72,7 +72,7 @@ describe('plan', () => {
       fc.property(conversation(), fc.integer({ min: 0, max: 3_000 }), (messages, keepTokens) => {
         const planned = planOf(messages, { settings: { keepTokens, windowTokens: 6_000 } })
         if (planned.kind !== 'compact') return
-        expect(cutIsClean(messages, planned.cut)).toBe(true)
+        expect(alignBack(messages, planned.cut)).toBe(planned.cut)
         expect(planned.cut).toBeLessThanOrEqual(messages.length)
       }),
     )

@@ -85,6 +85,7 @@ export interface PlanRequest {
   readonly summaryTokens?: number
 }
 
+/** The same input gives the same plan. Expects well paired messages (`repairPairs`). */
 export function plan(measured: Measured, request: PlanRequest): Plan {
   const { messages } = measured
   const { budget, trigger, when, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request

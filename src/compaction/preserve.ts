@@ -1,6 +1,7 @@
 import type { Handoff, PreservedMessage } from '../message/handoff.ts'
 import type { Message, TextPart, UserMessage } from '../message/message.ts'
-import { type CountTokens, clipUserParts } from './clear.ts'
+import { clipUserParts } from './clear.ts'
+import type { Counters, CountTokens } from './counters.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
@@ -23,13 +24,14 @@ const TRUNCATED_TOKENS_MIN = 40
 /** The line that says which message it was. */
 const TITLE_TOKENS = 12
 
-export function preserveUserMessages(request: {
-  readonly messages: readonly Message[]
-  readonly plan: CompactPlan
-  readonly earlier?: Handoff
-  readonly countTokens: CountTokens
-  readonly countMessage: (message: Message) => number
-}): Preserved {
+/** Those of the head and those that the earlier handoff had kept. */
+export function preserveUserMessages(
+  request: Counters & {
+    readonly messages: readonly Message[]
+    readonly plan: CompactPlan
+    readonly earlier?: Handoff
+  },
+): Preserved {
   const { messages, plan, earlier, countMessage } = request
   const kept: PreservedMessage[] = []
   let left = plan.allotment.user

@@ -1,6 +1,6 @@
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
-import type { CountTokens } from './clear.ts'
+import type { CountTokens } from './counters.ts'
 import { splitIntoPieces } from './pieces.ts'
 import {
   cleanSummary,
@@ -43,6 +43,7 @@ export interface SummarizeRequest extends PromptOptions {
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
 }
 
+/** The reply may be incomplete (`finish`): the caller judges it. Rejects as the writer does. */
 export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {
   const { head, firstNumber, earlier, windowTokens, countTokens, signal } = request
   const texts = head.map((message, index) => quoteMessage(message, firstNumber + index))

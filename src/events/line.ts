@@ -58,7 +58,7 @@ export const AUDIT_KINDS = {
     needs: ['operationId', 'entry', 'fence'],
   },
   'turn ended': {
-    means: 'a turn ended; the reason is `answered`, `stopped` or `failed`',
+    means: 'a turn ended; the reason is `answered`, `stopped`, `failed` or `unknown`',
     needs: ['operationId', 'entry', 'fence', 'reason'],
   },
   'compaction started': {
@@ -241,9 +241,12 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
 }
 
-/** Inside a JSON text every such character stands in a string, where an escape means the same. */
-function inAscii(json: string): string {
-  return json.replace(
+/**
+ * Escapes everything but printable ASCII, so that a terminal shows it and does not obey it. In a JSON
+ * text such characters stand in strings only, where the escape means the same.
+ */
+export function inAscii(text: string): string {
+  return text.replace(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -1,5 +1,5 @@
 import { Findings, type LawName, type Mark } from './laws.ts'
-import type { AuditLine } from './line.ts'
+import type { AuditLine, MailRange } from './line.ts'
 import { RangeSet } from './ranges.ts'
 import { type InputLane, Span, sizeOf, type Told, type TurnMark } from './span.ts'
 
@@ -16,6 +16,14 @@ export interface Operation {
   started: Mark | null
   ended: Mark | null
   end: string | null
+  /** Of the commit. */
+  entry: number | null
+}
+
+/** What a line may be missing for: the answer to the commit was lost, and nobody asked again. */
+export interface Vouching {
+  isBorn(sessionId: string): boolean
+  withdrawnFrom(sessionId: string): Iterable<MailRange>
 }
 
 export class SessionRecord {
@@ -97,12 +105,14 @@ export class Prover {
     }
   }
 
-  /** When all logs were read. What the store vouches for need not be born in the logs. */
-  judge(isBorn: (sessionId: string) => boolean = () => false): void {
+  /** When all logs were read. What the store vouches for need not stand in the logs. */
+  judge(store: Vouching | null = null): void {
     for (const [sessionId, session] of this.sessions) {
-      if (session.births.length === 0 && !isBorn(sessionId)) {
+      if (session.births.length === 0 && store?.isBorn(sessionId) !== true) {
         this.#broken('births', sessionId, 'no line tells of its birth', session.first)
       }
+      for (const { from, to } of store?.withdrawnFrom(sessionId) ?? [])
+        session.withdrawn.add(from, to)
       judgeSpans(sessionId, session, this.findings)
       this.figures.waiting += judgeDelivery(sessionId, session, this.findings)
     }
@@ -182,7 +192,7 @@ export class Prover {
     const { sessionId, fence = 0, base = 0 } = line
     let operation = this.operations.get(id)
     if (operation === undefined) {
-      operation = { sessionId, fence, base, started: null, ended: null, end: null }
+      operation = { sessionId, fence, base, started: null, ended: null, end: null, entry: null }
       this.operations.set(id, operation)
     }
     const known = operation.started ?? operation.ended
@@ -204,6 +214,7 @@ export class Prover {
     else {
       operation.ended = mark
       operation.end = line.kind.slice('compaction '.length)
+      if (line.kind === 'compaction committed') operation.entry = line.entry ?? null
     }
   }
 

@@ -21,7 +21,7 @@ export interface LogReader {
   /** Every line that can be understood, also one that does not follow the one before. */
   line(line: AuditLine, number: number, text: string): void
   /** What is wrong with the log itself. */
-  damage(problem: string, number: number): void
+  damage(problem: string, number: number, text: string): void
   /** Told after each piece that was read. */
   progress?(bytes: number): void
 }
@@ -94,7 +94,7 @@ class Chain {
     }
     if (parsed.kind === 'broken') {
       if (this.#log === null) throw this.#refuse(`its line ${this.#count} ${parsed.problem}.`)
-      this.#reader.damage(`the line ${parsed.problem}`, this.#count)
+      this.#reader.damage(`the line ${parsed.problem}`, this.#count, text)
       return
     }
     const { line, hash } = parsed
@@ -103,7 +103,7 @@ class Chain {
       this.#hash = firstHash(line.log)
     }
     const problem = this.#findBreak(line, parsed.follows)
-    if (problem !== null) this.#reader.damage(problem, this.#count)
+    if (problem !== null) this.#reader.damage(problem, this.#count, text)
     if (line.log === this.#log) {
       this.#next = line.line + 1
       this.#hash = hash

@@ -56,7 +56,9 @@ export class Span {
   leftWaiting: LeftWaiting[] | null = null
   #appended: number
   #owed: Owed[] | null = null
+  #tookMail = false
   #tookUserMail = false
+  #turnEndedAt: number | null = null
 
   constructor({ line, mark }: Told) {
     this.log = line.log
@@ -143,6 +145,7 @@ export class Span {
       }
       before.to = Math.max(before.to, mailbox.to)
     }
+    this.#tookMail = true
     if (lane === 'user') this.#tookUserMail = true
   }
 
@@ -153,6 +156,8 @@ export class Span {
     }
     this.turn = { id, mark }
     if (this.inherited === null) this.firstStarted ??= this.turn
+    // A turn that begins in the commit that ended the last one has input of its own to answer.
+    if (!this.#tookMail && line.entry === this.#turnEndedAt) return
     for (const owed of this.#owed ?? []) owed.turn ??= id
   }
 
@@ -166,7 +171,9 @@ export class Span {
     }
     this.turn = null
     this.#settleOwed({ line, mark }, id)
+    this.#tookMail = false
     this.#tookUserMail = false
+    this.#turnEndedAt = line.entry ?? null
   }
 
   /** The next turn takes what waited: people's mail first, as far as its bound allows. */

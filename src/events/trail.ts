@@ -3,10 +3,10 @@ import type { MailRange } from './line.ts'
 import { type AuditWriter, type OperationIdentity, operationIdentity } from './log.ts'
 
 /**
- * The lines of one session under one lease, for its holder to call: what it is about to commit goes
- * to `offered`, every picture of the store to `looked`. A line is written when its effect is seen in
- * a picture, so a commit whose answer was lost is told all the same, and one that never happened is
- * not. One commit lies between two pictures at most.
+ * The lines of one session under one lease, for its holder to call: with every picture that it takes
+ * of the store. A line is written when its effect is seen in a picture, so a commit whose answer was
+ * lost is told all the same, and one that never happened is not. One commit lies between two
+ * pictures at most.
  *
  * The shapes below are the parts of the store's rows that are needed; the rows themselves fit.
  */
@@ -22,6 +22,8 @@ export interface PictureFacts {
 export interface SessionFacts {
   readonly tail: number
   readonly base: number
+  /** The compaction in effect. */
+  readonly effective: number
   readonly mail: number
   readonly delivered: Readonly<Record<'user' | 'notification', number>>
   readonly turn: number
@@ -38,12 +40,6 @@ export interface OperationFacts {
   readonly result: JsonObject
 }
 
-/** The commits that need more than the next picture shows. */
-export interface Offer {
-  readonly verb: string
-  readonly request: object
-}
-
 export type LeaseEnd = 'released' | 'shutdown' | 'lost' | 'crashed'
 
 interface Followed {
@@ -57,7 +53,7 @@ export class SessionTrail {
   readonly #lease: { readonly sessionId: string; readonly fence: number }
   readonly #abandoned: string | null
   readonly #operations = new Map<string, Followed>()
-  #offer: Offer | null = null
+  #turnEnd: string | null = null
   #before: PictureFacts | null = null
   #isOver = false
 
@@ -71,9 +67,9 @@ export class SessionTrail {
     this.#abandoned = abandoned
   }
 
-  /** Before a commit is sent to the store. */
-  offered(offer: Offer): void {
-    this.#offer = offer
+  /** Before a commit that would end the turn: how, which no picture tells. */
+  endsTurn(how: 'answered' | 'stopped' | 'failed'): void {
+    this.#turnEnd = how
   }
 
   /** With every picture, before anything is decided from it. */
@@ -88,7 +84,7 @@ export class SessionTrail {
     this.#tellOperations(picture)
     // After the compaction that a revert ended in the same commit.
     if (before !== null) this.#tellReverted(before.session, picture.session)
-    this.#offer = null
+    this.#turnEnd = null
     this.#before = picture
   }
 
@@ -112,30 +108,22 @@ export class SessionTrail {
     this.#log.write({ kind: 'lease acquired', ...this.#lease, entry, base })
   }
 
+  /** What waited and lies behind the lane's cursor now: lanes are delivered in order. */
   #tellDelivered(before: PictureFacts, { session }: PictureFacts): void {
-    const { verb, request } = this.#offer ?? {}
-    if (verb !== 'deliver' || session.tail === before.session.tail) return
-    const { mail } = request as { readonly mail: readonly number[] }
-    const laneOf = new Map(before.waiting.map(({ number, lane }) => [number, lane]))
+    const runs: { lane: string; from: number; to: number }[] = []
+    for (const { number, lane } of before.waiting) {
+      if (lane !== 'user' && lane !== 'notification') continue
+      if (number <= before.session.delivered[lane] || number > session.delivered[lane]) continue
+      const last = runs.at(-1)
+      if (last?.lane === lane && last.to === number - 1) last.to = number
+      else runs.push({ lane, from: number, to: number })
+    }
     let entry = before.session.tail
-    let run: { mailbox: MailRange; lane: string } | null = null
-    const tell = () => {
-      if (run === null) return
-      const { mailbox, lane } = run
-      const kind = 'message delivered'
-      this.#log.write({ kind, ...this.#lease, entry, mailbox, reason: lane })
+    for (const { lane, from, to } of runs) {
+      entry += to - from + 1
+      const told = { entry, mailbox: { from, to }, reason: lane }
+      this.#log.write({ kind: 'message delivered', ...this.#lease, ...told })
     }
-    for (const number of mail) {
-      const lane = laneOf.get(number) ?? 'user'
-      if (run !== null && run.lane === lane && run.mailbox.to === number - 1) {
-        run = { lane, mailbox: { from: run.mailbox.from, to: number } }
-      } else {
-        tell()
-        run = { lane, mailbox: { from: number, to: number } }
-      }
-      entry += 1
-    }
-    tell()
   }
 
   #tellTurn(before: SessionFacts, now: SessionFacts): void {
@@ -143,7 +131,7 @@ export class SessionTrail {
     const isOther = now.turn !== before.turn
     if (before.turnState === 'running' && (isOther || now.turnState === 'idle')) {
       const operationId = turnName(before.turn)
-      const reason = this.#endOfTurn()
+      const reason = this.#turnEnd ?? 'unknown'
       this.#log.write({ kind: 'turn ended', ...this.#lease, operationId, entry, base, reason })
     }
     if (isOther && now.turnState === 'running') {
@@ -152,17 +140,11 @@ export class SessionTrail {
     }
   }
 
-  /** Only a recovery ends a turn without saying how: it gave up. */
-  #endOfTurn(): string {
-    const { ends } = (this.#offer?.request ?? {}) as { readonly ends?: { readonly how?: string } }
-    return ends?.how ?? 'failed'
-  }
-
+  /** Only a revert puts an older compaction into effect. */
   #tellReverted(before: SessionFacts, now: SessionFacts): void {
-    const { verb, request } = this.#offer ?? {}
-    if (verb !== 'revert' || now.base === before.base) return
-    const { target } = request as { readonly target: number }
-    this.#log.write({ kind: 'compaction reverted', ...this.#lease, entry: now.base, base: target })
+    if (now.effective >= before.effective) return
+    const told = { entry: now.base, base: before.effective }
+    this.#log.write({ kind: 'compaction reverted', ...this.#lease, ...told })
   }
 
   #tellOperations(picture: PictureFacts): void {
@@ -170,7 +152,8 @@ export class SessionTrail {
     for (const row of picture.operations.toReversed()) {
       if (row.fence !== this.#lease.fence) continue
       const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, session, context)
-      if (followed.isEnded || row.state === 'running') continue
+      // Abandoned means that there is a next holder, and that one tells it.
+      if (followed.isEnded || row.state === 'running' || row.state === 'abandoned') continue
       followed.isEnded = true
       this.#tellEnded(row, followed, session)
     }

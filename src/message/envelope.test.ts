@@ -84,6 +84,15 @@ describe('the envelope of a handoff', () => {
     expect(findHandoff(messages)).toBe(messages)
   })
 
+  it('stands near the beginning: far behind it somebody has quoted one', () => {
+    const talk = Array.from({ length: 40 }, () => [user('and?'), assistant('well')]).flat()
+    const messages: Message[] = [...talk, writeEnvelope(full)]
+    expect(findHandoff(messages)).toBe(messages)
+    expect(findHandoff([...talk.slice(0, 6), writeEnvelope(full)])[6]).toMatchObject({
+      role: 'handoff',
+    })
+  })
+
   it('is not looked for in what tools and the assistant say', () => {
     const messages: Message[] = [user('hi'), assistant(textOf(writeEnvelope(full)))]
     expect(findHandoff(messages)).toBe(messages)

@@ -17,6 +17,7 @@ const PREAMBLE = `Earlier messages of this conversation were compacted into this
 const HEADER =
   /^\[handoff ([0-9a-f]{12}) by=(model|digest|given) covers=(\d{1,9}) kept=(\d{1,9}) compaction=(\d{1,6})\]$/
 
+/** The user-ranked message that stands for the handoff outside; the same value each time. */
 export function writeEnvelope(handoff: Handoff): UserMessage {
   const known = written.get(handoff)
   if (known !== undefined) return known

@@ -45,6 +45,7 @@ export interface FileRecord {
   readonly number: number
 }
 
+/** In the order in which they are written. */
 export const LEDGER_KINDS = [
   'action',
   'error',

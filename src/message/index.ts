@@ -13,7 +13,7 @@ export { checkWire } from './dialects/check.ts'
 export type { Violation } from './dialects/findings.ts'
 export { normalise } from './dialects/normalise.ts'
 export { render, type Wire } from './dialects/render.ts'
-export { explainRule, type Rule } from './dialects/rules.ts'
+export { explainRule, RULES_BY_DIALECT, type Rule } from './dialects/rules.ts'
 export { findHandoff, writeEnvelope } from './envelope.ts'
 export {
   type FileRecord,

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../test/support/generators.ts'
 import { fastestMs } from '../../test/support/timing.ts'
 import type { AssistantPart, Message, ToolResultPart } from './message.ts'
-import { alignBack, alignForward, cutIsClean, openCalls, repairPairs } from './pairing.ts'
+import { alignBack, alignForward, openCalls, repairPairs } from './pairing.ts'
 
+const isClean = (messages: readonly Message[], index: number) =>
+  alignBack(messages, index) === index
 const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
 const reply = (...parts: AssistantPart[]): Message => ({ role: 'assistant', parts })
 const text = (value: string): AssistantPart => ({ type: 'text', text: value })
@@ -242,7 +244,7 @@ describe('cuts', () => {
           isCleanByDefinition(messages, index),
         )
         for (const [index, expected] of clean.entries()) {
-          expect(cutIsClean(messages, index)).toBe(expected)
+          expect(isClean(messages, index)).toBe(expected)
           expect(alignBack(messages, index)).toBe(clean.lastIndexOf(true, index))
           expect(alignForward(messages, index)).toBe(clean.indexOf(true, index))
         }
@@ -253,7 +255,7 @@ describe('cuts', () => {
 
   it('stay out of a step whose calls are answered in another order', () => {
     const messages = [reply(call('a'), call('b')), results(result('b')), results(result('a'))]
-    expect(messages.map((_, index) => cutIsClean(messages, index))).toEqual([true, false, false])
+    expect(messages.map((_, index) => isClean(messages, index))).toEqual([true, false, false])
   })
 
   it('stay with the reply that sealed reasoning in a message of its own belongs to', () => {
@@ -264,7 +266,7 @@ describe('cuts', () => {
       results(result('a')),
       user('and'),
     ]
-    expect(messages.map((_, index) => cutIsClean(messages, index))).toEqual([
+    expect(messages.map((_, index) => isClean(messages, index))).toEqual([
       true,
       true,
       false,

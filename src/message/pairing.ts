@@ -304,13 +304,9 @@ function quote(text: string): string {
  * head. It is clean when no call in the head has its result in the tail, and no reply is parted from
  * the reasoning or the provider's item that came directly before it in a message of its own.
  *
- * Only the step that the cut lies in is read: the cost does not grow with the conversation.
+ * This is the nearest clean cut at or before `index`. Only the step that the cut lies in is read: the
+ * cost does not grow with the conversation.
  */
-export function cutIsClean(messages: readonly Message[], index: number): boolean {
-  return alignBack(messages, index) === index
-}
-
-/** The nearest clean cut at or before `index`. */
 export function alignBack(messages: readonly Message[], index: number): number {
   if (index <= 0) return 0
   if (index >= messages.length) return messages.length

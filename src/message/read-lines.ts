@@ -3,7 +3,7 @@ import { InputError } from './input-error.ts'
 import { findDepthFault, type JsonFault, scanDocument } from './json-text.ts'
 
 /** JSON documents out of text, with errors that name line and column of the file. */
-export interface ReadLines {
+interface ReadLines {
   readonly values: readonly JsonValue[]
   readonly notes: readonly string[]
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../base/json.ts'
 import type { Codec, Conversation, FormatName } from './codec.ts'
 import { CODECS, codecOf } from './codecs/all.ts'
 import { InputError } from './input-error.ts'
-import { parseDocument, parseLines, type ReadLines } from './read-lines.ts'
+import { parseDocument, parseLines } from './read-lines.ts'
 
 export interface ReadLimits {
   readonly bytesMax?: number
@@ -62,7 +62,7 @@ interface Documents {
 function readDocuments(text: string, codecs: readonly Codec[]): Documents {
   const takes = (framing: Codec['framing']) => codecs.some((codec) => codec.framing === framing)
   const asLines = (): Documents => {
-    const { values, notes }: ReadLines = parseLines(text)
+    const { values, notes } = parseLines(text)
     return { lines: values, notes }
   }
   if (!takes('json')) return asLines()

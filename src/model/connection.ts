@@ -25,7 +25,10 @@ const CODES: readonly (readonly [Trouble, RegExp])[] = [
   ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/],
   ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE)$/],
   // A socket error, an answer shorter than announced, bytes that are no HTTP.
-  ['closed', /^(?:UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_ABORTED|HPE_[A-Z_]+)$/],
+  [
+    'closed',
+    /^(?:UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_ABORTED|HPE_[A-Z_]+)$/,
+  ],
 ]
 
 // Chains are short; a circle of causes must not hang us.
@@ -40,7 +43,8 @@ function codesOf(error: unknown): readonly string[] {
     if ('code' in link && typeof link.code === 'string') codes.push(link.code)
     if ('cause' in link) open.push(link.cause)
     // One error per address that was tried.
-    if ('errors' in link && Array.isArray(link.errors)) open.push(...link.errors.slice(0, LINKS_MAX))
+    if ('errors' in link && Array.isArray(link.errors))
+      open.push(...link.errors.slice(0, LINKS_MAX))
   }
   return codes
 }

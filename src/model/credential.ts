@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isObject, type JsonValue } from '../base/json.ts'
 import { KnownError } from '../base/errors.ts'
+import { isObject, type JsonValue } from '../base/json.ts'
 
 /**
  * Where a key comes from. It is read when it is first needed, kept in memory only, and read again

@@ -93,13 +93,15 @@ export class Watch {
   #look(): void {
     if (this.#stopped) return
     const now = this.#clock.monotonic()
-    if (now >= this.#totalAt) return this.#fire('total')
-    if (now < this.#phaseAt) return this.#arm()
-    if (this.#warned) return this.#fire(this.#phase)
-    // A process that was held up finds its timers due before it has looked at its sockets. One more
-    // round of the event loop shows whether the peer was silent or we were deaf.
-    this.#warned = true
-    this.#cancel = this.#clock.after(1, () => this.#look())
+    if (now >= this.#totalAt) this.#fire('total')
+    else if (now < this.#phaseAt) this.#arm()
+    else if (this.#warned) this.#fire(this.#phase)
+    else {
+      // A process that was held up finds its timers due before it has looked at its sockets. One
+      // more round of the event loop shows whether the peer was silent or we were deaf.
+      this.#warned = true
+      this.#cancel = this.#clock.after(1, () => this.#look())
+    }
   }
 
   #fire(deadline: DeadlineName): void {

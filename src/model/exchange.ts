@@ -66,14 +66,12 @@ export class Exchange {
     this.#end()
   }
 
-  /** To be called when the call is over: an exchange that was never used has clocks all the same. */
-  dispose(): void {
-    this.abort('consumer')
-  }
-
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
     const prepared = this.#prepare(typeof body === 'string' ? body : '')
-    if (prepared === undefined) return this.#end()
+    if (prepared === undefined) {
+      this.#end()
+      return
+    }
     this.#loan = this.#takeLoan(url.origin)
     this.#watch.connecting()
     const requestId = randomUUID()

@@ -35,7 +35,8 @@ const CODES = [
   'string_above_max_length',
 ]
 
-const PER_TIME = /(?:tokens|requests|input tokens) per (?:second|minute|hour|day)|\((?:tpm|rpm|itpm)\)|\btpm\b/
+const PER_TIME =
+  /(?:tokens|requests|input tokens) per (?:second|minute|hour|day)|\((?:tpm|rpm|itpm)\)|\btpm\b/
 
 // Each is the shortest stretch that is in every version of the text seen; none can backtrack far.
 const TEXTS: readonly RegExp[] = [

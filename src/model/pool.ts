@@ -90,7 +90,8 @@ export class Pool {
 
   #trim(): void {
     if (this.#current.size <= LINES_MAX) return
-    for (const line of this.#current.values()) if (line.loans === 0) return this.#retire(line)
+    const unused = this.#current.values().find((line) => line.loans === 0)
+    if (unused !== undefined) this.#retire(unused)
   }
 }
 
@@ -128,7 +129,8 @@ function isAlive({ closed, destroyed }: Connection): boolean {
   return !closed && !destroyed
 }
 
-function openDispatcher(origin: string): Connection {
+/** How the pool opens a line, unless it is told another way. */
+export function openDispatcher(origin: string): Connection {
   return new UndiciPool(origin, {
     // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
     connect: { timeout: CONNECT_MS_MAX },

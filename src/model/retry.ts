@@ -67,7 +67,11 @@ function delayOf({ outcome, tries, chance }: Standing): number {
 /** The clocks of the next try. A silent try is followed by one more on its route at most. */
 export function splitDeadlines(
   deadlines: Deadlines,
-  { remainingMs, freshTries, routesLeft }: Omit<Standing, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
+  {
+    remainingMs,
+    freshTries,
+    routesLeft,
+  }: Omit<Standing, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
 ): Deadlines {
   const shareMs = remainingMs / (2 - Math.min(freshTries, 1) + routesLeft)
   return {

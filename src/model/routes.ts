@@ -38,7 +38,9 @@ export class Routes {
   forTask(task: string): readonly [ModelRoute, ...ModelRoute[]] {
     const config = this.#tasks.get(task)
     if (config === undefined) return this.forMain()
-    const fallbacks = config.fallbacks.map((each, at) => this.#route(`${task}-fallback-${at + 1}`, each))
+    const fallbacks = config.fallbacks.map((each, at) =>
+      this.#route(`${task}-fallback-${at + 1}`, each),
+    )
     return [this.#route(task, config), ...fallbacks]
   }
 
@@ -55,7 +57,11 @@ export class Routes {
 const credential = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
   z.strictObject({ kind: z.literal('variable'), name: z.string().min(1) }),
-  z.strictObject({ kind: z.literal('file'), path: z.string().min(1), field: z.string().optional() }),
+  z.strictObject({
+    kind: z.literal('file'),
+    path: z.string().min(1),
+    field: z.string().optional(),
+  }),
   z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
 ])
 

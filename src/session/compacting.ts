@@ -1,4 +1,5 @@
-import type { MailNumber } from '../base/ids.ts'
+import { entryNumber, type MailNumber } from '../base/ids.ts'
+import { isObject, type JsonValue } from '../base/json.ts'
 import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
@@ -32,6 +33,10 @@ export function followOperation(state: State, picture: Picture): Chosen {
   if (state.phase === 'closing') {
     const refused = { kind: 'refused', operation: running, focus, reason: 'closing' } as const
     return only({ ...state, handoff: refused })
+  }
+  const preview = installedBy(picture, running)
+  if (preview !== null) {
+    return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
   }
   return {
     state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
@@ -75,15 +80,24 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
         tokensBefore: context.tokens,
         tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
       },
-      settles: by === 'rewrite' ? [] : joinedBy(picture, focus),
+      settles: by === 'rewrite' ? [] : joinedBy(picture, operation, focus),
     },
   })
 }
 
 /** Everybody who asked for a compaction before this one was committed, unless for another focus. */
-function joinedBy({ controls }: Picture, focus: string | null): readonly MailNumber[] {
+function joinedBy(
+  { controls }: Picture,
+  operation: OperationRow,
+  focus: string | null,
+): readonly MailNumber[] {
+  const asked = requestedBy(operation)
   return controls
-    .filter((mail) => mail.control === 'compact' && [null, focus].includes(focusIn(mail)))
+    .filter(
+      (mail) =>
+        mail.number === asked ||
+        (mail.control === 'compact' && [null, focus].includes(focusIn(mail))),
+    )
     .map((mail) => mail.number)
 }
 
@@ -119,6 +133,27 @@ export function claimManual(
   const covers = decisions.planCover(picture, 'manual', settings)
   if (asked.kind === 'wait' || covers === null) return settle(state, [mail.number])
   return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
+}
+
+/** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
+export function claimPreview(state: State, picture: Picture, mail: MailItem): Chosen {
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') return null
+  const { session } = picture
+  const { base, covers, tokens, handoff } = bodyOf(mail) as Record<string, JsonValue | undefined>
+  const isSound = base === session.base && typeof tokens === 'number' && isObject(handoff)
+  const isNews = typeof covers === 'number' && covers > session.covers && covers <= session.seen
+  if (!isSound || !isNews) return settle(state, [mail.number])
+  const reason = REQUESTED + mail.number
+  return claim(state, { by: 'model', trigger: 'manual', covers: entryNumber(covers), reason })
+}
+
+function installedBy({ controls }: Picture, operation: OperationRow) {
+  const asked = requestedBy(operation)
+  const mail = controls.find(({ number, control }) => number === asked && control === 'install')
+  if (mail === undefined) return null
+  const { handoff = null, tokens } = bodyOf(mail)
+  return { body: handoff, tokens: typeof tokens === 'number' ? tokens : 0 }
 }
 
 /** A turn waits for a compaction only when its next step would not fit. */

@@ -2,7 +2,7 @@ import type { EntryNumber } from '../base/ids.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy } from '../store/rows.ts'
 import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
-import { claimManual } from './compacting.ts'
+import { claimManual, claimPreview } from './compacting.ts'
 import type { Decisions } from './decisions.ts'
 import { bodyOf, type Picture, type State } from './state.ts'
 
@@ -31,6 +31,8 @@ function obey(state: State, picture: Picture, mail: MailItem, decisions: Decisio
     }
     case 'compact':
       return claimManual(state, picture, mail, decisions)
+    case 'install':
+      return claimPreview(state, picture, mail)
     case 'revert':
       return revert(state, picture, mail)
     case 'pin':

@@ -12,6 +12,7 @@ export interface Calibration {
   readonly weight: number
 }
 
+/** What a session starts with: the estimate is believed. */
 export const UNCALIBRATED: Calibration = { ratio: 1, weight: 0 }
 
 // A bill outside these bounds tells of something else: a compaction, a changed tool set, a provider
@@ -50,6 +51,7 @@ export function observe(
   }
 }
 
+/** The estimate corrected by what the session has learnt. */
 export function calibrated(calibration: Calibration, estimate: number): number {
   return Math.round(estimate * calibration.ratio)
 }

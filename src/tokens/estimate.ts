@@ -29,6 +29,7 @@ const WEIGHTS = {
   generic: { twoBytes: 1.6, threeBytes: 2.7, surrogate: 3.2 },
 } as const
 
+/** Text as tools print it: code, JSON, logs. Prose is less dense; `estimatePart` knows which is which. */
 export function estimateText(text: string, family: ModelFamily): number {
   return tokens(weigh(text, family), family)
 }
@@ -129,6 +130,7 @@ function kindOf(code: number): number {
   return code < 128 ? (KINDS[code] ?? OTHER) : OTHER
 }
 
+/** The message with its role and its wrapping; a handoff is counted as it is written. */
 export function estimateMessage(message: Message, family: ModelFamily): number {
   const parts = message.role === 'handoff' ? writeEnvelope(message.handoff).parts : message.parts
   let sum = MESSAGE_TOKENS
@@ -136,6 +138,7 @@ export function estimateMessage(message: Message, family: ModelFamily): number {
   return sum
 }
 
+/** One part, without the message around it. */
 export function estimatePart(part: Part, family: ModelFamily): number {
   switch (part.type) {
     case 'text':

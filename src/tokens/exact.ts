@@ -28,6 +28,7 @@ export function exactCounter(countTokens: TokenCounter): (text: string) => numbe
   return (text) => countInSlices(text, (slice) => countTokens(slice, options))
 }
 
+/** The sum of `count` over the whole text, in order, a slice at a time. */
 export function countInSlices(text: string, count: (slice: string) => number): number {
   let sum = 0
   let from = 0

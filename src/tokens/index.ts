@@ -8,6 +8,6 @@ export {
 } from './calibration.ts'
 export { messageCounter } from './count.ts'
 export { estimateMessage, estimatePart, estimateText, estimateTools } from './estimate.ts'
-export { countInSlices, exactCounter } from './exact.ts'
+export { exactCounter, type TokenCounter } from './exact.ts'
 export { familyOf, type ModelFamily } from './family.ts'
 export { type Measured, measure, tokensBetween } from './measure.ts'

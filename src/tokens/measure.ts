@@ -10,6 +10,7 @@ export interface Measured {
   readonly totals: readonly number[]
 }
 
+/** Counts each message once; store the counts where counting is slow. */
 export function measure(
   messages: readonly Message[],
   countOf: (message: Message) => number,

@@ -8,7 +8,8 @@ export const noFenceAtCommit: Mutant = {
       const session = rows.session(request.lease.sessionId)
       const claimed = rows.operation(request.operation)
       if (session === undefined || claimed === undefined) return rule(rows, request, stamp)
-      const operation = { ...claimed, state: 'running', fence: session.fence } as const
+      const { fence, base } = session
+      const operation = { ...claimed, state: 'running', fence, base } as const
       const open = { ...session, operation: claimed.id }
       const loose = rowsWith(rows, { operation: () => operation, session: () => open })
       return rule(loose, asHolder(loose, request), stamp)

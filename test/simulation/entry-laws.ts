@@ -33,6 +33,7 @@ export class EntryLaws {
         Object.assign(this.#shadows.get(after.id) ?? {}, { holder: null, runner: null })
       }
     }
+    if (verb === 'deleteSession') this.#deleted((request as { sessionId: string }).sessionId)
     const lease = (request as { lease?: Lease }).lease
     if (verb === 'deliver') this.#orderOf(observed)
     if (verb === 'recover' && lease !== undefined) this.#recovered(lease)
@@ -46,6 +47,14 @@ export class EntryLaws {
       }
       if (shadow !== undefined) this.#appended(shadow, entry, observed, change)
     }
+  }
+
+  /** Deleting puts out whoever holds the session, and nothing is written to it any more. */
+  #deleted(sessionId: string): void {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    if (shadow.running !== null) this.#world.count('deleted with a compaction in flight')
+    Object.assign(shadow, { fence: shadow.fence + 1, holder: null, runner: null, isDeleted: true })
   }
 
   /** People first, then notifications (decision 12). */
@@ -143,6 +152,7 @@ export class EntryLaws {
 
   #appended(shadow: Shadow, entry: Entry, observed: Observed, change: Change): void {
     const { number, kind, fence } = entry
+    if (shadow.isDeleted) this.#bad('I7', `entry ${number} in a deleted session`)
     if (number !== shadow.tail + 1) this.#bad('I19', `entry ${number} behind ${shadow.tail}`)
     const damage = checkEntry(shadow.tailHash, entry)
     if (damage !== undefined) this.#bad('I19', `entry ${number} of ${shadow.id}: ${damage}`)

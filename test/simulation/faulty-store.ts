@@ -60,7 +60,7 @@ class FaultyEngine implements Engine {
           return
         case 'crash, done late':
           // A zombie's write: its sender is long dead, perhaps replaced, when it arrives.
-          timeline.plan(null, chance.between(1, 9_000), () => void this.#apply(verb, request))
+          timeline.plan(null, chance.between(500, 12_000), () => void this.#apply(verb, request))
           owner.process.crash(`behind a late ${verb}`)
           return
         case 'unknown, done':
@@ -102,7 +102,7 @@ class FaultyEngine implements Engine {
       return chance.pick(['unknown, done', 'unknown, not done', 'unknown, done late', 'busy'])
     }
     return chance.pick([
-      ...['crash before', 'crash behind', 'crash, done late'],
+      ...['crash before', 'crash behind', 'crash, done late', 'crash, done late'],
       ...['unknown, done', 'unknown, not done'],
       ...['unknown, done late', 'busy'],
     ])

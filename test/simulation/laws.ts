@@ -148,6 +148,7 @@ export class Laws {
       world.violate('I10', `claim ${row.id} covers ${row.covers}, seen is ${shadow.seen}`)
     }
     shadow.running = row
+    world.count(`claimed by ${row.by}: ${row.trigger}`)
     if (row.by === 'digest') return
     const { attemptWindowMs, attemptsPerWindow } = world.composition.settings
     const { now } = world.timeline

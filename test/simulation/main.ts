@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
+import { runOnAllCores } from './cores.ts'
 import { runSeed } from './run.ts'
-import { missingCounters, type Tally, tallyUp } from './tally.ts'
+import { missingCounters } from './tally.ts'
 
 /**
  * `npm run sim -- --seeds N --from M`: N seeds from M on, over all cores. `--seed N --trace` runs
@@ -13,7 +13,11 @@ else await runOne(seed)
 
 function numberOf(name: string): number | undefined {
   const at = args.indexOf(name)
-  return at < 0 ? undefined : Number(args[at + 1])
+  if (at < 0) return undefined
+  const number = Number(args[at + 1])
+  if (Number.isInteger(number) && number >= 0) return number
+  console.error(`${name} takes a whole number, found ${args[at + 1]}.`)
+  process.exit(2)
 }
 
 async function runOne(only: number): Promise<void> {
@@ -25,37 +29,18 @@ async function runOne(only: number): Promise<void> {
 
 async function runMany(from: number, count: number): Promise<void> {
   const startedAt = performance.now()
-  const { tally, seconds } = await runOnAllCores(from, count, startedAt)
+  const tally = await runOnAllCores(from, count)
+  const seconds = (performance.now() - startedAt) / 1000
   for (const [name, value] of [...tally.counters].sort()) console.log(`  ${name}: ${value}`)
   const missing = missingCounters(tally)
   for (const name of missing) console.log(`never happened: ${name}`)
   for (const { seed: bad, law, message } of tally.violations) {
     console.log(`${law}: ${message}\n  replay: npm run sim -- --seed ${bad} --trace`)
   }
-  console.log(`${(count / seconds).toFixed(0)} seeds/s, ${tally.events} events, from ${from}`)
+  const next = from + count
+  const rate = (count / seconds).toFixed(0)
+  console.log(`${rate} seeds/s, ${tally.events} events; go on with --from ${next}`)
   end(count, tally.violations.length, missing.length)
-}
-
-async function runOnAllCores(from: number, count: number, startedAt: number) {
-  const { availableParallelism } = await import('node:os')
-  const workers = Math.max(1, availableParallelism())
-  const share = Math.ceil(count / workers)
-  const tallies = await Promise.all(
-    Array.from({ length: workers }, (_, index) => {
-      const first = from + index * share
-      return runWorker(first, Math.min(share, from + count - first))
-    }),
-  )
-  return { tally: tallyUp(tallies), seconds: (performance.now() - startedAt) / 1000 }
-}
-
-function runWorker(from: number, count: number): Promise<Tally> {
-  return new Promise((resolve, reject) => {
-    const file = new URL('./seed-worker.ts', import.meta.url)
-    const worker = new Worker(file, { workerData: { from, count } })
-    worker.on('message', resolve)
-    worker.on('error', reject)
-  })
 }
 
 function end(seeds: number, violations: number, missing = 0): void {

@@ -54,6 +54,7 @@ export async function runSeed(
 
 function isQuiet({ tables }: World): boolean {
   for (const row of tables.sessions.values()) {
+    if (row.state !== 'open') continue
     const { control, user, notification } = row.pending
     if (control + user + notification > 0 || row.turnState === 'running') return false
     if (row.operation !== null || (row.by === 'digest' && row.rewrites < 3)) return false
@@ -77,7 +78,9 @@ function describe({ tables, timeline }: World): string {
 async function checkAtRest(world: World, laws: Laws): Promise<void> {
   const { tables, seed } = world
   for (const [id, { sessionId, mail: number }] of laws.acks) {
-    const mail = laws.shadows.get(sessionId)?.mail[number - 1]
+    const shadow = laws.shadows.get(sessionId)
+    if (shadow?.isDeleted === true) continue
+    const mail = shadow?.mail[number - 1]
     if (mail === undefined) world.violate('I1', `acknowledged ${id} is gone`)
     else if (mail.lane !== 'control' && mail.state === 'admitted' && mail.entry === null) {
       world.violate('I3', `acknowledged ${id} was never delivered`)

@@ -48,6 +48,7 @@ export class Shadow {
   /** Claims by a model, by the store's clock at that moment in true time. */
   readonly claims: number[] = []
   recoveredAt = 0
+  isDeleted = false
 
   constructor(row: SessionRow) {
     this.id = row.id

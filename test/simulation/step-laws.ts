@@ -36,6 +36,8 @@ export class StepLaws {
   /** Nothing with an effect begins but under a lease that holds (decision 21). */
   #held(owner: Life, sessionId: string, what: string): Shadow | undefined {
     const shadow = this.#shadows.get(sessionId)
+    // Deleting asks nobody: its holder learns of it at the next commit or look.
+    if (shadow?.isDeleted === true) return undefined
     if (shadow !== undefined && shadow.runner !== (owner.runner?.id ?? null)) {
       this.#bad(
         'I25',
@@ -166,6 +168,7 @@ export class StepLaws {
     const shadow = this.#shadows.get(operation.sessionId)
     const isHeld = shadow?.runner === owner.runner?.id && shadow?.fence === operation.fence
     const isRunning = shadow?.running?.id === operation.id
+    this.#world.count(`handoff aborted: ${String(reason)}`)
     if (reason === 'deadline') return
     if (isHeld && isRunning && !owner.isClosing && owner.runner?.mayAct() === true) {
       this.#bad('I11', `compaction ${operation.id} was aborted: ${String(reason)}`)

@@ -81,6 +81,7 @@ export class Workload {
     else if (draw < 0.91) this.#control(id, 'policy', { policy: chance.pick(POLICIES) })
     else if (draw < 0.94) this.#withdraw(id)
     else if (draw < 0.955) this.#startAfresh()
+    else if (draw < 0.96) this.#delete(id)
     else this.#repeat()
   }
 
@@ -212,6 +213,11 @@ export class Workload {
       },
       () => {},
     )
+  }
+
+  #delete(id: SessionId): void {
+    const operation = operationId(`delete${this.#keys++}`)
+    this.#client.store.deleteSession({ sessionId: id, operation, reason: 'asked' }).catch(() => {})
   }
 
   #startAfresh(): void {

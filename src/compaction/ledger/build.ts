@@ -1,6 +1,7 @@
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/handoff.ts'
 import { writeLedger } from '../../message/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
+import type { CountTokens } from '../counters.ts'
 import { Covered } from './covered.ts'
 import { gatherDeeds } from './deeds.ts'
 import { gatherWords, type Reading, readHead } from './gather.ts'
@@ -24,13 +25,14 @@ export interface LedgerRequest {
   /** The number of `head[0]`, counted over the whole conversation. */
   readonly firstNumber: number
   readonly tokensMax: number
-  readonly countTokens: (text: string) => number
+  readonly countTokens: CountTokens
   /** Texts that stay in the context anyway. */
   readonly visible?: readonly string[]
   /** The earlier handoff's summary, where it is replaced: what only it held would be lost with it. */
   readonly earlierSummary?: string
 }
 
+/** In the order in which it is written; empty where nothing fits. */
 export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
   const { tokensMax, countTokens } = request
   const readings = readHead(request.head, request.firstNumber)

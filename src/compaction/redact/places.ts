@@ -59,12 +59,14 @@ function findInHeaders(text: string): readonly Secret[] {
 
 const COMMANDS =
   /\b(?:mysql|mariadb|sshpass|docker login|podman login|redis-cli|curl|IDENTIFIED BY)/g
+const MYSQL_PASSWORD = /[^\n|;&]{0,200}? -p(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
+const LOGIN_PASSWORD = /[^\n|;&]{0,200}? -p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
 const FLAGS: Readonly<Record<string, RegExp>> = {
-  mysql: /[^\n|;&]{0,200}? -p(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
-  mariadb: /[^\n|;&]{0,200}? -p(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
+  mysql: MYSQL_PASSWORD,
+  mariadb: MYSQL_PASSWORD,
   sshpass: / {1,4}-p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
-  'docker login': /[^\n|;&]{0,200}? -p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
-  'podman login': /[^\n|;&]{0,200}? -p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
+  'docker login': LOGIN_PASSWORD,
+  'podman login': LOGIN_PASSWORD,
   'redis-cli': /[^\n|;&]{0,200}? -a {1,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
   curl: /[^\n|;]{0,300}? (?:-u|--user|--proxy-user)[ =]{0,4}(['"]?)[^\s:'"]{1,64}:([^\s'"]{1,200})\1/y,
   'IDENTIFIED BY': / {1,4}(['"])([^\n'"]{1,200})\1/y,

@@ -5,14 +5,7 @@ import { plainText } from '../text.ts'
 import { readAiAssistantPart, readAiPart, writeAiPart } from './ai-sdk-parts.ts'
 import { readAiResult, writeAiResult } from './ai-sdk-result.ts'
 import { isLost, opaque, readContent, spellingOf, writeContent } from './content.ts'
-import {
-  closeRequest,
-  conversationOf,
-  modelOf,
-  openRequest,
-  rejectItems,
-  rejectRole,
-} from './document.ts'
+import { closeRequest, conversationOf, modelOf, openRequest, rejectMessages } from './document.ts'
 import { type PlainMessage, plain } from './items.ts'
 import { hasWord, originOf, ownOrigin, without } from './origin.ts'
 import { doubtBySigns } from './signs.ts'
@@ -25,16 +18,9 @@ export const aiSdk: Codec = {
   name: FORMAT,
   framing: 'json',
 
-  reject(document) {
-    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
-      rejectRole(item, ROLES),
-    )
-  },
+  reject: (document) => rejectMessages(document, ROLES),
 
-  doubt(document) {
-    const request = openRequest(document, 'messages')
-    return request && doubtBySigns(request, FORMAT)
-  },
+  doubt: (document) => doubtBySigns(openRequest(document, 'messages'), FORMAT),
 
   parse(document) {
     const request = openRequest(document, 'messages')

@@ -20,6 +20,7 @@ export const CODECS: readonly Codec[] = [
   hermes,
 ]
 
+/** The codec of a format; throws for a name that is none. */
 export function codecOf(name: FormatName): Codec {
   const codec = CODECS.find((each) => each.name === name)
   if (codec === undefined) throw new TypeError(`no codec is called ${name}`)

@@ -4,14 +4,7 @@ import type { Message, SystemMessage } from '../message.ts'
 import { readAssistantBlock, readSystemBlock, writeBlock } from './anthropic-blocks.ts'
 import { joinUsers, readUser } from './anthropic-user.ts'
 import { isLost, readContent, spellingOf, writeContent } from './content.ts'
-import {
-  closeRequest,
-  conversationOf,
-  modelOf,
-  openRequest,
-  rejectItems,
-  rejectRole,
-} from './document.ts'
+import { closeRequest, conversationOf, modelOf, openRequest, rejectMessages } from './document.ts'
 import { type PlainMessage, plain } from './items.ts'
 import { hasWord, originOf, ownOrigin, without } from './origin.ts'
 import { doubtBySigns } from './signs.ts'
@@ -24,16 +17,9 @@ export const anthropic: Codec = {
   name: FORMAT,
   framing: 'json',
 
-  reject(document) {
-    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
-      rejectRole(item, ROLES),
-    )
-  },
+  reject: (document) => rejectMessages(document, ROLES),
 
-  doubt(document) {
-    const request = openRequest(document, 'messages')
-    return request && doubtBySigns(request, FORMAT)
-  },
+  doubt: (document) => doubtBySigns(openRequest(document, 'messages'), FORMAT),
 
   parse(document) {
     const request = openRequest(document, 'messages')

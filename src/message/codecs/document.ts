@@ -64,6 +64,12 @@ export function rejectItems(
   return undefined
 }
 
+/** Why a request's messages cannot be read by a format with these roles. */
+export function rejectMessages(document: JsonValue, roles: readonly string[]): string | undefined {
+  const request = openRequest(document, 'messages')
+  return rejectItems(request, 'messages', (item) => rejectRole(item, roles))
+}
+
 /** Roles a format knows; the reason names the one that it does not. */
 export function rejectRole(item: JsonObject, roles: readonly string[]): string | undefined {
   const { role } = item

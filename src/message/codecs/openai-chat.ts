@@ -1,14 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import { chatReader, writeChatMessage } from './chat-message.ts'
-import {
-  closeRequest,
-  conversationOf,
-  modelOf,
-  openRequest,
-  rejectItems,
-  rejectRole,
-} from './document.ts'
+import { closeRequest, conversationOf, modelOf, openRequest, rejectMessages } from './document.ts'
 import { plain } from './items.ts'
 import { doubtBySigns, doubtBySystem } from './signs.ts'
 
@@ -20,15 +13,11 @@ export const openaiChat: Codec = {
   name: FORMAT,
   framing: 'json',
 
-  reject(document) {
-    return rejectItems(openRequest(document, 'messages'), 'messages', (item) =>
-      rejectRole(item, ROLES),
-    )
-  },
+  reject: (document) => rejectMessages(document, ROLES),
 
   doubt(document) {
     const request = openRequest(document, 'messages')
-    return request && (doubtBySigns(request, FORMAT) ?? doubtBySystem(request, FORMAT))
+    return doubtBySigns(request, FORMAT) ?? doubtBySystem(request, FORMAT)
   },
 
   parse(document) {

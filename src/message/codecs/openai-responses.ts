@@ -31,10 +31,7 @@ export const openaiResponses: Codec = {
     )
   },
 
-  doubt(document) {
-    const request = openRequest(document, 'input')
-    return request && doubtBySigns(request, FORMAT)
-  },
+  doubt: (document) => doubtBySigns(openRequest(document, 'input'), FORMAT),
 
   parse(document) {
     const text = textInput(document)

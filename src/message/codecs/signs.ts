@@ -29,7 +29,8 @@ function findSigns(request: Request): Signs {
 }
 
 /** The reason to leave a document to another format, unless it has signs of this one too. */
-export function doubtBySigns(request: Request, own: Language): string | undefined {
+export function doubtBySigns(request: Request | undefined, own: Language): string | undefined {
+  if (request === undefined) return undefined
   const signs = findSigns(request)
   const [foreign] = signs
   if (foreign === undefined || signs.has(own)) return undefined
@@ -85,7 +86,8 @@ function signOf(present: boolean, language: Language): Language | undefined {
 }
 
 /** A request object that keeps its system prompt beside the messages is not OpenAI's chat. */
-export function doubtBySystem(request: Request, own: Language): string | undefined {
+export function doubtBySystem(request: Request | undefined, own: Language): string | undefined {
+  if (request === undefined) return undefined
   const system = request.wrapper?.fields['system']
   if (typeof system !== 'string' && !Array.isArray(system)) return undefined
   if (findSigns(request).has(own)) return undefined

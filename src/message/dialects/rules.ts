@@ -34,6 +34,7 @@ const RULES = {
 
 export type Rule = keyof typeof RULES
 
+/** What the rule asks for, in a sentence for people. */
 export function explainRule(rule: Rule): string {
   return RULES[rule]
 }

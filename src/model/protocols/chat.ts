@@ -33,7 +33,8 @@ class ChatCollector implements Collector {
       const value = delta[key]
       if (value === null || value === undefined || value === '') continue
       if (key === 'content' && typeof value === 'string') this.#content += value
-      else if (key === 'tool_calls' && Array.isArray(value)) for (const call of value) this.#call(call)
+      else if (key === 'tool_calls' && Array.isArray(value))
+        for (const call of value) this.#call(call)
       else if (key !== 'role') join(this.#beside, key, value)
     }
   }

@@ -59,7 +59,8 @@ class GoogleCollector implements Collector {
       if (text === '') return undefined
       const type = thought === true ? 'reasoning' : 'text'
       const last = this.#parts.at(-1)
-      if (last?.type === type) this.#parts[this.#parts.length - 1] = { type, text: last.text + text }
+      if (last?.type === type)
+        this.#parts[this.#parts.length - 1] = { type, text: last.text + text }
       else this.#parts.push({ type, text })
       return undefined
     }

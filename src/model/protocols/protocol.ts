@@ -50,8 +50,6 @@ export function asReply(
   { isWhole }: { readonly isWhole: boolean },
 ): AssistantMessage | null {
   if (message === undefined) return null
-  const parts = isWhole
-    ? message.parts
-    : message.parts.filter((part) => part.type !== 'tool-call')
+  const parts = isWhole ? message.parts : message.parts.filter((part) => part.type !== 'tool-call')
   return parts.length === 0 ? null : { ...message, parts }
 }

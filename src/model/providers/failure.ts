@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../base/json.ts'
+import { isObject } from '../../base/json.ts'
 import { complaintOf } from '../complaint.ts'
 import type { ProviderPart } from './provider.ts'
 
@@ -18,19 +18,25 @@ export function readFailure(error: unknown): ProviderPart | undefined {
       return { kind: 'note', code: 'unknown-event' }
     case '':
     case 'AI_APICallError': {
-      const told = toldBy(error)
-      return told === undefined ? undefined : { kind: 'complaint', complaint: complaintOf(told) }
+      const { data, responseBody, statusCode } = factsOf(error)
+      const told = isObject(data) ? data : responseBody
+      if (typeof told !== 'string' && !isObject(told)) return undefined
+      const status = typeof statusCode === 'number' && statusCode >= 400 ? statusCode : undefined
+      return { kind: 'complaint', complaint: complaintOf(told, status) }
     }
     default:
       return undefined
   }
 }
 
+interface Told {
+  readonly data?: unknown
+  readonly responseBody?: unknown
+  readonly statusCode?: unknown
+}
+
 /** The provider's own words: an event of the stream, or what the package made of the first one. */
-function toldBy(error: unknown): JsonObject | string | undefined {
-  if (typeof error === 'string') return error
-  if (!(error instanceof Error)) return isObject(error) ? error : undefined
-  const { data, statusCode } = error as { data?: unknown; statusCode?: unknown }
-  if (!isObject(data)) return undefined
-  return typeof statusCode === 'number' && statusCode >= 400 ? { ...data, statusCode } : data
+function factsOf(error: unknown): Told {
+  if (error instanceof Error) return error as Error & Told
+  return isObject(error) ? { data: error } : { responseBody: error }
 }

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { CredentialError, Credentials } from './credential.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-keys-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('a credential', () => {
+  it('comes from a variable, a file, a field of a file, or a command', async () => {
+    const keys = new Credentials({ KEY: ' k1 ' })
+    const file = join(folder, 'key')
+    writeFileSync(file, 'k2\n')
+    const login = join(folder, 'auth.json')
+    writeFileSync(login, JSON.stringify({ tokens: { access_token: 'k3' } }))
+    expect(await keys.read({ kind: 'variable', name: 'KEY' })).toBe('k1')
+    expect(await keys.read({ kind: 'file', path: file })).toBe('k2')
+    expect(await keys.read({ kind: 'file', path: login, field: 'tokens.access_token' })).toBe('k3')
+    expect(await keys.read({ kind: 'command', command: 'echo k4' })).toBe('k4')
+    expect(await keys.read({ kind: 'none' })).toBe('')
+  })
+
+  it('is read once, and again only when asked', async () => {
+    const file = join(folder, 'login')
+    const source = { kind: 'file', path: file } as const
+    writeFileSync(file, 'old')
+    const keys = new Credentials({})
+    expect(await keys.read(source)).toBe('old')
+    expect(await keys.renew(source)).toBe(false)
+    writeFileSync(file, 'new')
+    expect(await keys.read(source)).toBe('old')
+    expect(await keys.renew(source)).toBe(true)
+    expect(await keys.read(source)).toBe('new')
+    rmSync(file)
+    expect(await keys.renew(source)).toBe(false)
+  })
+
+  it('that is missing is named by its source, never by its content', async () => {
+    const keys = new Credentials({})
+    const broken = join(folder, 'broken.json')
+    writeFileSync(broken, '{"tokens": "sk-secret"')
+    const sources = [
+      { kind: 'variable', name: 'NO_SUCH_KEY' },
+      { kind: 'file', path: join(folder, 'absent') },
+      { kind: 'file', path: broken, field: 'tokens.access_token' },
+      { kind: 'command', command: 'echo sk-secret; exit 3' },
+      { kind: 'command', command: 'true' },
+    ] as const
+    for (const source of sources) {
+      const error = await keys.read(source).catch((caught: unknown) => caught)
+      expect(error).toBeInstanceOf(CredentialError)
+      expect(String(error)).not.toContain('sk-secret')
+    }
+  })
+})

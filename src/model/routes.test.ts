@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { RouteError, Routes, routesSchema } from './routes.ts'
+import { capabilitiesOf } from './windows.ts'
+
+const routes = (config: unknown) => new Routes(routesSchema.parse(config))
+
+const main = { provider: 'codex', model: 'gpt-5.5' } as const
+const other = { provider: 'anthropic', model: 'claude-sonnet-4-6' } as const
+
+describe('the route of a task', () => {
+  it('whose provider is main is the live main route, also after a switch', () => {
+    const made = routes({ main, tasks: { compaction: { provider: 'main', model: '' } } })
+    expect(made.forTask('compaction')[0]).toBe(made.main)
+    made.switchMain(other)
+    expect(made.forTask('compaction')[0]).toMatchObject(other)
+    expect(made.forTask('compaction')[0]).toBe(made.main)
+  })
+
+  it('may take another model on the main route', () => {
+    const made = routes({ main, tasks: { title: { provider: 'main', model: 'gpt-5-nano' } } })
+    expect(made.forTask('title')[0]).toMatchObject({
+      name: 'main:gpt-5-nano',
+      provider: 'codex',
+      model: 'gpt-5-nano',
+      baseUrl: made.main.baseUrl,
+    })
+  })
+
+  it('is its own where it has one, with its fallbacks behind it', () => {
+    const made = routes({
+      main,
+      tasks: { memory: { ...other, fallbacks: [{ provider: 'main' }] } },
+    })
+    const [first, second] = made.forTask('memory')
+    expect(first).toMatchObject({ name: 'memory', ...other })
+    expect(second).toBe(made.main)
+  })
+
+  it('that was never configured is main with its fallbacks', () => {
+    const made = routes({ main, fallbacks: [other] })
+    expect(made.forTask('vision').map(({ name }) => name)).toEqual(['main', 'fallback-1'])
+    expect(made.forMain()).toEqual(made.forTask('vision'))
+  })
+})
+
+describe('the configuration of a route', () => {
+  it('knows the usual addresses and credentials, and none for a server of unknown place', () => {
+    const made = routes({ main: { provider: 'anthropic', model: 'm' } })
+    expect(made.main).toMatchObject({
+      baseUrl: 'https://api.anthropic.com/v1',
+      credential: { kind: 'variable', name: 'ANTHROPIC_API_KEY' },
+    })
+    const local = { provider: 'openai-compatible', model: 'm' }
+    expect(() => routes({ main: local })).toThrow(RouteError)
+    expect(routes({ main: { ...local, baseUrl: 'http://127.0.0.1:11434/v1' } }).main).toMatchObject(
+      { credential: { kind: 'none' } },
+    )
+  })
+
+  it('refuses what it does not know', () => {
+    for (const wrong of [
+      { main: { ...main, provider: 'unheard-of' } },
+      { main: { ...main, modle: 'x' } },
+      { main: { ...main, baseUrl: 'file:///etc/passwd' } },
+      { main: { provider: 'main' } },
+    ]) {
+      expect(() => routes(wrong)).toThrow()
+    }
+  })
+})
+
+describe('what a model takes', () => {
+  it.each([
+    ['gpt-5.5', 272_000, 'openai'],
+    ['openrouter/openai/gpt-4o-2024-08-06', 128_000, 'openai'],
+    ['us.anthropic.claude-opus-4-1-20250805-v1:0', 200_000, 'claude'],
+    ['models/gemini-3-pro', 1_048_576, 'gemini'],
+    ['llama-3.1-8b', 128_000, 'generic'],
+    ['o3', 200_000, 'openai'],
+    ['solo3', 32_768, 'generic'],
+  ])('%s: %i tokens', (model, windowTokens, family) => {
+    expect(capabilitiesOf({ model })).toMatchObject({ windowTokens, family })
+  })
+
+  it('is what the route says, where it says so', () => {
+    const found = capabilitiesOf({ model: 'gpt-4o', windowTokens: 9_000, outputTokensMax: 10 })
+    expect(found).toEqual({ windowTokens: 9_000, outputTokensMax: 10, family: 'openai' })
+  })
+})

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { entryNumber, operationId, sessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import { textOf } from '../message/text.ts'
+import type { Entry, EntryHead, Limits, SessionRow } from '../store/rows.ts'
+import { buildContext, changesFoundation, continueContext, messagesOf } from './context.ts'
+
+const LIMITS: Limits = {
+  hardTokens: 4_000,
+  pinTokens: 150,
+  handoffTokens: 500,
+  inputTokens: 600,
+  stepTokens: 800,
+  outputTokens: 300,
+  laneMailMax: 10,
+  sourceMailMax: 10,
+}
+
+type Said = Pick<EntryHead, 'kind'> & {
+  readonly meta: object
+  readonly body: JsonValue
+  readonly tokens?: number
+}
+
+function entries(...said: readonly Said[]): readonly Entry[] {
+  return said.map(({ kind, meta, body, tokens = 10 }, index) => {
+    const head = { number: entryNumber(index + 1), operation: operationId('o'), fence: 1, at: 0 }
+    const hashes = { salt: '', bodyHash: '', prevHash: '', hash: '' }
+    return { ...head, ...hashes, kind, meta, tokens, body: JSON.stringify(body) } as Entry
+  })
+}
+
+function input(text: string, tokens = 10, lane = 'user'): Said {
+  const message = { role: 'user', parts: [{ type: 'text', text }] }
+  return { kind: 'input', meta: { lane, mail: 1, blobs: [] }, body: { message }, tokens }
+}
+
+function reply(text: string, calls: readonly string[] = [], tokens = 10): Said {
+  const parts = [
+    { type: 'text', text },
+    ...calls.map((id) => ({ type: 'tool-call', id, name: 'read', input: null })),
+  ]
+  const meta = { turn: 1, upto: 0, renderer: '', calls, blobs: [] }
+  return { kind: 'assistant', meta, body: { role: 'assistant', parts }, tokens }
+}
+
+function result(call: string, text: string, tokens = 10, outcome = 'ok'): Said {
+  return { kind: 'result', meta: { call, outcome, blobs: [] }, body: text, tokens }
+}
+
+function pin(name: string, text: string | null): Said {
+  const change = text === null ? 'removed' : 'set'
+  return { kind: 'pin', meta: { name, change }, body: text }
+}
+
+const SESSION = { id: sessionId('s'), limits: LIMITS } as unknown as SessionRow
+
+function build(list: readonly Entry[], effective = 0, covers = 0) {
+  const upto = entryNumber(list.length)
+  const source = { effective: entryNumber(effective), covers: entryNumber(covers), entries: list }
+  return buildContext({ session: SESSION, ...source }, LIMITS, upto)
+}
+
+describe('buildContext', () => {
+  it('shows pins first, then the handoff, then everything behind the covered range', () => {
+    const handoff = { summary: 'what was', preserved: [], tasks: [], files: [], ledger: [] }
+    const list = entries(
+      input('old'),
+      pin('rule', 'always'),
+      { kind: 'compaction', meta: { covers: 1, previous: 0, by: 'model' }, body: handoff },
+      input('new'),
+    )
+    const context = build(list, 3, 1)
+    expect(messagesOf(context).map(({ role }) => role)).toEqual(['system', 'handoff', 'user'])
+    expect(context.pieces.map((piece) => textOf(piece.message))).toEqual(['new'])
+  })
+
+  it('keeps a pin byte for byte until it is set anew or removed', () => {
+    const list = entries(
+      pin('a', 'one\u0000\u2028'),
+      pin('b', 'two'),
+      pin('a', 'three'),
+      pin('b', null),
+    )
+    expect(build(list.slice(0, 1)).system.map((piece) => textOf(piece.message))).toEqual([
+      'one\u0000\u2028',
+    ])
+    expect(build(list).system.map((piece) => textOf(piece.message))).toEqual(['three'])
+  })
+
+  it('puts the results of one step into one message, also where recovery wrote some of them', () => {
+    const list = entries(
+      reply('both', ['a', 'b']),
+      result('a', 'unknown', 16, 'unknown'),
+      pin('between', 'x'),
+      result('b', 'done'),
+    )
+    const [, tool] = build(list).pieces
+    expect(tool?.message).toMatchObject({
+      role: 'tool',
+      parts: [{ callId: 'a', isError: true }, { callId: 'b' }],
+    })
+    expect(tool?.number).toBe(4)
+  })
+
+  it('shows an input above its bound with both ends and the number of the whole', () => {
+    const text = `begin ${'x'.repeat(40_000)} end`
+    const [piece] = build(entries(input(text, 10_000))).pieces
+    expect(piece?.tokens).toBe(LIMITS.inputTokens)
+    const shown = piece === undefined ? '' : textOf(piece.message)
+    expect(shown).toMatch(/^begin[\s\S]*message 1 [\s\S]*end$/)
+    expect(shown.length).toBeLessThan(4 * LIMITS.inputTokens)
+  })
+
+  it('never counts a step for more than its bound, whatever its tools return', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 8 }),
+        (said, sizes) => {
+          const calls = sizes.map((_, index) => `c${index}`)
+          const results = sizes.map((size, index) => result(`c${index}`, 'r', size))
+          const context = build(entries(reply('go', calls, said), ...results))
+          expect(context.tokens).toBeLessThanOrEqual(LIMITS.stepTokens)
+        },
+      ),
+    )
+  })
+
+  it('leaves out a reply in which nothing was said', () => {
+    const empty: Said = { ...reply(''), body: { role: 'assistant', parts: [] } }
+    expect(messagesOf(build(entries(input('hi'), empty))).map(({ role }) => role)).toEqual(['user'])
+  })
+
+  it('tells a notification from a person', () => {
+    const [piece] = build(entries(input('ping', 10, 'notification'))).pieces
+    expect(piece?.message).toMatchObject({ role: 'user', synthetic: true })
+  })
+})
+
+describe('continueContext', () => {
+  it('gives what building from the start gives, wherever it continues', () => {
+    const list = entries(
+      input('one'),
+      reply('two', ['a', 'b']),
+      result('a', 'three', 5_000),
+      result('b', 'four'),
+      reply('five'),
+      input('six', 9_000),
+    )
+    for (let at = 0; at <= list.length; at++) {
+      const more = list.slice(at)
+      expect(more.some(changesFoundation)).toBe(false)
+      expect(continueContext(build(list.slice(0, at)), more, LIMITS)).toEqual(build(list))
+    }
+  })
+})

@@ -1,0 +1,85 @@
+import type { EntryNumber, SessionId } from '../base/ids.ts'
+import { operationId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Handoff } from '../message/handoff.ts'
+import type { Reads } from '../store/contract.ts'
+import type { OperationRow } from '../store/rows.ts'
+import { buildContext } from './context.ts'
+import type { HandoffWriter } from './handoff.ts'
+import { judgeHandoff, planCover, rangeTokens } from './room.ts'
+import { readSource } from './source.ts'
+import type { Picture, SessionSettings } from './state.ts'
+
+/**
+ * What a compaction would make of a session now. Nothing is claimed and nothing is written; any
+ * process may ask. `install` is the body of a control item that has exactly this handoff committed,
+ * provided that nothing changed the context's foundation meanwhile (decision 17).
+ */
+export type Preview =
+  | {
+      readonly kind: 'previewed'
+      readonly sessionId: SessionId
+      readonly covers: EntryNumber
+      readonly base: EntryNumber
+      readonly handoff: Handoff
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      readonly install: JsonObject
+    }
+  | { readonly kind: 'nothing-to-do'; readonly sessionId: SessionId }
+  | { readonly kind: 'failed'; readonly sessionId: SessionId; readonly reason: string }
+
+export async function previewCompaction(
+  request: {
+    readonly store: Reads
+    readonly writer: HandoffWriter
+    readonly settings: SessionSettings
+    readonly sessionId: SessionId
+    readonly focus?: string
+  },
+  signal: AbortSignal,
+): Promise<Preview> {
+  const { store, writer, settings, sessionId, focus = null } = request
+  const source = await store.readContext({ sessionId })
+  if (source === null) return { kind: 'failed', sessionId, reason: 'unknown-session' }
+  const { session } = source
+  const context = buildContext(source, session.limits, session.tail)
+  const none = { controls: [], waiting: [], operations: [], replyTo: null }
+  const picture: Picture = { session, context, ...none }
+  const covers = planCover(picture, 'manual', settings)
+  if (covers === null) return { kind: 'nothing-to-do', sessionId }
+
+  const operation: OperationRow = {
+    id: operationId('preview'),
+    sessionId,
+    by: 'model',
+    trigger: 'manual',
+    reason: 'preview',
+    fence: session.fence,
+    base: session.base,
+    covers,
+    previous: session.effective,
+    state: 'running',
+    result: {},
+    startedAt: 0,
+    endedAt: null,
+  }
+  const { messages, cut } = await readSource(store, session, operation, context)
+  const { limits } = session
+  const reply = await writer.write({ operation, focus, messages, cut, limits, settings }, signal)
+  if (reply.kind === 'failed') return { kind: 'failed', sessionId, reason: reply.reason }
+  const { handoff, tokens } = reply
+  const problem = judgeHandoff(picture, { by: 'model', covers, tokens })
+  if (problem !== null) return { kind: 'failed', sessionId, reason: problem }
+  const { base } = session
+  return {
+    kind: 'previewed',
+    sessionId,
+    covers,
+    base,
+    handoff,
+    tokensBefore: context.tokens,
+    tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
+    install: { base, covers, tokens, handoff: handoff as unknown as JsonValue },
+  }
+}

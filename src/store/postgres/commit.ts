@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
+import { OutcomeUnknownError } from '../errors.ts'
+import { RULES } from '../rules/rules.ts'
+import type { Change, Rule, Ruling, Stamp } from '../rules/ruling.ts'
+import type { Connections, Loan } from './connections.ts'
+import { ServerFailure, translate } from './failure.ts'
+import { prefetch, strengthsOf } from './prefetch.ts'
+import { Snapshot } from './snapshot.ts'
+import { writeChange } from './write.ts'
+
+/** A rule asks for a few rows that depend on rows; more rounds than this are a mistake of ours. */
+const ROUNDS_MAX = 8
+const CONFLICTS_MAX = 20
+const BEGIN = { text: 'begin isolation level read committed read write' }
+// One clock for all hosts: the server's (decision 21).
+const CLOCK = {
+  text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at',
+  values: [],
+}
+
+export interface Committed<Verb extends CommitVerb> {
+  readonly outcome: OutcomeOf<Verb>
+  readonly change: Change | undefined
+}
+
+/**
+ * One verb, one transaction: lock the session and fetch what the rule needs, run it here, send what
+ * it wrote and the commit together. Two round trips, or one more for each time that the rule asks for
+ * something unforeseen.
+ *
+ * What went wrong before the commit was sent has written nothing and is tried again: a conflict at
+ * once and after a moment, more often the older the call; a server that is away until `busyMs` are
+ * over. A connection that breaks after that leaves the outcome unknown, and this says so.
+ */
+export async function commitVerb<Verb extends CommitVerb>(
+  connections: Connections,
+  { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
+  { place, busyMs }: { readonly place: string; readonly busyMs: number },
+): Promise<Committed<Verb>> {
+  const started = performance.now()
+  for (let tries = 0; ; tries++) {
+    try {
+      return await tryOnce(connections, verb, request)
+    } catch (error) {
+      const waitedMs = performance.now() - started
+      const kind = error instanceof ServerFailure ? error.kind : 'refused'
+      const again = kind === 'conflict' ? tries < CONFLICTS_MAX : kind === 'connection'
+      if (!again || waitedMs > busyMs) throw translate(error, place, waitedMs)
+      await sleep(kind === 'conflict' ? conflictDelayMs(waitedMs, tries) : AWAY_DELAY_MS)
+    }
+  }
+}
+
+async function tryOnce<Verb extends CommitVerb>(
+  connections: Connections,
+  verb: Verb,
+  request: RequestOf<Verb>,
+): Promise<Committed<Verb>> {
+  const loan = await connections.loan()
+  let ended = false
+  try {
+    const { ruling, at } = await decide(loan, verb, request)
+    const { outcome, change } = ruling
+    if (change !== undefined) await write(loan, verb, change, at)
+    ended = change !== undefined
+    return { outcome, change }
+  } finally {
+    // Also after a failure that ended it: one round trip, and the connection is surely clean.
+    if (!ended) await loan.rollback()
+    loan.end()
+  }
+}
+
+async function decide<Verb extends CommitVerb>(
+  loan: Loan,
+  verb: Verb,
+  request: RequestOf<Verb>,
+): Promise<{ readonly ruling: Ruling<OutcomeOf<Verb>>; readonly at: number }> {
+  const snapshot = new Snapshot(strengthsOf(verb))
+  const answers = await snapshot.load(loan, prefetch(verb, request), [BEGIN, CLOCK])
+  const at = answers[1]?.[0]?.['at'] as number
+  const stamp: Stamp = { at, seed: randomBytes(16).toString('hex') }
+  const rule = RULES[verb] as unknown as Rule<Verb>
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const attempt = run(() => rule(snapshot, request, stamp))
+    const missed = snapshot.takeMissed()
+    if (missed.length === 0) {
+      if ('error' in attempt) throw attempt.error
+      return { ruling: attempt.value, at }
+    }
+    await snapshot.load(loan, missed)
+  }
+  throw new Error(`${verb} still misses rows after ${ROUNDS_MAX} rounds`)
+}
+
+/** What a rule throws while rows are missing means as little as what it returns. */
+function run<Value>(work: () => Value): { readonly value: Value } | { readonly error: unknown } {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+async function write(loan: Loan, verb: CommitVerb, change: Change, at: number): Promise<void> {
+  try {
+    await loan.send([...writeChange(change, at), { text: 'commit' }])
+  } catch (error) {
+    if (!(error instanceof ServerFailure) || error.kind !== 'connection') throw error
+    loan.discard()
+    throw new OutcomeUnknownError({ verb, problem: error.message })
+  }
+}
+
+const AWAY_DELAY_MS = 50
+
+/** Growing pauses starve the oldest, so that after 30 ms a call asks often again. */
+function conflictDelayMs(waitedMs: number, tries: number): number {
+  return Math.random() * (waitedMs > 30 ? 2 : Math.min(20, 2 ** tries))
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

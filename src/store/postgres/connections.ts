@@ -1,0 +1,191 @@
+import pg from 'pg'
+import { StoreBusyError, StoreRefusedError } from '../errors.ts'
+import { ServerFailure } from './failure.ts'
+import type { Columns } from './tables.ts'
+
+export interface ConnectionOptions {
+  readonly url: string
+  readonly schema: string
+  readonly connections: number
+  /** How long a call waits for a connection, a lock or a server that is restarting. */
+  readonly busyMs: number
+  /** How long the server works on one statement. */
+  readonly statementMs: number
+}
+
+export interface Query {
+  readonly text: string
+  readonly values?: readonly unknown[]
+}
+
+/** Calls that may wait for a connection in this process before more are refused (I24). */
+const WAITING_MAX = 10_000
+/** The server's time-outs come first; this one is for a server that has become silent. */
+const SILENCE_MS = 5_000
+const INT8 = 20
+
+/**
+ * A pool of pipelined connections: statements that do not need each other's answers are sent
+ * together and cost one round trip. Time-outs are the server's, so that a slow statement is ended
+ * where it runs; one that ends in the driver takes its connection with it.
+ */
+export class Connections {
+  readonly #pool: pg.Pool
+  readonly #options: ConnectionOptions
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#pool = new pg.Pool({
+      ...settings(options),
+      max: options.connections,
+      connectionTimeoutMillis: options.busyMs,
+      idleTimeoutMillis: 30_000,
+    })
+    // An idle connection that breaks is replaced by the next one asked for.
+    this.#pool.on('error', () => {})
+  }
+
+  async loan(): Promise<Loan> {
+    if (this.#pool.waitingCount >= WAITING_MAX) {
+      const problem = `${WAITING_MAX} calls already wait for a connection`
+      throw new StoreBusyError({ waitedMs: 0, problem })
+    }
+    const started = performance.now()
+    try {
+      return new Loan(await this.#pool.connect())
+    } catch (error) {
+      // The driver's words for a pool that has no connection to give; it has no code for it.
+      const exhausted = error instanceof Error && error.message.includes('timeout exceeded')
+      if (!exhausted) throw new ServerFailure(error)
+      const problem = `all ${this.#options.connections} connections are in use`
+      throw new StoreBusyError({ waitedMs: performance.now() - started, problem })
+    }
+  }
+
+  /** One statement by itself. */
+  async query(query: Query): Promise<readonly Columns[]> {
+    const loan = await this.loan()
+    try {
+      const [rows = []] = await loan.send([query])
+      return rows
+    } finally {
+      loan.end()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+/** The use of one connection; it goes back unless something about it is in doubt. */
+export class Loan {
+  readonly #client: pg.PoolClient
+  #broken = false
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+    client.on('error', this.#onError)
+  }
+
+  readonly #onError = (): void => {
+    this.#broken = true
+  }
+
+  /**
+   * Sends all at once and waits for all. Inside a transaction nothing behind a failed statement takes
+   * effect, and a commit behind it is answered with a rollback: the first failure is thrown.
+   */
+  async send(queries: readonly Query[]): Promise<readonly (readonly Columns[])[]> {
+    const answers = await Promise.allSettled(
+      queries.map(({ text, values }) =>
+        this.#client.query<Record<string, unknown>>(
+          values === undefined ? text : { name: nameOf(text), text, values: [...values] },
+        ),
+      ),
+    )
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    if (failed !== undefined) throw new ServerFailure(failed.reason)
+    return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : []))
+  }
+
+  /** Nothing of a transaction that did not end is left on the connection. */
+  async rollback(): Promise<void> {
+    try {
+      await this.#client.query('rollback')
+    } catch {
+      this.#broken = true
+    }
+  }
+
+  discard(): void {
+    this.#broken = true
+  }
+
+  end(): void {
+    this.#client.off('error', this.#onError)
+    this.#client.release(this.#broken)
+  }
+}
+
+/** For work outside the pool: migrating and listening. */
+export function newClient(options: ConnectionOptions): pg.Client {
+  const client = new pg.Client({
+    ...settings(options),
+    connectionTimeoutMillis: options.busyMs,
+    pipeline: false,
+  })
+  client.on('error', () => {})
+  return client
+}
+
+function settings({ url, schema, statementMs, busyMs }: ConnectionOptions): pg.ClientConfig {
+  // What stands in the URL wins over what is given beside it, so its options are taken along.
+  const connection = parseUrl(url)
+  const given = connection.searchParams.get('options') ?? ''
+  connection.searchParams.delete('options')
+  return {
+    connectionString: connection.href,
+    application_name: 'throughline',
+    keepAlive: true,
+    pipeline: true,
+    statement_timeout: statementMs,
+    lock_timeout: Math.min(statementMs, busyMs),
+    idle_in_transaction_session_timeout: statementMs,
+    query_timeout: statementMs + SILENCE_MS,
+    options: `${given} -c search_path=${schema}`.trim(),
+    types: { getTypeParser: parserFor },
+  }
+}
+
+const parserFor = ((oid: number, format?: 'text') =>
+  oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
+
+/** A statement is prepared once per connection, under a name that stands for its text. */
+const names = new Map<string, string>()
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = `s${names.size}`
+  names.set(text, name)
+  return name
+}
+
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
+
+/** The place without user and password, for people. */
+export function placeOf({ url, schema }: Pick<ConnectionOptions, 'url' | 'schema'>): string {
+  const { host, pathname } = parseUrl(url)
+  const place = `postgres://${host}${pathname} (schema ${schema})`
+  if (SCHEMA_NAME.test(schema)) return place
+  const problem = 'a schema is named with small letters, digits and "_", at most 63.'
+  throw new StoreRefusedError({ path: place, problem })
+}
+
+function parseUrl(url: string): URL {
+  if (/^postgres(ql)?:/.test(url) && URL.canParse(url)) return new URL(url)
+  throw new StoreRefusedError({
+    path: 'this address',
+    problem: 'expected postgres://user:password@host:port/database?sslmode=…',
+  })
+}

@@ -1,0 +1,160 @@
+import type { MailNumber, SessionId } from '../../base/ids.ts'
+import type { Fenced } from '../commits.ts'
+import type { CommitVerb, RequestOf } from '../contract.ts'
+import type { Route } from '../rows.ts'
+import { hashKey } from '../rules/admit.ts'
+import type { Asked, Strengths } from './snapshot.ts'
+
+/**
+ * What each verb is known to look at, so that the first round trip brings it. Only a matter of speed:
+ * what is not listed here is fetched when the rule asks for it.
+ */
+type Prefetch = { readonly [Verb in CommitVerb]: (request: RequestOf<Verb>) => readonly Asked[] }
+
+const mailOf = (id: SessionId, numbers: readonly MailNumber[] = []): Asked[] =>
+  numbers.flatMap((number) => [
+    ['mail', id, number] as const,
+    ['sourcePendingOfMail', id, number] as const,
+  ])
+const blobsOf = (id: SessionId, hashes: readonly string[] = []): Asked[] =>
+  hashes.map((hash) => ['blobUses', id, hash])
+const at = (
+  name: 'route' | 'sessionOfRoute',
+  route: Route,
+  strength: Strengths['route'],
+): Asked => [name === 'route' ? strength : name, route.agent, route.channel, route.address]
+
+interface Appends extends Fenced {
+  readonly settles?: readonly MailNumber[]
+}
+const appends = ({ lease, settles }: Appends): Asked[] => [
+  ['session', lease.sessionId],
+  ...mailOf(lease.sessionId, settles),
+]
+const held = ({ lease }: Pick<Fenced, 'lease'>): Asked[] => [['session', lease.sessionId]]
+
+const PREFETCH: Prefetch = {
+  createSession: ({ id, route }) => [
+    ['session', id],
+    ...(route === undefined ? [] : [at('route', route, 'routeToChange')]),
+  ],
+  startAfresh: ({ source, key, route, id }) => [
+    ['intake', hashKey(source, key)],
+    at('route', route, 'routeToChange'),
+    at('sessionOfRoute', route, 'routeToChange'),
+    ['session', id],
+  ],
+  pointRoute: ({ route, sessionId }) => [
+    at('route', route, 'routeToChange'),
+    ['session', sessionId],
+  ],
+  admit: ({ to, source, key, blobs }) => {
+    const intake: Asked = ['intake', hashKey(source, key)]
+    if ('sessionId' in to) {
+      const { sessionId } = to
+      const sender: Asked = ['sourcePending', sessionId, source.toWellFormed()]
+      return [intake, ['session', sessionId], sender, ...blobsOf(sessionId, blobs)]
+    }
+    const { agent, channel, address } = to.route
+    return [
+      intake,
+      at('route', to.route, 'route'),
+      at('sessionOfRoute', to.route, 'route'),
+      ['sourcePendingOfRoute', agent, channel, address, source.toWellFormed()],
+    ]
+  },
+  withdraw: ({ sessionId, mail }) => [['session', sessionId], ...mailOf(sessionId, [mail])],
+  settleControl: ({ lease, mail }) => [...held({ lease }), ...mailOf(lease.sessionId, mail)],
+  stageBlob: ({ sessionId }) => [['session', sessionId]],
+  dropStaged: ({ before }) => [['stagedBefore', before]],
+  registerRunner: ({ id }) => [['runnerToChange', id]],
+  renew: ({ runner }) => [['runnerToRenew', runner]],
+  dismissRunner: ({ runner }) => [['runnerToChange', runner]],
+  retireRunner: ({ runner }) => [
+    ['heldBy', runner],
+    ['runnerToChange', runner],
+  ],
+  acquire: ({ sessionId, runner }) => [
+    ['session', sessionId],
+    ['runner', runner],
+    ['holderOf', sessionId],
+    ['runningOf', sessionId],
+  ],
+  release: held,
+  setWake: held,
+  deliver: ({ lease, mail }) => [
+    ...held({ lease }),
+    ...mailOf(lease.sessionId, mail),
+    ['waiting', lease.sessionId],
+    ['unseen', lease.sessionId],
+  ],
+  commitReply: ({ lease, step, ends }) => [
+    ...held({ lease }),
+    ...blobsOf(lease.sessionId, step?.blobs),
+    ...(ends === undefined
+      ? []
+      : ([
+          ['unseen', lease.sessionId],
+          ['waitingStops', lease.sessionId],
+        ] as const)),
+  ],
+  commitResults: ({ lease, results }) => [
+    ...held({ lease }),
+    ...results.flatMap(({ blobs }) => blobsOf(lease.sessionId, blobs)),
+  ],
+  recover: held,
+  claimCompaction: ({ lease }) => [...held({ lease }), ['runningOf', lease.sessionId]],
+  commitCompaction: (request) => [...appends(request), ['operation', request.operation]],
+  failCompaction: ({ operation }) => [
+    ['sessionOfOperation', operation],
+    ['operation', operation],
+  ],
+  revert: (request) => [
+    ...appends(request),
+    ['runningOf', request.lease.sessionId],
+    ['entry', request.lease.sessionId, request.target],
+  ],
+  pin: appends,
+  setTasks: appends,
+  changeSettings: appends,
+  claimReply: ({ edge, claimant, at: due }) => [
+    ['runner', claimant],
+    ['nextReply', edge, due],
+  ],
+  settleReply: ({ sessionId, number }) => [['reply', sessionId, number]],
+  recordAttempt: ({ id }) => [['attempt', id]],
+  eraseEntries: ({ lease, entries }) => [
+    ...held({ lease }),
+    ...entries.map((number): Asked => ['entry', lease.sessionId, number]),
+    ...entries.map((number): Asked => ['repliesOf', lease.sessionId, number]),
+    ['handoffs', lease.sessionId],
+    ['runningOf', lease.sessionId],
+  ],
+  deleteSession: ({ sessionId }) => [
+    ['session', sessionId],
+    ['runningOf', sessionId],
+  ],
+  adoptSession: ({ session }) => [['session', session.id]],
+  eraseSome: ({ sessionId, limit }) => [
+    ['session', sessionId],
+    ['remains', sessionId, limit],
+  ],
+}
+
+export function prefetch<Verb extends CommitVerb>(
+  verb: Verb,
+  request: RequestOf<Verb>,
+): readonly Asked[] {
+  return PREFETCH[verb](request)
+}
+
+const CHANGES_ROUTE = new Set<CommitVerb>(['createSession', 'startAfresh', 'pointRoute'])
+const CHANGES_RUNNER = new Set<CommitVerb>(['registerRunner', 'dismissRunner', 'retireRunner'])
+
+export function strengthsOf(verb: CommitVerb): Strengths {
+  const runner = CHANGES_RUNNER.has(verb) ? 'runnerToChange' : 'runner'
+  return {
+    runner: verb === 'renew' ? 'runnerToRenew' : runner,
+    route: CHANGES_ROUTE.has(verb) ? 'routeToChange' : 'route',
+  }
+}

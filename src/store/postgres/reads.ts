@@ -1,0 +1,264 @@
+import { LIST_MAX } from '../bounds.ts'
+import { contextEntries } from '../context.ts'
+import type { Reads, ReadVerb } from '../contract.ts'
+import { mailState } from '../mail-state.ts'
+import type { ContextEntries, ListMail } from '../queries.ts'
+import type { EntryHead, SessionRow } from '../rows.ts'
+import type { Connections, Loan, Query } from './connections.ts'
+import { SCHEMA } from './schema.ts'
+import { searchSession } from './search.ts'
+import {
+  ATTEMPT,
+  AUDIT_COLUMNS,
+  BLOB_COLUMNS,
+  type Columns,
+  decodeAudit,
+  decodeBlob,
+  decodeEntry,
+  decodeMail,
+  ENTRY,
+  HEAD_COLUMNS,
+  MAIL,
+  OPERATION,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  SESSION,
+  toBytes,
+  toText,
+} from './tables.ts'
+import { verifyStore } from './verify.ts'
+
+const CHAIN = { text: 'select chain_audit()', values: [] }
+const most = (limit: number) => Math.min(limit, LIST_MAX)
+const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
+
+/** All reads. One that needs several statements sees one moment: they share a snapshot. */
+export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
+  const all = async <Row>(
+    text: string,
+    values: readonly unknown[],
+    decode: (columns: Columns) => Row,
+  ): Promise<readonly Row[]> => (await connections.query({ text, values })).map(decode)
+  const first = async <Row>(
+    text: string,
+    values: readonly unknown[],
+    decode: (columns: Columns) => Row,
+  ): Promise<Row | undefined> => (await all(text, values, decode))[0]
+
+  return {
+    readStore: async () => {
+      const [, [row = {}] = []] = await sendAll(connections, [
+        CHAIN,
+        { text: 'select id, commits, hash from store where one = 1', values: [] },
+      ])
+      const { id, commits, hash } = row as { id: string; commits: number; hash: string }
+      return { id, schema: SCHEMA, commits, hash }
+    },
+    findSession: (id) =>
+      first(`select ${SESSION.columns} from session where id = $1`, [toText(id)], SESSION.decode),
+    listSessions: ({ agent, state, after = '', limit }) =>
+      all(
+        `select ${SESSION.columns} from session where id > $1 and agent = coalesce($2, agent)
+           and state = coalesce($3, state) order by id limit $4`,
+        [toText(after), optional(agent), state ?? null, most(limit)],
+        SESSION.decode,
+      ),
+    readReady: ({ agents, at, limit }) =>
+      all(
+        `select ${SESSION.columns} from session
+         where id in (
+             select id from session where work and agent = any($1)
+             union select id from session where wake_at <= $2 and wake_at is not null
+           )
+           and state = 'open' and agent = any($1)
+           and (runner is null or runner not in (select id from runner))
+         order by n limit $3`,
+        [agents.map(toText), at, most(limit)],
+        SESSION.decode,
+      ),
+    listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
+    readEntries: ({ sessionId, from, to }) =>
+      all(
+        `select ${ENTRY.columns} from entry
+         where session = $1 and number between $2 and $3 order by number`,
+        [toText(sessionId), from, Math.min(to, from + LIST_MAX - 1)],
+        decodeEntry,
+      ),
+    readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
+    listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
+    findOperation: (id) =>
+      first(
+        `select ${OPERATION.columns} from operation where id = $1`,
+        [toText(id)],
+        OPERATION.decode,
+      ),
+    listOperations: ({ sessionId, limit }) =>
+      all(
+        `select ${OPERATION.columns} from operation where session = $1 order by n desc limit $2`,
+        [toText(sessionId), most(limit)],
+        OPERATION.decode,
+      ),
+    listReplies: ({ sessionId, state, limit }) =>
+      all(
+        `select ${REPLY.columns} from reply where session = coalesce($1, session)
+           and state = coalesce($2, state) order by session, number limit $3`,
+        [optional(sessionId), state ?? null, most(limit)],
+        REPLY.decode,
+      ),
+    findRoute: ({ agent, channel, address }) =>
+      first(
+        `select ${ROUTE.columns} from route where agent = $1 and channel = $2 and address = $3`,
+        [toText(agent), toText(channel), toText(address)],
+        ROUTE.decode,
+      ),
+    listRoutes: ({ sessionId }) =>
+      all(
+        `select ${ROUTE.columns} from route where session = $1 order by agent, channel, address`,
+        [toText(sessionId)],
+        ROUTE.decode,
+      ),
+    readAudit: async ({ after, sessionId, limit }) => {
+      const [, rows = []] = await sendAll(connections, [
+        CHAIN,
+        {
+          text: `select ${AUDIT_COLUMNS} from audit where cursor > $1
+            ${sessionId === undefined ? '' : 'and session = $3'} order by cursor limit $2`,
+          values: [after, most(limit), ...(sessionId === undefined ? [] : [toText(sessionId)])],
+        },
+      ])
+      return rows.map(decodeAudit)
+    },
+    readAttempts: ({ sessionId, modelRoute, since, limit }) =>
+      all(
+        `select ${ATTEMPT.columns} from attempt where at >= $1 and session = coalesce($2, session)
+           and model_route = coalesce($3, model_route) order by at desc limit $4`,
+        [since, optional(sessionId), optional(modelRoute), most(limit)],
+        ATTEMPT.decode,
+      ),
+    findBlob: ({ sessionId, hash }) =>
+      first(
+        `select ${BLOB_COLUMNS} from blob where session = $1 and hash = $2`,
+        [toText(sessionId), toBytes(hash)],
+        decodeBlob,
+      ),
+    search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
+    verify: async (query) => {
+      await connections.query(CHAIN)
+      return verifyStore(connections, query)
+    },
+  }
+}
+
+async function sendAll(
+  connections: Connections,
+  queries: readonly Query[],
+): Promise<readonly (readonly Columns[])[]> {
+  const loan = await connections.loan()
+  try {
+    return await loan.send(queries)
+  } finally {
+    loan.end()
+  }
+}
+
+export async function inSnapshot<Value>(
+  connections: Connections,
+  work: (loan: Loan) => Promise<Value>,
+): Promise<Value> {
+  const loan = await connections.loan()
+  try {
+    await loan.send([{ text: 'begin isolation level repeatable read read only' }])
+    return await work(loan)
+  } finally {
+    await loan.rollback()
+    loan.end()
+  }
+}
+
+/** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
+async function readContext(
+  loan: Loan,
+  { sessionId, upto }: Parameters<Reads['readContext']>[0],
+): Promise<ContextEntries | null> {
+  const [[row] = [], folded = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [toText(sessionId)] },
+    {
+      text: `select ${HEAD_COLUMNS} from entry where session = $1 and number <= $2
+        and kind not in ('input', 'assistant', 'result', 'turn') order by number`,
+      values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
+    },
+  ])
+  if (row === undefined) return null
+  const session: SessionRow = SESSION.decode(row)
+  const heads: readonly EntryHead[] = folded.map(decodeEntry)
+  let numbers: readonly number[] = []
+  let span = [0, 0]
+  contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: (wanted) => {
+      numbers = wanted
+      return []
+    },
+    range: (after, last) => {
+      span = [after, last]
+      return []
+    },
+  })
+  const [early = [], late = []] = await loan.send([
+    {
+      text: `select ${ENTRY.columns} from entry where session = $1 and number = any($2) order by number`,
+      values: [toText(sessionId), numbers],
+    },
+    {
+      text: `select ${ENTRY.columns} from entry
+        where session = $1 and number > $2 and number <= $3 order by number`,
+      values: [toText(sessionId), ...span],
+    },
+  ])
+  return contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: () => early.map(decodeEntry),
+    range: () => late.map(decodeEntry),
+  })
+}
+
+async function listMail(
+  loan: Loan,
+  { sessionId, lane, state, after = 0 as never, limit }: ListMail,
+): Promise<Awaited<ReturnType<Reads['listMail']>>> {
+  const id = toText(sessionId)
+  const [[row] = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+  ])
+  if (row === undefined) return []
+  const session = SESSION.decode(row)
+  const { settled, delivered } = session
+  // Pending input lies behind its cursor: old mail is not read to find new mail.
+  const behind = state === 'pending' && lane !== undefined && lane !== 'control'
+  const [found = []] = await loan.send([
+    {
+      text: `select ${MAIL.columns} from mail
+        where session = $1 and number > $2 and lane = coalesce($3, lane)
+          and coalesce($4, '') in ('', case
+            when state = 'withdrawn' then 'withdrawn'
+            when lane = 'control' then case state when 'settled' then 'settled' else 'pending' end
+            when number <= case lane when 'user' then $5::bigint else $6::bigint end then 'settled'
+            when number <= case lane when 'user' then $7::bigint else $8::bigint end then 'delivered'
+            else 'pending' end)
+        order by number limit $9`,
+      values: [
+        id,
+        Math.max(after, behind ? delivered[lane] : 0),
+        lane ?? null,
+        state ?? null,
+        settled.user,
+        settled.notification,
+        delivered.user,
+        delivered.notification,
+        most(limit),
+      ],
+    },
+  ])
+  return found.map(decodeMail).map((mail) => ({ ...mail, state: mailState(session, mail) }))
+}

@@ -1,0 +1,76 @@
+import type { SessionId } from '../../base/ids.ts'
+import { sha256 } from '../canonical.ts'
+import { hashAudit } from '../chain.ts'
+import type { Finding } from '../queries.ts'
+import { TranscriptCheck } from '../verify.ts'
+import type { Connections, Loan } from './connections.ts'
+import { inSnapshot } from './reads.ts'
+import { AUDIT_COLUMNS, decodeAudit, decodeEntry, ENTRY, SESSION, toText } from './tables.ts'
+
+const PAGE = 500
+
+/** A snapshot per session, so that a long check does not keep the server from tidying up. */
+export async function verifyStore(
+  connections: Connections,
+  { sessionId }: { readonly sessionId?: SessionId },
+): Promise<readonly Finding[]> {
+  const ids = await connections.query({
+    text: 'select id from session where id = coalesce($1, id) order by n',
+    values: [sessionId === undefined ? null : toText(sessionId)],
+  })
+  const findings: Finding[] = []
+  for (const row of ids) {
+    const id = row['id'] as SessionId
+    findings.push(...(await inSnapshot(connections, (loan) => verifySession(loan, id))))
+  }
+  return [...findings, ...(await inSnapshot(connections, verifyAudit))]
+}
+
+async function verifySession(loan: Loan, id: SessionId): Promise<readonly Finding[]> {
+  const [[row] = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+  ])
+  if (row === undefined) return []
+  const session = SESSION.decode(row)
+  const check = new TranscriptCheck(session)
+  for (let from = 1; ; from += PAGE) {
+    const [page = []] = await loan.send([
+      {
+        text: `select ${ENTRY.columns} from entry
+          where session = $1 and number between $2 and $3 order by number`,
+        values: [id, from, from + PAGE - 1],
+      },
+    ])
+    for (const columns of page) check.add(decodeEntry(columns))
+    if (page.length === 0 && from > session.tail) return check.end()
+  }
+}
+
+async function verifyAudit(loan: Loan): Promise<readonly Finding[]> {
+  const [[store] = []] = await loan.send([
+    { text: 'select id from store where one = 1', values: [] },
+  ])
+  const findings: Finding[] = []
+  let prevHash = sha256(String(store?.['id']))
+  let cursor = 0
+  for (;;) {
+    const [page = []] = await loan.send([
+      {
+        text: `select ${AUDIT_COLUMNS} from audit where cursor > $1 order by cursor limit $2`,
+        values: [cursor, PAGE],
+      },
+    ])
+    if (page.length === 0) return findings
+    for (const row of page.map(decodeAudit)) {
+      const missing = row.cursor !== cursor + 1
+      if (missing || hashAudit(prevHash, row) !== row.hash) {
+        const problem = missing
+          ? `audit row ${cursor + 1} is missing`
+          : `audit row ${row.cursor} does not fit its hash`
+        findings.push({ sessionId: null, entry: null, problem })
+      }
+      cursor = row.cursor
+      prevHash = row.hash
+    }
+  }
+}

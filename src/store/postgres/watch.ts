@@ -1,0 +1,122 @@
+import type pg from 'pg'
+import type { RunnerId } from '../../base/ids.ts'
+import { type ConnectionOptions, type Connections, newClient } from './connections.ts'
+
+/** Names of runners in one message, below the server's 8,000 bytes; beyond that everybody is woken. */
+const NAMES_MAX = 100
+const GATHER_MS = 5
+
+/**
+ * Wakes whoever watches. A NOTIFY is sent by itself after the commit, gathered over a few
+ * milliseconds: inside the writing transaction it takes a lock of the whole server (5,870 commits a
+ * second became 2,300). It is only a hint and may be lost with its connection; the poll is the truth:
+ * the server's snapshot changes with every commit, whoever made it.
+ */
+export class Watch {
+  readonly #connections: Connections
+  readonly #options: ConnectionOptions & { readonly pollMs: number }
+  readonly #tell: () => void
+  readonly #ours = new Set<RunnerId>()
+  readonly #others = new Set<RunnerId | ''>()
+  #listener: pg.Client | undefined
+  #connecting: Promise<void> | undefined
+  #gathering: NodeJS.Timeout | undefined
+  #polling: NodeJS.Timeout | undefined
+  #poll: Promise<void> | undefined
+  #snapshot = ''
+  #closed = false
+
+  constructor(
+    connections: Connections,
+    options: ConnectionOptions & { readonly pollMs: number },
+    tell: () => void,
+  ) {
+    this.#connections = connections
+    this.#options = options
+    this.#tell = tell
+  }
+
+  /** Begins with the first watcher; a store that nobody watches keeps no connection for it. */
+  start(): void {
+    if (this.#polling !== undefined || this.#closed) return
+    this.#polling = setInterval(() => {
+      this.#poll ??= this.#look().finally(() => {
+        this.#poll = undefined
+      })
+    }, this.#options.pollMs)
+    this.#polling.unref()
+    this.#connecting = this.#listen()
+  }
+
+  /** A runner that was registered through this store is woken through this store. */
+  add(runner: RunnerId): void {
+    this.#ours.add(runner)
+  }
+
+  /** Sessions that changed are held by these; `''` is nobody, so that anybody may take it. */
+  notify(holders: ReadonlySet<RunnerId | ''>): void {
+    for (const holder of holders) {
+      if (holder === '' || !this.#ours.has(holder)) this.#others.add(holder)
+    }
+    if (this.#others.size === 0 || this.#gathering !== undefined || this.#closed) return
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined
+      const names = [...this.#others]
+      this.#others.clear()
+      const everybody = names.includes('') || names.length > NAMES_MAX
+      const text = 'select pg_notify($1, $2)'
+      const values = [this.#channel(), everybody ? '' : names.join()]
+      // Lost or refused: whoever should have heard finds it at the next poll.
+      this.#connections.query({ text, values }).catch(() => {})
+    }, GATHER_MS)
+  }
+
+  #channel(): string {
+    return `throughline_${this.#options.schema}`.slice(0, 63)
+  }
+
+  async #listen(): Promise<void> {
+    const client = newClient(this.#options)
+    try {
+      await client.connect()
+      client.on('notification', ({ payload = '' }) => {
+        const named = payload.split(',') as RunnerId[]
+        if (payload === '' || named.some((runner) => this.#ours.has(runner))) this.#tell()
+      })
+      client.on('end', () => {
+        if (this.#listener === client) this.#listener = undefined
+      })
+      await client.query(`listen ${this.#channel()}`)
+      if (this.#closed) await client.end()
+      else this.#listener = client
+    } catch {
+      // No connection to spare: the poll carries it, and tries again.
+      await client.end().catch(() => {})
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const text = 'select pg_current_snapshot()::text as snapshot'
+      const [row] = await this.#connections.query({ text, values: [] })
+      const snapshot = String(row?.['snapshot'])
+      if (snapshot !== this.#snapshot) this.#tell()
+      this.#snapshot = snapshot
+      if (this.#listener === undefined && !this.#closed) {
+        this.#connecting = this.#listen()
+        await this.#connecting
+      }
+    } catch {
+      // The server is away; the next look will tell.
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#polling)
+    clearTimeout(this.#gathering)
+    await this.#poll
+    await this.#connecting
+    await this.#listener?.end().catch(() => {})
+  }
+}

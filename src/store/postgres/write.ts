@@ -1,0 +1,198 @@
+import type { SessionRow } from '../rows.ts'
+import type { Change, Erase } from '../rules/ruling.ts'
+import type { Query } from './connections.ts'
+import {
+  ATTEMPT,
+  BLOB_COLUMNS,
+  type Columns,
+  ENTRY,
+  encodeAudit,
+  INTAKE,
+  MAIL,
+  OPERATION,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  SENDER,
+  SESSION,
+  toBytes,
+  toText,
+} from './tables.ts'
+
+/**
+ * The statements that write one change, to be sent together with the commit behind them. The session
+ * row comes first and its statement holds what the rule relied on. Many rows of a table are one
+ * statement with one parameter; where a row may be there already, only what can change is set.
+ */
+export function writeChange(change: Change, at: number): readonly Query[] {
+  const { sessions = [], runners = [], senders = [], blobUses = [] } = change
+  const born = sessions.filter(({ before }) => before === null).map(({ after }) => after)
+  return [
+    ...sessions.flatMap(({ before, after }) => (before === null ? [] : [update(before, after)])),
+    ...put(INSERT_SESSION, born.map(SESSION.encode)),
+    ...put(
+      PUT_RUNNER,
+      runners.flatMap(({ after }) => (after === null ? [] : [RUNNER.encode(after)])),
+    ),
+    ...some(
+      'delete from runner where id = any($1)',
+      runners.filter(({ after }) => after === null).map(({ id }) => toText(id)),
+    ),
+    ...put(
+      PUT_MAIL,
+      (change.mail ?? []).map(({ sessionId, mail }) => MAIL.encode({ sessionId, ...mail })),
+    ),
+    ...put(INSERT_INTAKE, (change.intake ?? []).map(INTAKE.encode)),
+    ...put(PUT_SENDER, senders.filter(({ pending }) => pending > 0).map(SENDER.encode)),
+    ...put(REMOVE_SENDER, senders.filter(({ pending }) => pending === 0).map(SENDER.encode)),
+    ...put(PUT_OPERATION, (change.operations ?? []).map(OPERATION.encode)),
+    ...put(
+      INSERT_ENTRY,
+      (change.entries ?? []).map(({ sessionId, entry }) => ENTRY.encode({ sessionId, ...entry })),
+    ),
+    ...put(PUT_REPLY, (change.replies ?? []).map(REPLY.encode)),
+    ...(change.routes ?? []).map((route) => ({
+      text: route.version === 1 ? INSERT_ROUTE : UPDATE_ROUTE,
+      values: [JSON.stringify([ROUTE.encode(route)])],
+    })),
+    ...put(
+      REMOVE_ROUTE,
+      (change.routesRemoved ?? []).map(({ agent, channel, address }) => ({
+        agent: toText(agent),
+        channel: toText(channel),
+        address: toText(address),
+      })),
+    ),
+    ...(change.blobs ?? []).map(({ sessionId, hash, mediaType, uses, at: stagedAt, bytes }) => ({
+      text: `insert into blob (${BLOB_COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
+      values: [sessionId, toBytes(hash), toText(mediaType), uses, stagedAt, Buffer.from(bytes)],
+    })),
+    ...put(SET_USES, blobUses.filter(({ uses }) => uses > 0).map(encodeUses)),
+    ...put(REMOVE_BLOB, blobUses.filter(({ uses }) => uses === 0).map(encodeUses)),
+    ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(ATTEMPT.encode)),
+    ...(change.erase === undefined ? [] : erase(change.erase)),
+    ...put(
+      INSERT_AUDIT,
+      (change.audit ?? []).map((draft) => encodeAudit(draft, at)),
+    ),
+  ]
+}
+
+function insert(table: string, columns: string, rest = ''): string {
+  return `insert into ${table} (${columns})
+    select ${columns} from json_populate_recordset(null::${table}, $1) ${rest}`
+}
+
+const SESSION_COLUMNS = `${SESSION.columns}, work`
+const INSERT_SESSION = insert('session', SESSION_COLUMNS)
+const INSERT_ENTRY = insert('entry', ENTRY.columns)
+const INSERT_INTAKE = insert('intake', INTAKE.columns)
+const INSERT_ATTEMPT = insert('attempt', ATTEMPT.columns)
+const INSERT_AUDIT = insert('audit', 'session, operation, phase, line')
+const INSERT_ROUTE = insert('route', ROUTE.columns)
+const PUT_RUNNER = insert(
+  'runner',
+  RUNNER.columns,
+  'on conflict (id) do update set beat = excluded.beat',
+)
+const PUT_MAIL = insert(
+  'mail',
+  MAIL.columns,
+  'on conflict (session, number) do update set state = excluded.state',
+)
+const PUT_SENDER = insert(
+  'sender',
+  SENDER.columns,
+  'on conflict (session, source) do update set pending = excluded.pending',
+)
+const PUT_OPERATION = insert(
+  'operation',
+  OPERATION.columns,
+  `on conflict (id) do update
+     set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at`,
+)
+const PUT_REPLY = insert(
+  'reply',
+  REPLY.columns,
+  `on conflict (session, number) do update set state = excluded.state, attempt = excluded.attempt,
+     claimant = excluded.claimant, due_at = excluded.due_at, receipt = excluded.receipt`,
+)
+const UPDATE_ROUTE = `update route set session = next.session, version = next.version
+  from json_populate_recordset(null::route, $1) as next
+  where (route.agent, route.channel, route.address) = (next.agent, next.channel, next.address)`
+const REMOVE_ROUTE = `delete from route using json_populate_recordset(null::route, $1) as old
+  where (route.agent, route.channel, route.address) = (old.agent, old.channel, old.address)`
+const SET_USES = `update blob set uses = next.uses from json_populate_recordset(null::blob, $1) as next
+  where blob.session = next.session and blob.hash = next.hash`
+
+const REMOVE_BLOB = `delete from blob using json_populate_recordset(null::blob, $1) as old
+  where blob.session = old.session and blob.hash = old.hash`
+const REMOVE_SENDER = `delete from sender using json_populate_recordset(null::sender, $1) as old
+  where sender.session = old.session and sender.source = old.source`
+
+type BlobUses = NonNullable<Change['blobUses']>[number]
+function encodeUses({ sessionId, hash, uses }: BlobUses): Columns {
+  return { session: sessionId, hash: toBytes(hash), uses }
+}
+
+const UPDATE_SESSION = `with changed as (
+    update session set (${SESSION_COLUMNS}) =
+      (select ${SESSION_COLUMNS} from json_populate_record(null::session, $1))
+    where id = $2 and state = $3 and fence = $4 and holder is not distinct from $5
+      and tail = $6 and tail_hash = $7 and mail = $8
+    returning 1
+  ) select must_change_one(count(*)) from changed`
+
+/** Under the lock the condition cannot fail; if it does, the statement and the commit behind it do. */
+function update(before: SessionRow, after: SessionRow): Query {
+  const { id, state, fence, holder, tail, tailHash, mail } = before
+  const guard = [id, state, fence, holder, tail, toBytes(tailHash), mail]
+  return { text: UPDATE_SESSION, values: [JSON.stringify(SESSION.encode(after)), ...guard] }
+}
+
+/**
+ * The words leave the index with the text. Its lock comes first: who is just indexing the entry ends
+ * before the words are removed, who comes later finds no text.
+ */
+function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
+  return [
+    { text: 'select upto from indexed where session = $1 for update', values: [sessionId] },
+    ...[
+      ['delete from entry_words', entries] as const,
+      ['update entry set body = null, salt = null', entries] as const,
+      ['update mail set body = null, source = null, key = null', mail] as const,
+      ['update reply set body = null', replies] as const,
+    ]
+      .filter(([, numbers]) => numbers.length > 0)
+      .map(([text, numbers]) => ({
+        text: `${text} where session = $1 and number = any($2)`,
+        values: [sessionId, numbers],
+      })),
+  ]
+}
+
+function some(text: string, values: readonly string[]): readonly Query[] {
+  return values.length === 0 ? [] : [{ text, values: [values] }]
+}
+
+/** Characters of JSON in one statement, so that an import of any size stays below the limits. */
+const BATCH_LENGTH = 4_000_000
+
+function put(text: string, rows: readonly Columns[]): readonly Query[] {
+  const queries: Query[] = []
+  let batch: string[] = []
+  let length = 0
+  const flush = () => {
+    if (batch.length > 0) queries.push({ text, values: [`[${batch.join(',')}]`] })
+    batch = []
+    length = 0
+  }
+  for (const row of rows) {
+    const json = JSON.stringify(row)
+    if (length + json.length > BATCH_LENGTH) flush()
+    batch.push(json)
+    length += json.length
+  }
+  flush()
+  return queries
+}

@@ -1,0 +1,73 @@
+import type { Store } from '../../../src/store/contract.ts'
+import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/open.ts'
+import type { StoreBench } from '../../../src/testing/store-contract.ts'
+import { asAdmin, newSchema } from '../../support/postgres.ts'
+
+export interface PostgresBench extends StoreBench, AsyncDisposable {
+  readonly schema: string
+  /** Runs behind the store's back, in its schema. */
+  sql(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+}
+
+export async function postgresBench(
+  url: string,
+  options: PostgresOptions = {},
+): Promise<PostgresBench> {
+  const schemas: string[] = []
+  const opened: Store[] = []
+  const open = async (schema: string) => {
+    if (!schemas.includes(schema)) schemas.push(schema)
+    const store = await openPostgres(url, { connections: 4, ...options, schema })
+    opened.push(store)
+    return store
+  }
+  const schema = newSchema()
+  const store = await open(schema)
+  const sql = (text: string, values: readonly unknown[] = []) =>
+    asAdmin(url, async (client) => {
+      await client.query(`set search_path to ${schema}`)
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows
+    })
+  /** With the guards taken off. */
+  const harm = async (text: string, ...values: (string | number)[]) => {
+    await sql('alter table entry disable trigger entry_guard')
+    await sql(text, values)
+  }
+  return {
+    schema,
+    sql,
+    store,
+    sibling: () => open(schema),
+    fresh: () => open(newSchema()),
+    dismiss: async (runner) => {
+      const beat = (await store.listRunners()).find(({ id }) => id === runner)?.beat ?? 0
+      await store.dismissRunner({ runner, beat })
+    },
+    harm: {
+      changeBody: (id, number) =>
+        harm(`update entry set body = '"harm"' where session = $1 and number = $2`, id, number),
+      changeHead: (id, number) =>
+        harm('update entry set at = 7 where session = $1 and number = $2', id, number),
+      remove: (id, number) =>
+        harm('delete from entry where session = $1 and number = $2', id, number),
+      swap: async (id, one, other) => {
+        const move = 'update entry set number = $3 where session = $1 and number = $2'
+        await harm(move, id, one, 2_000_000)
+        await harm(move, id, other, one)
+        await harm(move, id, 2_000_000, other)
+      },
+      changeSessionRow: (id) => harm('update session set covers = seen - 1 where id = $1', id),
+      changeAudit: (cursor) =>
+        harm(
+          `update audit set line = regexp_replace(line, '^[0-9]+', '7') where cursor = $1`,
+          cursor,
+        ),
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(opened.map((each) => each.close()))
+      await asAdmin(url, async (client) => {
+        for (const each of schemas) await client.query(`drop schema if exists ${each} cascade`)
+      })
+    },
+  }
+}

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, vi } from 'vitest'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
+import type { Message } from '../../src/message/message.ts'
+import { Credentials } from '../../src/model/credential.ts'
+import { DEADLINES, type Deadlines } from '../../src/model/deadlines.ts'
+import type { EndPiece, Model, ModelRequest, ModelStream, Piece } from '../../src/model/model.ts'
+import { type Connection, type OpenDispatcher, openDispatcher, Pool } from '../../src/model/pool.ts'
+import { openModel } from '../../src/model/provider-model.ts'
+import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
+import { type StandInOptions, standIn } from '../../src/stand-in/server.ts'
+
+/** The providers' packages that the stand-in can be asked through, all three protocols. */
+export const WIRES = ['openai-chat', 'openai-responses', 'anthropic', 'openai-compatible'] as const
+
+/** Counts what is still to fire, so that a test can see that nothing is. */
+class CountingClock implements Clock {
+  timers = 0
+
+  now(): number {
+    return systemClock.now()
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic()
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    let isSet = true
+    this.timers++
+    const unset = () => {
+      if (isSet) this.timers--
+      isSet = false
+    }
+    const callOff = systemClock.after(delayMs, () => {
+      unset()
+      callback()
+    })
+    return () => {
+      unset()
+      callOff()
+    }
+  }
+}
+
+/** A stand-in, a pool and all that belongs to them. `close` checks that nothing is left over. */
+export async function openBench(options: StandInOptions & { readonly open?: OpenDispatcher } = {}) {
+  const { open, ...standing } = options
+  const server = standIn(standing)
+  const running = await server.start()
+  const rejections: unknown[] = []
+  const onRejection = (reason: unknown) => rejections.push(reason)
+  process.on('unhandledRejection', onRejection)
+  const clock = new CountingClock()
+  const lines: Connection[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-model-'))
+  const keyFile = join(folder, 'key')
+  const pool = new Pool({
+    open: (origin) => {
+      const line = open?.(origin) ?? openDispatcher(origin)
+      lines.push(line)
+      return line
+    },
+  })
+  const desk = { pool, clock, credentials: new Credentials({ KEY: 'sk-test' }) }
+
+  const modelOf = (provider: ProviderName, route: Partial<ModelRoute> = {}): Model =>
+    openModel(
+      {
+        name: provider,
+        provider,
+        baseUrl: `${running.url}/v1`,
+        credential: { kind: 'variable', name: 'KEY' },
+        model: 'stand-in',
+        ...route,
+      },
+      desk,
+    )
+
+  /** After every test: no timer of ours, no request under way, and no socket once the pool closes. */
+  const settle = async () => {
+    await vi.waitFor(() => {
+      expect(clock.timers).toBe(0)
+      expect(server.journal.openRequests).toBe(0)
+    })
+    expect(rejections).toEqual([])
+    server.faults.clear()
+  }
+
+  return {
+    server,
+    url: running.url,
+    pool,
+    clock,
+    desk,
+    modelOf,
+    settle,
+    keyFile,
+    writeKey: (key: string) => writeFileSync(keyFile, key),
+    /** What nobody but the pool should do. */
+    destroyLines: async () => {
+      await Promise.all(lines.map((line) => line.destroy()))
+    },
+    close: async () => {
+      await settle()
+      await pool.close()
+      await vi.waitFor(() => expect(server.journal.openSockets).toBe(0))
+      expect(pool.lines).toBe(0)
+      process.off('unhandledRejection', onRejection)
+      await running.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+export interface Heard {
+  readonly pieces: readonly Piece[]
+  readonly end: EndPiece
+  /** The words as they came, piece by piece. */
+  readonly text: string
+  readonly tookMs: number
+}
+
+/** Reads a stream to its end, with so much time between two pieces. */
+export async function hear(stream: ModelStream, pauseMs = 0): Promise<Heard> {
+  const startedAt = performance.now()
+  const pieces: Piece[] = []
+  for await (const piece of stream) {
+    pieces.push(piece)
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+  const end = pieces.at(-1)
+  if (end?.kind !== 'end') throw new Error('a stream ended without an end')
+  const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')
+  return { pieces, end, text, tookMs: performance.now() - startedAt }
+}
+
+export function asking(text: string, rest: Partial<ModelRequest> = {}): ModelRequest {
+  return { messages: [user(text)], ...rest }
+}
+
+export function user(text: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+/** Words for a stream of so many tokens of the stand-in. */
+export function words(tokens: number): string {
+  return `say ${'word'.repeat(tokens)}`
+}
+
+export function within(deadlines: Partial<Deadlines> = {}, signal?: AbortSignal) {
+  return {
+    purpose: 'test',
+    signal: signal ?? new AbortController().signal,
+    deadlines: { ...DEADLINES, totalMs: 10_000, ...deadlines },
+  }
+}
+
+export function textOfReply({ reply }: EndPiece): string {
+  return (reply?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** A server that answers every request with the same events and remembers the bodies. */
+export async function openCanned(answer: (request: IncomingMessage) => readonly string[]) {
+  const bodies: string[] = []
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      bodies.push(Buffer.concat(chunks).toString())
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(answer(request).join(''))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function event(data: object, name?: string): string {
+  return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { callModel } from '../../src/model/call.ts'
+import type { Deadlines } from '../../src/model/deadlines.ts'
+import type { CallOptions } from '../../src/model/model.ts'
+import { asking, hear, openBench, within, words } from './bench.ts'
+
+/**
+ * The trouble that the pool exists for: one task's call dies in some way, and from then on every
+ * task on that route fails with "Connection error". Here the next call gets a connection that the
+ * server has never seen, at once, and a stream that was under way meanwhile arrives whole.
+ */
+type Bench = Awaited<ReturnType<typeof openBench>>
+
+async function onBench(run: (bench: Bench) => Promise<void>): Promise<void> {
+  const bench = await openBench({ speed: { outputTokensPerSecond: 150 } })
+  await run(bench)
+  await bench.close()
+}
+
+const WIRES = ['openai-chat', 'openai-responses', 'codex', 'anthropic'] as const
+
+function options(purpose: string, deadlines: Partial<Deadlines> = {}, signal?: AbortSignal) {
+  return { ...within(deadlines, signal), purpose }
+}
+
+interface Death {
+  readonly how: string
+  readonly fault?: string
+  readonly deadlines?: Partial<Deadlines>
+  readonly abortMs?: number
+  readonly destroys?: true
+  readonly outcome: object
+}
+
+const DEATHS: readonly Death[] = [
+  {
+    how: 'times out in silence',
+    fault: 'half-open',
+    deadlines: { firstByteMs: 150 },
+    outcome: { kind: 'deadline', deadline: 'first-byte' },
+  },
+  {
+    how: 'exceeds its total time mid-stream',
+    deadlines: { totalMs: 250 },
+    outcome: { kind: 'deadline', deadline: 'total' },
+  },
+  {
+    how: 'stalls mid-stream',
+    fault: 'stall-mid-stream',
+    deadlines: { idleMs: 150 },
+    outcome: { kind: 'deadline', deadline: 'idle' },
+  },
+  {
+    how: 'is half open behind its headers',
+    fault: 'stall-after-headers',
+    deadlines: { firstByteMs: 150 },
+    outcome: { kind: 'deadline', deadline: 'first-byte' },
+  },
+  {
+    how: 'is reset',
+    fault: 'reset-before-headers',
+    outcome: { kind: 'connection', trouble: 'reset' },
+  },
+  {
+    how: 'is reset mid-stream',
+    fault: 'cut-stream; how=reset; after=0.1',
+    outcome: { kind: 'connection', trouble: 'reset' },
+  },
+  { how: 'is aborted', abortMs: 150, outcome: { kind: 'interrupted' } },
+  {
+    how: 'loses its dispatcher',
+    destroys: true,
+    outcome: { kind: 'connection', trouble: 'dispatcher-closed' },
+  },
+]
+
+describe.each(DEATHS)('a compaction that $how', (death) => {
+  it('harms nobody else on its route, on any protocol', async () => {
+    await Promise.all(WIRES.map((wire) => onBench((bench) => showHarmless(death, wire, bench))))
+  })
+})
+
+async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: Bench) {
+  const model = bench.modelOf(wire)
+  const { journal, faults } = bench.server
+  const socketOf = (mark: string) =>
+    journal.entries.find(({ bodyText }) => bodyText.includes(mark))?.socket.id
+
+  // A third task streams all the while, on the very line that will be given up.
+  const bystander = hear(model.stream(asking(words(90)), options('compaction')))
+  await expect.poll(() => journal.requests).toBe(1)
+
+  const controller = new AbortController()
+  if (death.fault) faults.next(death.fault, { when: ({ bodyText }) => bodyText.includes('dies') })
+  if (death.abortMs) setTimeout(() => controller.abort(), death.abortMs)
+  const dying = hear(
+    model.stream(
+      asking(`say ${'dies'.repeat(90)}`),
+      options('compaction', death.deadlines, controller.signal),
+    ),
+  )
+  if (death.destroys) {
+    // Somebody closes what is not theirs to close: the bystander shares it and is not spared.
+    await expect.poll(() => journal.requests).toBe(2)
+    await bench.destroyLines()
+  }
+  expect((await dying).end.outcome).toMatchObject(death.outcome)
+
+  const startedAt = performance.now()
+  const next = await Promise.all(
+    ['compaction', 'memory'].map((purpose) =>
+      hear(model.stream(asking(`say next ${purpose}`), options(purpose))),
+    ),
+  )
+  for (const { end } of next) expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+  expect(performance.now() - startedAt).toBeLessThan(1_500)
+
+  const used = [socketOf('dies'), socketOf('wordword')]
+  for (const purpose of ['compaction', 'memory']) {
+    expect(used).not.toContain(socketOf(`next ${purpose}`))
+  }
+  if (!death.destroys) {
+    const { end, text } = await bystander
+    expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+    expect(text).toBe('word'.repeat(90))
+  } else expect((await bystander).end.outcome).toMatchObject(death.outcome)
+}
+
+describe('a call with retries', () => {
+  let bench: Bench
+  beforeEach(async () => {
+    bench = await openBench({ speed: { outputTokensPerSecond: 150 } })
+  })
+  afterEach(() => bench.close())
+
+  const calling = (given: CallOptions) => ({ ...given, clock: bench.clock, random: Math.random })
+
+  it.each(WIRES)(
+    'on a kept connection that was reset is answered on a fresh one (%s)',
+    async (wire) => {
+      const model = bench.modelOf(wire)
+      await hear(model.stream(asking('say one'), options('memory')))
+      // The connection is free again a moment after the answer is.
+      await sleep(30)
+      bench.server.faults.next('reset-reused-socket')
+      const { end, pieces } = await hear(
+        callModel([model], asking('say two'), calling(options('memory'))),
+      )
+      expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+      expect(pieces.filter(({ kind }) => kind === 'retry')).toMatchObject([
+        { after: { kind: 'connection', trouble: 'reset' }, delayMs: 0 },
+      ])
+      const [first, second, third] = bench.server.journal.entries
+      expect(second?.socket.id).toBe(first?.socket.id)
+      expect(third?.socket.id).not.toBe(second?.socket.id)
+    },
+  )
+
+  it('on a dead dispatcher is not even a retry: the pool looks before it lends', async () => {
+    const model = bench.modelOf('openai-responses')
+    await hear(model.stream(asking('say one'), options('memory')))
+    await bench.destroyLines()
+    const { end } = await hear(model.stream(asking('say two'), options('memory')))
+    expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+  })
+
+  it('ends by its one deadline, however many tries hang', async () => {
+    bench.server.faults.always('half-open')
+    const tries: number[] = []
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { end, tookMs } = await hear(
+        callModel(
+          [bench.modelOf('anthropic'), bench.modelOf('openai-chat')],
+          asking('say it'),
+          calling(options('memory', { totalMs: 800, firstByteMs: 700 })),
+        ),
+      )
+      expect(end.outcome.kind).toBe('deadline')
+      expect(tookMs).toBeGreaterThan(720)
+      tries.push(tookMs)
+      if (tookMs < 880) break
+    }
+    expect(Math.min(...tries)).toBeLessThan(880)
+  })
+
+  it('honours Retry-After, and an absurd one only by going elsewhere', async () => {
+    const busy = bench.modelOf('openai-chat')
+    const spare = bench.modelOf('anthropic')
+    bench.server.faults.next('status; code=429; retry-after=0.4')
+    const first = await hear(callModel([busy], asking('say it'), calling(options('a'))))
+    expect(first.end.outcome.kind).toBe('finished')
+    expect(first.tookMs).toBeGreaterThan(390)
+    bench.server.faults.next('status; code=429; retry-after=99999')
+    const second = await hear(callModel([busy, spare], asking('say it'), calling(options('a'))))
+    expect(second.end.outcome.kind).toBe('finished')
+    expect(bench.server.journal.last?.path).toBe('/v1/messages')
+  })
+
+  it('reads a refused key again and goes on with the new one', async () => {
+    let isOld = true
+    const model = bench.modelOf('anthropic', {
+      credential: { kind: 'file', path: bench.keyFile },
+    })
+    bench.writeKey('old-key')
+    bench.server.faults.always('status; code=401', {
+      when: ({ headers }) => {
+        isOld = headers['x-api-key'] === 'old-key'
+        if (isOld) bench.writeKey('new-key')
+        return isOld
+      },
+    })
+    const { end } = await hear(callModel([model], asking('say it'), calling(options('a'))))
+    expect(end.outcome.kind).toBe('finished')
+    expect(bench.server.journal.last?.headers['x-api-key']).toBe('new-key')
+  })
+
+  it('interrupts one task and no other', async () => {
+    const controller = new AbortController()
+    const model = bench.modelOf('openai-responses')
+    const shielded = hear(model.stream(asking(words(60)), options('compaction')))
+    const vision = hear(
+      callModel([model], asking(words(600)), calling(options('vision', {}, controller.signal))),
+    )
+    await sleep(100)
+    const abortedAt = performance.now()
+    controller.abort()
+    expect((await vision).end.outcome).toEqual({ kind: 'interrupted' })
+    expect(performance.now() - abortedAt).toBeLessThan(250)
+    expect((await shielded).text).toBe('word'.repeat(60))
+  })
+})

@@ -1,0 +1,39 @@
+import type { LeaseTimes } from '../../src/session/runner.ts'
+import type { Limits } from '../../src/store/rows.ts'
+import type { Paces } from './far-ends.ts'
+
+/** What an agent's process is told, as JSON in its first argument. */
+export interface AgentOptions {
+  readonly folder: string
+  readonly path: string
+  readonly name: string
+  readonly agents: readonly string[]
+  readonly lease: LeaseTimes
+  readonly paces: Paces
+  /** Messages of its own, in a fixed order to these sessions. */
+  readonly sends?: {
+    readonly sessions: readonly string[]
+    readonly paceMs: number
+    readonly count?: number
+  }
+}
+
+/** Small, so that a session crosses its threshold every twenty messages. */
+export const LIMITS: Limits = {
+  hardTokens: 3_000,
+  pinTokens: 100,
+  handoffTokens: 500,
+  inputTokens: 600,
+  stepTokens: 600,
+  outputTokens: 200,
+  laneMailMax: 2_000,
+  sourceMailMax: 2_000,
+}
+
+export const PACES: Paces = { stepMs: 8, toolMs: 3, handoffMs: 60, handoffFailures: 7 }
+
+/** Leases as short as the number of processes on this machine allows. */
+export function leaseFor(processes: number): LeaseTimes {
+  const leaseMs = processes === 1 ? 300 : processes <= 4 ? 700 : 1_200
+  return { leaseMs, renewMs: leaseMs / 4, marginMs: leaseMs / 5, pollMs: processes <= 4 ? 30 : 60 }
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../../src/base/clock.ts'
+import { Runner } from '../../src/session/runner.ts'
+import { Sender } from '../../src/session/sender.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { COMPOSITION, type Composition } from '../simulation/composition.ts'
+import type { AgentOptions } from './agent-options.ts'
+import { Courier } from './courier.ts'
+import { withFailpoints } from './failpoints.ts'
+import { fileEdge, note, scriptedSteps, scriptedTools, scriptedWriter } from './far-ends.ts'
+
+/**
+ * An agent in a process of its own: a store, a runner with scripted far ends, and a sender beside
+ * it. Ends in order on SIGTERM, and at once when whoever started it is gone.
+ */
+const options = JSON.parse(process.argv[2] ?? '') as AgentOptions
+const { folder, name, paces } = options
+process.stdin.on('end', () => process.exit(1)).resume()
+
+const composition = await compose()
+const store = composition.store(
+  watched(withFailpoints(await openSqliteStore({ path: options.path }))),
+)
+const tools = composition.tools(scriptedTools(folder, paces))
+const runner = new Runner({
+  store,
+  clock: systemClock,
+  steps: composition.steps(scriptedSteps(folder, paces), tools),
+  tools,
+  writers: {
+    model: composition.writer(scriptedWriter('model', paces)),
+    digest: composition.writer(scriptedWriter('digest', paces)),
+  },
+  settings: {
+    ...composition.settings,
+    lingerMs: 40,
+    idleCompactionMs: 100,
+    retryMs: 50,
+    retryMsMax: 400,
+    attemptsPerWindow: 1_000,
+    attemptWindowMs: 1_000,
+  },
+  handoffMsMax: 10_000,
+  decisions: composition.decisions,
+  agents: options.agents,
+  host: { boot: 'here', process: process.pid },
+  lease: options.lease,
+  random: () => randomUUID().replaceAll('-', ''),
+  sender: new Sender({
+    store,
+    clock: systemClock,
+    edges: [fileEdge(folder)],
+    retryMs: 50,
+    attemptsMax: 50,
+  }),
+  onCrash: (sessionId, error) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    note(folder, 'crashes', `${name} ${sessionId} ${text.replaceAll('\n', ' | ')}`)
+  },
+})
+const unwatch = store.watch(() => {
+  for (const id of runner.sessions) runner.wake(id)
+})
+runner.start()
+console.log('ready')
+process.on('SIGTERM', () => void end())
+if (options.sends !== undefined) {
+  const courier = new Courier({ store, folder, name, sessions: options.sends.sessions })
+  await courier.run(options.sends.paceMs, options.sends.count)
+}
+
+async function end(): Promise<void> {
+  await runner.close()
+  unwatch()
+  await store.close()
+  process.exit(0)
+}
+
+async function compose(): Promise<Composition> {
+  const wanted = process.env['AGENT_MUTANT']
+  if (wanted === undefined) return COMPOSITION
+  const { MUTANTS } = await import('../mutants/all.ts')
+  const mutant = MUTANTS.find((each) => each.name === wanted)
+  return mutant?.plant(COMPOSITION) ?? COMPOSITION
+}
+
+/** Writes down which of our commits were refused because somebody else holds the session. */
+function watched(inner: Store): Store {
+  return new Proxy(inner, {
+    get(target, verb) {
+      const method = target[verb as keyof Store] as (...args: unknown[]) => unknown
+      return (...args: unknown[]) => {
+        const result = method(...args)
+        if (result instanceof Promise)
+          void result.then(
+            (outcome) => tell(verb, outcome),
+            () => {},
+          )
+        return result
+      }
+    },
+  })
+}
+
+function tell(verb: string | symbol, outcome: { readonly kind?: string } | undefined): void {
+  if (outcome?.kind !== 'superseded' && outcome?.kind !== 'lost') return
+  note(folder, 'outcomes', `${name} ${String(verb)} ${outcome.kind}`)
+}

@@ -1,0 +1,357 @@
+import { readdirSync } from 'node:fs'
+import {
+  type EntryNumber,
+  entryNumber,
+  type MailNumber,
+  mailNumber,
+  sessionId,
+} from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import type { MailItem } from '../../src/store/queries.ts'
+import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../src/store/rows.ts'
+import { type Ack, agentOf, readAcks } from './courier.ts'
+import type { Host } from './host.ts'
+
+/**
+ * The checker stands outside: it knows the files that senders, tools, edges and models wrote, and
+ * compares them with the store once everything is at rest. It uses no code of the session.
+ */
+export interface Verdict {
+  readonly lost: string[]
+  readonly duplicated: string[]
+  readonly reordered: string[]
+  readonly idsChanged: string[]
+  /** Everything else that must not be. */
+  readonly broken: string[]
+  readonly counts: {
+    acknowledged: number
+    answered: number
+    givenUp: number
+    compactions: number
+    effects: number
+    takeovers: number
+    resent: number
+  }
+}
+
+interface Kept {
+  readonly session: SessionRow
+  readonly mail: readonly MailItem[]
+  readonly entries: readonly Entry[]
+  readonly replies: readonly ReplyRow[]
+}
+
+export async function check(host: Host, store: Store): Promise<Verdict> {
+  const verdict: Verdict = {
+    lost: [],
+    duplicated: [],
+    reordered: [],
+    idsChanged: [],
+    broken: [],
+    counts: {
+      acknowledged: 0,
+      answered: 0,
+      givenUp: 0,
+      compactions: 0,
+      effects: 0,
+      takeovers: 0,
+      resent: 0,
+    },
+  }
+  const kept = await readAll(host, store, verdict)
+  const acks = readdirSync(host.folder)
+    .filter((name) => name.startsWith('acks-'))
+    .flatMap((name) => readAcks(host.folder, name.slice('acks-'.length)))
+  checkMail(kept, acks, verdict)
+  const views = readViews(host)
+  for (const each of kept.values()) checkTranscript(each, views, verdict)
+  checkEffects(kept, host.lines('effects'), verdict)
+  checkSends(kept, host.lines('sends'), verdict)
+  checkAudit(await readAudit(store), kept, verdict)
+  for (const { sessionId: id, entry, problem } of await store.verify({})) {
+    verdict.broken.push(`verify: ${id} ${entry}: ${problem}`)
+  }
+  for (const line of host.lines('crashes')) verdict.broken.push(`actor crashed: ${line}`)
+  return verdict
+}
+
+async function readAll(host: Host, store: Store, verdict: Verdict): Promise<Map<string, Kept>> {
+  const sessions = await store.listSessions({ limit: 1_000 })
+  const found = sessions.map(({ id }) => id as string).sort()
+  const born = host.sessions.toSorted()
+  if (found.join() !== born.join()) verdict.idsChanged.push(`sessions ${born} became ${found}`)
+  const kept = new Map<string, Kept>()
+  for (const session of sessions) {
+    const { id } = session
+    const route = { agent: agentOf(id), channel: 'chat', address: id }
+    const leadsTo = (await store.findRoute(route))?.sessionId
+    if (leadsTo !== id) verdict.idsChanged.push(`the route of ${id} leads to ${leadsTo}`)
+    const replies = await store.listReplies({ sessionId: id, limit: 1_000 })
+    if (replies.length !== Math.min(1_000, session.replies)) {
+      verdict.lost.push(`${id} has ${session.replies} replies, ${replies.length} are there`)
+    }
+    const mail = await readMail(store, id)
+    kept.set(id, { session, mail, entries: await readEntries(store, session), replies })
+  }
+  return kept
+}
+
+async function readMail(store: Store, id: string): Promise<readonly MailItem[]> {
+  const mail: MailItem[] = []
+  for (let after: MailNumber = mailNumber(0); ; ) {
+    const page = await store.listMail({ sessionId: sessionId(id), after, limit: 1_000 })
+    mail.push(...page)
+    const last = page.at(-1)
+    if (last === undefined) return mail
+    after = last.number
+  }
+}
+
+async function readEntries(store: Store, { id, tail }: SessionRow): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for (let from = 1; from <= tail; from += 1_000) {
+    const to: EntryNumber = entryNumber(Math.min(tail, from + 999))
+    entries.push(...(await store.readEntries({ sessionId: id, from: entryNumber(from), to })))
+  }
+  return entries
+}
+
+async function readAudit(store: Store): Promise<readonly AuditRow[]> {
+  const rows: AuditRow[] = []
+  for (;;) {
+    const page = await store.readAudit({ after: rows.at(-1)?.cursor ?? 0, limit: 1_000 })
+    if (page.length === 0) return rows
+    rows.push(...page)
+  }
+}
+
+/** I1, I2, I4: what was acknowledged is there, once, where it was said to be, in order. */
+function checkMail(kept: ReadonlyMap<string, Kept>, acks: readonly Ack[], verdict: Verdict): void {
+  const places = new Map<string, string[]>()
+  for (const [id, { mail }] of kept) {
+    for (const [index, { number, key, source }] of mail.entries()) {
+      if (number !== index + 1) verdict.reordered.push(`${id} mail ${number} at place ${index + 1}`)
+      const name = `${source} ${key}`
+      places.set(name, [...(places.get(name) ?? []), `${id} ${number}`])
+    }
+  }
+  for (const [name, where] of places) {
+    if (where.length > 1) verdict.duplicated.push(`${name} is mail ${where.join(' and ')}`)
+  }
+  const newest = new Map<string, number>()
+  for (const { key, source, sessionId: id, mail } of acks) {
+    verdict.counts.acknowledged++
+    if (!places.get(`${source} ${key}`)?.includes(`${id} ${mail}`)) {
+      verdict.lost.push(`${key} was acknowledged as mail ${mail} of ${id}`)
+    }
+    if (!key.endsWith(`@${id}`)) verdict.idsChanged.push(`${key} was acknowledged by ${id}`)
+    const last = newest.get(`${source} ${id}`) ?? 0
+    if (mail <= last) verdict.reordered.push(`${key} is mail ${mail} behind ${last}`)
+    newest.set(`${source} ${id}`, mail)
+  }
+}
+
+/** (session, upto) of every step that was begun -> the keys that its context showed verbatim. */
+function readViews(host: Host): ReadonlyMap<string, readonly ReadonlySet<string>[]> {
+  const views = new Map<string, Set<string>[]>()
+  for (const line of host.lines('views')) {
+    const [id, upto, , ...keys] = line.split(' ')
+    const name = `${id} ${upto}`
+    views.set(name, [...(views.get(name) ?? []), new Set(keys)])
+  }
+  return views
+}
+
+/** I3, I10: each message once, in its lane's order, shown verbatim, answered once. */
+function checkTranscript(
+  { session, mail, entries }: Kept,
+  views: ReadonlyMap<string, readonly ReadonlySet<string>[]>,
+  verdict: Verdict,
+): void {
+  const { id } = session
+  const keys = new Map(mail.map(({ number, key }) => [number as number, key ?? '']))
+  const taken = new Map<number, Entry>()
+  const last = { user: 0, notification: 0 }
+  const answers = new Map<string, number>()
+  const givenUp = new Set<string>()
+  let open: string[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'input') {
+      const { mail: number, lane } = entry.meta
+      const key = keys.get(number) ?? `mail ${number}`
+      if (taken.has(number)) verdict.duplicated.push(`${key} is an entry of ${id} twice`)
+      if (number <= last[lane]) verdict.reordered.push(`${key} entered ${id} behind ${last[lane]}`)
+      last[lane] = number
+      taken.set(number, entry)
+      open.push(key)
+      if (!entry.body?.includes(`"${key} `)) verdict.broken.push(`${key} entered with another text`)
+    } else if (entry.kind === 'assistant') {
+      for (const key of answeredBy(entry)) answers.set(key, (answers.get(key) ?? 0) + 1)
+    } else if (entry.kind === 'turn') {
+      if (entry.meta.ended === 'failed') for (const key of open) givenUp.add(key)
+      open = []
+    } else if (entry.kind === 'compaction') {
+      verdict.counts.compactions++
+      const foreign = keysIn(entry.body ?? '').find((key) => !key.endsWith(`@${id}`))
+      if (foreign !== undefined) {
+        verdict.idsChanged.push(`the handoff ${entry.number} of ${id} speaks of ${foreign}`)
+      }
+    }
+  }
+  for (const item of mail) {
+    const key = item.key ?? ''
+    if (item.state !== 'settled') verdict.lost.push(`${key} is ${item.state} at rest`)
+    if (item.lane === 'control') continue
+    const entry = taken.get(item.number)
+    if (entry === undefined) {
+      verdict.lost.push(`${key} never entered the transcript of ${id}`)
+      continue
+    }
+    const times = answers.get(key) ?? 0
+    if (times > 1) verdict.duplicated.push(`${key} was answered ${times} times`)
+    if (times === 1) verdict.counts.answered++
+    else if (times === 0 && givenUp.has(key)) verdict.counts.givenUp++
+    else if (times === 0) verdict.lost.push(`${key} was never answered`)
+    if (!givenUp.has(key)) checkSeen({ entries, entry, key, id }, views, verdict)
+  }
+}
+
+/** The first step behind a message had it word for word, whatever was compacted meanwhile. */
+function checkSeen(
+  found: { entries: readonly Entry[]; entry: Entry; key: string; id: string },
+  views: ReadonlyMap<string, readonly ReadonlySet<string>[]>,
+  verdict: Verdict,
+): void {
+  const { entries, entry, key, id } = found
+  const step = entries
+    .slice(entry.number)
+    .find((each) => each.kind === 'assistant' && each.meta.upto >= entry.number)
+  if (step?.kind !== 'assistant') {
+    verdict.lost.push(`no step saw ${key}`)
+    return
+  }
+  const seen = views.get(`${id} ${step.meta.upto}`) ?? []
+  if (seen.length === 0 || seen.some((view) => !view.has(key))) {
+    verdict.lost.push(`the step at ${step.meta.upto} of ${id} did not see ${key}`)
+  }
+}
+
+function answeredBy(entry: Entry): readonly string[] {
+  const [, list = ''] = /"text":"answers: ([^"]*)"/.exec(entry.body ?? '') ?? []
+  return list.split(' ').filter(Boolean)
+}
+
+function keysIn(body: string): readonly string[] {
+  return body.match(/[a-z0-9]+-[0-9]+@[A-Za-z0-9_-]+/g) ?? []
+}
+
+/** I32: an effect belongs to a recorded call, at most once; one that ended well, exactly once. */
+function checkEffects(
+  kept: ReadonlyMap<string, Kept>,
+  effects: readonly string[],
+  verdict: Verdict,
+): void {
+  const left = new Map<string, number>()
+  for (const key of effects) left.set(key, (left.get(key) ?? 0) + 1)
+  verdict.counts.effects = effects.length
+  for (const [key, times] of left) {
+    if (times > 1) verdict.duplicated.push(`the effect ${key} happened ${times} times`)
+  }
+  for (const [id, { entries }] of kept) {
+    const outcomes = new Map<string, string>()
+    for (const entry of entries) {
+      if (entry.kind === 'result') outcomes.set(entry.meta.call, entry.meta.outcome)
+    }
+    for (const entry of entries) {
+      if (entry.kind !== 'assistant') continue
+      for (const call of entry.meta.calls) {
+        const key = `${id}-${entry.number}-${call}`
+        const outcome = outcomes.get(call)
+        const isEffect = entry.body?.includes(`"id":"${call}","input":{},"name":"effect"`)
+        if (outcome === undefined) verdict.broken.push(`the call ${key} has no result`)
+        if (isEffect && outcome === 'ok' && !left.has(key)) {
+          verdict.lost.push(`the call ${key} says ok and nothing happened`)
+        }
+        left.delete(key)
+      }
+    }
+  }
+  for (const key of left.keys()) verdict.broken.push(`the effect ${key} was never recorded`)
+}
+
+/** I31: sent at least once, first sends in order, a second one only by another runner. */
+function checkSends(
+  kept: ReadonlyMap<string, Kept>,
+  sends: readonly string[],
+  verdict: Verdict,
+): void {
+  const known = new Map<string, { attempt: number; claimants: string[] }>()
+  const newest = new Map<string, number>()
+  for (const line of sends) {
+    const [id = '', number = '', address = '', attempt = '', claimant = ''] = line.split(' ')
+    const name = `${id} ${number}`
+    const before = known.get(name)
+    if (before === undefined) {
+      const last = newest.get(`${id} ${address}`) ?? 0
+      if (Number(number) < last) verdict.reordered.push(`reply ${name} left behind ${last}`)
+      newest.set(`${id} ${address}`, Math.max(last, Number(number)))
+    } else {
+      verdict.counts.resent++
+      if (before.claimants.includes(claimant) || Number(attempt) <= before.attempt) {
+        verdict.duplicated.push(`reply ${name} was sent again by ${claimant}, attempt ${attempt}`)
+      }
+    }
+    const claimants = [...(before?.claimants ?? []), claimant]
+    known.set(name, { attempt: Number(attempt), claimants })
+  }
+  for (const [id, { replies }] of kept) {
+    const keys = new Set<string>()
+    for (const { number, key, state } of replies) {
+      if (state !== 'sent') verdict.lost.push(`reply ${number} of ${id} is ${state} at rest`)
+      if (!known.has(`${id} ${number}`)) verdict.lost.push(`reply ${number} of ${id} never left`)
+      if (keys.has(key)) verdict.duplicated.push(`two replies of ${id} have the key ${key}`)
+      keys.add(key)
+    }
+  }
+}
+
+/** I5, I6, I20: each operation begins and ends once, in one session, and beside no other. */
+function checkAudit(
+  rows: readonly AuditRow[],
+  kept: ReadonlyMap<string, Kept>,
+  verdict: Verdict,
+): void {
+  const running = new Map<string, string>()
+  const sessionOf = new Map<string, string>()
+  for (const { kind, sessionId: id, operation } of rows) {
+    if (kind === 'lease lost') verdict.counts.takeovers++
+    if (!kept.has(id)) verdict.idsChanged.push(`${kind} in ${id}, which was never created`)
+    if (!kind.startsWith('compaction ') || kind === 'compaction reverted' || operation === null) {
+      continue
+    }
+    if (kind === 'compaction started') {
+      const other = running.get(id)
+      if (other !== undefined) verdict.broken.push(`${operation} runs beside ${other} in ${id}`)
+      running.set(id, operation)
+      sessionOf.set(operation, id)
+    } else {
+      if (sessionOf.get(operation) !== id) {
+        verdict.idsChanged.push(`${operation} of ${sessionOf.get(operation)} ended in ${id}`)
+      }
+      if (running.get(id) !== operation) verdict.broken.push(`${operation} ended without running`)
+      running.delete(id)
+    }
+  }
+  for (const [id, operation] of running) verdict.broken.push(`${operation} of ${id} never ended`)
+}
+
+export function findingsOf(verdict: Verdict): readonly string[] {
+  const { lost, duplicated, reordered, idsChanged, broken } = verdict
+  return [
+    ...lost.map((text) => `lost: ${text}`),
+    ...duplicated.map((text) => `duplicated: ${text}`),
+    ...reordered.map((text) => `reordered: ${text}`),
+    ...idsChanged.map((text) => `id changed: ${text}`),
+    ...broken.map((text) => `broken: ${text}`),
+  ]
+}

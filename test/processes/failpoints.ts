@@ -1,0 +1,96 @@
+import { writeSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+import type { CommitVerb, Store } from '../../src/store/contract.ts'
+
+/**
+ * Named places at which a process ends, or stops, or hangs. `FAILPOINT=deliver.inside:2:kill` means:
+ * at the second delivery, inside its transaction, by SIGKILL. `before` and `after` wrap the store
+ * that a runner is handed; `inside` is planted in the writer's thread (plant.ts); the far ends (a
+ * model's step, a tool's effect, a handoff, a send) call `pass` themselves. No source file knows.
+ */
+export interface Failpoint {
+  readonly name: string
+  readonly count: number
+  readonly act: 'kill' | 'stop' | 'block'
+}
+
+/** The commits that a running agent makes. */
+const VERBS = [
+  'registerRunner',
+  'renew',
+  'dismissRunner',
+  'retireRunner',
+  'acquire',
+  'release',
+  'setWake',
+  'admit',
+  'settleControl',
+  'deliver',
+  'commitReply',
+  'commitResults',
+  'recover',
+  'claimCompaction',
+  'commitCompaction',
+  'failCompaction',
+  'claimReply',
+  'settleReply',
+] as const satisfies readonly CommitVerb[]
+
+const FAR_ENDS = ['step', 'effect.before', 'effect.after', 'handoff', 'send.before', 'send.after']
+
+export const FAILPOINTS: readonly string[] = [
+  ...VERBS.flatMap((verb) => [`${verb}.before`, `${verb}.inside`, `${verb}.after`]),
+  ...FAR_ENDS,
+]
+
+/** Only a commit that did something has an interesting "after". */
+const DID_NOTHING = ['none', 'held', 'superseded', 'refused', 'lost', 'alive', 'fence-changed']
+
+export function readFailpoint(text: string | undefined): Failpoint | null {
+  if (text === undefined || text === '') return null
+  const [name = '', count = '1', act = 'kill'] = text.split(':')
+  return { name, count: Number(count), act: act as Failpoint['act'] }
+}
+
+const present = readFailpoint(process.env['FAILPOINT'])
+const cell = new Int32Array(new SharedArrayBuffer(4))
+/** Longer than any lease that tests use, shorter than their patience. */
+const BLOCK_MS = 2_500
+let passed = 0
+
+/** Counts a passage through a place; at the one that was named, something happens to the process. */
+export function pass(name: string): void {
+  if (present?.name !== name || ++passed !== present.count) return
+  switch (present.act) {
+    case 'kill':
+      process.kill(process.pid, 'SIGKILL')
+      // The signal may take a moment; nothing else may happen in it.
+      Atomics.wait(cell, 0, 0)
+      break
+    case 'stop':
+      writeSync(1, 'stopping\n')
+      process.kill(process.pid, 'SIGSTOP')
+      Atomics.wait(cell, 0, 0, 20)
+      break
+    case 'block':
+      writeSync(1, 'blocking\n')
+      Atomics.wait(cell, 0, 0, BLOCK_MS)
+      break
+    default:
+      present.act satisfies never
+  }
+}
+
+export function withFailpoints(store: Store): Store {
+  const verb = present?.name.split('.')[0]
+  if (!isMainThread || verb === undefined || !VERBS.some((known) => known === verb)) return store
+  const name = verb as CommitVerb
+  const call = store[name] as (request: unknown) => Promise<{ readonly kind: string }>
+  const wrapped = async (request: unknown) => {
+    pass(`${name}.before`)
+    const outcome = await call(request)
+    if (!DID_NOTHING.includes(outcome.kind)) pass(`${name}.after`)
+    return outcome
+  }
+  return { ...store, [name]: wrapped }
+}

@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { operationId, sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { type AgentOptions, LIMITS } from './agent-options.ts'
+import { agentOf } from './courier.ts'
+import { LOGS } from './far-ends.ts'
+
+const AGENT = join(import.meta.dirname, 'agent.ts')
+const PLANT = pathToFileURL(join(import.meta.dirname, 'plant.ts')).href
+/** Compiled once for all: a process then starts in a fifth of a second instead of a whole one. */
+const COMPILED = join(tmpdir(), 'throughline-compiled')
+// A killed process leaves its pages to the kernel, so a disk in memory proves the same.
+const MEMORY_DISK = '/dev/shm'
+
+/** Every process that was started and has not ended; whatever fails, none of them stays behind. */
+const living = new Set<Life>()
+process.once('exit', killAll)
+
+export function killAll(): void {
+  for (const life of living) life.kill()
+}
+
+/** For the end of a test, also of a failed one. */
+export async function endAll(): Promise<void> {
+  killAll()
+  await Promise.all([...living].map((life) => life.ended))
+}
+
+/** One machine's worth of agents: a folder, a store in it, and processes that share it. */
+export class Host {
+  readonly folder: string
+  readonly path: string
+  readonly sessions: readonly string[]
+
+  private constructor(folder: string, sessions: readonly string[]) {
+    this.folder = folder
+    this.path = join(folder, 'store.db')
+    this.sessions = sessions
+  }
+
+  static async make(
+    sessions: readonly string[],
+    disk: 'memory' | 'real' = 'memory',
+  ): Promise<Host> {
+    const place = disk === 'memory' && existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir()
+    const host = new Host(mkdtempSync(join(place, 'throughline-agents-')), sessions)
+    for (const file of LOGS) writeFileSync(join(host.folder, file), '')
+    await host.using(async (store) => {
+      for (const id of sessions) {
+        const agent = agentOf(id)
+        const outcome = await store.createSession({
+          id: sessionId(id),
+          agent,
+          limits: LIMITS,
+          policy: 'steer',
+          route: { agent, channel: 'chat', address: id },
+          operation: operationId(randomUUID()),
+        })
+        if (outcome.kind !== 'created') throw new Error(`${id} is ${outcome.kind}`)
+      }
+    })
+    return host
+  }
+
+  start(
+    options: Omit<AgentOptions, 'folder' | 'path'>,
+    { failpoint, mutant }: { readonly failpoint?: string; readonly mutant?: string } = {},
+  ): Life {
+    mkdirSync(COMPILED, { recursive: true })
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const isPlanted = failpoint !== undefined || mutant !== undefined
+    const told: AgentOptions = { ...options, folder: this.folder, path: this.path }
+    const child = spawn(process.execPath, [AGENT, JSON.stringify(told)], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        ...env,
+        NODE_COMPILE_CACHE: COMPILED,
+        ...(isPlanted && { NODE_OPTIONS: `--import=${PLANT}` }),
+        ...(failpoint !== undefined && { FAILPOINT: failpoint }),
+        ...(mutant !== undefined && { AGENT_MUTANT: mutant }),
+      },
+    })
+    return new Life(child)
+  }
+
+  async using<Value>(work: (store: Store) => Promise<Value>): Promise<Value> {
+    const store = await openSqliteStore({ path: this.path, busyMs: 20_000 })
+    try {
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  }
+
+  /** Senders finish what they are at and send nothing more. */
+  askForQuiet(): void {
+    writeFileSync(join(this.folder, 'quiet'), '')
+  }
+
+  lines(file: (typeof LOGS)[number]): readonly string[] {
+    return readFileSync(join(this.folder, file), 'utf8').split('\n').slice(0, -1)
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** One process from its start to its end. */
+export class Life {
+  readonly child: ChildProcess
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
+  readonly ready: Promise<void>
+  stdout = ''
+  stderr = ''
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    living.add(this)
+    child.stdin?.on('error', () => {})
+    child.stdout?.on('data', (data) => {
+      this.stdout += String(data)
+    })
+    child.stderr?.on('data', (data) => {
+      this.stderr += String(data)
+    })
+    this.ended = once(child, 'exit').then(([code, signal]) => {
+      living.delete(this)
+      return { code, signal }
+    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    child.stdout?.once('data', () => resolve())
+    this.ready = Promise.race([promise, this.ended]).then(() => {})
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.child.kill(signal)
+  }
+}
+
+/** Waits until something is so; says what was waited for when it never is. */
+export async function until(
+  what: string,
+  test: () => boolean | Promise<boolean>,
+  { withinMs = 20_000, everyMs = 25 } = {},
+): Promise<void> {
+  const end = performance.now() + withinMs
+  while (!(await test())) {
+    if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
+
+/** Nothing waits, runs or is on its way. */
+export async function isAtRest(store: Store): Promise<boolean> {
+  for (const row of await store.listSessions({ state: 'open', limit: 1_000 })) {
+    const { control, user, notification } = row.pending
+    if (control + user + notification > 0 || row.turnState === 'running') return false
+    if (row.operation !== null || (row.by === 'digest' && row.rewrites < 3)) return false
+  }
+  return (await store.listReplies({ state: 'waiting', limit: 1 })).length === 0
+}

@@ -1,0 +1,42 @@
+import { isMainThread } from 'node:worker_threads'
+import type { CommitVerb } from '../../src/store/contract.ts'
+import { RULES } from '../../src/store/rules/rules.ts'
+import type { Change, Rule } from '../../src/store/rules/ruling.ts'
+import { pass, readFailpoint } from './failpoints.ts'
+
+/**
+ * Loaded before everything else in every thread of a child (`NODE_OPTIONS=--import`), because the
+ * rules of a store run in its own threads. Replaces rules by those of a planted bug, and plants the
+ * failpoints inside a transaction.
+ */
+const rules = RULES as Record<CommitVerb, Rule<CommitVerb>>
+
+const mutantName = process.env['AGENT_MUTANT']
+if (!isMainThread && mutantName !== undefined) {
+  const { MUTANTS } = await import('../mutants/all.ts')
+  const { COMPOSITION } = await import('../simulation/composition.ts')
+  const mutant = MUTANTS.find(({ name }) => name === mutantName)
+  if (mutant === undefined) throw new Error(`no mutant ${mutantName}`)
+  Object.assign(rules, mutant.plant(COMPOSITION).rules)
+}
+
+const failpoint = readFailpoint(process.env['FAILPOINT'])
+if (!isMainThread && failpoint?.name.endsWith('.inside')) {
+  const verb = failpoint.name.split('.')[0] as CommitVerb
+  const rule = rules[verb]
+  rules[verb] = (rows, request, stamp) => {
+    const ruling = rule(rows, request, stamp)
+    if (ruling.change === undefined) return ruling
+    return { ...ruling, change: deadlyChange(ruling.change, failpoint.name) }
+  }
+}
+
+/** Ends the process when its rows are written and its audit row and commit are not. */
+function deadlyChange(change: Change, name: string): Change {
+  return Object.defineProperty({ ...change }, 'attempts', {
+    get: () => {
+      pass(name)
+      return change.attempts
+    },
+  })
+}

@@ -1,0 +1,120 @@
+import type { SessionId } from '../../src/base/ids.ts'
+import type { NewAuditLine } from '../../src/events/line.ts'
+import type { AuditWriter } from '../../src/events/log.ts'
+import { SessionTrail } from '../../src/events/trail.ts'
+import type { Store } from '../../src/store/contract.ts'
+import type { InputLane } from '../../src/store/rows.ts'
+
+/**
+ * A store that writes the audit lines of the process which uses it, for tests of processes that do
+ * not write them by themselves: a picture is taken whenever an actor looks.
+ */
+export function auditedStore(store: Store, log: AuditWriter): Store {
+  const trails = new Map<SessionId, Held>()
+  const born = (sessionId: string, operationId: string, reason: string) =>
+    log.write({ kind: 'session created', sessionId, operationId, entry: 0, reason })
+  const end = (sessionId: SessionId, reason: 'released' | 'shutdown' | 'lost') => {
+    trails.get(sessionId)?.trail.lost(reason)
+    trails.delete(sessionId)
+  }
+  const picture = async (sessionId: SessionId) => {
+    const session = await store.findSession(sessionId)
+    const held = trails.get(sessionId)
+    if (session === undefined || held === undefined || session.fence !== held.fence) return session
+    const operations = await store.listOperations({ sessionId, limit: 32 })
+    const mail = freshMail()
+    held.trail.looked({
+      session,
+      operations,
+      // Read when the next picture is taken: the actor asks for its mail after this one.
+      get waiting() {
+        return [...mail.user.values(), ...mail.notification.values()]
+      },
+    })
+    held.mail = mail
+    return session
+  }
+  return {
+    ...store,
+    findSession: picture,
+    async listMail(query) {
+      const items = await store.listMail(query)
+      const mail = trails.get(query.sessionId)?.mail
+      for (const { number, lane } of items) {
+        if (lane !== 'control') mail?.[lane].set(number, { number, lane })
+      }
+      return items
+    },
+    async createSession(request) {
+      const outcome = await store.createSession(request)
+      if (outcome.kind === 'created') born(outcome.session.id, request.operation, 'created')
+      return outcome
+    },
+    async startAfresh(request) {
+      const outcome = await store.startAfresh(request)
+      if (outcome.kind === 'started') born(outcome.sessionId, request.operation, 'afresh')
+      return outcome
+    },
+    async admit(request) {
+      const outcome = await store.admit(request)
+      if (outcome.kind === 'admitted') {
+        const { sessionId, mail } = outcome
+        log.write(mailLine('message admitted', sessionId, mail, request.lane))
+      }
+      return outcome
+    },
+    async withdraw(request) {
+      const outcome = await store.withdraw(request)
+      const { sessionId, mail } = request
+      if (outcome.kind === 'withdrawn') log.write(mailLine('message withdrawn', sessionId, mail))
+      return outcome
+    },
+    async acquire(request) {
+      const outcome = await store.acquire(request)
+      if (outcome.kind === 'acquired') {
+        const { lease, abandoned } = outcome
+        end(lease.sessionId, 'lost')
+        const trail = new SessionTrail(log, lease, abandoned)
+        trails.set(lease.sessionId, { trail, fence: lease.fence, mail: freshMail() })
+      }
+      return outcome
+    },
+    async commitReply(request) {
+      const { lease, ends } = request
+      if (ends !== undefined) trails.get(lease.sessionId)?.trail.endsTurn(ends.how)
+      return store.commitReply(request)
+    },
+    async release(request) {
+      const outcome = await store.release(request)
+      const { sessionId } = request.lease
+      const reason = request.reason === 'idle' ? 'released' : 'shutdown'
+      if (outcome.kind === 'done') end(sessionId, reason)
+      return outcome
+    },
+    async retireRunner(request) {
+      for (const sessionId of [...trails.keys()]) end(sessionId, 'shutdown')
+      return store.retireRunner(request)
+    },
+  }
+}
+
+interface Held {
+  readonly trail: SessionTrail
+  readonly fence: number
+  mail: Mail
+}
+
+type Mail = Readonly<Record<InputLane, Map<number, { number: number; lane: InputLane }>>>
+
+function freshMail(): Mail {
+  return { user: new Map(), notification: new Map() }
+}
+
+function mailLine(
+  kind: 'message admitted' | 'message withdrawn',
+  sessionId: string,
+  mail: number,
+  reason = 'withdrawn',
+): NewAuditLine {
+  return { kind, sessionId, mailbox: { from: mail, to: mail }, reason }
+}

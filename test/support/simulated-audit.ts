@@ -1,0 +1,51 @@
+import type { NewAuditLine } from '../../src/events/line.ts'
+import { Prover } from '../../src/events/prover.ts'
+import { WitnessCheck } from '../../src/events/witness.ts'
+import { memoryReads } from '../../src/store/memory/reads.ts'
+import type { MemoryTables } from '../../src/store/memory/tables.ts'
+import type { Rows } from '../../src/store/rules/ruling.ts'
+import type { Composition } from '../simulation/composition.ts'
+import { runSeed } from '../simulation/run.ts'
+import { auditedStore } from './audited.ts'
+
+/** Runs one seed with a log for every life of every process, and judges the logs. */
+export async function auditSeed(seed: number, composition: Composition): Promise<Prover> {
+  const logs: NewAuditLine[][] = []
+  let tables: Rows | null = null
+  const audited: Composition = {
+    ...composition,
+    rules: {
+      ...composition.rules,
+      registerRunner(rows, request, stamp) {
+        tables = rows
+        return composition.rules.registerRunner(rows, request, stamp)
+      },
+    },
+    store(store) {
+      const lines: NewAuditLine[] = []
+      logs.push(lines)
+      return auditedStore(composition.store(store), { write: (line) => lines.push(line) })
+    },
+  }
+  await runSeed(seed, audited)
+  const prover = new Prover()
+  for (const [file, lines] of logs.entries()) {
+    for (const [index, facts] of lines.entries()) {
+      const line = { ...facts, log: `log-${file}`, line: index + 1, time: '' }
+      prover.read({ line, mark: { file, line: index + 1 } })
+    }
+  }
+  // The rules are handed the tables themselves, which is more than their type tells.
+  const reads = memoryReads(tables as unknown as MemoryTables)
+  const check = new WitnessCheck(
+    {
+      listSessions: async (query) => reads.listSessions(query),
+      readAudit: async (query) => reads.readAudit(query),
+      verify: async (query) => reads.verify(query),
+    },
+    prover,
+  )
+  await check.run(() => {})
+  prover.judge(check)
+  return prover
+}
