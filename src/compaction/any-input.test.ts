@@ -79,11 +79,15 @@ describe('whatever goes in', () => {
       fc.asyncProperty(messages, fc.nat(12), options, async (list, count, given) => {
         const before = [...turns(count), ...list]
         const result = await compact(before, { ...given, family: 'generic' })
-        // An image cannot be shortened; that it does not fit is seen only by the check.
-        const hasBytes = /"type":"(?:image|file|opaque)"/.test(JSON.stringify(before))
-        if (!hasBytes) expect(result).not.toMatchObject({ outcome: 'refused' })
+        expect(result).not.toMatchObject({ outcome: 'refused' })
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        examples: [
+          [[], 3, { budget: { windowTokens: 500, targetTokens: 420 }, preset: 'hermes' }],
+          [[user('and')], 2, { budget: { windowTokens: 9_000, userTokens: 93 } }],
+        ],
+      },
     )
   })
 
@@ -96,6 +100,12 @@ describe('whatever goes in', () => {
       budget: { targetTokens: 3_000 },
     })
     expect(result.outcome).toBe('compacted')
+  })
+
+  it('cannot fit where the newest request is a picture larger than its target', async () => {
+    const request: Message = { role: 'user', parts: [{ type: 'text', text: 'look' }, image] }
+    const result = await compact([...turns(9), request], { budget: { targetTokens: 900 } })
+    expect(result).toMatchObject({ outcome: 'cannot-fit', reason: 'newest-message-too-large' })
   })
 
   it('may hold several handoffs: the first one is built upon, the others are read', async () => {

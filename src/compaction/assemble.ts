@@ -1,5 +1,5 @@
 import type { Handoff } from '../message/handoff.ts'
-import type { Message, SystemMessage, ToolMessage, UserMessage } from '../message/message.ts'
+import type { Message, SystemMessage } from '../message/message.ts'
 import { clearMessage } from './clear.ts'
 import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan.ts'
@@ -75,8 +75,10 @@ function clip(message: Message, index: number, request: TailRequest): Message {
 }
 
 /** What a message weighs beside its texts: framing, ids, images of a request. */
-function withoutBodies(message: ToolMessage | UserMessage): Message {
-  return message.role === 'tool'
-    ? { ...message, parts: message.parts.map((part) => ({ ...part, output: [] })) }
-    : { ...message, parts: message.parts.filter((part) => part.type !== 'text') }
+export function withoutBodies(message: Message): Message {
+  if (message.role === 'tool') {
+    return { ...message, parts: message.parts.map((part) => ({ ...part, output: [] })) }
+  }
+  if (message.role !== 'user') return message
+  return { ...message, parts: message.parts.filter((part) => part.type !== 'text') }
 }

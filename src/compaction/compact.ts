@@ -8,7 +8,7 @@ import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
 import { measure, tokensBetween } from '../tokens/measure.ts'
-import { assemble, systemMessagesOf } from './assemble.ts'
+import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
 import { resolveBudget } from './budget.ts'
 import { check, type Verdict } from './check.ts'
 import type { CountTokens } from './counters.ts'
@@ -92,6 +92,7 @@ export async function compact(
     }),
     overheadTokens: (options.overheadTokens ?? 0) + sumTokens(pins),
     carriedTokens: sumTokens(middle),
+    countBare: (message) => counters.countMessage(withoutBodies(message)),
   })
   timings.lap('plan')
 

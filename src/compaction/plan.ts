@@ -83,6 +83,8 @@ export interface PlanRequest {
   readonly carriedTokens?: number
   /** The size of a summary that already exists; room is made for it. */
   readonly summaryTokens?: number
+  /** What a message weighs without the texts that can be clipped; taken for nothing if absent. */
+  readonly countBare?: (message: Message) => number
 }
 
 /** The same input gives the same plan. Expects well paired messages (`repairPairs`). */
@@ -126,28 +128,30 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   )
   const unprotected = cutWithin(measured, layout.headFrom, newestFrom, keepMax)
   let cut = Math.min(protectedFrom, unprotected)
-  let clipTokens = clipLevel(measured, { from: cut, incoming, tailMax })
+  const clipFrom = (from: number) =>
+    clipLevel(measured, { from, incoming, tailMax, countBare: request.countBare ?? (() => 0) })
+  let clipTokens = clipFrom(cut)
   if (clipTokens === 'too-large') {
     // Protection is a wish, the window is a fact: only the newest step is kept at any price.
     cut = unprotected
-    clipTokens = clipLevel(measured, { from: cut, incoming, tailMax })
+    clipTokens = clipFrom(cut)
   }
   const last = messages[end - 1]
   if (clipTokens === 'too-large' && last !== undefined && isFinalReply(last)) {
     cut = end
     clipTokens = undefined
   }
+  const hasEarlier = layout.handoffAt !== undefined
+  let headTokens = tokensBetween(measured, layout.headFrom, cut)
+  if (!hasEarlier && headTokens < HEAD_TOKENS_MIN && cut > layout.headFrom) {
+    cut = layout.headFrom
+    clipTokens = clipFrom(cut)
+    headTokens = 0
+  }
   if (clipTokens === 'too-large') {
     const reason = 'newest-message-too-large'
     const tokens = tokensBetween(measured, newestFrom, end)
     return { kind: 'cannot-fit', reason, tokensBefore, tokens, room: tailMax }
-  }
-
-  const hasEarlier = layout.handoffAt !== undefined
-  let headTokens = tokensBetween(measured, layout.headFrom, cut)
-  if (!hasEarlier && headTokens < HEAD_TOKENS_MIN) {
-    cut = layout.headFrom
-    headTokens = 0
   }
   if (cut === layout.headFrom && clipTokens === undefined) {
     const reason = hasEarlier ? 'already-compacted' : 'nothing-to-cut'
@@ -250,24 +254,33 @@ function cutWithin(
  */
 function clipLevel(
   measured: Measured,
-  tail: { from: number; incoming: number; tailMax: number },
+  tail: {
+    from: number
+    incoming: number
+    tailMax: number
+    countBare: (message: Message) => number
+  },
 ): number | undefined | 'too-large' {
   const { messages } = measured
   const end = messages.length
   const tokens = tokensBetween(measured, tail.from, end)
   if (tokens <= tail.tailMax) return undefined
 
-  const clippable: number[] = []
+  const clippable: { size: number; bare: number }[] = []
   for (let index = tail.from; index < end; index++) {
-    if (isClippable(messages[index], index, tail.incoming, end)) {
-      clippable.push(tokensBetween(measured, index, index + 1))
-    }
+    const message = messages[index]
+    if (message === undefined || !isClippable(message, index, tail.incoming, end)) continue
+    const size = tokensBetween(measured, index, index + 1)
+    clippable.push({ size, bare: tail.countBare(message) })
   }
-  let left = tail.tailMax - (tokens - clippable.reduce((sum, size) => sum + size, 0))
-  clippable.sort((a, b) => a - b)
-  for (const [index, size] of clippable.entries()) {
+  let left = tail.tailMax - (tokens - clippable.reduce((sum, { size }) => sum + size, 0))
+  clippable.sort((a, b) => a.size - b.size)
+  for (const [index, { size }] of clippable.entries()) {
     const level = Math.floor(left / (clippable.length - index))
-    if (size > level) return level >= CLIP_TOKENS_MIN ? level : 'too-large'
+    if (size > level) {
+      const canReach = clippable.slice(index).every(({ bare }) => bare + CLIP_TOKENS_MIN <= level)
+      return canReach ? level : 'too-large'
+    }
     left -= size
   }
   return 'too-large'
@@ -276,14 +289,9 @@ function clipLevel(
 /** A stub that names the original takes about this much. */
 const CLIP_TOKENS_MIN = 80
 
-function isClippable(
-  message: Message | undefined,
-  index: number,
-  incoming: number,
-  end: number,
-): boolean {
+function isClippable(message: Message, index: number, incoming: number, end: number): boolean {
   return (
-    message?.role === 'tool' || (message?.role === 'user' && index === end - 1 && incoming === end)
+    message.role === 'tool' || (message.role === 'user' && index === end - 1 && incoming === end)
   )
 }
 

@@ -220,6 +220,19 @@ describe('auditLogs', () => {
     }
   })
 
+  it('goes on where the same process had let go, and still sees a stranger in between', async () => {
+    const again = nextHolder('a', 8, [{ kind: 'lease lost', reason: 'released' }])
+    const third = nextHolder('a', 8).map((line) => ({ ...line, fence: 3 })) as NewAuditLine[]
+    const mine = logText([...lifeOf('a'), ...again, ...third])
+    expect(await brokenBy(mine)).toEqual([])
+    const stranger = logText(nextHolder('a', 8), { log: 'two' })
+    expect(await brokenBy(mine, stranger)).toEqual(['fences'])
+    expect(await brokenBy(stranger, mine)).toEqual(['fences'])
+    const older = again.map((line, index) => (index === 0 ? { ...line, entry: 5, base: 0 } : line))
+    const back = logText([...lifeOf('a'), ...older] as NewAuditLine[])
+    expect(await brokenBy(back)).toEqual(['bases', 'entries'])
+  })
+
   it('sees compactions of two holders that overlap', async () => {
     const own = { operationId: 'op-2', base: 4, entry: 3, trigger: 'manual' }
     const next = nextHolder('a', 3, [{ kind: 'compaction started', ...own }])

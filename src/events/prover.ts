@@ -156,7 +156,13 @@ export class Prover {
       this.#broken('fences', line.sessionId, problem, mark)
     }
     session.newest.set(line.log, Math.max(newest, fence))
-    if (other === undefined) session.spans.set(fence, new Span(told))
+    if (other !== undefined) return
+    const before = session.spans.get(fence - 1)
+    if (before?.log === line.log && before.isAtRest) {
+      session.spans.delete(fence - 1)
+      session.spans.set(fence, before)
+      before.reopen(told, this.findings)
+    } else session.spans.set(fence, new Span(told))
   }
 
   /** Lines that only the holder of the session may write. */
@@ -256,6 +262,9 @@ function judgeSpans(sessionId: string, session: SessionRecord, findings: Finding
   for (const span of session.inOrder()) {
     if (before !== null) {
       const marks = [before.last, span.acquired]
+      if (span.firstFence <= before.fence) {
+        broken('fences', `fence ${before.fence} had two holders`, ...marks)
+      }
       if (span.firstEntry < before.lastEntry) {
         const problem = `fence ${span.fence} begins at entry ${span.firstEntry}, fence ${before.fence} was at ${before.lastEntry}`
         broken('entries', problem, ...marks)

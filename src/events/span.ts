@@ -32,7 +32,8 @@ interface Owed {
 
 export class Span {
   readonly log: string
-  readonly fence: number
+  readonly firstFence: number
+  fence: number
   readonly acquired: Mark
   readonly firstEntry: number
   readonly firstBase: number
@@ -62,7 +63,8 @@ export class Span {
 
   constructor({ line, mark }: Told) {
     this.log = line.log
-    this.fence = line.fence ?? 0
+    this.firstFence = line.fence ?? 0
+    this.fence = this.firstFence
     this.acquired = mark
     this.last = mark
     this.firstEntry = line.entry ?? 0
@@ -75,6 +77,29 @@ export class Span {
   /** The holder gave a session at rest back: nothing can have happened that no line tells. */
   get isClean(): boolean {
     return this.end === 'released'
+  }
+
+  /** Whether the next acquisition by the same process can go on with this summary. */
+  get isAtRest(): boolean {
+    return this.isClean && this.running === null && this.turn === null
+  }
+
+  /**
+   * The same process acquires the session again, which it had given back in order. Nobody was in
+   * between, so both are one summary: a session that is let go after every turn costs no memory.
+   */
+  reopen({ line, mark }: Told, findings: Findings): void {
+    const broken = (law: LawName, problem: string) =>
+      findings.broken({ law, problem, sessionId: line.sessionId, marks: [this.last, mark] })
+    const { entry = 0, base = 0 } = line
+    if (entry < this.lastEntry) broken('entries', `entry ${entry} comes after ${this.lastEntry}`)
+    if (base < this.base) broken('bases', `entry ${this.base} was the base, then ${base}`)
+    this.fence = line.fence ?? this.fence
+    this.end = null
+    this.last = mark
+    this.lastEntry = Math.max(this.lastEntry, entry)
+    this.#appended = Math.max(this.#appended, entry)
+    this.base = Math.max(this.base, base)
   }
 
   read(told: Told, findings: Findings): void {

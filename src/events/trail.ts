@@ -148,10 +148,10 @@ export class SessionTrail {
   }
 
   #tellOperations(picture: PictureFacts): void {
-    const { session, context } = picture
+    const { session } = picture
     for (const row of picture.operations.toReversed()) {
       if (row.fence !== this.#lease.fence) continue
-      const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, session, context)
+      const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, picture)
       // Abandoned means that there is a next holder, and that one tells it.
       if (followed.isEnded || row.state === 'running' || row.state === 'abandoned') continue
       followed.isEnded = true
@@ -161,18 +161,14 @@ export class SessionTrail {
     for (const id of this.#operations.keys()) if (!known.has(id)) this.#operations.delete(id)
   }
 
-  #tellStarted(
-    row: OperationFacts,
-    session: SessionFacts,
-    context: PictureFacts['context'],
-  ): Followed {
+  #tellStarted(row: OperationFacts, { session, waiting, context }: PictureFacts): Followed {
     const identity = this.#identityOf(row)
-    const { user, notification } = session.delivered
+    const numbers = waiting.map(({ number }) => number)
     this.#log.write({
       kind: 'compaction started',
       ...identity,
       entry: session.tail,
-      mailbox: mailRange(Math.min(user, notification) + 1, session.mail),
+      mailbox: mailRange(Math.min(...numbers), Math.max(...numbers)),
       trigger: row.trigger,
       tokensBefore: context?.tokens,
       reason: row.reason,

@@ -54,13 +54,20 @@ class Account {
   readonly withdrawn = new RangeSet()
   /** The largest entry that a committed step had in its context. */
   seen = 0
+  running: string | null = null
+}
+
+/** The phases of one operation that the store's audit has. */
+interface Phases {
+  started: boolean
+  ended: boolean
 }
 
 export class WitnessCheck implements Vouching {
   readonly #witness: Witness
   readonly #prover: Prover
   readonly #accounts = new Map<string, Account>()
-  readonly #known = new Set<string>()
+  readonly #phases = new Map<string, Phases>()
 
   constructor(witness: Witness, prover: Prover) {
     this.#witness = witness
@@ -126,6 +133,13 @@ export class WitnessCheck implements Vouching {
       case 'message delivered':
         for (const mail of listOf(facts['mail'])) account.delivered.add(mail, mail)
         break
+      case 'lease acquired':
+        if (account.running !== null) {
+          const problem = `${account.running} ran on when fence ${countOf(facts['fence'])} was acquired`
+          this.#broken('store-operations', row.sessionId, problem)
+          account.running = null
+        }
+        break
       case 'step committed':
         account.seen = Math.max(account.seen, countOf(facts['upto']))
         break
@@ -149,13 +163,24 @@ export class WitnessCheck implements Vouching {
       const problem = `${id} covers entry ${countOf(facts['covers'])}, and no step has seen more than ${account.seen}`
       this.#broken('store-messages', sessionId, problem)
     }
+    const phases = this.#phases.get(id) ?? { started: false, ended: false }
+    this.#phases.set(id, phases)
+    if (state === 'started') {
+      phases.started = true
+      if (account.running !== null) {
+        const problem = `${id} started in the store while ${account.running} ran`
+        this.#broken('store-operations', sessionId, problem)
+      }
+      account.running = id
+    } else {
+      phases.ended = true
+      if (account.running === id) account.running = null
+    }
     const told = state === 'started' ? operation?.started : operation?.ended
-    if (told === undefined || told === null) {
+    if (operation === undefined || told === undefined || told === null) {
       this.#missing(id, sessionId, fence, state)
       return
     }
-    this.#known.add(id)
-    if (operation === undefined) return
     const pairs: (readonly [string, unknown, unknown])[] = [
       ['session', operation.sessionId, sessionId],
       ['fence', operation.fence, fence],
@@ -173,7 +198,6 @@ export class WitnessCheck implements Vouching {
   /** Excused is only a process that died between the commit and its line. */
   #missing(id: string, sessionId: string, fence: number, state: string): void {
     const span = this.#prover.sessions.get(sessionId)?.spans.get(fence)
-    this.#known.add(id)
     if (span !== undefined && !span.isClean) {
       this.#prover.findings.open('store-operations', `${id} ${state}`)
     } else this.#broken('store-operations', sessionId, `no log tells that ${id} ${saying(state)}`)
@@ -181,9 +205,17 @@ export class WitnessCheck implements Vouching {
 
   #compareOperations(): void {
     for (const [id, { sessionId, started, ended }] of this.#prover.operations) {
-      if (this.#known.has(id)) continue
-      const marks = [started, ended].filter((mark) => mark !== null)
-      this.#broken('store-operations', sessionId, `the store knows nothing of ${id}`, ...marks)
+      const phases = this.#phases.get(id)
+      if (started !== null && phases?.started !== true) {
+        this.#broken('store-operations', sessionId, `the store has no start of ${id}`, started)
+      }
+      if (ended !== null && phases?.ended !== true) {
+        this.#broken('store-operations', sessionId, `the store has no end of ${id}`, ended)
+      }
+    }
+    for (const [id, { started }] of this.#phases) {
+      if (!started)
+        this.#broken('store-operations', null, `${id} ended in the store without a start`)
     }
   }
 

@@ -11,7 +11,7 @@ import type { Pool } from './pool.ts'
 import { anthropic } from './protocols/anthropic.ts'
 import { chat } from './protocols/chat.ts'
 import { google } from './protocols/google.ts'
-import { type Protocol, splice } from './protocols/protocol.ts'
+import { type Collector, type Protocol, splice } from './protocols/protocol.ts'
 import { codex, responses } from './protocols/responses.ts'
 import { openProvider } from './providers/open.ts'
 import type { ProviderPart, ProviderStream } from './providers/provider.ts'
@@ -24,6 +24,8 @@ export interface Desk {
   readonly credentials: Credentials
   readonly clock: Clock
 }
+
+type FinishPart = Extract<ProviderPart, { kind: 'finish' }>
 
 const OPENING_MS_MAX = 50
 
@@ -60,10 +62,10 @@ class Try implements AsyncIterator<Piece> {
   readonly #desk: Desk
   readonly #protocol: Protocol
   readonly #waiting: Piece[] = []
-  #collector
+  readonly #collector: Collector
   #exchange: Exchange | undefined
   #stream: ProviderStream | undefined
-  #finish: Extract<ProviderPart, { kind: 'finish' }> | undefined
+  #finish: FinishPart | undefined
   #complaint: Complaint | undefined
   #fault: Malformation | undefined
   #isEnded = false
@@ -189,14 +191,19 @@ class Try implements AsyncIterator<Piece> {
         wire: exchange.record,
         ...(this.#complaint !== undefined && { complaint: this.#complaint }),
         ...(fault !== undefined && { fault }),
-        ...(this.#finish !== undefined && { end: this.#finish }),
+        ...(this.#finish !== undefined && { end: this.#withOwnFinish(this.#finish) }),
         nowMs: this.#desk.clock.now(),
       })
     // After the judgement: an exchange that nothing ended is ended here, and that is no interrupt.
     exchange.abort('consumer')
     const end = this.#endPiece(outcome)
-    if (outcome.kind === 'finished') this.#waiting.push(...callsOf(end.reply))
-    this.#waiting.push(end)
+    const calls = outcome.kind === 'finished' ? callsOf(end.reply) : []
+    this.#waiting.push(...calls, calls.length > 0 ? withCalls(end) : end)
+  }
+
+  #withOwnFinish(end: FinishPart): FinishPart {
+    const { finish } = this.#collector
+    return end.finish === 'broken' && finish !== undefined ? { ...end, finish } : end
   }
 
   #endPiece(outcome: Outcome): EndPiece {
@@ -218,6 +225,13 @@ class Try implements AsyncIterator<Piece> {
       ...(contextTokens !== undefined && { contextTokens }),
     }
   }
+}
+
+/** Servers that end an answer with calls as any other, or in a word of their own, mean the same. */
+function withCalls(end: EndPiece): EndPiece {
+  const { outcome } = end
+  const isPlain = outcome.kind === 'finished' && ['stop', 'other'].includes(outcome.finish)
+  return isPlain ? { ...end, outcome: { kind: 'finished', finish: 'tool-calls' } } : end
 }
 
 function callsOf(reply: AssistantMessage | null): readonly Piece[] {

@@ -132,14 +132,14 @@ export class SessionActor {
         this.#begin(() => this.#runStep(effect.turn, effect.context))
         break
       case 'abortStep':
-        this.#step.abort()
+        this.#step.abort('stopped')
         break
       case 'startTools':
         this.#tools = new AbortController()
         this.#begin(() => this.#runTools(effect.entry, effect.calls))
         break
       case 'abortTools':
-        this.#tools.abort()
+        this.#tools.abort('stopped')
         break
       case 'writeHandoff':
         this.#handoff = new AbortController()

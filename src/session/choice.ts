@@ -41,3 +41,16 @@ export function waitUntil(state: State, at: number): Chosen {
 export function settle(state: State, mail: readonly MailNumber[]): Advance {
   return commit(state, { verb: 'settleControl', request: { lease: state.lease, mail } })
 }
+
+/** Whether a model may be asked for a handoff: by the store's record, and by our own. */
+export function mayAsk(
+  state: State,
+  picture: Picture,
+  decisions: Decisions,
+  asks: 'automatic' | 'manual' = 'automatic',
+): ReturnType<Decisions['mayAskModel']> {
+  const { at, settings, handoffRetryAt } = state
+  const waitMs = handoffRetryAt - at.mono
+  if (asks === 'automatic' && waitMs > 0) return { kind: 'wait', waitMs }
+  return decisions.mayAskModel(picture.operations, at.wall, settings, asks)
+}

@@ -4,7 +4,7 @@ import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { CompactionBy, OperationRow } from '../store/rows.ts'
-import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
+import { type Chosen, commit, commitNew, fencedBy, mayAsk, settle } from './choice.ts'
 import type { Decisions } from './decisions.ts'
 import { budgetOf, isHeldByRevert, isOverHard, rangeTokens } from './room.ts'
 import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
@@ -128,8 +128,8 @@ export function claimManual(
 ): Chosen {
   const running = runningOf(picture)
   if (running !== undefined && running.by !== 'rewrite') return null
-  const { settings, at } = state
-  const asked = decisions.mayAskModel(picture.operations, at.wall, settings, 'manual')
+  const { settings } = state
+  const asked = mayAsk(state, picture, decisions, 'manual')
   const covers = decisions.planCover(picture, 'manual', settings)
   if (asked.kind === 'wait' || covers === null) return settle(state, [mail.number])
   return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
@@ -163,7 +163,7 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
   if (!isOverHard(picture) && state.overflow === null) return null
   const running = runningOf(picture)
   if (running !== undefined && running.by !== 'rewrite') return 'wait'
-  const { settings, at } = state
+  const { settings } = state
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
   const covers = decisions.planCover(picture, trigger, settings)
   // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
@@ -177,7 +177,7 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
   const digests = failed.filter(({ by }) => by === 'digest')
   if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, picture)
   const hasFailed = failed.some(({ by }) => by === 'model')
-  const asked = decisions.mayAskModel(picture.operations, at.wall, settings)
+  const asked = mayAsk(state, picture, decisions)
   const by = hasFailed || asked.kind === 'wait' ? 'digest' : 'model'
   return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
 }
@@ -199,13 +199,13 @@ function giveUp(state: State, { session }: Picture): Chosen {
 
 /** Beside the turn: above the soft limit, for a digest that a model should rewrite, at rest. */
 export function claimInBackground(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { session, context, operations } = picture
+  const { session, context } = picture
   if (session.operation !== null || state.handoff.kind !== 'none') return null
-  const { settings, at } = state
+  const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
-  if (decisions.mayAskModel(operations, at.wall, settings).kind === 'wait') return null
+  if (mayAsk(state, picture, decisions).kind === 'wait') return null
   const trigger: Trigger = isDue ? 'background' : 'idle'
   if ((isDue && !isHeldByRevert(picture)) || state.idleDue) {
     const covers = decisions.planCover(picture, trigger, settings)

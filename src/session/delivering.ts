@@ -1,5 +1,5 @@
 import { REWRITES_MAX } from '../store/bounds.ts'
-import { type Chosen, commit, commitNew, fencedBy, waitUntil } from './choice.ts'
+import { type Chosen, commit, commitNew, fencedBy, mayAsk, waitUntil } from './choice.ts'
 import type { Decisions } from './decisions.ts'
 import { only, type Picture, type State } from './state.ts'
 
@@ -45,7 +45,7 @@ export function rest(state: State, picture: Picture, decisions: Decisions): Chos
   }
   // A digest keeps the session ready in the store's eyes: letting go would only acquire it again.
   if (session.by === 'digest' && session.rewrites < REWRITES_MAX) {
-    const asked = decisions.mayAskModel(picture.operations, at.wall, settings)
+    const asked = mayAsk(state, picture, decisions)
     if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
   }
   if (state.restingSince === null) return only({ ...state, restingSince: at.mono })

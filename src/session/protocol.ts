@@ -62,6 +62,8 @@ export function openState(request: {
     turnedDown: null,
     idleDue: false,
     overflow: null,
+    handoffFailures: 0,
+    handoffRetryAt: 0,
     failures: 0,
     retryAt: 0,
     collect: null,
@@ -167,7 +169,7 @@ function absorbCommit(state: State, committed: Committed): Advance {
     return { state: { ...state, phase: 'ended' }, effects: [{ kind: 'end', how: 'released' }] }
   }
   const refusals = SUCCESSES.includes(outcome.kind) ? 0 : state.refusals + 1
-  const free: State = { ...state, busy: null, stale: true, refusals }
+  const free: State = { ...backOff(state, committed), busy: null, stale: true, refusals }
   const asked = state.busy
   if (refusals === 0 || outcome.kind === 'superseded' || asked === null || asked === 'look') {
     return only(free)
@@ -176,6 +178,21 @@ function absorbCommit(state: State, committed: Committed): Advance {
     asked.verb === 'revert' || asked.verb === 'pin' || asked.verb === 'changeSettings'
   const [mail] = turnsDown ? (asked.request.settles ?? []) : []
   return only(mail === undefined ? free : { ...free, turnedDown: mail, revert: { kind: 'none' } })
+}
+
+/** A model that fails is left alone for a while, by our own monotonic clock too (I25, I27). */
+function backOff(state: State, { verb, outcome }: Committed): State {
+  const { handoff } = state
+  if (verb === 'commitCompaction' && outcome.kind === 'committed') {
+    return { ...state, handoffFailures: 0, handoffRetryAt: 0 }
+  }
+  if (verb !== 'failCompaction' || handoff.kind === 'none' || handoff.operation.by === 'digest') {
+    return state
+  }
+  const handoffFailures = state.handoffFailures + 1
+  const { retryMs, retryMsMax } = state.settings
+  const waitMs = Math.min(retryMsMax, retryMs * 2 ** Math.min(handoffFailures, 20))
+  return { ...state, handoffFailures, handoffRetryAt: state.at.mono + waitMs }
 }
 
 const SUCCESSES: readonly string[] = [

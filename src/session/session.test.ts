@@ -7,6 +7,7 @@ import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
+import { MemoryTables } from '../store/memory/tables.ts'
 import type { Limits } from '../store/rows.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
@@ -64,9 +65,11 @@ interface Host {
 }
 
 /** One process: the real runner on virtual time. */
-function host({ store = openMemoryStore(), timeline = new Timeline(), ...parts }: Host = {}) {
+function host({ timeline = new Timeline(), ...parts }: Host = {}) {
+  const wall = () => 1_000_000 + timeline.now
+  const { store = openMemoryStore({ tables: new MemoryTables({ clock: wall }) }) } = parts
   const clock: Clock = {
-    now: () => 1_000_000 + timeline.now,
+    now: wall,
     monotonic: () => timeline.now,
     after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
   }
@@ -214,12 +217,12 @@ describe('a session', () => {
     }
     const process = host({ writer })
     const id = await create(process.store, 'a')
-    await fill(process, id, 40)
+    await fill(process, id, 70)
     const operations = await process.store.listOperations({ sessionId: id, limit: 50 })
     expect(
       operations.filter((row) => row.by === 'digest' && row.state === 'committed'),
     ).not.toEqual([])
-    expect(process.model.last.at(-1)).toContain('(a 39)')
+    expect(process.model.last.at(-1)).toContain('(a 69)')
     isDown = false
     await process.run(120_000)
     expect((await rowOf(process.store, id)).by).toBe('rewrite')

@@ -85,6 +85,9 @@ export interface State {
   readonly idleDue: boolean
   /** The provider found the context of this turn too long, whatever our count says. */
   readonly overflow: { readonly turn: number; readonly base: EntryNumber } | null
+  /** Handoffs by a model that failed in a row here; counted beside the store's, whose clock may jump. */
+  readonly handoffFailures: number
+  readonly handoffRetryAt: number
   readonly failures: number
   /** Nothing is tried before this (monotonic), after the store or the model failed. */
   readonly retryAt: number

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
-import { postgresBench } from './benches/postgres.ts'
+import { dropSchemas, postgresBench } from './benches/postgres.ts'
 
 let server: TestServer | { readonly problem: string }
 
@@ -11,14 +11,15 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  if ('stop' in server) await server.stop()
+  if ('problem' in server) return
+  await dropSchemas(server.url)
+  await server.stop()
 })
 
 describe('store contract on postgres', () => {
   describe.each(Object.entries(STORE_CONTRACT))('%s', (_theme, cases) => {
-    it.each(cases.map((each) => [each.name, each] as const))('%s', async (_name, each, ...rest) => {
-      void rest
-      if ('problem' in server) return
+    it.for(cases.map((each) => [each.name, each] as const))('%s', async ([, each], context) => {
+      if ('problem' in server) return context.skip(server.problem)
       await using bench = await postgresBench(server.url)
       await each.run(bench)
     })

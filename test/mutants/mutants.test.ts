@@ -3,8 +3,8 @@ import { COMPOSITION } from '../simulation/composition.ts'
 import { runSeeds } from '../simulation/tally.ts'
 import { MUTANTS } from './all.ts'
 
-/** The rarest needs a few hundred; most are caught by the first ten. */
-const SEEDS_MAX = 600
+/** The rarest needs some hundred; most are caught by the first ten. */
+const SEEDS_MAX = 1_000
 
 describe('the simulation catches', () => {
   it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', async (_name, mutant) => {

@@ -80,9 +80,8 @@ async function end(): Promise<void> {
 async function compose(): Promise<Composition> {
   const wanted = process.env['AGENT_MUTANT']
   if (wanted === undefined) return COMPOSITION
-  const { MUTANTS } = await import('../mutants/all.ts')
-  const mutant = MUTANTS.find((each) => each.name === wanted)
-  return mutant?.plant(COMPOSITION) ?? COMPOSITION
+  const { plantMutant } = await import('./planted.ts')
+  return plantMutant(wanted)
 }
 
 /** Writes down which of our commits were refused because somebody else holds the session. */

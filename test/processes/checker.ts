@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/contract.ts'
 import type { MailItem } from '../../src/store/queries.ts'
 import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../src/store/rows.ts'
 import { type Ack, agentOf, readAcks } from './courier.ts'
-import type { Host } from './host.ts'
+import { type Host, isAtRest, until } from './host.ts'
 
 /**
  * The checker stands outside: it knows the files that senders, tools, edges and models wrote, and
@@ -41,7 +41,24 @@ interface Kept {
   readonly replies: readonly ReplyRow[]
 }
 
-export async function check(host: Host, store: Store): Promise<Verdict> {
+/** Waits until all is at rest, ends the agents in order, looks. */
+export async function judge(host: Host, withinMs = REST_MS_MAX): Promise<Verdict> {
+  return await host.using(async (store) => {
+    const isQuiet = await until('all is at rest', () => isAtRest(store), { withinMs }).then(
+      () => true,
+      () => false,
+    )
+    const faults = await host.end()
+    const verdict = await check(host, store)
+    verdict.broken.push(...faults)
+    if (!isQuiet) verdict.broken.push(`not at rest after ${withinMs} ms`)
+    return verdict
+  })
+}
+
+const REST_MS_MAX = 25_000
+
+async function check(host: Host, store: Store): Promise<Verdict> {
   const verdict: Verdict = {
     lost: [],
     duplicated: [],
@@ -64,7 +81,10 @@ export async function check(host: Host, store: Store): Promise<Verdict> {
     .flatMap((name) => readAcks(host.folder, name.slice('acks-'.length)))
   checkMail(kept, acks, verdict)
   const views = readViews(host)
-  for (const each of kept.values()) checkTranscript(each, views, verdict)
+  for (const each of kept.values()) {
+    checkTranscript(each, views, verdict)
+    checkWriters(each, verdict)
+  }
   checkEffects(kept, host.lines('effects'), verdict)
   checkSends(kept, host.lines('sends'), verdict)
   checkAudit(await readAudit(store), kept, verdict)
@@ -116,7 +136,7 @@ async function readEntries(store: Store, { id, tail }: SessionRow): Promise<read
   return entries
 }
 
-async function readAudit(store: Store): Promise<readonly AuditRow[]> {
+export async function readAudit(store: Store): Promise<readonly AuditRow[]> {
   const rows: AuditRow[] = []
   for (;;) {
     const page = await store.readAudit({ after: rows.at(-1)?.cursor ?? 0, limit: 1_000 })
@@ -216,6 +236,17 @@ function checkTranscript(
   }
 }
 
+/** I7, I8: under one fence there is one writer; a holder's name begins its operations. */
+function checkWriters({ session, entries }: Kept, verdict: Verdict): void {
+  const writers = new Map<number, string>()
+  for (const { fence, operation, number } of entries) {
+    const writer = operation.split('-')[0] ?? ''
+    const known = writers.get(fence) ?? writer
+    writers.set(fence, known)
+    if (known !== writer) verdict.broken.push(`entry ${number} of ${session.id} has two writers`)
+  }
+}
+
 /** The first step behind a message had it word for word, whatever was compacted meanwhile. */
 function checkSeen(
   found: { entries: readonly Entry[]; entry: Entry; key: string; id: string },
@@ -304,8 +335,14 @@ function checkSends(
     const claimants = [...(before?.claimants ?? []), claimant]
     known.set(name, { attempt: Number(attempt), claimants })
   }
-  for (const [id, { replies }] of kept) {
+  for (const [id, { replies, entries }] of kept) {
     const keys = new Set<string>()
+    const told = new Set(replies.map(({ entry }) => entry))
+    for (const entry of entries) {
+      if (answeredBy(entry).length > 0 && !told.has(entry.number)) {
+        verdict.lost.push(`the answer at ${entry.number} of ${id} has no reply`)
+      }
+    }
     for (const { number, key, state } of replies) {
       if (state !== 'sent') verdict.lost.push(`reply ${number} of ${id} is ${state} at rest`)
       if (!known.has(`${id} ${number}`)) verdict.lost.push(`reply ${number} of ${id} never left`)

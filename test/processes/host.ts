@@ -21,23 +21,16 @@ const MEMORY_DISK = '/dev/shm'
 
 /** Every process that was started and has not ended; whatever fails, none of them stays behind. */
 const living = new Set<Life>()
-process.once('exit', killAll)
-
-export function killAll(): void {
+process.once('exit', () => {
   for (const life of living) life.kill()
-}
-
-/** For the end of a test, also of a failed one. */
-export async function endAll(): Promise<void> {
-  killAll()
-  await Promise.all([...living].map((life) => life.ended))
-}
+})
 
 /** One machine's worth of agents: a folder, a store in it, and processes that share it. */
 export class Host {
   readonly folder: string
   readonly path: string
   readonly sessions: readonly string[]
+  readonly #lives: Life[] = []
 
   private constructor(folder: string, sessions: readonly string[]) {
     this.folder = folder
@@ -87,7 +80,29 @@ export class Host {
         ...(mutant !== undefined && { AGENT_MUTANT: mutant }),
       },
     })
-    return new Life(child)
+    const life = new Life(child)
+    this.#lives.push(life)
+    return life
+  }
+
+  /** Ends every agent in order; tells of those that ended otherwise, now or before. */
+  async end(): Promise<readonly string[]> {
+    // Before that it would not know what the signal means.
+    await Promise.all(this.#lives.map((life) => life.ready))
+    for (const life of this.#lives) if (life.isAlive) life.kill('SIGTERM')
+    const ends = await Promise.all(this.#lives.map((life) => life.ended))
+    return ends.flatMap(({ code, signal }, index) =>
+      code === 0 || signal === 'SIGKILL'
+        ? []
+        : [`a process ended with ${code ?? signal}: ${this.#lives[index]?.stderr.slice(0, 800)}`],
+    )
+  }
+
+  /** For the end of a test, also of a failed one. */
+  async remove(): Promise<void> {
+    for (const life of this.#lives) life.kill()
+    await Promise.all(this.#lives.map((life) => life.ended))
+    rmSync(this.folder, { recursive: true, force: true })
   }
 
   async using<Value>(work: (store: Store) => Promise<Value>): Promise<Value> {
@@ -106,10 +121,6 @@ export class Host {
 
   lines(file: (typeof LOGS)[number]): readonly string[] {
     return readFileSync(join(this.folder, file), 'utf8').split('\n').slice(0, -1)
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
@@ -138,6 +149,10 @@ export class Life {
     const { promise, resolve } = Promise.withResolvers<void>()
     child.stdout?.once('data', () => resolve())
     this.ready = Promise.race([promise, this.ended]).then(() => {})
+  }
+
+  get isAlive(): boolean {
+    return living.has(this)
   }
 
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {

@@ -13,11 +13,8 @@ const rules = RULES as Record<CommitVerb, Rule<CommitVerb>>
 
 const mutantName = process.env['AGENT_MUTANT']
 if (!isMainThread && mutantName !== undefined) {
-  const { MUTANTS } = await import('../mutants/all.ts')
-  const { COMPOSITION } = await import('../simulation/composition.ts')
-  const mutant = MUTANTS.find(({ name }) => name === mutantName)
-  if (mutant === undefined) throw new Error(`no mutant ${mutantName}`)
-  Object.assign(rules, mutant.plant(COMPOSITION).rules)
+  const { plantMutant } = await import('./planted.ts')
+  Object.assign(rules, plantMutant(mutantName).rules)
 }
 
 const failpoint = readFailpoint(process.env['FAILPOINT'])

@@ -77,7 +77,7 @@ async function weather(before: Progress): Promise<Progress> {
     disk: values.disk === 'memory' ? 'memory' : 'real',
   })
   const findings = findingsOf(verdict)
-  if (findings.length === 0) remove()
+  if (findings.length === 0) await remove()
   else
     console.log([`storm ${storms + 1}, kept in ${folder}:`, ...findings.slice(0, 20)].join('\n  '))
   const { lost, duplicated, reordered, idsChanged, broken, counts } = verdict

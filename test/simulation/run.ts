@@ -32,7 +32,7 @@ export async function runSeed(
     { length: chance.between(1, 3) },
     (_, index) => new SimProcess(world, laws, `p${index}`, false),
   )
-  const roughMs = chance.between(4_000, 14_000)
+  const roughMs = chance.between(3_000, 11_000)
   new Workload(world, laws, client, processes).plan(roughMs)
   for (const process of processes) process.start()
 

@@ -13,7 +13,7 @@ describe('the simulation', () => {
     ).toEqual([])
     expect(missingCounters(tally)).toEqual([])
     expect(tally.seeds).toBe(SEEDS)
-  }, 200_000)
+  }, 230_000)
 
   it('gives the same run for the same seed, event for event', async () => {
     const [first, second] = [await runSeed(7, undefined, true), await runSeed(7, undefined, true)]

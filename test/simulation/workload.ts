@@ -32,7 +32,7 @@ export class Workload {
     const { chance, timeline } = this.#world
     const sessions = chance.between(1, 2)
     for (let index = 0; index < sessions; index++) this.#create(index)
-    const acts = chance.between(15, 60)
+    const acts = chance.between(10, 45)
     for (let index = 0; index < acts; index++) {
       timeline.plan(null, chance.between(10, until), () => this.#act())
     }

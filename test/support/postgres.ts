@@ -138,16 +138,9 @@ export function newSchema(): string {
 }
 
 /** A hand that is not the store's. */
-export async function asAdmin<Value>(
-  url: string,
-  work: (client: pg.Client) => Promise<Value>,
-): Promise<Value> {
+export async function connectAdmin(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return client
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { AssistantMessage } from '../../message/message.ts'
 import type { CallUsage, ModelRequest } from '../model.ts'
-import type { Malformation } from '../outcome.ts'
+import type { Finish, Malformation } from '../outcome.ts'
 import type { ModelRoute } from '../route.ts'
 
 /**
@@ -25,6 +25,8 @@ export interface Collector {
   /** The answer; if it did not come to its end, what of it can stand: no calls, nothing half. */
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
   readonly fault?: Malformation | undefined
+  /** Why it ended, where a package takes an item that it does not know for the end of everything. */
+  readonly finish?: Finish | undefined
   /** What an answer that broke off will be billed for, where the provider says so beforehand. */
   readonly usage?: CallUsage | undefined
 }

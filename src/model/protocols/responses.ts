@@ -3,7 +3,7 @@ import { openaiResponses } from '../../message/codecs/openai-responses.ts'
 import { render } from '../../message/dialects/render.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
-import type { Malformation } from '../outcome.ts'
+import type { Finish, Malformation } from '../outcome.ts'
 import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
 
 /** OpenAI's Responses: an answer is a list of items, each of which comes whole at its end. */
@@ -22,16 +22,29 @@ export const codex: Protocol = {
   writeMembers({ messages }) {
     const first = messages.findIndex((message) => message.role !== 'system')
     const start = first === -1 ? messages.length : first
-    const system = messages.slice(0, start).map((message: Message) => textOf(message))
-    const instructions = system.join('\n\n') || 'You are a helpful assistant.'
-    return membersOf({ instructions, ...render(messages.slice(start), 'openai-responses') })
+    const instructions = messages.slice(0, start).map(textOf).join('\n\n')
+    // System text further down would be refused there; it keeps its place in the user's rank.
+    const rest = messages
+      .slice(start)
+      .map(
+        (message): Message =>
+          message.role === 'system'
+            ? { role: 'user', parts: message.parts, synthetic: true }
+            : message,
+      )
+    return membersOf({
+      instructions: instructions || 'You are a helpful assistant.',
+      ...render(rest, 'openai-responses'),
+    })
   },
 }
 
-const READ = ['message', 'reasoning', 'function_call', 'custom_tool_call', 'local_shell_call']
+const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call']
+const READ = ['message', 'reasoning', ...CALLS]
 
 class ResponsesCollector implements Collector {
   fault: Malformation | undefined
+  finish: Finish | undefined
   readonly #items: JsonObject[] = []
   #open = ''
   #id: JsonValue | undefined
@@ -46,9 +59,12 @@ class ResponsesCollector implements Collector {
       case 'response.output_item.done':
         return this.#close(event['item'])
       case 'response.created':
+        this.#checkId(event['response'])
+        return undefined
       case 'response.completed':
       case 'response.incomplete':
         this.#checkId(event['response'])
+        this.finish = this.#finishOf(event['response'])
         return undefined
       default:
         return undefined
@@ -70,6 +86,15 @@ class ResponsesCollector implements Collector {
     this.#items.push(item)
     if (item['type'] === 'message') this.#open = ''
     return READ.includes(String(item['type'])) ? undefined : item
+  }
+
+  #finishOf(response: JsonValue | undefined): Finish {
+    const details = isObject(response) ? response['incomplete_details'] : undefined
+    const reason = isObject(details) ? details['reason'] : undefined
+    if (reason === 'max_output_tokens') return 'length'
+    if (reason === 'content_filter') return 'content-filter'
+    if (reason !== undefined) return 'other'
+    return this.#items.some((item) => CALLS.includes(String(item['type']))) ? 'tool-calls' : 'stop'
   }
 
   #checkId(response: JsonValue | undefined): void {

@@ -29,7 +29,7 @@ export function optionsFor(call: ProviderCall): Options {
           openai: {
             // Never kept at the provider's: a session must not depend on what another host stores.
             store: false,
-            include: ['reasoning.encrypted_content'],
+            ...(canThink(route.model) && { include: ['reasoning.encrypted_content'] }),
             ...(effort !== undefined && effort !== 'none' && { reasoningSummary: 'auto' }),
             ...openaiOptions(effort, cacheKey),
           },
@@ -49,6 +49,11 @@ export function optionsFor(call: ProviderCall): Options {
     case 'openai-compatible':
       return common
   }
+}
+
+/** Thoughts go back only sealed; older models refuse the wish for the seal. */
+function canThink(model: string): boolean {
+  return !/(?:^|[^a-z0-9])(?:gpt-[34]|chatgpt|gpt-5[^/]*-chat)/.test(model.toLowerCase())
 }
 
 function openaiOptions(effort: ProviderCall['effort'], cacheKey: string | undefined) {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
-import { OutcomeUnknownError } from '../errors.ts'
+import { OutcomeUnknownError, StoreDamagedError } from '../errors.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Change, Rule, Ruling, Stamp } from '../rules/ruling.ts'
 import type { Connections, Loan } from './connections.ts'
 import { ServerFailure, translate } from './failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
+import { SCHEMA } from './schema.ts'
 import { Snapshot } from './snapshot.ts'
 import { writeChange } from './write.ts'
 
@@ -13,15 +14,22 @@ import { writeChange } from './write.ts'
 const ROUNDS_MAX = 8
 const CONFLICTS_MAX = 20
 const BEGIN = { text: 'begin isolation level read committed read write' }
-// One clock for all hosts: the server's (decision 21).
+// One clock for all hosts: the server's (decision 21). The schema comes along, because a newer
+// program may have changed it while this one was running.
 const CLOCK = {
-  text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at',
+  text: `select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at, schema
+    from store where one = 1`,
   values: [],
 }
 
 export interface Committed<Verb extends CommitVerb> {
   readonly outcome: OutcomeOf<Verb>
   readonly change: Change | undefined
+}
+
+export interface Terms {
+  readonly place: string
+  readonly busyMs: number
 }
 
 /**
@@ -36,12 +44,12 @@ export interface Committed<Verb extends CommitVerb> {
 export async function commitVerb<Verb extends CommitVerb>(
   connections: Connections,
   { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
-  { place, busyMs }: { readonly place: string; readonly busyMs: number },
+  { place, busyMs }: Terms,
 ): Promise<Committed<Verb>> {
   const started = performance.now()
   for (let tries = 0; ; tries++) {
     try {
-      return await tryOnce(connections, verb, request)
+      return await tryOnce(connections, verb, request, place)
     } catch (error) {
       const waitedMs = performance.now() - started
       const kind = error instanceof ServerFailure ? error.kind : 'refused'
@@ -56,11 +64,12 @@ async function tryOnce<Verb extends CommitVerb>(
   connections: Connections,
   verb: Verb,
   request: RequestOf<Verb>,
+  place: string,
 ): Promise<Committed<Verb>> {
   const loan = await connections.loan()
   let ended = false
   try {
-    const { ruling, at } = await decide(loan, verb, request)
+    const { ruling, at } = await decide(loan, verb, request, place)
     const { outcome, change } = ruling
     if (change !== undefined) await write(loan, verb, change, at)
     ended = change !== undefined
@@ -76,10 +85,15 @@ async function decide<Verb extends CommitVerb>(
   loan: Loan,
   verb: Verb,
   request: RequestOf<Verb>,
+  place: string,
 ): Promise<{ readonly ruling: Ruling<OutcomeOf<Verb>>; readonly at: number }> {
   const snapshot = new Snapshot(strengthsOf(verb))
   const answers = await snapshot.load(loan, prefetch(verb, request), [BEGIN, CLOCK])
-  const at = answers[1]?.[0]?.['at'] as number
+  const { at, schema } = (answers[1]?.[0] ?? {}) as { at: number; schema: number }
+  if (schema !== SCHEMA) {
+    const problem = `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`
+    throw new StoreDamagedError({ path: place, problem })
+  }
   const stamp: Stamp = { at, seed: randomBytes(16).toString('hex') }
   const rule = RULES[verb] as unknown as Rule<Verb>
   for (let round = 0; round < ROUNDS_MAX; round++) {

@@ -18,8 +18,6 @@ export interface Query {
   readonly values?: readonly unknown[]
 }
 
-/** Calls that may wait for a connection in this process before more are refused (I24). */
-const WAITING_MAX = 10_000
 /** The server's time-outs come first; this one is for a server that has become silent. */
 const SILENCE_MS = 5_000
 const INT8 = 20
@@ -46,10 +44,6 @@ export class Connections {
   }
 
   async loan(): Promise<Loan> {
-    if (this.#pool.waitingCount >= WAITING_MAX) {
-      const problem = `${WAITING_MAX} calls already wait for a connection`
-      throw new StoreBusyError({ waitedMs: 0, problem })
-    }
     const started = performance.now()
     try {
       return new Loan(await this.#pool.connect())
@@ -128,7 +122,7 @@ export class Loan {
   }
 }
 
-/** For work outside the pool: migrating and listening. */
+/** A connection beside the pool, for listening. */
 export function newClient(options: ConnectionOptions): pg.Client {
   const client = new pg.Client({
     ...settings(options),

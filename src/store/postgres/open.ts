@@ -1,14 +1,15 @@
-import type { RunnerId, SessionId } from '../../base/ids.ts'
+import type { RunnerId } from '../../base/ids.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import type { Change } from '../rules/ruling.ts'
-import { type Committed, commitVerb } from './commit.ts'
-import { type ConnectionOptions, Connections, newClient, placeOf } from './connections.ts'
-import { ServerFailure, translate } from './failure.ts'
+import { type Committed, commitVerb, type Terms } from './commit.ts'
+import { type ConnectionOptions, Connections, placeOf } from './connections.ts'
+import { translate } from './failure.ts'
+import { House } from './house.ts'
 import { postgresReads } from './reads.ts'
 import { migrate } from './schema.ts'
-import { indexSome, unindexedSessions } from './search.ts'
+import { queueOf, Turns } from './turns.ts'
 import { Watch } from './watch.ts'
 
 export interface PostgresOptions {
@@ -32,8 +33,6 @@ const DEFAULTS = {
   statementMs: 10_000,
   pollMs: 1_000,
 }
-/** Indexing waits until appends have paused for so long. */
-const INDEX_DELAY_MS = 100
 
 /**
  * Opens a store in a PostgreSQL database, or makes it: `postgres://user:password@host/database`, with
@@ -44,39 +43,46 @@ const INDEX_DELAY_MS = 100
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const settings = { ...DEFAULTS, ...options, url }
   const place = placeOf(settings)
-  const client = newClient(settings)
+  const connections = new Connections(settings)
   try {
-    await client.connect()
-    await migrate(client, { place, schema: settings.schema })
+    const loan = await connections.loan()
+    try {
+      await migrate(loan, { place, schema: settings.schema })
+    } finally {
+      loan.end()
+    }
   } catch (error) {
-    throw error instanceof StoreRefusedError
-      ? error
-      : translate(new ServerFailure(error), place, settings.busyMs)
-  } finally {
-    await client.end().catch(() => {})
+    await connections.close()
+    throw translate(error, place, settings.busyMs)
   }
-  return storeOver(new PostgresEngine(settings, place))
+  return storeOver(new PostgresEngine(connections, settings, place))
 }
 
 class PostgresEngine implements Engine {
   readonly #settings: ConnectionOptions & { readonly pollMs: number }
   readonly #place: string
+  readonly #terms: Terms
   readonly #connections: Connections
   readonly #reads
   readonly #watch: Watch
+  readonly #house: House
+  readonly #turns = new Turns()
   readonly #listeners = new Set<() => void>()
   readonly #running = new Set<Promise<unknown>>()
-  readonly #unindexed = new Set<SessionId>()
-  #indexing: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
 
-  constructor(settings: ConnectionOptions & { readonly pollMs: number }, place: string) {
+  constructor(
+    connections: Connections,
+    settings: ConnectionOptions & { readonly pollMs: number },
+    place: string,
+  ) {
     this.#settings = settings
     this.#place = place
-    this.#connections = new Connections(settings)
-    this.#reads = postgresReads(this.#connections)
-    this.#watch = new Watch(this.#connections, settings, () => this.#tell())
-    void this.#follow(this.#findUnindexed())
+    this.#terms = { place, busyMs: settings.busyMs }
+    this.#connections = connections
+    this.#reads = postgresReads(connections)
+    this.#watch = new Watch(connections, settings, () => this.#tell())
+    this.#house = new House(connections)
   }
 
   async commit<Verb extends CommitVerb>(
@@ -84,9 +90,11 @@ class PostgresEngine implements Engine {
     request: RequestOf<Verb>,
   ): Promise<OutcomeOf<Verb>> {
     this.#checkOpen(verb)
-    const { busyMs } = this.#settings
-    const done = commitVerb(this.#connections, { verb, request }, { place: this.#place, busyMs })
-    const committed = await this.#follow(done)
+    const committed = await this.#follow(
+      this.#turns.take(queueOf(request), () =>
+        commitVerb(this.#connections, { verb, request }, this.#terms),
+      ),
+    )
     if (committed.change !== undefined) this.#spread(verb, request, committed)
     return committed.outcome
   }
@@ -120,8 +128,8 @@ class PostgresEngine implements Engine {
   }
 
   async #close(): Promise<void> {
-    clearTimeout(this.#indexing)
     await this.#watch.close()
+    await this.#house.close()
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
     await this.#connections.close()
   }
@@ -143,41 +151,8 @@ class PostgresEngine implements Engine {
       this.#watch.add((request as RequestOf<'registerRunner'>).id)
     }
     if (verb !== 'renew') this.#watch.notify(holdersOf(change))
-    for (const { sessionId } of change.entries ?? []) this.#unindexed.add(sessionId)
-    this.#indexSoon()
+    this.#house.add(change)
     this.#tell()
-  }
-
-  #indexSoon(): void {
-    if (this.#unindexed.size === 0 || this.#closing !== undefined) return
-    this.#indexing ??= setTimeout(() => {
-      this.#indexing = undefined
-      void this.#follow(this.#index())
-    }, INDEX_DELAY_MS)
-    this.#indexing.unref()
-  }
-
-  async #findUnindexed(): Promise<void> {
-    try {
-      for (const id of await unindexedSessions(this.#connections)) this.#unindexed.add(id)
-    } catch {
-      // Found again when the store is next opened, and read directly until then.
-    }
-    this.#indexSoon()
-  }
-
-  /** Behind the append path, a batch of each session in turn; what fails is left for later. */
-  async #index(): Promise<void> {
-    for (const id of [...this.#unindexed]) {
-      if (this.#closing !== undefined) return
-      this.#unindexed.delete(id)
-      try {
-        if (await indexSome(this.#connections, id)) this.#unindexed.add(id)
-      } catch {
-        // The server is away or gave up. Searches read directly what is not indexed.
-      }
-    }
-    this.#indexSoon()
   }
 
   #tell(): void {

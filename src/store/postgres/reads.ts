@@ -5,6 +5,7 @@ import { mailState } from '../mail-state.ts'
 import type { ContextEntries, ListMail } from '../queries.ts'
 import type { EntryHead, SessionRow } from '../rows.ts'
 import type { Connections, Loan, Query } from './connections.ts'
+import { CHAIN } from './house.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import {
@@ -29,7 +30,6 @@ import {
 } from './tables.ts'
 import { verifyStore } from './verify.ts'
 
-const CHAIN = { text: 'select chain_audit()', values: [] }
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
 
@@ -48,10 +48,8 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
 
   return {
     readStore: async () => {
-      const [, [row = {}] = []] = await sendAll(connections, [
-        CHAIN,
-        { text: 'select id, commits, hash from store where one = 1', values: [] },
-      ])
+      const text = 'select id, commits, hash from store where one = 1'
+      const [row = {}] = await readChained(connections, { text, values: [] })
       const { id, commits, hash } = row as { id: string; commits: number; hash: string }
       return { id, schema: SCHEMA, commits, hash }
     },
@@ -119,14 +117,11 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         ROUTE.decode,
       ),
     readAudit: async ({ after, sessionId, limit }) => {
-      const [, rows = []] = await sendAll(connections, [
-        CHAIN,
-        {
-          text: `select ${AUDIT_COLUMNS} from audit where cursor > $1
-            ${sessionId === undefined ? '' : 'and session = $3'} order by cursor limit $2`,
-          values: [after, most(limit), ...(sessionId === undefined ? [] : [toText(sessionId)])],
-        },
-      ])
+      const rows = await readChained(connections, {
+        text: `select ${AUDIT_COLUMNS} from audit where cursor > $1
+          ${sessionId === undefined ? '' : 'and session = $3'} order by cursor limit $2`,
+        values: [after, most(limit), ...(sessionId === undefined ? [] : [toText(sessionId)])],
+      })
       return rows.map(decodeAudit)
     },
     readAttempts: ({ sessionId, modelRoute, since, limit }) =>
@@ -144,19 +139,20 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       ),
     search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
     verify: async (query) => {
-      await connections.query(CHAIN)
+      await readChained(connections, { text: 'select 1', values: [] })
       return verifyStore(connections, query)
     },
   }
 }
 
-async function sendAll(
-  connections: Connections,
-  queries: readonly Query[],
-): Promise<readonly (readonly Columns[])[]> {
+/** Reads what is in the chain, after all that can be seen was linked to it. */
+async function readChained(connections: Connections, query: Query): Promise<readonly Columns[]> {
   const loan = await connections.loan()
   try {
-    return await loan.send(queries)
+    for (;;) {
+      const [[chained] = [], rows = []] = await loan.send([CHAIN, query])
+      if (chained?.['more'] !== true) return rows
+    }
   } finally {
     loan.end()
   }

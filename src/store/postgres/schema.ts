@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { ClientBase } from 'pg'
 import { sha256 } from '../canonical.ts'
 import { StoreRefusedError } from '../errors.ts'
+import type { Loan } from './connections.ts'
 
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
@@ -230,23 +230,24 @@ create index audit_unchained on audit (id) where cursor is null;
 create unique index audit_phase on audit (operation, phase) where operation is not null;
 create index audit_session on audit (session, cursor);
 
-create function chain_audit() returns void language plpgsql as $$
+create function chain_audit(most integer) returns boolean language plpgsql as $$
 declare
   place record;
   unchained record;
   upto bigint;
   link text;
 begin
-  if not exists (select from audit where cursor is null) then return; end if;
+  if not exists (select from audit where cursor is null) then return false; end if;
   select commits, hash into place from store where one = 1 for update;
   upto := place.commits;
   link := place.hash;
-  for unchained in select id, line from audit where cursor is null order by id loop
+  for unchained in select id, line from audit where cursor is null order by id limit most loop
     upto := upto + 1;
     link := encode(sha256(convert_to('["' || link || '",' || upto || ',' || unchained.line, 'UTF8')), 'hex');
     update audit set cursor = upto, hash = decode(link, 'hex') where id = unchained.id;
   end loop;
   update store set commits = upto, hash = link where one = 1;
+  return exists (select from audit where cursor is null);
 end $$;
 
 create function must_change_one(changed bigint) returns void language plpgsql as $$
@@ -278,40 +279,50 @@ const SERVER_VERSION_MIN = 140_000
  * Brings the schema up to date, or says why it must not be touched. One process at a time: the others
  * wait at the advisory lock and then find nothing left to do.
  */
-export async function migrate(
-  client: ClientBase,
-  { place, schema }: { readonly place: string; readonly schema: string },
-): Promise<void> {
-  await checkServer(client, place)
-  await client.query('begin isolation level read committed read write')
+export async function migrate(loan: Loan, { place, schema }: Place): Promise<void> {
+  await checkServer(loan, place)
   try {
-    const lock = `throughline ${schema}`
-    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock])
-    const found = await readSchema(client, { place, schema })
-    if (found === 0) await client.query(`create schema if not exists ${schema}`)
-    for (const [index, statements] of MIGRATIONS.entries()) {
-      if (index >= found) await client.query(statements)
-    }
-    if (found === 0) {
-      const id = randomUUID()
-      const sql = 'insert into store (one, id, schema, commits, hash) values (1, $1, $2, 0, $3)'
-      await client.query(sql, [id, SCHEMA, sha256(id)])
-    } else if (found < SCHEMA) await client.query('update store set schema = $1', [SCHEMA])
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
+    await loan.send([
+      { text: 'begin isolation level read committed read write' },
+      {
+        text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+        values: [`throughline ${schema}`],
+      },
+    ])
+    const found = await readSchema(loan, { place, schema })
+    if (found === SCHEMA) return
+    if (found === 0) await loan.send([{ text: `create schema if not exists ${schema}` }])
+    await loan.send(MIGRATIONS.slice(found).map((text) => ({ text })))
+    const id = randomUUID()
+    await loan.send([
+      {
+        text: `insert into store (one, id, schema, commits, hash) values (1, $1, $2, 0, $3)
+          on conflict (one) do update set schema = excluded.schema`,
+        values: [id, SCHEMA, sha256(id)],
+      },
+      { text: 'commit' },
+    ])
+  } finally {
+    await loan.rollback()
   }
 }
 
+interface Place {
+  readonly place: string
+  readonly schema: string
+}
+
 /** A reader endpoint shows other histories than the writer; a standby can only be read. */
-async function checkServer(client: ClientBase, place: string): Promise<void> {
-  const { rows } = await client.query<Record<string, unknown>>(
-    `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only,
-       current_setting('server_version_num')::integer as version,
-       current_setting('server_encoding') as encoding`,
-  )
-  const { standby, read_only: readOnly, version, encoding } = rows[0] ?? {}
+async function checkServer(loan: Loan, place: string): Promise<void> {
+  const [[row] = []] = await loan.send([
+    {
+      text: `select pg_is_in_recovery() as standby,
+        current_setting('transaction_read_only') as read_only,
+        current_setting('server_version_num')::integer as version,
+        current_setting('server_encoding') as encoding`,
+    },
+  ])
+  const { standby, read_only: readOnly, version, encoding } = row ?? {}
   const refuse = (problem: string) => new StoreRefusedError({ path: place, problem })
   if (standby === true) {
     throw refuse('this server is a standby and can only be read. Name the endpoint for writing.')
@@ -328,30 +339,29 @@ async function checkServer(client: ClientBase, place: string): Promise<void> {
 }
 
 /** The schema's number; 0 when there is nothing yet. */
-async function readSchema(
-  client: ClientBase,
-  { place, schema }: { readonly place: string; readonly schema: string },
-): Promise<number> {
-  const { rows } = await client.query<{ name: string }>(
-    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p', 'v')`,
-    [schema],
-  )
-  if (rows.length === 0) return 0
-  const names = new Set(rows.map(({ name }) => name))
+async function readSchema(loan: Loan, { place, schema }: Place): Promise<number> {
+  const [tables = []] = await loan.send([
+    {
+      text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind in ('r', 'p', 'v')`,
+      values: [schema],
+    },
+  ])
+  if (tables.length === 0) return 0
+  const names = new Set(tables.map((row) => row['name']))
   if (!names.has('store') || !names.has('entry_words')) {
     throw new StoreRefusedError({
       path: place,
-      problem: `the schema ${schema} holds tables of another program. Name one that is not there yet.`,
+      problem: 'the schema holds tables of another program. Name one that is not there yet.',
     })
   }
-  const found = await client.query<{ schema: number }>('select schema from store where one = 1')
-  const version = found.rows[0]?.schema ?? 0
-  if (version > SCHEMA) {
+  const [[row] = []] = await loan.send([{ text: 'select schema from store where one = 1' }])
+  const found = Number(row?.['schema'])
+  if (found > SCHEMA) {
     throw new StoreRefusedError({
       path: place,
-      problem: `it has schema ${version} and this program knows ${SCHEMA}. Use the newer program that made it.`,
+      problem: `it has schema ${found} and this program knows ${SCHEMA}. Use the newer program that made it.`,
     })
   }
-  return version
+  return found
 }

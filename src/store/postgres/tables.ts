@@ -50,7 +50,7 @@ function table<Row extends object>(name: string, fields: Fields<Row>): Table<Row
 /** A text of PostgreSQL holds no NUL; it is written with two characters that are then escaped too. */
 export function toText(text: string): string {
   const formed = text.toWellFormed()
-  if (!/[\0\u0001]/.test(formed)) return formed
+  if (!formed.includes('\0') && !formed.includes('\u0001')) return formed
   return formed.replaceAll('\u0001', '\u0001.').replaceAll('\0', '\u0001,')
 }
 
@@ -59,8 +59,9 @@ export function fromText(text: string): string {
   return text.replaceAll('\u0001,', '\0').replaceAll('\u0001.', '\u0001')
 }
 
+/** What is no hash is asked for as one that nothing has. */
 export function toBytes(hex: string): string {
-  return `\\x${hex}`
+  return `\\x${/^(?:[0-9a-f]{2})*$/.test(hex) ? hex : ''}`
 }
 
 const ENCODE: Record<Kind, (value: unknown) => unknown> = {

@@ -1,0 +1,149 @@
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { lifeOf, logFiles, logText } from '../../test/support/audit-logs.ts'
+import { auditedStore } from '../../test/support/audited.ts'
+import { runCli } from '../../test/support/run-cli.ts'
+import { AuditLog } from '../events/log.ts'
+import { openSqliteStore } from '../store/sqlite/open.ts'
+import { Desk } from '../testing/store/desk.ts'
+
+const clock = { now: () => 1_800_000_000_000 }
+
+describe('throughline audit', () => {
+  it('says which laws hold, in a short table', async () => {
+    const [path = ''] = logFiles([logText(lifeOf('agent-7'))])
+    const { exitCode, stdout, stderr } = await runCli(['audit', path])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toMatchInlineSnapshot(`
+      "1 log, 14 lines, 1 session, 1 compaction, 3 messages (2 arrived during compactions, 0 still waiting)
+
+      ✓ Every log is whole (I19, I20)
+      ✓ Sessions are born once, by create, start afresh or import (I5, I30)
+      ✓ An operation keeps its session, fence and base from its start to its end (I5, I20)
+      ✓ What has started ends once (I20)
+      ✓ Compactions of one session never overlap (I6)
+      ✓ Only the holder of a session writes about it (I21)
+      ✓ A compaction stands on the newest base (I7, I9)
+      ✓ Acknowledged messages reach the next turn, in order, once (I2, I3, I10)
+      ✓ Fences only rise, and each has one holder (I7, I8)
+      ✓ Entry numbers only rise, and none is given twice (I2, I19)
+
+      All 10 laws hold.
+      "
+    `)
+  })
+
+  it('quotes the lines that break a law, says what to do, and exits with 1', async () => {
+    const forged = lifeOf('agent-7', { 10: { sessionId: 'agent-\u001b[31m\n8' } })
+    const [path = ''] = logFiles([logText(forged)])
+    const { exitCode, stdout } = await runCli(['audit', path])
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('✗ An operation keeps its session, fence and base')
+    expect(stdout).toContain(`${path}:7  {"v":1,`)
+    expect(stdout).toContain(`${path}:10  {"v":1,`)
+    expect(stdout).toContain('What to do: ')
+    expect(stdout).toContain('3 of 10 laws broken.')
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('gives scripts the same as JSON', async () => {
+    const [path = ''] = logFiles([logText(lifeOf('agent-7').slice(1))])
+    const { exitCode, stdout } = await runCli(['audit', '--json', path])
+    const { holds, laws, figures } = JSON.parse(stdout)
+    expect({ exitCode, holds, lines: figures.lines }).toEqual({
+      exitCode: 1,
+      holds: false,
+      lines: 13,
+    })
+    const broken = laws.filter((law: { holds: boolean }) => !law.holds)
+    expect(broken).toMatchObject([
+      {
+        law: 'births',
+        contract: ['I5', 'I30'],
+        offencesCount: 1,
+        offences: [{ lines: [{ line: 1 }] }],
+      },
+    ])
+  })
+
+  it('reads standard input', async () => {
+    const { exitCode } = await runCli(['audit', '-'], { input: logText(lifeOf('agent-7')) })
+    expect(exitCode).toBe(0)
+  })
+
+  it.each([
+    ['a log that is not there', ['audit', 'nowhere.jsonl'], 'there is no such file'],
+    ['a file that is no log', ['audit', import.meta.filename], 'is no JSON object'],
+    ['no log at all', ['audit'], "missing required argument 'log'"],
+    [
+      'a store that is not there',
+      ['audit', import.meta.filename, '--store', 'no.db'],
+      'no such file',
+    ],
+  ])('exits with 2 for %s', async (_what, args, problem) => {
+    const { exitCode, stdout, stderr } = await runCli(args)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toContain(problem)
+  })
+})
+
+describe('throughline audit --store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-audited-'))
+  const path = join(folder, 'store.db')
+  let log: AuditLog
+
+  beforeAll(async () => {
+    log = new AuditLog({ folder, clock })
+    const inner = await openSqliteStore({ path })
+    const store = auditedStore(inner, log)
+    const desk = await Desk.open(store, { id: 'agent-7' as never })
+    const look = async () => {
+      await store.findSession(desk.id)
+      await store.listMail({ sessionId: desk.id, lane: 'user', state: 'pending', limit: 50 })
+    }
+    for (const word of ['one', 'two', 'three']) {
+      await look()
+      const mail = await desk.admit(word)
+      await look()
+      await desk.deliver(mail)
+      await look()
+      await desk.reply(`said ${word}`, { ends: 'answered' })
+    }
+    await look()
+    const operation = await desk.claim(5)
+    await look()
+    await desk.commit(operation)
+    await look()
+    await store.close()
+  })
+
+  it('holds the logs against the store, without a trace in it', async () => {
+    const before = readdirSync(folder).sort()
+    const { exitCode, stdout, stderr } = await runCli(['audit', log.path, '--store', path])
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toContain('All 14 laws hold.')
+    expect(readdirSync(folder).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(
+      before.filter((name) => !/-(?:wal|shm)$/.test(name)),
+    )
+  })
+
+  it('lets the store vouch for a birth, and sees logs of another store', async () => {
+    const [other = ''] = logFiles([logText(lifeOf('agent-9'))])
+    const { exitCode, stdout } = await runCli(['audit', other, '--store', path])
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('agent-9: the store knows nothing of it')
+    expect(stdout).toContain('no log tells that')
+  })
+
+  it('refuses a database of another program, and makes none', async () => {
+    const foreign = join(folder, 'foreign.db')
+    writeFileSync(foreign, 'this is no database, it only looks like a file of some length\n')
+    const { exitCode, stderr } = await runCli(['audit', log.path, '--store', foreign])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('foreign.db')
+    await runCli(['audit', log.path, '--store', join(folder, 'none.db')])
+    expect(existsSync(join(folder, 'none.db'))).toBe(false)
+  })
+})

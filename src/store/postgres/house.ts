@@ -1,0 +1,73 @@
+import type { SessionId } from '../../base/ids.ts'
+import type { Change } from '../rules/ruling.ts'
+import type { Connections } from './connections.ts'
+import { indexSome, unindexedSessions } from './search.ts'
+
+/** A long chain is made in pieces: 5,000 links take about a tenth of a second. */
+export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }
+const DELAY_MS = 100
+
+/**
+ * What follows behind the commits: the audit's chain and the search index. Nobody waits for it, and
+ * what is left undone here is done by whoever reads next, so that nothing depends on it but speed.
+ */
+export class House {
+  readonly #connections: Connections
+  readonly #unindexed = new Set<SessionId>()
+  #unchained = false
+  #timer: NodeJS.Timeout | undefined
+  #work: Promise<void> | undefined
+  #closed = false
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+    this.#work = this.#findUnindexed()
+  }
+
+  add(change: Change): void {
+    for (const { sessionId } of change.entries ?? []) this.#unindexed.add(sessionId)
+    if ((change.audit ?? []).length > 0) this.#unchained = true
+    this.#keepSoon()
+  }
+
+  #keepSoon(): void {
+    if (this.#closed || (this.#unindexed.size === 0 && !this.#unchained)) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#work = this.#keep()
+    }, DELAY_MS)
+    this.#timer.unref()
+  }
+
+  async #findUnindexed(): Promise<void> {
+    try {
+      for (const id of await unindexedSessions(this.#connections)) this.#unindexed.add(id)
+    } catch {
+      // Found again when the store is next opened, and read directly until then.
+    }
+    this.#keepSoon()
+  }
+
+  /** One piece of the chain, and one batch of each session in turn. */
+  async #keep(): Promise<void> {
+    await this.#work
+    try {
+      const [chained] = await this.#connections.query(CHAIN)
+      this.#unchained = chained?.['more'] === true
+      for (const id of [...this.#unindexed]) {
+        if (this.#closed) return
+        if (!(await indexSome(this.#connections, id))) this.#unindexed.delete(id)
+      }
+    } catch {
+      // The server is away or gave up; the next commit brings us here again.
+      return
+    }
+    this.#keepSoon()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#work
+  }
+}

@@ -1,0 +1,297 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { runnerId, sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import { create, Desk, LIMITS, register, said } from '../../src/testing/store/desk.ts'
+import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
+import { Wire } from '../support/wire.ts'
+import { dropSchemas, postgresBench } from './benches/postgres.ts'
+
+let server: TestServer | { readonly problem: string }
+let admin: pg.Client
+
+beforeAll(async () => {
+  server = await startPostgres({ own: true, flags: ['-c', 'deadlock_timeout=50ms'] })
+  if ('url' in server) admin = await connectAdmin(server.url)
+})
+
+afterAll(async () => {
+  if ('problem' in server) return
+  await admin.end()
+  await dropSchemas(server.url)
+  await server.stop()
+})
+
+function urlOf(context: TestContext): string {
+  if ('problem' in server) context.skip(server.problem)
+  return (server as TestServer).url
+}
+
+const limits = { ...LIMITS, laneMailMax: 100_000, sourceMailMax: 100_000 }
+
+function send(store: Store, id: string, key: string) {
+  const plain = { to: { sessionId: sessionId(id) }, source: 'chat', lane: 'user' } as const
+  return store.admit({ ...plain, key, body: said(key), tokens: 1 })
+}
+
+async function until(holds: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; ) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`still not so after ${ms} ms`)
+}
+
+describe('a server in trouble', () => {
+  it('answers lost after the commit was sent are told as unknown; the key finds it [fault 82]', async (context) => {
+    const url = new URL(urlOf(context))
+    await using bench = await postgresBench(url.href)
+    const id = await create(bench.store, { limits })
+    const wire = new Wire({ host: url.hostname, port: Number(url.port) })
+    url.port = String(await wire.listen())
+    const far = await openPostgres(url.href, { schema: bench.schema, connections: 1 })
+    expect((await send(far, id, 'first')).kind).toBe('admitted')
+    wire.cutsAfter = (sent) => sent.includes('commit')
+    await expect(send(far, id, 'second')).rejects.toMatchObject({ code: 'outcome-unknown' })
+    wire.cutsAfter = () => false
+    const again = await send(far, id, 'second')
+    expect(again).toMatchObject({ kind: 'duplicate', mail: 2 })
+    expect((await bench.store.findSession(id))?.mail).toBe(2)
+    await far.close()
+    await wire.close()
+  })
+
+  it('a connection that breaks before the commit is sent costs nothing but time', async (context) => {
+    const url = new URL(urlOf(context))
+    await using bench = await postgresBench(url.href)
+    const id = await create(bench.store, { limits })
+    const wire = new Wire({ host: url.hostname, port: Number(url.port) })
+    url.port = String(await wire.listen())
+    const far = await openPostgres(url.href, { schema: bench.schema, connections: 1 })
+    let cuts = 0
+    wire.cutsAfter = (sent) => sent.includes('begin isolation level read committed') && cuts++ < 2
+    expect(await send(far, id, 'once')).toMatchObject({ kind: 'admitted', mail: 1 })
+    expect(cuts).toBeGreaterThan(1)
+    await far.close()
+    await wire.close()
+  })
+
+  it('a pool without a free connection refuses by name, before anything is written [fault 83]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const one = await create(bench.store, { limits })
+    const two = await create(bench.store, { limits })
+    const narrow = await openPostgres(url, { schema: bench.schema, connections: 1, busyMs: 300 })
+    await admin.query(`begin; select from ${bench.schema}.session where id = '${one}' for update`)
+    const stuck = send(narrow, one, 'a').catch((error: unknown) => error)
+    await until(() => waitsForLock())
+    await expect(send(narrow, two, 'b')).rejects.toMatchObject({
+      code: 'store-busy',
+      retryable: true,
+      message: expect.stringContaining('all 1 connections are in use'),
+    })
+    await admin.query('rollback')
+    await stuck
+    expect((await send(narrow, two, 'b')).kind).toBe('admitted')
+    await narrow.close()
+  })
+
+  it('one hot session leaves the connections to the others', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url, { connections: 2 })
+    const hot = await create(bench.store, { limits })
+    const calm = await create(bench.store, { limits })
+    await admin.query(`begin; select from ${bench.schema}.session where id = '${hot}' for update`)
+    const waiting = Array.from({ length: 20 }, (_, index) => send(bench.store, hot, `k${index}`))
+    expect((await send(bench.store, calm, 'k')).kind).toBe('admitted')
+    await admin.query('rollback')
+    const numbers = (await Promise.all(waiting)).map((outcome) => 'mail' in outcome && outcome.mail)
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+  })
+
+  it('a deadlock is tried again and nobody notices [fault 84]', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const { store, schema } = bench
+    const runner = await register(store)
+    for (const id of ['a', 'b']) {
+      await Desk.acquire(store, await create(store, { id: sessionId(id) }), runner)
+    }
+    const lock = (id: string) =>
+      admin.query(`select from ${schema}.session where id = '${id}' for update`)
+    await admin.query("begin; set local deadlock_timeout = '10s'")
+    await lock('b')
+    const retired = store.retireRunner({ runner })
+    await until(() => waitsForLock())
+    await lock('a') // Closes the circle: the server ends the store's transaction.
+    await admin.query('commit')
+    expect((await retired).kind).toBe('done')
+    expect((await store.findSession(sessionId('b')))?.runner).toBeNull()
+  })
+
+  it('a server whose default is repeatable read is asked for what the locks need [fault 84]', async (context) => {
+    const url = new URL(urlOf(context))
+    url.searchParams.set('options', '-c default_transaction_isolation=serializable')
+    await using bench = await postgresBench(url.href)
+    const id = await create(bench.store, { limits })
+    const other = await bench.sibling()
+    const all = Array.from({ length: 40 }, (_, index) =>
+      send(index % 2 ? bench.store : other, id, `k${index}`),
+    )
+    expect((await Promise.all(all)).every(({ kind }) => kind === 'admitted')).toBe(true)
+  })
+
+  it('a statement time-out inside the commit writes nothing and says so [fault 88]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const id = await create(bench.store, { limits })
+    await bench.sql(`create function sleep_long() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(5); return null; end $$`)
+    await bench.sql(`create constraint trigger slow after insert on mail
+      deferrable initially deferred for each row execute function sleep_long()`)
+    const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 300 })
+    await expect(send(hasty, id, 'k')).rejects.toMatchObject({ code: 'store-busy' })
+    expect((await bench.store.findSession(id))?.mail).toBe(0)
+    await bench.sql('drop trigger slow on mail')
+    expect(await send(hasty, id, 'k')).toMatchObject({ kind: 'admitted', mail: 1 })
+    await bench.sql('drop function sleep_long')
+    await hasty.close()
+  })
+
+  it('a lost notification is made up for by the poll [fault 87]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url, { pollMs: 200 })
+    const id = await create(bench.store, { limits })
+    const other = await bench.sibling()
+    let heard = 0
+    bench.store.watch(() => {
+      heard += 1
+    })
+    const listeners = async () => {
+      const query = "select pid from pg_stat_activity where query like 'listen %'"
+      return (await admin.query<{ pid: number }>(query)).rows
+    }
+    await until(async () => (await listeners()).length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 450)) // The first polls have been heard.
+    const before = heard
+    await send(other, id, 'notified')
+    await until(() => heard > before, 150)
+    for (const { pid } of await listeners()) {
+      await admin.query('select pg_terminate_backend($1)', [pid])
+    }
+    const cut = heard
+    await send(other, id, 'lost')
+    await until(() => heard > cut, 1_000)
+    await until(async () => (await listeners()).length > 0)
+  })
+
+  it('killed and started again: callers wait, nothing acknowledged is lost [fault 81]', async (context) => {
+    const url = urlOf(context)
+    const { own } = server as TestServer
+    const schema = newSchema()
+    const store = await openPostgres(url, { schema, busyMs: 20_000 })
+    const id = await create(store, { limits })
+    const acknowledged: string[] = []
+    let unknown = 0
+    let stopped = false
+    const sending = Array.from({ length: 4 }, async (_, sender) => {
+      for (let index = 0; !stopped; index++) {
+        const key = `${sender}-${index}`
+        const outcome = await send(store, id, key).catch((error: { code?: string }) => error)
+        if ('kind' in outcome) acknowledged.push(key)
+        else if (outcome.code === 'outcome-unknown') unknown += 1
+        else throw outcome
+      }
+    })
+    await until(() => acknowledged.length > 20)
+    await own?.kill()
+    const atDeath = acknowledged.length
+    await own?.start()
+    await until(() => acknowledged.length > atDeath + 20, 15_000)
+    stopped = true
+    await Promise.all(sending)
+    const kept = new Set<string | null>()
+    for (let after = 0; ; ) {
+      const page = await store.listMail({ sessionId: id, after: after as never, limit: 1_000 })
+      for (const { key, number } of page) {
+        expect(number).toBe(kept.size + 1)
+        kept.add(key)
+      }
+      if (page.length === 0) break
+      after = page.at(-1)?.number ?? 0
+    }
+    expect(acknowledged.filter((key) => !kept.has(key))).toEqual([])
+    expect(kept.size).toBeLessThanOrEqual(acknowledged.length + unknown)
+    expect(await store.verify({})).toEqual([])
+    await store.close()
+    admin = await connectAdmin(url)
+    await admin.query(`drop schema ${schema} cascade`)
+  })
+})
+
+async function waitsForLock(): Promise<boolean> {
+  const { rows } = await admin.query(
+    "select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'throughline'",
+  )
+  return rows.length > 0
+}
+
+describe('a place that must not be written to', () => {
+  it('a read-only endpoint is refused [fault 86]', async (context) => {
+    const url = new URL(urlOf(context))
+    url.searchParams.set('options', '-c default_transaction_read_only=on')
+    await expect(openPostgres(url.href, { schema: newSchema() })).rejects.toMatchObject({
+      code: 'store-refused',
+      message: expect.stringContaining('endpoint for writing'),
+    })
+  })
+
+  it('a newer schema is refused, and noticed by a program that is already running', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    await bench.sql('update store set schema = schema + 1')
+    await expect(openPostgres(url, { schema: bench.schema })).rejects.toMatchObject({
+      code: 'store-refused',
+      message: expect.stringContaining('newer program'),
+    })
+    await expect(create(bench.store)).rejects.toMatchObject({ code: 'store-damaged' })
+    await bench.sql('update store set schema = schema - 1')
+    await create(bench.store)
+  })
+
+  it('tables of another program are left alone', async (context) => {
+    const url = urlOf(context)
+    const schema = newSchema()
+    await admin.query(`create schema ${schema}; create table ${schema}.store (mine text)`)
+    await expect(openPostgres(url, { schema })).rejects.toMatchObject({ code: 'store-refused' })
+    await admin.query(`drop schema ${schema} cascade`)
+  })
+
+  it('two processes that make the schema at once make one', async (context) => {
+    const url = urlOf(context)
+    const schema = newSchema()
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgres(url, { schema })))
+    const ids = await Promise.all(stores.map(async (store) => (await store.readStore()).id))
+    expect(new Set(ids).size).toBe(1)
+    await Promise.all(stores.map((store) => store.close()))
+    await admin.query(`drop schema ${schema} cascade`)
+  })
+
+  it.each(['mysql://x/y', 'nonsense', 'postgres://h/d'])(
+    '%s is refused or not found',
+    async (url) => {
+      const refused = openPostgres(url, { busyMs: 200 })
+      await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^store-/) })
+    },
+  )
+
+  it('a password is in no message', async (context) => {
+    const url = new URL(urlOf(context))
+    url.password = 'a-secret'
+    const error = await openPostgres(url.href, { busyMs: 200 }).catch((each: unknown) => each)
+    expect(String(error)).not.toContain('a-secret')
+  })
+})
+void [cpSync, readFileSync, rmSync, writeFileSync, join, runnerId]

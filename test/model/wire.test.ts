@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Message } from '../../src/message/message.ts'
+import type { ModelRequest } from '../../src/model/model.ts'
+import type { ProviderName } from '../../src/model/route.ts'
+import { event, hear, openBench, openCanned, user, within } from './bench.ts'
+
+/** What goes over the wire, byte for byte, and what of it comes back. */
+let bench: Awaited<ReturnType<typeof openBench>>
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(() => bench.close())
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const conversation: readonly Message[] = [
+  { role: 'system', parts: [{ type: 'text', text: 'Be brief. “Quote” \\ \u2028' }] },
+  {
+    role: 'user',
+    parts: [
+      { type: 'text', text: 'What is on this picture?' },
+      { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: PIXEL } },
+    ],
+  },
+  {
+    role: 'assistant',
+    parts: [
+      { type: 'reasoning', text: 'Somebody else thought this.' },
+      { type: 'text', text: 'I look it up.' },
+      {
+        type: 'tool-call',
+        id: 'call_1',
+        name: 'read',
+        input: { path: 'a.txt' },
+        inputText: '{ "path": "a.txt" }',
+      },
+      { type: 'tool-call', id: 'call_2', name: 'list', input: {} },
+    ],
+  },
+  {
+    role: 'tool',
+    parts: [
+      {
+        type: 'tool-result',
+        callId: 'call_1',
+        name: 'read',
+        output: [{ type: 'text', text: 'four lines' }],
+      },
+    ],
+  },
+  { role: 'system', parts: [{ type: 'text', text: 'A note on the way.' }] },
+  { role: 'user', parts: [{ type: 'text', text: ' ' }] },
+  user('And now?'),
+]
+
+const request: ModelRequest = {
+  messages: conversation,
+  tools: [
+    {
+      name: 'read',
+      description: 'Reads a file.',
+      inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    },
+  ],
+  outputTokensMax: 1_000,
+  effort: 'low',
+  cacheKey: 'session-1',
+}
+
+describe('the request', () => {
+  const bodyFor = async (
+    provider: ProviderName,
+    base: string,
+    bodies: () => string | undefined,
+  ) => {
+    const model = bench.modelOf(provider, { baseUrl: `${base}/v1`, model: 'golden-model' })
+    const { end } = await hear(model.stream(request, within()))
+    return { body: bodies() ?? '', end }
+  }
+
+  it.each(['openai-chat', 'openai-responses', 'codex', 'anthropic', 'openai-compatible'] as const)(
+    'of %s has not changed',
+    async (provider) => {
+      const last = () => bench.server.journal.last?.bodyText
+      const { body, end } = await bodyFor(provider, bench.url, last)
+      expect(end.outcome.kind).toBe('finished')
+      expect(JSON.stringify(JSON.parse(body), null, 2)).toMatchSnapshot()
+      expect(body).not.toContain('throughline-')
+      if (provider !== 'openai-compatible' && provider !== 'anthropic') {
+        expect(JSON.parse(body)).toMatchObject({ store: false })
+      }
+    },
+  )
+
+  it('of Google has not changed, and its answer is read', async () => {
+    const answer = (parts: readonly JsonObject[], rest: JsonObject = {}) =>
+      event({ candidates: [{ content: { role: 'model', parts }, index: 0, ...rest }] })
+    const google = await openCanned(() => [
+      answer([{ text: 'Hel' }]),
+      answer([{ text: 'lo.' }, { functionCall: { name: 'read', args: { path: 'b' } } }]),
+      event({
+        candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP', index: 0 }],
+        usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 3, totalTokenCount: 15 },
+      }),
+    ])
+    const { body, end } = await bodyFor('google', google.url, () => google.bodies.at(-1))
+    expect(JSON.stringify(JSON.parse(body), null, 2)).toMatchSnapshot()
+    expect(end).toMatchObject({
+      outcome: { kind: 'finished', finish: 'tool-calls' },
+      usage: { inputTokens: 12, outputTokens: 3 },
+      contextTokens: 12,
+      reply: {
+        parts: [
+          { type: 'text', text: 'Hello.' },
+          { type: 'tool-call', name: 'read' },
+        ],
+      },
+    })
+    await google.close()
+  })
+
+  it('leads nobody to an address that a message names', async () => {
+    const trap = await openCanned(() => [])
+    const image = { type: 'image', source: { kind: 'url', url: `${trap.url}/a.png` } } as const
+    for (const provider of ['openai-chat', 'anthropic', 'openai-compatible'] as const) {
+      const messages: Message[] = [{ role: 'user', parts: [image, { type: 'text', text: 'See?' }] }]
+      const { end } = await hear(bench.modelOf(provider).stream({ messages }, within()))
+      expect(end.outcome.kind).toBe('finished')
+    }
+    expect(trap.bodies).toEqual([])
+    await trap.close()
+  })
+
+  it('never names a secret but in its header', async () => {
+    await hear(bench.modelOf('anthropic').stream(request, within()))
+    const last = bench.server.journal.last
+    expect(last?.headers['x-api-key']).toBe('sk-test')
+    expect(last?.bodyText).not.toContain('sk-test')
+  })
+})
+
+describe('items of the provider', () => {
+  const items = [
+    { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAAA+/=' },
+    { type: 'compaction', encrypted_content: 'no id', extra: { b: 1, a: [2.5, null] } },
+    { id: 'x_1', type: 'item_of_next_year', z: 1, a: 'ü\u2028' },
+  ] as const
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    status: 'completed',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'Done.', annotations: [], logprobs: [] }],
+  }
+  const response = { id: 'resp_1', created_at: 1, model: 'm', object: 'response' }
+  const usage = {
+    input_tokens: 5,
+    input_tokens_details: { cached_tokens: 1 },
+    output_tokens: 2,
+    output_tokens_details: { reasoning_tokens: 1 },
+  }
+
+  it('of Responses go back byte for byte, in order, the unknown ones too', async () => {
+    const output = [...items, message]
+    const server = await openCanned(() => [
+      event({ type: 'response.created', response }),
+      ...output.flatMap((item, output_index) => [
+        event({ type: 'response.output_item.added', output_index, item }),
+        event({ type: 'response.output_item.done', output_index, item }),
+      ]),
+      event({
+        type: 'response.completed',
+        response: { ...response, status: 'completed', output, usage },
+      }),
+    ])
+    const model = bench.modelOf('openai-responses', { baseUrl: server.url })
+    const first = await hear(model.stream({ messages: [user('a')] }, within()))
+    expect(first.end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+    expect(first.pieces.flatMap((piece) => (piece.kind === 'item' ? [piece.value] : []))).toEqual([
+      items[1],
+      items[2],
+    ])
+    const { reply } = first.end
+    if (reply === null) throw new Error('nothing was said')
+    // As from a store: through JSON and back.
+    const stored = JSON.parse(JSON.stringify(reply)) as Message
+    await hear(model.stream({ messages: [user('a'), stored, user('b')] }, within()))
+    expect(server.bodies[1]).toContain(items.map((item) => JSON.stringify(item)).join(','))
+    // Another provider gets none of them.
+    const other = bench.modelOf('anthropic')
+    await hear(other.stream({ messages: [user('a'), stored, user('b')] }, within()))
+    expect(bench.server.journal.last?.bodyText).not.toContain('encrypted_content')
+    expect(bench.server.journal.last?.bodyText).toContain('Done.')
+    await server.close()
+  })
+
+  it('of Anthropic go back byte for byte; a compaction is no text; the context is what was left', async () => {
+    const blocks = [
+      {
+        type: 'compaction',
+        content: 'The story so far.',
+        signature: 's1',
+        encrypted_content: 'e1',
+        tool_changes: [],
+      },
+      { type: 'thinking', thinking: 'Hm.', signature: 'EvUB+/=' },
+      { type: 'block_of_next_year', payload: { b: 1, a: null } },
+      { type: 'text', text: 'Done.' },
+    ] as const
+    const startOf = (block: (typeof blocks)[number]) => {
+      if (block.type === 'compaction') return { ...block, content: '' }
+      if (block.type === 'thinking') return { ...block, thinking: '', signature: '' }
+      return block.type === 'text' ? { ...block, text: '' } : block
+    }
+    const deltasOf = (block: (typeof blocks)[number]): readonly object[] => {
+      if (block.type === 'compaction') return [{ type: 'compaction_delta', content: block.content }]
+      if (block.type === 'text') return [{ type: 'text_delta', text: block.text }]
+      if (block.type !== 'thinking') return []
+      return [
+        { type: 'thinking_delta', thinking: block.thinking },
+        { type: 'signature_delta', signature: block.signature },
+      ]
+    }
+    const iterations = [
+      { type: 'compaction', input_tokens: 60_000, output_tokens: 300 },
+      { type: 'message', input_tokens: 600, output_tokens: 10 },
+    ]
+    const named = (data: { readonly type: string }) => event(data, data.type)
+    const server = await openCanned(() => [
+      named({
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'm',
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 600, output_tokens: 1 },
+        },
+      } as { type: string }),
+      ...blocks.flatMap((block, index) => [
+        named({ type: 'content_block_start', index, content_block: startOf(block) } as {
+          type: string
+        }),
+        ...deltasOf(block).map((delta) =>
+          named({ type: 'content_block_delta', index, delta } as { type: string }),
+        ),
+        named({ type: 'content_block_stop', index } as { type: string }),
+      ]),
+      named({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { input_tokens: 600, output_tokens: 10, iterations },
+      } as { type: string }),
+      named({ type: 'message_stop' }),
+    ])
+    const model = bench.modelOf('anthropic', { baseUrl: server.url })
+    const first = await hear(model.stream({ messages: [user('a')] }, within()))
+    expect(first.end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+    expect(first.text).toBe('Done.')
+    expect(first.end).toMatchObject({ usage: { inputTokens: 60_600 }, contextTokens: 600 })
+    const { reply } = first.end
+    if (reply === null) throw new Error('nothing was said')
+    const stored = JSON.parse(JSON.stringify(reply)) as Message
+    await hear(model.stream({ messages: [user('a'), stored, user('b')] }, within()))
+    expect(server.bodies[1]).toContain(
+      `[${blocks.map((block) => JSON.stringify(block)).join(',')}]`,
+    )
+    await server.close()
+  })
+
+  it('that the stand-in sealed pass its check on the way back, step after step', async () => {
+    for (const provider of ['openai-responses', 'codex', 'anthropic'] as const) {
+      const model = bench.modelOf(provider)
+      let messages: readonly Message[] = [
+        user('think it over\nuse read {"path":"a.txt"}\nthen\nsay Done.'),
+      ]
+      for (const expected of ['tool-calls', 'stop']) {
+        const rest = { tools: request.tools ?? [], effort: 'low' as const }
+        const { end, pieces } = await hear(model.stream({ messages, ...rest }, within()))
+        expect(end.outcome).toEqual({ kind: 'finished', finish: expected })
+        const results = pieces.flatMap((piece) =>
+          piece.kind === 'call'
+            ? [
+                {
+                  type: 'tool-result',
+                  callId: piece.id,
+                  output: [{ type: 'text', text: 'ok' }],
+                } as const,
+              ]
+            : [],
+        )
+        if (end.reply === null) throw new Error('nothing was said')
+        messages = [...messages, end.reply]
+        if (results.length > 0) messages = [...messages, { role: 'tool', parts: results }]
+      }
+    }
+  })
+})

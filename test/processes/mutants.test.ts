@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { leaseFor, PACES } from './agent-options.ts'
+import { findingsOf, judge } from './checker.ts'
+import { readAcks } from './courier.ts'
+import type { Paces } from './far-ends.ts'
+import { Host, until } from './host.ts'
+
+/**
+ * A checker that has never failed is no evidence. Planted bugs of the shared list, run in real
+ * processes on SQLite with the fault that brings each of them out; the verdict must name it.
+ */
+const CASES: readonly {
+  readonly mutant: string
+  readonly failpoint?: string
+  readonly finding: RegExp
+  readonly stepMs?: number
+}[] = [
+  { mutant: 'acknowledged-when-sent', failpoint: 'admit.inside:5:kill', finding: /^lost: p0-4/ },
+  { mutant: 'every-tool-repeated', failpoint: 'effect.after:1:kill', finding: /effect .* 2 times/ },
+  { mutant: 'one-commit-per-step', failpoint: 'effect.after:1:kill', finding: /the effect/ },
+  { mutant: 'outbox-without-claim', failpoint: 'send.after:2:kill', finding: /was sent again/ },
+  // SQLite has a second lock on that door: the key is unique in its table as well.
+  { mutant: 'duplicates-not-recognised', failpoint: 'admit.after:5:kill', finding: /UNIQUE/ },
+  {
+    mutant: 'no-fence-at-reply',
+    failpoint: 'commitReply.before:2:stop',
+    stepMs: 1_200,
+    finding: /two writers/,
+  },
+  { mutant: 'operation-not-abandoned', failpoint: 'handoff:1:kill', finding: /never ended/ },
+  { mutant: 'reply-lost', finding: /has no reply/ },
+  { mutant: 'buffer-truncated', stepMs: 300, finding: /^lost/ },
+  { mutant: 'new-id-on-compaction', finding: /^id changed: sessions/ },
+  { mutant: 'compaction-under-other-context', finding: /^id changed: the handoff/ },
+]
+
+const MESSAGES = 45
+
+describe.concurrent('the outside checker', () => {
+  it.for(CASES)('catches $mutant', async (planted, { onTestFinished }) => {
+    const { mutant, failpoint, finding, stepMs = PACES.stepMs } = planted
+    const sessions = ['main-0', 'main-1', 'main-2']
+    const host = await Host.make(sessions)
+    onTestFinished(() => host.remove())
+    const start = (name: string, fault: string | undefined, pace: Paces) =>
+      host.start(
+        {
+          name,
+          agents: ['main'],
+          lease: leaseFor(4),
+          paces: pace,
+          sends: { sessions, paceMs: 4, count: MESSAGES },
+        },
+        { mutant, ...(fault !== undefined && { failpoint: fault }) },
+      )
+    const isStopped = failpoint?.endsWith('stop') ?? false
+    const paces = { ...PACES, stepMs }
+    const first = start('p0', failpoint, failpoint === undefined ? paces : PACES)
+    if (failpoint !== undefined) {
+      await until('the fault happened', () => !first.isAlive || first.stdout.includes('stopping'))
+    }
+    const views = host.lines('views').length
+    const name = isStopped ? 'p1' : 'p0'
+    const last = failpoint === undefined ? first : start(name, undefined, paces)
+    if (isStopped) {
+      await until('the other runs a step', () => host.lines('views').length > views)
+      first.kill('SIGCONT')
+    }
+    const isSent = () => readAcks(host.folder, name).length >= MESSAGES || !last.isAlive
+    await until('all is sent', isSent)
+    host.askForQuiet()
+    const findings = findingsOf(await judge(host, 6_000))
+    expect(
+      findings.find((text) => finding.test(text)),
+      findings.join('\n'),
+    ).toBeDefined()
+  })
+})

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import { leaseFor, PACES } from './agent-options.ts'
+import { findingsOf, judge } from './checker.ts'
+import { Courier } from './courier.ts'
+import { Host, until } from './host.ts'
+
+const hosts: Host[] = []
+const id = 'main-0'
+
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.remove()
+})
+
+async function makeHost(): Promise<Host> {
+  const host = await Host.make([id])
+  hosts.push(host)
+  return host
+}
+
+const agent = (name: string) => ({ name, agents: ['main'], lease: leaseFor(4), paces: PACES })
+
+describe('an owner that is away for longer than its lease', () => {
+  it.for([
+    ['stop', 'deliver'],
+    ['stop', 'commitReply'],
+    ['stop', 'commitResults'],
+    ['stop', 'claimCompaction'],
+    ['stop', 'commitCompaction'],
+    ['block', 'commitReply'],
+  ])(
+    '%s before %s: the other takes over, the late commit is refused [I7, I8, faults 19-21]',
+    async ([act, verb]) => {
+      const host = await makeHost()
+      const away = host.start(agent('p0'), { failpoint: `${verb}.before:1:${act}` })
+      await away.ready
+      await host.using(async (store) => {
+        const courier = new Courier({ store, folder: host.folder, name: 'driver', sessions: [id] })
+        await until('the owner is away', async () => {
+          if (!away.stdout.includes('ing\n')) await courier.send()
+          return away.stdout.includes('ing\n')
+        })
+        const held = await store.findSession(sessionId(id))
+        host.start(agent('p1'))
+        await until('the other has taken over', async () => {
+          const row = await store.findSession(sessionId(id))
+          return row?.runner !== null && (row?.fence ?? 0) > (held?.fence ?? 0)
+        })
+        away.kill('SIGCONT')
+        await until('the late commit is refused', () =>
+          host.lines('outcomes').includes(`p0 ${verb} superseded`),
+        )
+        await courier.run(0, 5)
+        expect(findingsOf(await judge(host))).toEqual([])
+      })
+    },
+  )
+})
+
+describe('an owner that is told to end', () => {
+  it('gives everything back at once, in the middle of a turn, and the next goes on [fault 79]', async () => {
+    const host = await makeHost()
+    // Longer than this test: only a lease that was given back can be taken.
+    const lease = { leaseMs: 120_000, renewMs: 30_000, marginMs: 20_000, pollMs: 30 }
+    const paces = { ...PACES, stepMs: 60_000 }
+    const first = host.start({ ...agent('p0'), lease, paces })
+    await first.ready
+    await host.using(async (store) => {
+      const courier = new Courier({ store, folder: host.folder, name: 'driver', sessions: [id] })
+      await courier.send()
+      await until('a step runs', () => host.lines('views').length > 0)
+      first.kill('SIGTERM')
+      expect(await first.ended).toEqual({ code: 0, signal: null })
+      const row = await store.findSession(sessionId(id))
+      expect([row?.runner, row?.holder, row?.turnState]).toEqual([null, null, 'running'])
+      expect(await store.listRunners()).toEqual([])
+      host.start({ ...agent('p1'), lease })
+      expect(findingsOf(await judge(host))).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,213 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import type { AuditRow } from '../../src/store/rows.ts'
+import { type AgentOptions, leaseFor, PACES } from './agent-options.ts'
+import { findingsOf, judge, readAudit } from './checker.ts'
+import { Courier } from './courier.ts'
+import { Host, isAtRest, type Life, until } from './host.ts'
+
+/** The scenarios of the report on drifting session ids, each agent a process of its own. */
+const hosts: Host[] = []
+
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.remove()
+})
+
+async function makeHost(sessions: readonly string[]): Promise<Host> {
+  const host = await Host.make(sessions)
+  hosts.push(host)
+  return host
+}
+
+type Fields = Partial<Omit<AgentOptions, 'folder' | 'path'>>
+
+async function startAgent(host: Host, name: string, fields: Fields = {}): Promise<Life> {
+  const plain = { name, agents: ['main'], lease: leaseFor(13), paces: PACES }
+  const life = host.start({ ...plain, ...fields })
+  await life.ready
+  return life
+}
+
+/** What the outside checker counts once all is at rest; it finds nothing. */
+async function settle(host: Host) {
+  const verdict = await judge(host)
+  expect(findingsOf(verdict)).toEqual([])
+  return verdict.counts
+}
+
+const driver = (host: Host, store: Store, sessions = host.sessions) =>
+  new Courier({ store, folder: host.folder, name: 'driver', sessions })
+
+async function askForCompaction(store: Store, id: string): Promise<void> {
+  const to = { sessionId: sessionId(id) }
+  const control = { lane: 'control', control: 'compact', body: {}, tokens: 0 } as const
+  await store.admit({ to, source: 'person', key: `compact-${id}`, ...control })
+}
+
+const isRunning = (store: Store, id: string) => async () =>
+  (await store.findSession(sessionId(id)))?.operation !== null
+
+function compactionsIn(rows: readonly AuditRow[], id: string) {
+  return rows.filter((row) => row.sessionId === id && row.kind.startsWith('compaction '))
+}
+
+/** What was taken in between the beginning of a compaction and its commit. */
+function admittedDuring(rows: readonly AuditRow[], id: string): readonly AuditRow[] {
+  const lines = compactionsIn(rows, id)
+  return rows.filter((row) => {
+    const [next] = lines.filter(({ cursor }) => cursor > row.cursor)
+    const last = lines.findLast(({ cursor }) => cursor < row.cursor)
+    return (
+      row.sessionId === id &&
+      row.kind === 'message admitted' &&
+      last?.kind === 'compaction started' &&
+      next?.kind === 'compaction committed'
+    )
+  })
+}
+
+describe('one session', () => {
+  it('compaction preserves the session id, and what is derived from it leads nowhere [S17, S21, I5]', async () => {
+    const id = 'main-0'
+    const host = await makeHost([id])
+    await startAgent(host, 'p0')
+    await host.using(async (store) => {
+      const before = await store.findSession(sessionId(id))
+      await driver(host, store).run(2, 50)
+      const { compactions } = await settle(host)
+      expect(compactions).toBeGreaterThan(0)
+      const after = await store.findSession(sessionId(id))
+      expect([after?.id, after?.createdAt]).toEqual([before?.id, before?.createdAt])
+      const route = { agent: 'main', channel: 'chat', address: id }
+      expect(await store.findRoute(route)).toEqual({ ...route, sessionId: id, version: 1 })
+      for (const { operation } of compactionsIn(await readAudit(store), id)) {
+        const row = operation === null ? undefined : await store.findOperation(operation)
+        expect(row?.sessionId).toBe(id)
+      }
+      const name = `${id}.snapshot.1`
+      expect(() => sessionId(name)).toThrow('session id')
+      const message = { source: 'x', key: 'x', lane: 'user', body: 'hello', tokens: 1 } as const
+      const derived = { ...route, address: name }
+      expect(await store.admit({ to: { route: derived }, ...message })).toEqual({ kind: 'unknown' })
+    })
+  })
+
+  it('post-compaction delivery: what arrives during a compaction is taken at once and in the next context [S19, I10]', async () => {
+    const id = 'main-0'
+    const host = await makeHost([id])
+    await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 900, handoffFailures: 0 } })
+    await host.using(async (store) => {
+      const courier = driver(host, store)
+      await until('a compaction runs', async () => {
+        await courier.send()
+        return isRunning(store, id)()
+      })
+      const latencies: number[] = []
+      for (let count = 0; count < 40; count++) {
+        const started = performance.now()
+        await courier.send()
+        latencies.push(performance.now() - started)
+      }
+      await settle(host)
+      expect(admittedDuring(await readAudit(store), id).length).toBeGreaterThan(10)
+      // Intake never waits for a compaction: far less than the 900 ms that one takes.
+      expect(latencies.toSorted((a, b) => a - b)[20]).toBeLessThan(300)
+    })
+  })
+})
+
+describe('several sessions', () => {
+  it('no cross-session aliasing: compactions of one process mention their own session only [S18, I6, I21]', async () => {
+    const host = await makeHost(['main-0', 'main-1', 'main-2'])
+    await startAgent(host, 'p0')
+    await host.using(async (store) => {
+      await driver(host, store).run(2, 120)
+      const { compactions } = await settle(host)
+      expect(compactions).toBeGreaterThan(2)
+    })
+  })
+
+  it('five concurrent compactions keep to their sessions [S18, I6]', async () => {
+    const sessions = Array.from({ length: 5 }, (_, index) => `main-${index}`)
+    const host = await makeHost(sessions)
+    await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 700, handoffFailures: 0 } })
+    await host.using(async (store) => {
+      for (const id of sessions) {
+        const courier = new Courier({
+          store,
+          folder: host.folder,
+          name: id.slice(5),
+          sessions: [id],
+        })
+        await courier.run(0, 9)
+      }
+      await until('all is at rest', () => isAtRest(store))
+      await Promise.all(sessions.map((id) => askForCompaction(store, id)))
+      await until('one has ended', async () => (await readAudit(store)).some(isCommit))
+      await settle(host)
+      const rows = await readAudit(store)
+      const first = rows.find(isCommit)?.cursor ?? 0
+      const begun = rows.filter(
+        ({ kind, cursor }) => kind === 'compaction started' && cursor < first,
+      )
+      expect(new Set(begun.map(({ sessionId: id }) => id)).size).toBe(5)
+    })
+  })
+
+  it('two agents: A is compacted while B is sending, and A has what B sent [S19, I10]', async () => {
+    const host = await makeHost(['a-0', 'b-0'])
+    const paces = { ...PACES, handoffMs: 500, handoffFailures: 0 }
+    await startAgent(host, 'pa', { agents: ['a'], paces })
+    await host.using(async (store) => {
+      await driver(host, store, ['a-0']).run(2, 10)
+      const sends = { sessions: ['a-0'], paceMs: 10 }
+      await startAgent(host, 'pb', { agents: ['b'], paces, sends })
+      await askForCompaction(store, 'a-0')
+      await until('A was compacted', async () => (await readAudit(store)).some(isCommit))
+      host.askForQuiet()
+      await settle(host)
+      expect(admittedDuring(await readAudit(store), 'a-0').length).toBeGreaterThan(3)
+    })
+  })
+})
+
+describe('many agents on one host', () => {
+  it.for([9, 13])(
+    '%i agents, each a process, cross the threshold within 60 seconds [S22, fault 25]',
+    { timeout: 60_000 },
+    async (count) => {
+      const sessions = Array.from({ length: count }, (_, index) => `a${index}-0`)
+      const host = await makeHost(sessions)
+      const names = sessions.map((id) => id.slice(0, -2))
+      await Promise.all(
+        names.map((name, index) => {
+          // In a ring: everybody writes to the next one while being compacted.
+          const sends = { sessions: [`a${(index + 1) % count}-0`], paceMs: 25, count: 28 }
+          return startAgent(host, name, { agents: [name], lease: leaseFor(count), sends })
+        }),
+      )
+      await host.using(async (store) => {
+        await until(
+          'everything was sent',
+          async () => (await store.listSessions({ limit: 20 })).every(({ mail }) => mail >= 28),
+          { withinMs: 40_000, everyMs: 100 },
+        )
+        const { acknowledged } = await settle(host)
+        expect(acknowledged).toBe(count * 28)
+        const rows = await readAudit(store)
+        const firsts = sessions.map(
+          (id) =>
+            compactionsIn(rows, id).find(({ kind }) => kind === 'compaction started')?.at ?? 0,
+        )
+        expect(Math.min(...firsts)).toBeGreaterThan(0)
+        expect(Math.max(...firsts) - Math.min(...firsts)).toBeLessThan(60_000)
+        expect(new Set(rows.filter(isCommit).map(({ sessionId: id }) => id)).size).toBe(count)
+      })
+    },
+  )
+})
+
+function isCommit({ kind }: AuditRow): boolean {
+  return kind === 'compaction committed'
+}

@@ -1,0 +1,64 @@
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * A wire to a server that can be cut and counted: what a client sends until the server answers is one
+ * round trip.
+ */
+export class Wire {
+  readonly #server: Server
+  readonly #target: { readonly host: string; readonly port: number }
+  readonly #pairs = new Set<{ readonly client: Socket; readonly target: Socket }>()
+  roundTrips = 0
+  /** Asked for each piece that a client sends; true lets it through and cuts the way back. */
+  cutsAfter: (sent: Buffer) => boolean = () => false
+
+  constructor(target: { readonly host: string; readonly port: number }) {
+    this.#target = target
+    this.#server = createServer((client) => this.#join(client))
+  }
+
+  /** The port on this host behind which the target is found. */
+  listen(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#server.listen(0, '127.0.0.1', () => {
+        const address = this.#server.address()
+        resolve(typeof address === 'object' ? (address?.port ?? 0) : 0)
+      })
+    })
+  }
+
+  #join(client: Socket): void {
+    const target = connect(this.#target.port, this.#target.host)
+    const pair = { client, target }
+    this.#pairs.add(pair)
+    let asking = false
+    let cut = false
+    client.on('data', (sent) => {
+      if (!asking) this.roundTrips += 1
+      asking = true
+      cut ||= this.cutsAfter(sent)
+      target.write(sent)
+      // The server has it and works on it; nobody will hear the answer.
+      if (cut) setTimeout(() => client.destroy(), 20)
+    })
+    target.on('data', (answer) => {
+      asking = false
+      if (!cut) client.write(answer)
+    })
+    const end = () => {
+      this.#pairs.delete(pair)
+      client.destroy()
+      if (cut) setTimeout(() => target.destroy(), 200)
+      else target.destroy()
+    }
+    for (const socket of [client, target]) socket.on('error', end).on('close', end)
+  }
+
+  close(): Promise<void> {
+    for (const { client, target } of this.#pairs) {
+      client.destroy()
+      target.destroy()
+    }
+    return new Promise((resolve) => this.#server.close(() => resolve()))
+  }
+}
