@@ -1,14 +1,16 @@
-import { startPostgres } from './support/postgres.ts'
+import { startPostgres, connectAdmin } from './support/postgres.ts'
 import { postgresBench, dropSchemas } from './contracts/benches/postgres.ts'
-import { Desk } from '../src/testing/store/desk.ts'
-const t=(n:string,a:number)=>console.log(n,(performance.now()-a).toFixed(0))
-let a=performance.now()
+import { Desk, said } from '../src/testing/store/desk.ts'
+import { indexSome } from '../src/store/postgres/search.ts'
+import { Connections } from '../src/store/postgres/connections.ts'
 const s = await startPostgres({ flags: ['-c','fsync=off'] }) as any
-t('start',a)
-for(let i=0;i<4;i++){ a=performance.now()
-const b = await postgresBench(s.url); t('bench',a); a=performance.now()
-const d= await Desk.open(b.store); t('open',a); a=performance.now()
-for(let k=0;k<10;k++) await d.exchange('a','b'); t('10 exchange',a); a=performance.now()
-await b.store.close(); t('close', a); a=performance.now()
-await b[Symbol.asyncDispose](); t('dispose',a)}
+const b = await postgresBench(s.url)
+const desk = await Desk.open(b.store)
+const han = Array.from({ length: 200_000 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)))
+await desk.deliver(await desk.admit(said(han.join('')), { tokens: 1 }))
+const c = new Connections({url:s.url,schema:b.schema,connections:1,busyMs:5000,statementMs:10000})
+const t=performance.now()
+try { console.log(await indexSome(c, desk.id), performance.now()-t) } catch(e){console.log(e, performance.now()-t)}
+await c.close()
+await b[Symbol.asyncDispose]()
 await dropSchemas(s.url); await s.stop()

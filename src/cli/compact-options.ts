@@ -117,7 +117,7 @@ const UNITS: { readonly [unit: string]: number } = { k: 1_000, m: 1_000_000 }
 
 /** `200000`, `200_000`, `200,000`, `200k` or `1.5m`. */
 export function parseTokens(text: string, minimum: number): number {
-  const match = /^(\d[\d_,]{0,15}(?:\.\d{1,6})?)([km]?)$/i.exec(text.trim())
+  const match = /^(\d{1,15}(?:[_,]\d{3}){0,4}(?:\.\d{1,6})?)([km]?)$/i.exec(text.trim())
   const [, digits = '', unit = ''] = match ?? []
   const number = Number(digits.replace(/[_,]/g, '')) * (UNITS[unit.toLowerCase()] ?? 1)
   if (match === null || !Number.isInteger(number)) {

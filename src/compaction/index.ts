@@ -7,13 +7,13 @@ export { type CompactOptions, compact } from './compact.ts'
 export type { Counters, CountTokens } from './counters.ts'
 export { type BudgetSettings, DEFAULT_SETTINGS, PRESETS, type PresetName } from './defaults.ts'
 export { type DigestRequest, writeDigest } from './digest.ts'
+export type { Layout } from './layout.ts'
 export { buildLedger, type LedgerRequest } from './ledger/build.ts'
 export type { CompactResult } from './outcome.ts'
 export {
   type CannotFitPlan,
   type CompactPlan,
   type KeepPlan,
-  type Layout,
   type Plan,
   type PlanRequest,
   plan,

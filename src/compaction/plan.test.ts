@@ -134,6 +134,15 @@ describe('plan', () => {
     expect(planned.cut).toBeLessThanOrEqual(messages.length - 20)
   })
 
+  it('gives up protected first messages that leave no room', () => {
+    const messages = [system('s'), user(huge), ...turns(40)]
+    const planned = compactPlanOf(messages, {
+      preset: 'hermes',
+      settings: { windowTokens: 30_000 },
+    })
+    expect(planned.layout.fixedTo).toBe(1)
+  })
+
   it('keeps no tail as Codex does', () => {
     const messages = [...turns(40), user('next')]
     expect(compactPlanOf(messages, { preset: 'codex' }).cut).toBe(messages.length - 1)

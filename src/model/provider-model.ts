@@ -15,6 +15,7 @@ import { type Collector, type Protocol, splice } from './protocols/protocol.ts'
 import { codex, responses } from './protocols/responses.ts'
 import { openProvider } from './providers/open.ts'
 import type { ProviderPart, ProviderStream } from './providers/provider.ts'
+import { PieceQueue } from './queue.ts'
 import type { ModelRoute, ProviderName } from './route.ts'
 import { capabilitiesOf } from './windows.ts'
 
@@ -50,10 +51,10 @@ export function openModel(route: ModelRoute, desk: Desk): Model {
 }
 
 /**
- * One try. *new* until the first piece is asked for; *opening* while the credential is read and the
- * request is under way; *reading* while parts come; *ended* when `end` was given. The provider's
- * package is waited for only as long as the exchange lives: an abort or a deadline ends the opening
- * at once, whatever the package is doing.
+ * One try. *new* until the first piece is asked for; *running* while the request is made and the
+ * answer read; *ended* when `end` stands in the queue. The provider's package is waited for only as
+ * long as the exchange lives: an abort or a deadline ends the opening at once, whatever the package
+ * is doing.
  */
 class Try implements AsyncIterator<Piece> {
   readonly #route: ModelRoute
@@ -61,14 +62,14 @@ class Try implements AsyncIterator<Piece> {
   readonly #options: CallOptions
   readonly #desk: Desk
   readonly #protocol: Protocol
-  readonly #waiting: Piece[] = []
   readonly #collector: Collector
+  readonly #pieces = new PieceQueue()
+  readonly #placeholder = `throughline-${randomUUID()}`
   #exchange: Exchange | undefined
   #stream: ProviderStream | undefined
   #finish: FinishPart | undefined
   #complaint: Complaint | undefined
   #fault: Malformation | undefined
-  #isEnded = false
 
   constructor(
     route: ModelRoute,
@@ -82,60 +83,64 @@ class Try implements AsyncIterator<Piece> {
     this.#collector = this.#protocol.collector()
   }
 
-  async next(): Promise<IteratorResult<Piece>> {
-    for (;;) {
-      const piece = this.#waiting.shift()
-      if (piece !== undefined) return { done: false, value: piece }
-      if (this.#isEnded) return { done: true, value: undefined }
-      if (this.#exchange === undefined) await this.#open()
-      const part = await this.#stream?.read()
-      if (part === undefined) this.#end()
-      else {
-        const told = this.#take(part)
-        if (told !== undefined) return { done: false, value: told }
-      }
+  next(): Promise<IteratorResult<Piece>> {
+    if (this.#exchange === undefined) {
+      const exchange = this.#openExchange()
+      this.#exchange = exchange
+      void this.#run(exchange)
     }
+    return this.#pieces.next()
   }
 
   async return(): Promise<IteratorResult<Piece>> {
-    this.#isEnded = true
-    this.#waiting.length = 0
+    this.#pieces.close()
     this.#exchange?.abort('consumer')
     this.#stream?.cancel()
     return { done: true, value: undefined }
   }
 
-  async #open(): Promise<void> {
-    const { pool, clock, credentials } = this.#desk
+  /** Never rejects. */
+  async #run(exchange: Exchange): Promise<void> {
+    const { credentials } = this.#desk
+    const credential = await orOver(credentials.read(this.#route.credential), exchange)
+    if (credential === undefined && !exchange.isOver) {
+      this.#end(exchange, { kind: 'refused', refusal: 'no-credential' })
+      return
+    }
+    if (credential !== undefined) this.#stream = await this.#open(exchange, credential)
+    await this.#stream?.run((part) => this.#take(part))
+    this.#end(exchange)
+  }
+
+  #openExchange(): Exchange {
+    const { pool, clock } = this.#desk
     const { purpose, signal, deadlines } = this.#options
-    const text = `throughline-${randomUUID()}`
-    const exchange = new Exchange({
+    return new Exchange({
       signal,
       deadlines,
       clock,
       loan: (origin) => pool.loan({ origin, route: this.#route.name, purpose }),
       prepare: (body) =>
         splice(body, {
-          placeholder: this.#protocol.placeholder(text),
+          placeholder: this.#protocol.placeholder(this.#placeholder),
           members: this.#protocol.writeMembers(this.#request, this.#route),
         }),
     })
-    this.#exchange = exchange
-    const credential = await orOver(credentials.read(this.#route.credential), exchange)
-    if (exchange.isOver) return
-    if (credential === undefined) return this.#end({ kind: 'refused', refusal: 'no-credential' })
+  }
+
+  async #open(exchange: Exchange, credential: string): Promise<ProviderStream | undefined> {
     const { outputTokensMax = outputDefault(this.#route), effort, cacheKey } = this.#request
     const opening = openProvider({
       route: this.#route,
       credential,
-      placeholder: text,
+      placeholder: this.#placeholder,
       fetch: exchange.fetch as typeof fetch,
       tools: this.#request.tools ?? [],
       ...(outputTokensMax !== undefined && { outputTokensMax }),
       ...(effort !== undefined && { effort }),
       ...(cacheKey !== undefined && { cacheKey }),
     })
-    this.#stream = await this.#whileAlive(opening, exchange)
+    return await this.#whileAlive(opening, exchange)
   }
 
   /**
@@ -158,16 +163,16 @@ class Try implements AsyncIterator<Piece> {
     return stream
   }
 
-  #take(part: ProviderPart): Piece | undefined {
+  #take(part: ProviderPart): Promise<void> | undefined {
     switch (part.kind) {
       case 'event': {
         const value = this.#collector.take(part.event)
-        return value === undefined ? undefined : { kind: 'item', value }
+        return value === undefined ? undefined : this.#pieces.push({ kind: 'item', value })
       }
       case 'text':
       case 'reasoning':
       case 'note':
-        return part
+        return this.#pieces.push(part)
       case 'complaint':
         this.#complaint ??= part.complaint
         return undefined
@@ -180,10 +185,7 @@ class Try implements AsyncIterator<Piece> {
     }
   }
 
-  #end(known?: Outcome): void {
-    const exchange = this.#exchange
-    if (this.#isEnded || exchange === undefined) return
-    this.#isEnded = true
+  #end(exchange: Exchange, known?: Outcome): void {
     const fault = this.#fault ?? this.#collector.fault
     const outcome =
       known ??
@@ -198,7 +200,8 @@ class Try implements AsyncIterator<Piece> {
     exchange.abort('consumer')
     const end = this.#endPiece(outcome)
     const calls = outcome.kind === 'finished' ? callsOf(end.reply) : []
-    this.#waiting.push(...calls, calls.length > 0 ? withCalls(end) : end)
+    for (const call of calls) this.#pieces.push(call)
+    this.#pieces.push(calls.length > 0 ? withCalls(end) : end)
   }
 
   #withOwnFinish(end: FinishPart): FinishPart {

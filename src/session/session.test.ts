@@ -264,6 +264,23 @@ describe('a session', () => {
     expect(await rowOf(store, id)).toMatchObject({ effective, pending: { control: 0 } })
   })
 
+  it('installs no preview whose foundation was changed meanwhile', async () => {
+    const process = host()
+    const id = await create(process.store, 'a')
+    await fill(process, id, 8)
+    const { store } = process
+    const request = { store, writer: DIGEST, settings: SETTINGS, sessionId: id }
+    const preview = await previewCompaction(request, new AbortController().signal)
+    if (preview.kind !== 'previewed') throw new Error(preview.kind)
+    for (const control of ['compact', 'revert']) {
+      await ask(store, id, control)
+      await process.run(500)
+    }
+    await ask(store, id, 'install', preview.install)
+    await process.run(500)
+    expect(await rowOf(store, id)).toMatchObject({ effective: 0, pending: { control: 0 } })
+  })
+
   it('is taken over when its process falls silent, and finds the zombie refused', async () => {
     const store = openMemoryStore()
     const timeline = new Timeline()

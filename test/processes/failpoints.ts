@@ -68,6 +68,9 @@ export function pass(name: string): void {
       Atomics.wait(cell, 0, 0)
       break
     case 'stop':
+      // A process stopped inside a commit would keep the file's write lock for as long: first let
+      // the store's thread finish what it is at.
+      Atomics.wait(cell, 0, 0, 100)
       writeSync(1, 'stopping\n')
       process.kill(process.pid, 'SIGSTOP')
       Atomics.wait(cell, 0, 0, 20)

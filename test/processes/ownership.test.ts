@@ -1,31 +1,25 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
 import { leaseFor, PACES } from './agent-options.ts'
 import { findingsOf, judge } from './checker.ts'
 import { Courier } from './courier.ts'
 import { Host, until } from './host.ts'
 
-const hosts: Host[] = []
 const id = 'main-0'
 
-afterEach(async () => {
-  for (const host of hosts.splice(0)) await host.remove()
-})
-
-async function makeHost(): Promise<Host> {
+async function makeHost(onTestFinished: (end: () => Promise<void>) => void): Promise<Host> {
   const host = await Host.make([id])
-  hosts.push(host)
+  onTestFinished(() => host.remove())
   return host
 }
 
 const agent = (name: string) => ({ name, agents: ['main'], lease: leaseFor(4), paces: PACES })
 
-describe('an owner that is away for longer than its lease', () => {
+describe.concurrent('an owner that is away for longer than its lease', () => {
   it.for([
     ['stop', 'deliver'],
     ['stop', 'commitReply'],
     ['stop', 'commitResults'],
-    ['stop', 'claimCompaction'],
     ['stop', 'commitCompaction'],
     ['block', 'commitReply'],
   ])(
@@ -44,7 +38,7 @@ describe('an owner that is away for longer than its lease', () => {
         host.start(agent('p1'))
         await until('the other has taken over', async () => {
           const row = await store.findSession(sessionId(id))
-          return row?.runner !== null && (row?.fence ?? 0) > (held?.fence ?? 0)
+          return (row?.fence ?? 0) > (held?.fence ?? 0)
         })
         away.kill('SIGCONT')
         await until('the late commit is refused', () =>
@@ -57,9 +51,11 @@ describe('an owner that is away for longer than its lease', () => {
   )
 })
 
-describe('an owner that is told to end', () => {
-  it('gives everything back at once, in the middle of a turn, and the next goes on [fault 79]', async () => {
-    const host = await makeHost()
+describe.concurrent('an owner that is told to end', () => {
+  it('gives everything back at once, in the middle of a turn, and the next goes on [fault 79]', async ({
+    onTestFinished,
+  }) => {
+    const host = await makeHost(onTestFinished)
     // Longer than this test: only a lease that was given back can be taken.
     const lease = { leaseMs: 120_000, renewMs: 30_000, marginMs: 20_000, pollMs: 30 }
     const paces = { ...PACES, stepMs: 60_000 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { AuditRow } from '../../src/store/rows.ts'
@@ -8,15 +8,11 @@ import { Courier } from './courier.ts'
 import { Host, isAtRest, type Life, until } from './host.ts'
 
 /** The scenarios of the report on drifting session ids, each agent a process of its own. */
-const hosts: Host[] = []
+type Finish = (end: () => Promise<void>) => void
 
-afterEach(async () => {
-  for (const host of hosts.splice(0)) await host.remove()
-})
-
-async function makeHost(sessions: readonly string[]): Promise<Host> {
+async function makeHost(sessions: readonly string[], onTestFinished: Finish): Promise<Host> {
   const host = await Host.make(sessions)
-  hosts.push(host)
+  onTestFinished(() => host.remove())
   return host
 }
 
@@ -67,10 +63,12 @@ function admittedDuring(rows: readonly AuditRow[], id: string): readonly AuditRo
   })
 }
 
-describe('one session', () => {
-  it('compaction preserves the session id, and what is derived from it leads nowhere [S17, S21, I5]', async () => {
+describe.concurrent('one session', () => {
+  it('compaction preserves the session id, and what is derived from it leads nowhere [S17, S21, I5]', async ({
+    onTestFinished,
+  }) => {
     const id = 'main-0'
-    const host = await makeHost([id])
+    const host = await makeHost([id], onTestFinished)
     await startAgent(host, 'p0')
     await host.using(async (store) => {
       const before = await store.findSession(sessionId(id))
@@ -93,13 +91,15 @@ describe('one session', () => {
     })
   })
 
-  it('post-compaction delivery: what arrives during a compaction is taken at once and in the next context [S19, I10]', async () => {
+  it('post-compaction delivery: what arrives during a compaction is taken at once and in the next context [S19, I10]', async ({
+    onTestFinished,
+  }) => {
     const id = 'main-0'
-    const host = await makeHost([id])
+    const host = await makeHost([id], onTestFinished)
     await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 900, handoffFailures: 0 } })
     await host.using(async (store) => {
       const courier = driver(host, store)
-      await until('a compaction runs', async () => {
+      await until('a compaction runs', async ({ onTestFinished }) => {
         await courier.send()
         return isRunning(store, id)()
       })
@@ -117,9 +117,11 @@ describe('one session', () => {
   })
 })
 
-describe('several sessions', () => {
-  it('no cross-session aliasing: compactions of one process mention their own session only [S18, I6, I21]', async () => {
-    const host = await makeHost(['main-0', 'main-1', 'main-2'])
+describe.concurrent('several sessions', () => {
+  it('no cross-session aliasing: compactions of one process mention their own session only [S18, I6, I21]', async ({
+    onTestFinished,
+  }) => {
+    const host = await makeHost(['main-0', 'main-1', 'main-2'], onTestFinished)
     await startAgent(host, 'p0')
     await host.using(async (store) => {
       await driver(host, store).run(2, 120)
@@ -128,9 +130,9 @@ describe('several sessions', () => {
     })
   })
 
-  it('five concurrent compactions keep to their sessions [S18, I6]', async () => {
+  it('five concurrent compactions keep to their sessions [S18, I6]', async ({ onTestFinished }) => {
     const sessions = Array.from({ length: 5 }, (_, index) => `main-${index}`)
-    const host = await makeHost(sessions)
+    const host = await makeHost(sessions, onTestFinished)
     await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 700, handoffFailures: 0 } })
     await host.using(async (store) => {
       for (const id of sessions) {
@@ -155,8 +157,10 @@ describe('several sessions', () => {
     })
   })
 
-  it('two agents: A is compacted while B is sending, and A has what B sent [S19, I10]', async () => {
-    const host = await makeHost(['a-0', 'b-0'])
+  it('two agents: A is compacted while B is sending, and A has what B sent [S19, I10]', async ({
+    onTestFinished,
+  }) => {
+    const host = await makeHost(['a-0', 'b-0'], onTestFinished)
     const paces = { ...PACES, handoffMs: 500, handoffFailures: 0 }
     await startAgent(host, 'pa', { agents: ['a'], paces })
     await host.using(async (store) => {
@@ -176,9 +180,9 @@ describe('many agents on one host', () => {
   it.for([9, 13])(
     '%i agents, each a process, cross the threshold within 60 seconds [S22, fault 25]',
     { timeout: 60_000 },
-    async (count) => {
+    async (count, { onTestFinished }) => {
       const sessions = Array.from({ length: count }, (_, index) => `a${index}-0`)
-      const host = await makeHost(sessions)
+      const host = await makeHost(sessions, onTestFinished)
       const names = sessions.map((id) => id.slice(0, -2))
       await Promise.all(
         names.map((name, index) => {

@@ -25,7 +25,6 @@ describe.concurrent('kill -9 of agents on one SQLite file', () => {
       expect(findingsOf(verdict)).toEqual([])
       expect(missed).toEqual([])
       expect(kills).toBeGreaterThanOrEqual(storm.kills)
-      console.log(`${storm.processes} processes, ${kills} kills: ${JSON.stringify(verdict.counts)}`)
       expect(verdict.counts.acknowledged).toBeGreaterThan(storm.kills / 2)
       expect(verdict.counts.compactions).toBeGreaterThan(0)
     },

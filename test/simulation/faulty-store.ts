@@ -18,6 +18,8 @@ export function faultyStore(world: World, owner: Life, laws: Laws): Store {
 const SHARES: Partial<Record<CommitVerb, number>> = {
   commitCompaction: 0.15,
   commitResults: 0.05,
+  commitReply: 0.03,
+  deliver: 0.06,
   claimCompaction: 0.05,
   recover: 0.05,
   acquire: 0.05,

@@ -1,6 +1,6 @@
 import { assemble } from '../../src/compaction/assemble.ts'
+import { findLayout } from '../../src/compaction/layout.ts'
 import type { CompactPlan } from '../../src/compaction/plan.ts'
-import { findLayout } from '../../src/compaction/plan.ts'
 import { preserveUserMessages } from '../../src/compaction/preserve.ts'
 import type { Message } from '../../src/message/message.ts'
 import { alignBack } from '../../src/message/pairing.ts'

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * A wire to a server that can be cut and counted: what a client sends until the server answers is one
+ * A wire to a server that can be cut, held up and counted: what a client sends until the server answers is one
  * round trip.
  */
 export class Wire {
@@ -11,14 +11,24 @@ export class Wire {
   roundTrips = 0
   /** Asked for each piece that a client sends; true lets it through and cuts the way back. */
   cutsAfter: (sent: Buffer) => boolean = () => false
+  /** Asked for each piece that a client sends; it waits on the way until the promise resolves. */
+  holds: (sent: Buffer) => Promise<void> | undefined = () => undefined
 
-  constructor(target: { readonly host: string; readonly port: number }) {
-    this.#target = target
+  constructor(url: string) {
+    const { hostname, port } = new URL(url)
+    this.#target = { host: hostname, port: Number(port) }
     this.#server = createServer((client) => this.#join(client))
   }
 
-  /** The port on this host behind which the target is found. */
-  listen(): Promise<number> {
+  /** The address that leads to `url` over a new wire. */
+  static async to(url: string): Promise<{ readonly wire: Wire; readonly url: string }> {
+    const wire = new Wire(url)
+    const far = new URL(url)
+    far.port = String(await wire.#listen())
+    return { wire, url: far.href }
+  }
+
+  #listen(): Promise<number> {
     return new Promise((resolve) => {
       this.#server.listen(0, '127.0.0.1', () => {
         const address = this.#server.address()
@@ -37,7 +47,9 @@ export class Wire {
       if (!asking) this.roundTrips += 1
       asking = true
       cut ||= this.cutsAfter(sent)
-      target.write(sent)
+      const held = this.holds(sent)
+      if (held === undefined) target.write(sent)
+      else held.then(() => target.writable && target.write(sent))
       // The server has it and works on it; nobody will hear the answer.
       if (cut) setTimeout(() => client.destroy(), 20)
     })
@@ -54,7 +66,7 @@ export class Wire {
     for (const socket of [client, target]) socket.on('error', end).on('close', end)
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     for (const { client, target } of this.#pairs) {
       client.destroy()
       target.destroy()

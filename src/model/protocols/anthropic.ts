@@ -89,15 +89,16 @@ class AnthropicCollector implements Collector {
   #add(delta: JsonObject): void {
     if (this.#open === undefined) return
     const { block } = this.#open
-    const { type, ...fields } = delta
+    const { type } = delta
     if (type === 'input_json_delta') {
       this.#open.input += typeof delta['partial_json'] === 'string' ? delta['partial_json'] : ''
     } else if (type === 'citations_delta') {
       this.#open.citations.push(delta['citation'] ?? null)
     } else {
       // Text, thoughts, signatures, compactions, and whatever comes next: pieces of strings join.
-      for (const [key, value] of Object.entries(fields)) {
-        const before = block[key]
+      for (const key in delta) {
+        const [before, value = null] = [block[key], delta[key]]
+        if (key === 'type') continue
         const joins = typeof before === 'string' && typeof value === 'string'
         block[key] = joins ? before + value : value
       }

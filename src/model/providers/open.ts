@@ -72,12 +72,9 @@ function settingsOf({ route, credential, fetch }: ProviderCall) {
 }
 
 function failedStream(part: ProviderPart | undefined): ProviderStream {
-  let rest = part
   return {
-    read: async () => {
-      const next = rest
-      rest = undefined
-      return next
+    async run(take) {
+      if (part !== undefined) take(part)
     },
     cancel: () => {},
   }

@@ -5,29 +5,32 @@ import type { Finish } from '../outcome.ts'
 import { readFailure } from './failure.ts'
 import type { ProviderPart, ProviderStream } from './provider.ts'
 
+type Take = Parameters<ProviderStream['run']>[0]
+
 /** The stream of a provider's package in our words. */
 export class PackageStream implements ProviderStream {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
   /** Texts that are none: a compaction of the provider's comes as one. */
   readonly #hidden = new Set<string>()
-  readonly #notes: ProviderPart[] = []
 
   constructor(stream: ReadableStream<LanguageModelV4StreamPart>) {
     this.#reader = stream.getReader()
   }
 
-  async read(): Promise<ProviderPart | undefined> {
-    const note = this.#notes.shift()
-    if (note !== undefined) return note
+  // A single await per part, and no generator: at thousands of tokens a second that is what counts.
+  async run(take: Take): Promise<void> {
     try {
       for (;;) {
         const { done, value } = await this.#reader.read()
-        if (done) return undefined
+        if (done) return
         const part = this.#translate(value)
-        if (part !== undefined) return part
+        const wait = part === undefined ? undefined : take(part)
+        if (wait !== undefined) await wait
+        if (value.type === 'stream-start') for (const each of value.warnings) take(noteOf(each))
       }
     } catch (error) {
-      return readFailure(error)
+      const part = readFailure(error)
+      if (part !== undefined) take(part)
     }
   }
 
@@ -48,9 +51,6 @@ export class PackageStream implements ProviderStream {
           this.#hidden.add(part.id)
         } else this.#hidden.delete(part.id)
         return undefined
-      case 'stream-start':
-        this.#notes.push(...part.warnings.map(noteOf))
-        return this.#notes.shift()
       case 'error':
         return readFailure(part.error)
       case 'finish': {

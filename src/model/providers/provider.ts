@@ -22,8 +22,11 @@ export interface ProviderCall {
 }
 
 export interface ProviderStream {
-  /** The next part; nothing at the end. Never rejects. */
-  read(): Promise<ProviderPart | undefined>
+  /**
+   * Hands over every part; settles behind the last one. Never rejects. Where `take` gives a promise,
+   * the next part waits for it. One call only.
+   */
+  run(take: (part: ProviderPart) => Promise<void> | undefined): Promise<void>
   cancel(): void
 }
 

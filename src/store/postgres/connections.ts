@@ -18,8 +18,11 @@ export interface Query {
   readonly values?: readonly unknown[]
 }
 
-/** The server's time-outs come first; this one is for a server that has become silent. */
-const SILENCE_MS = 5_000
+/**
+ * The server ends a statement in time, but not a commit: one that waits for a standby, or for a
+ * server that has become silent, is given up here after twice the time, and its outcome is unknown.
+ */
+const SILENCE_FACTOR = 2
 const INT8 = 20
 
 /**
@@ -146,7 +149,7 @@ function settings({ url, schema, statementMs, busyMs }: ConnectionOptions): pg.C
     statement_timeout: statementMs,
     lock_timeout: Math.min(statementMs, busyMs),
     idle_in_transaction_session_timeout: statementMs,
-    query_timeout: statementMs + SILENCE_MS,
+    query_timeout: statementMs * SILENCE_FACTOR,
     options: `${given} -c search_path=${schema}`.trim(),
     types: { getTypeParser: parserFor },
   }

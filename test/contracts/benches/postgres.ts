@@ -21,7 +21,13 @@ const EMPTY = `${TABLES.map((table) => `delete from ${table}`).join(';')}; trunc
 
 let admin: Promise<pg.Client> | undefined
 function adminOf(url: string): Promise<pg.Client> {
-  admin ??= connectAdmin(url)
+  admin ??= connectAdmin(url).then((client) => {
+    // Ended, perhaps with its server: the next one asks for a new one.
+    client.once('end', () => {
+      admin = undefined
+    })
+    return client
+  })
   return admin
 }
 

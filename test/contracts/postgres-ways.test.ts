@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { mailNumber, sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
+import {
+  create,
+  Desk,
+  newOperation,
+  register,
+  replyTo,
+  said,
+} from '../../src/testing/store/desk.ts'
+import { startPostgres, type TestServer } from '../support/postgres.ts'
+import { Wire } from '../support/wire.ts'
+import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
+
+let server: TestServer | { readonly problem: string }
+
+beforeAll(async () => {
+  server = await startPostgres({ flags: ['-c', 'fsync=off', '-c', 'shared_buffers=32MB'] })
+})
+
+afterAll(async () => {
+  if ('problem' in server) return
+  await dropSchemas(server.url)
+  await server.stop()
+})
+
+function urlOf(context: TestContext): string {
+  if ('problem' in server) context.skip(server.problem)
+  return (server as TestServer).url
+}
+
+async function until(holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; ) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`still not so after ${ms} ms`)
+}
+
+function open(): { readonly promise: Promise<void>; readonly release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { promise, release: resolve }
+}
+
+/** A desk on a far store whose commit is held up on the way, between its reading and its writing. */
+async function heldDesk(bench: PostgresBench, url: string, statementMs = 10_000) {
+  const { wire, url: farUrl } = await Wire.to(url)
+  const far = await openPostgres(farUrl, { schema: bench.schema, statementMs, connections: 1 })
+  const desk = await Desk.open(far)
+  const gate = open()
+  let held = false
+  wire.holds = (sent) => {
+    if (!sent.includes('commit\0')) return undefined
+    held = true
+    return gate.promise
+  }
+  const writing = far.setTasks({ ...desk.fenced(), body: ['late'], tokens: 1 })
+  const outcome = writing.catch((error: { code: string }) => ({ kind: error.code }))
+  await until(() => held)
+  const end = async () => {
+    await far.close()
+    await wire[Symbol.asyncDispose]()
+  }
+  return { desk, far, gate, outcome, end }
+}
+
+async function takeOver(store: Store, desk: Desk) {
+  const { runner } = desk.lease
+  const beat = (await store.listRunners()).find(({ id }) => id === runner)?.beat ?? 0
+  await store.dismissRunner({ runner, beat })
+  return Desk.acquire(store, desk.id, await register(store))
+}
+
+describe('locks', () => {
+  it('no take-over slips between the look at the fence and the write [I7, I8]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { desk, gate, outcome, end } = await heldDesk(bench, url)
+    let taken = false
+    const next = takeOver(bench.store, desk).then((made) => {
+      taken = true
+      return made
+    })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(taken).toBe(false)
+    gate.release()
+    expect((await outcome).kind).toBe('appended')
+    expect((await next).tail.number).toBe(1)
+    await end()
+  })
+
+  it('a holder that stops in the middle of a commit is ended by the server, and its session is free [I8]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { desk, gate, outcome, end } = await heldDesk(bench, url, 500)
+    const next = await takeOver(bench.store, desk)
+    expect(next.tail.number).toBe(0)
+    gate.release()
+    expect((await outcome).kind).toBe('outcome-unknown')
+    expect((await next.row()).tail).toBe(0)
+    await end()
+  })
+
+  it('a holder that stops in the middle of a commit holds up no other session [I21]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { gate, outcome, end } = await heldDesk(bench, url)
+    const other = await Desk.open(bench.store)
+    await other.exchange('still', 'here')
+    expect((await bench.store.readAudit({ after: 0, limit: 100 })).length).toBeGreaterThan(4)
+    gate.release()
+    expect((await outcome).kind).toBe('appended')
+    await end()
+  })
+
+  it('a runner that renews while it is being dismissed is not dismissed [I25]', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const other = await bench.sibling()
+    for (let round = 0; round < 20; round++) {
+      const runner = await register(bench.store)
+      const [dismissed, renewed] = await Promise.all([
+        other.dismissRunner({ runner, beat: 1 }),
+        bench.store.renew({ runner }),
+      ])
+      expect([`${dismissed.kind} ${renewed.kind}`]).toEqual([
+        dismissed.kind === 'done' ? 'done lost' : 'alive renewed',
+      ])
+    }
+  })
+
+  it('a blob is not dropped while a message begins to use it', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const other = await bench.sibling()
+    const desk = await Desk.open(bench.store)
+    for (let round = 0; round < 20; round++) {
+      const bytes = new Uint8Array([round])
+      const staged = await bench.store.stageBlob({ sessionId: desk.id, mediaType: 'a/b', bytes })
+      const hash = 'hash' in staged ? staged.hash : ''
+      const [admitted, dropped] = await Promise.all([
+        desk.tryAdmit(said(`${round}`), { blobs: [hash], source: `s${round}` }),
+        other.dropStaged({ before: Number.MAX_SAFE_INTEGER }),
+      ])
+      const kept = await bench.store.findBlob({ sessionId: desk.id, hash })
+      const expected = admitted.kind === 'admitted' ? [1, 0] : [undefined, 1]
+      expect([kept?.uses, dropped.count]).toEqual(expected)
+    }
+  })
+})
+
+describe('round trips', () => {
+  it('are two for every verb of a session at work', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { wire, url: farUrl } = await Wire.to(url)
+    await using _wire = wire
+    const store = await openPostgres(farUrl, { schema: bench.schema, connections: 1 })
+    const trips: Record<string, number> = {}
+    const counted = new Proxy(store, {
+      get: (target, verb: keyof Store) => async (request: never) => {
+        await new Promise((resolve) => setTimeout(resolve, 150)) // Nothing follows behind any more.
+        const before = wire.roundTrips
+        const answer = await (target[verb] as (request: never) => Promise<unknown>)(request)
+        trips[verb] ??= wire.roundTrips - before
+        return answer
+      },
+    })
+    const route = { agent: 'ada', channel: 'c', address: 'a' }
+    const desk = await Desk.open(counted, { route })
+    const mail = { source: 's', key: 'k', lane: 'user', body: said('hi'), tokens: 1 } as const
+    await counted.admit({ to: { route }, ...mail })
+    await desk.deliver(mailNumber(1))
+    await desk.reply('calls', { calls: ['c'] })
+    await desk.results('c')
+    await desk.reply('done', { ends: 'answered', replies: [replyTo('a')] })
+    await desk.compact(1)
+    await desk.claim(3)
+    const failing = (await desk.row()).operation ?? newOperation()
+    const { fence, runner } = desk.lease
+    await counted.failCompaction({ operation: failing, fence, state: 'failed', reason: 'x' })
+    await desk.pin('p', 'x', 1)
+    await counted.renew({ runner })
+    await counted.claimReply({ edge: 'telegram', claimant: runner, at: 0 })
+    const sent = { kind: 'sent', receipt: '' } as const
+    await counted.settleReply({
+      sessionId: desk.id,
+      number: 1,
+      attempt: 1,
+      claimant: runner,
+      result: sent,
+    })
+    await counted.release({ lease: desk.lease, reason: 'idle' })
+    await store.close()
+    const { findSession: _read, ...verbs } = trips
+    console.log(`round trips: ${JSON.stringify(trips)}`)
+    expect(Object.entries(verbs).filter(([, count]) => count !== 2)).toEqual([])
+    expect(Object.keys(verbs).length).toBeGreaterThanOrEqual(14)
+  })
+})
+
+describe('search behind the appends', () => {
+  async function indexed(bench: PostgresBench, id: string): Promise<void> {
+    await until(async () => {
+      const [row] = await bench.sql(
+        'select tail = coalesce(upto, 0) as done from session left join indexed on session = id where id = $1',
+        [id],
+      )
+      return row?.['done'] === true
+    })
+  }
+  const numbers = async (bench: PostgresBench, id: string, text: string) => {
+    const query = { sessionId: sessionId(id), text, limit: 10, neighbours: 0 }
+    return (await bench.store.search(query)).map(({ entry }) => entry.number)
+  }
+
+  it('finds the same with the index as without it', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const desk = await Desk.open(bench.store)
+    await desk.hear('red', 'red green', 'blue', 'red', 'データベースの設計', "it's")
+    const ask = async () =>
+      Promise.all(
+        ['red green', 'BLUE', '設計', "it's", 'nothing', "'; drop table entry; --"].map((text) =>
+          numbers(bench, desk.id, text),
+        ),
+      )
+    const fresh = await ask()
+    await indexed(bench, desk.id)
+    expect((await bench.sql('select from entry_words')).length).toBe(6)
+    expect(await ask()).toEqual(fresh)
+    expect(fresh[0]).toEqual([2, 4, 1])
+  })
+
+  it('takes a text of any size, also one whose words are as many as its characters', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const desk = await Desk.open(bench.store)
+    const han = Array.from({ length: 200_000 }, (_, index) =>
+      String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)),
+    )
+    await desk.deliver(await desk.admit(said(han.join('')), { tokens: 1 }))
+    await desk.deliver(await desk.admit(said('after it'), { tokens: 1 }))
+    await indexed(bench, desk.id)
+    expect(await numbers(bench, desk.id, 'after')).toEqual([2])
+    expect(await numbers(bench, desk.id, `${han[0]}${han[1]}`)).toEqual([1])
+  })
+
+  it('erased words leave the index, also while it is being made', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const desk = await Desk.open(bench.store)
+    for (let round = 0; round < 5; round++) {
+      const [entry] = await desk.hear(`secret${round}`)
+      await desk.reply('noted', { ends: 'answered' })
+      await new Promise((resolve) => setTimeout(resolve, 30 * round))
+      if (entry !== undefined) await desk.erase([entry])
+    }
+    await indexed(bench, desk.id)
+    expect(await bench.sql("select from entry_words where words::text like '%secret%'")).toEqual([])
+    expect(await numbers(bench, desk.id, 'secret0 secret4')).toEqual([])
+  })
+})
+
+it('text that PostgreSQL cannot hold comes back as it was', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  const id = await create(bench.store)
+  const odd = 'a\0b\u0001c\u0001,\u0001.\\x"\'$1'
+  const mail = { to: { sessionId: id }, source: odd, key: odd, lane: 'user', tokens: 1 } as const
+  await bench.store.admit({ ...mail, body: { [odd]: odd } })
+  const again = await bench.store.admit({ ...mail, body: { [odd]: odd } })
+  expect(again.kind).toBe('duplicate')
+  const [item] = await bench.store.listMail({ sessionId: id, limit: 1 })
+  expect([item?.source, item?.key, item?.body]).toEqual([odd, odd, JSON.stringify({ [odd]: odd })])
+})
