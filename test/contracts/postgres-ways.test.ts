@@ -39,6 +39,13 @@ async function until(holds: () => boolean | Promise<boolean>, ms = 10_000): Prom
   throw new Error(`still not so after ${ms} ms`)
 }
 
+async function atRest(count: () => number): Promise<void> {
+  for (let last = -1; last !== count(); ) {
+    last = count()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
 function open(): { readonly promise: Promise<void>; readonly release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { promise, release: resolve }
@@ -159,7 +166,7 @@ describe('round trips', () => {
     const trips: Record<string, number> = {}
     const counted = new Proxy(store, {
       get: (target, verb: keyof Store) => async (request: never) => {
-        await new Promise((resolve) => setTimeout(resolve, 150)) // Nothing follows behind any more.
+        await atRest(() => wire.roundTrips) // What follows behind a commit is done.
         const before = wire.roundTrips
         const answer = await (target[verb] as (request: never) => Promise<unknown>)(request)
         trips[verb] ??= wire.roundTrips - before

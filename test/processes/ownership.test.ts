@@ -24,8 +24,8 @@ describe.concurrent('an owner that is away for longer than its lease', () => {
     ['block', 'commitReply'],
   ])(
     '%s before %s: the other takes over, the late commit is refused [I7, I8, faults 19-21]',
-    async ([act, verb]) => {
-      const host = await makeHost()
+    async ([act, verb], { onTestFinished }) => {
+      const host = await makeHost(onTestFinished)
       const away = host.start(agent('p0'), { failpoint: `${verb}.before:1:${act}` })
       await away.ready
       await host.using(async (store) => {

@@ -49,7 +49,7 @@ export class Wire {
       cut ||= this.cutsAfter(sent)
       const held = this.holds(sent)
       if (held === undefined) target.write(sent)
-      else held.then(() => target.writable && target.write(sent))
+      else void held.then(() => target.writable && target.write(sent))
       // The server has it and works on it; nobody will hear the answer.
       if (cut) setTimeout(() => client.destroy(), 20)
     })

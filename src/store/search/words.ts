@@ -24,7 +24,8 @@ export function wordsOf(text: string): string[] {
     .toLowerCase()
   const words: string[] = []
   for (const run of folded.match(WORD) ?? []) {
-    if (STARTS_UNSPACED.test(run)) words.push(...pairs(run))
+    // One by one: a long text without blanks has more pairs than a call takes arguments.
+    if (STARTS_UNSPACED.test(run)) for (const pair of pairs(run)) words.push(pair)
     else words.push(rootOf(run.slice(0, WORD_LENGTH_MAX)))
   }
   return words
