@@ -72,5 +72,7 @@ export async function runWriters(
   for (const { child } of writers) child.stdin.write('go\n')
   await Promise.all(writers.map(({ ended }) => ended))
   process.off('exit', endAll)
-  return writers.map(({ text }) => (text().split('\n')[1] ?? '').split(' ').filter(Boolean).map(Number))
+  return writers.map(({ text }) =>
+    (text().split('\n')[1] ?? '').split(' ').filter(Boolean).map(Number),
+  )
 }

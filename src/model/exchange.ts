@@ -27,6 +27,7 @@ export class Exchange {
   #sink: Sink | undefined
   #answer = Promise.withResolvers<Response>()
   #isUsed = false
+  #bytes = 0
 
   constructor(options: ExchangeOptions) {
     this.#takeLoan = options.loan
@@ -103,6 +104,8 @@ export class Exchange {
         if (this.isOver) return
         this.#watch.heard()
         this.#sink?.take(chunk)
+        this.#bytes += chunk.length
+        if (this.#bytes > ANSWER_BYTES_MAX) this.abort('too-large')
       },
       onResponseEnd: () => {
         if (this.isOver) return
@@ -192,8 +195,8 @@ export interface ExchangeOptions {
   readonly clock: Clock
 }
 
-/** `enough`: an error page longer than anybody reads. */
-export type AbortedBy = DeadlineName | 'interrupt' | 'consumer' | 'enough'
+/** `enough`: an error page longer than anybody reads; `too-large`: an answer without end. */
+export type AbortedBy = DeadlineName | 'interrupt' | 'consumer' | 'enough' | 'too-large'
 
 /** What happened on the wire. */
 export interface WireRecord {
@@ -273,9 +276,11 @@ class StreamSink implements Sink {
   }
 }
 
-// Far more than any answer; a reader that falls this far behind makes the server wait.
+// A reader that falls this far behind makes the server wait.
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024
 const READ_BYTES_MAX = 64 * 1024
+// 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/
 
 function plainHeaders(headers: AnswerHeaders): Record<string, string> {

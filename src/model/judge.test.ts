@@ -253,6 +253,8 @@ describe('the order of evidence', () => {
   it('puts our own abort before the error that it caused', () => {
     const aborted = { ...wire, abortedBy: 'idle', error: reset } as const
     expect(judge({ wire: aborted, end, nowMs: 0 })).toEqual({ kind: 'deadline', deadline: 'idle' })
+    const flood = { ...wire, abortedBy: 'too-large' } as const
+    expect(judge({ wire: flood, end, nowMs: 0 })).toEqual({ kind: 'malformed', what: 'too-large' })
   })
 
   it('puts a broken connection before a finish that the package made up', () => {

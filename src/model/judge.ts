@@ -32,6 +32,8 @@ export function judge(evidence: Evidence): Outcome {
     case 'idle':
     case 'total':
       return { kind: 'deadline', deadline: wire.abortedBy }
+    case 'too-large':
+      return { kind: 'malformed', what: 'too-large' }
     case 'enough':
     case undefined:
       break

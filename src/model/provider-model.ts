@@ -200,8 +200,8 @@ class Try implements AsyncIterator<Piece> {
     exchange.abort('consumer')
     const end = this.#endPiece(outcome)
     const calls = outcome.kind === 'finished' ? callsOf(end.reply) : []
-    for (const call of calls) this.#pieces.push(call)
-    this.#pieces.push(calls.length > 0 ? withCalls(end) : end)
+    for (const call of calls) void this.#pieces.push(call)
+    void this.#pieces.push(calls.length > 0 ? withCalls(end) : end)
   }
 
   #withOwnFinish(end: FinishPart): FinishPart {

@@ -43,7 +43,7 @@ export function decideRetry(standing: Standing): Decision {
   if (outcome.kind === 'refused' && outcome.refusal === 'no-credit') return elsewhere
   if (isOfTheConnection(outcome)) {
     // Evicted by now: the next loan is a new connection.
-    return standing.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
+    return standing.freshTries < 9 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
   }
   if (tries >= TRIES_MAX) return elsewhere
   const delayMs = delayOf(standing)

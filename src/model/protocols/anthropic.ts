@@ -97,8 +97,9 @@ class AnthropicCollector implements Collector {
     } else {
       // Text, thoughts, signatures, compactions, and whatever comes next: pieces of strings join.
       for (const key in delta) {
-        const [before, value = null] = [block[key], delta[key]]
         if (key === 'type') continue
+        const before = block[key]
+        const value = delta[key] ?? null
         const joins = typeof before === 'string' && typeof value === 'string'
         block[key] = joins ? before + value : value
       }

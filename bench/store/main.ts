@@ -1,0 +1,218 @@
+/**
+ * `npm run bench:store [-- --soak SECONDS]`: what the store and the session promise in figures.
+ * Machines differ and share their disk, so calibration lines stand first; a limit is the promise.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { systemClock } from '../../src/base/clock.ts'
+import { sessionId } from '../../src/base/ids.ts'
+import { LEASE_TIMES, Runner } from '../../src/session/runner.ts'
+import { SESSION_SETTINGS } from '../../src/session/state.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { LongSession, type Measured } from './compactions.ts'
+import { createSessions, runWriters, withStore } from './places.ts'
+
+const { values } = parseArgs({
+  options: {
+    soak: { type: 'string', default: '15' },
+    messages: { type: 'string', default: '100000' },
+  },
+})
+const PROCESSES = 13
+let misses = 0
+
+function report(what: string, figure: string, isMet: boolean): void {
+  if (!isMet) misses++
+  console.log(`${isMet ? 'met ' : 'MISS'}  ${what.padEnd(64)} ${figure}`)
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+}
+
+const sort = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)
+
+function calibrate(): void {
+  const text = JSON.stringify(
+    Array.from({ length: 20_000 }, (_, index) => ({ index, text: 'word '.repeat(20) })),
+  )
+  const started = performance.now()
+  for (let round = 0; round < 10; round++) JSON.parse(text)
+  const speed = (text.length * 10) / 1e3 / (performance.now() - started)
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-bench-'))
+  const file = openSync(join(folder, 'sync'), 'w')
+  const syncs = Array.from({ length: 200 }, () => {
+    const began = performance.now()
+    writeSync(file, Buffer.alloc(4_096))
+    fdatasyncSync(file)
+    return performance.now() - began
+  })
+  closeSync(file)
+  rmSync(folder, { recursive: true })
+  const sorted = sort(syncs)
+  console.log(
+    `calibration: JSON.parse ${speed.toFixed(0)} MB/s, fdatasync of 4 KB p50 ${at(sorted, 0.5).toFixed(2)} ms, p99 ${at(sorted, 0.99).toFixed(1)} ms\n`,
+  )
+}
+
+async function benchAcknowledgments(): Promise<void> {
+  await withStore(async (store, path) => {
+    const ids = await createSessions(store, PROCESSES)
+    const all = sort((await runWriters(path, ids, { seconds: 5, rate: 20 })).flat())
+    const p99 = at(all, 0.99)
+    report(
+      `acknowledgment p99, ${PROCESSES} processes at 20 messages/s each`,
+      `${p99.toFixed(1)} ms (p50 ${at(all, 0.5).toFixed(1)}, worst ${at(all, 1).toFixed(0)}, ${all.length} messages); limit 30`,
+      p99 <= 30,
+    )
+  })
+}
+
+/** Saturated for as long as is asked: who gets how much, and how large the WAL grows. */
+async function benchSaturation(): Promise<void> {
+  const seconds = Number(values.soak)
+  await withStore(async (store, path) => {
+    const ids = await createSessions(store, PROCESSES)
+    let walBytes = 0
+    const watch = setInterval(() => {
+      walBytes = Math.max(walBytes, statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0)
+    }, 50)
+    const perProcess = await runWriters(path, ids, { seconds, rate: 0 })
+    clearInterval(watch)
+    const counts = perProcess.map((latencies) => latencies.length)
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const share = (Math.min(...counts) * counts.length) / total
+    report(
+      `slowest of ${PROCESSES} saturated writers against their mean`,
+      `${(share * 100).toFixed(0)} % (${Math.round(total / seconds)} messages/s); limit 75 %`,
+      share >= 0.75,
+    )
+    report(
+      `largest WAL in ${seconds} s of saturation`,
+      `${(walBytes / 1e6).toFixed(1)} MB; limit 64`,
+      walBytes <= 64e6,
+    )
+  })
+}
+
+const ROUNDS = 5
+
+async function measureAt(session: LongSession, messages: number): Promise<readonly Measured[]> {
+  const rounds: Measured[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    await session.growTo(messages + round * 1_000)
+    await session.settle()
+    rounds.push(await session.compact())
+  }
+  return rounds
+}
+
+async function benchCompactions(): Promise<void> {
+  await withStore(async (store) => {
+    const [id = ''] = await createSessions(store, 1)
+    const session = await LongSession.open(store, id)
+    const far = Number(values.messages)
+    const young = await measureAt(session, 10_000)
+    const old = await measureAt(session, far)
+    const fastest = (rounds: readonly Measured[]) => Math.min(...rounds.map(({ ownMs }) => ownMs))
+    const all = (rounds: readonly Measured[]) =>
+      rounds.map(({ ownMs }) => ownMs.toFixed(0)).join(', ')
+    report(
+      'own time per compaction of 150,000 tokens at 10,000 messages',
+      `${fastest(young).toFixed(0)} ms (${all(young)}); limit 50`,
+      fastest(young) <= 50,
+    )
+    report(
+      `the same at ${far} messages`,
+      `${fastest(old).toFixed(0)} ms (${all(old)}); limit 1.5 times ${fastest(young).toFixed(0)}`,
+      fastest(old) <= 1.5 * fastest(young),
+    )
+    const ratios = [...young, ...old].flatMap(({ writtenBytes, handoffBytes }) =>
+      writtenBytes === null ? [] : [writtenBytes / handoffBytes],
+    )
+    const handoff = old[0]?.handoffBytes ?? 0
+    if (ratios.length === 0) console.log('not run: bytes written per compaction (no /proc/self/io)')
+    else {
+      const median = at(sort(ratios), 0.5)
+      report(
+        'bytes written per compaction against the handoff itself',
+        `${median.toFixed(2)} times (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}, handoff ${(handoff / 1e3).toFixed(0)} kB); limit 2`,
+        median <= 2,
+      )
+    }
+  })
+}
+
+const SESSIONS = 1_000
+
+async function benchWaking(): Promise<void> {
+  await withStore(async (store) => {
+    const ids = await createSessions(store, SESSIONS)
+    await Promise.all(ids.map((id) => admitOne(store, id)))
+    const stepped = new Set<string>()
+    const none = { write: async () => ({ kind: 'failed', reason: 'bench' }) as const }
+    const runner = new Runner({
+      store,
+      clock: systemClock,
+      steps: {
+        run: async ({ sessionId: id }) => {
+          stepped.add(id)
+          const parts = [{ type: 'text', text: 'yes' }] as const
+          return { kind: 'replied', message: { role: 'assistant', parts }, tokens: 4 }
+        },
+      },
+      tools: {
+        isRepeatable: () => false,
+        run: async () => ({ outcome: 'ok', output: '', tokens: 1 }),
+      },
+      writers: { model: none, digest: none },
+      settings: SESSION_SETTINGS,
+      handoffMsMax: 1_000,
+      agents: ['main'],
+      host: { boot: 'bench', process: process.pid },
+      lease: LEASE_TIMES,
+      random: () => randomUUID().replaceAll('-', ''),
+    })
+    const started = performance.now()
+    runner.start()
+    const patience = started + 30_000
+    let heldMs = 0
+    while (stepped.size < SESSIONS && performance.now() < patience) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (heldMs === 0 && runner.sessions.length === SESSIONS) heldMs = performance.now() - started
+    }
+    const wokenMs = performance.now() - started
+    await runner.close()
+    report(
+      `waking ${SESSIONS} sessions with one message each, until each has its step`,
+      `${(wokenMs / 1e3).toFixed(2)} s (all held after ${(heldMs / 1e3).toFixed(2)} s, ${stepped.size} woken); limit 2`,
+      stepped.size === SESSIONS && wokenMs <= 2_000,
+    )
+  })
+}
+
+async function admitOne(store: Store, id: string): Promise<void> {
+  const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+  const to = { sessionId: sessionId(id) }
+  const plain = { source: id, key: 'first', lane: 'user', tokens: 4 } as const
+  await store.admit({ to, ...plain, body: { message } })
+}
+
+calibrate()
+await benchAcknowledgments()
+await benchSaturation()
+await benchWaking()
+await benchCompactions()
+console.log(misses === 0 ? '\nall limits met' : `\n${misses} limits missed`)
+process.exitCode = misses === 0 ? 0 : 1
