@@ -55,9 +55,11 @@ describe('the clocks of a call', () => {
   it('do not take a process that was held up for a silent peer', async () => {
     const { clock, made, expired } = watch()
     made.heard()
-    // The timer is due, and what the peer sent in time is read in the same round of the loop.
-    await clock.pass(200)
-    made.heard()
+    for (let times = 0; times < 3; times++) {
+      // The timer is due, and what the peer sent in time is read in the same round of the loop.
+      await clock.pass(200)
+      made.heard()
+    }
     await clock.pass(199)
     expect(expired).toEqual([])
   })

@@ -104,6 +104,11 @@ const OTHERS: readonly (readonly [string, number, unknown])[] = [
     },
   ],
   [
+    'the same without a code',
+    413,
+    { error: { message: 'Request too large on tokens per minute (TPM): Limit 6000, Used 0' } },
+  ],
+  [
     'a rate limit that speaks of input tokens',
     429,
     { error: { message: 'would exceed your rate limit of 40,000 input tokens per minute' } },

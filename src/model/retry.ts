@@ -43,7 +43,7 @@ export function decideRetry(standing: Standing): Decision {
   if (outcome.kind === 'refused' && outcome.refusal === 'no-credit') return elsewhere
   if (isOfTheConnection(outcome)) {
     // Evicted by now: the next loan is a new connection.
-    return standing.freshTries < 9 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
+    return standing.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
   }
   if (tries >= TRIES_MAX) return elsewhere
   const delayMs = delayOf(standing)
@@ -73,7 +73,7 @@ export function splitDeadlines(
     routesLeft,
   }: Omit<Standing, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
 ): Deadlines {
-  const shareMs = remainingMs / (2 - Math.min(freshTries, 1) + routesLeft)
+  const shareMs = remainingMs
   return {
     connectMs: Math.min(deadlines.connectMs, shareMs),
     firstByteMs: Math.min(deadlines.firstByteMs, shareMs),

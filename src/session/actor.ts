@@ -2,6 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
 import type { EntryNumber, OperationId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
+import { type AuditWriter, NO_AUDIT } from '../events/log.ts'
+import { SessionTrail } from '../events/trail.ts'
 import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
 import type { Lease, Store } from '../store/contract.ts'
@@ -38,6 +40,14 @@ export interface SessionParts {
   /** A handoff that takes longer is given up. */
   readonly handoffMsMax: number
   readonly decisions?: Decisions
+  /** Where the process keeps its audit lines; without it none are written. */
+  readonly audit?: AuditWriter
+}
+
+/** What an acquisition gave: the lease, and the compaction that its last holder left unfinished. */
+export interface Acquisition {
+  readonly lease: Lease
+  readonly abandoned: OperationId | null
 }
 
 export type ActorEnd =
@@ -54,17 +64,20 @@ export class SessionActor {
   /** False when the process's lease may have run out: nothing with an effect is begun any more. */
   readonly #mayAct: () => boolean
   readonly #lookout: Lookout
+  readonly #trail: SessionTrail
   readonly #ended = Promise.withResolvers<ActorEnd>()
   readonly #queue: Told[] = []
   #state: State
   #isDraining = false
+  #isClosing = false
   #cancelTimer = () => {}
   #step = new AbortController()
   #tools = new AbortController()
   #handoff = new AbortController()
 
-  constructor(parts: SessionParts, lease: Lease, mayAct: () => boolean) {
+  constructor(parts: SessionParts, { lease, abandoned }: Acquisition, mayAct: () => boolean) {
     this.lease = lease
+    this.#trail = new SessionTrail(parts.audit ?? NO_AUDIT, lease, abandoned)
     this.#parts = parts
     this.#mayAct = mayAct
     this.#lookout = new Lookout(parts.store, lease)
@@ -89,6 +102,7 @@ export class SessionActor {
 
   /** Ends what runs and gives the lease back. */
   close(): void {
+    this.#isClosing = true
     this.#tell({ kind: 'closing' })
   }
 
@@ -185,6 +199,8 @@ export class SessionActor {
 
   #end(end: ActorEnd): void {
     this.#cancelTimer()
+    const isShutdown = end.kind === 'released' && this.#isClosing
+    this.#trail.lost(isShutdown ? 'shutdown' : end.kind)
     for (const controller of [this.#step, this.#tools, this.#handoff]) controller.abort('lost')
     this.#ended.resolve(end)
   }
@@ -192,14 +208,21 @@ export class SessionActor {
   async #look(): Promise<void> {
     try {
       const seen = await this.#lookout.look()
-      if (seen === null) this.#tell({ kind: 'lost' })
-      else this.#tell({ kind: 'looked', ...seen })
+      if (seen === null) {
+        this.#tell({ kind: 'lost' })
+        return
+      }
+      this.#trail.looked(seen.picture)
+      this.#tell({ kind: 'looked', ...seen })
     } catch (error) {
       this.#absorbFailure(error)
     }
   }
 
-  async #commit({ verb, request }: SessionCommit): Promise<void> {
+  async #commit(commit: SessionCommit): Promise<void> {
+    const { verb, request } = commit
+    const ending = endingOf(commit)
+    if (ending !== undefined) this.#trail.endsTurn(ending)
     try {
       // One verb with its own request: the pair comes from one union.
       const call = this.#parts.store[verb] as (
@@ -287,4 +310,10 @@ export class SessionActor {
 
 function written(operation: OperationId, body: JsonValue, tokens: number) {
   return { kind: 'handoff written', operation, body, tokens } as const
+}
+
+/** How a commit ends its turn if it does; a recovery that gives one up is known only afterwards. */
+function endingOf({ verb, request }: SessionCommit) {
+  if (verb === 'commitReply') return request.ends?.how
+  return verb === 'recover' ? 'failed' : undefined
 }

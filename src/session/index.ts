@@ -1,5 +1,5 @@
 /** `throughline/session`: run sessions over a store, and look at what a compaction would do. */
-export { type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
+export { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 export { buildContext, type Context, type InputBody, messagesOf } from './context.ts'
 export { DECISIONS, type Decisions } from './decisions.ts'
 export {

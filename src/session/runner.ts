@@ -3,7 +3,7 @@ import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
 import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { RunnerRow, SessionRow } from '../store/rows.ts'
-import { type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
+import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 import type { Sender } from './sender.ts'
 
 /**
@@ -197,12 +197,13 @@ export class Runner {
   }
 
   async #take(runner: RunnerId, session: SessionRow): Promise<void> {
-    const lease = await this.#acquire(runner, session)
+    const acquired = await this.#acquire(runner, session)
     // The process may have lost its own row, or begun to close, while the answer was on its way;
     // the end of that row then frees the session.
-    if (lease === null || this.#isClosing || runner !== this.#id) return
-    const actor = new SessionActor(this.#parts, lease, () => this.#id === runner && this.mayAct())
-    this.#actors.set(lease.sessionId, actor)
+    if (acquired === null || this.#isClosing || runner !== this.#id) return
+    const mayAct = () => this.#id === runner && this.mayAct()
+    const actor = new SessionActor(this.#parts, acquired, mayAct)
+    this.#actors.set(acquired.lease.sessionId, actor)
     this.#endOf.set(
       actor,
       actor.run().then((how) => this.#forget(actor, how)),
@@ -213,12 +214,15 @@ export class Runner {
    * Asked until there is an answer. One that was lost may still be carried out later: asking again
    * under the fence that is read then either finds it done and goes past it, or makes it void.
    */
-  async #acquire(runner: RunnerId, { id: sessionId, fence }: SessionRow): Promise<Lease | null> {
+  async #acquire(
+    runner: RunnerId,
+    { id: sessionId, fence }: SessionRow,
+  ): Promise<Acquisition | null> {
     const { store, random } = this.#parts
     try {
       const outcome = await store.acquire({ sessionId, runner, holder: random(), fence })
       this.#unsure.delete(sessionId)
-      if (outcome.kind === 'acquired') return outcome.lease
+      if (outcome.kind === 'acquired') return outcome
       // Our own claim, given up for lost, was carried out between our reading and our asking.
       if (outcome.kind === 'fence-changed') this.#unsure.add(sessionId)
       return null

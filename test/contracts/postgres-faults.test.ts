@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
-import { create, Desk, LIMITS, register, said } from '../../src/testing/store/desk.ts'
+import { create, Desk, LIMITS, newOperation, register, said } from '../../src/testing/store/desk.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/wire.ts'
-import { dropSchemas, postgresBench } from './benches/postgres.ts'
+import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
 
 let server: TestServer | { readonly problem: string }
 let admin: pg.Client
@@ -127,26 +127,59 @@ describe('a server in trouble', () => {
     expect((await store.findSession(sessionId('b')))?.runner).toBeNull()
   })
 
-  it('a server whose default is repeatable read is asked for what the locks need [fault 84]', async (context) => {
+  it('a serialisation failure is tried again, at the isolation that the locks need [fault 84]', async (context) => {
     const url = new URL(urlOf(context))
     url.searchParams.set('options', '-c default_transaction_isolation=serializable')
     await using bench = await postgresBench(url.href)
     const id = await create(bench.store, { limits })
-    const other = await bench.sibling()
-    const all = Array.from({ length: 40 }, (_, index) =>
-      send(index % 2 ? bench.store : other, id, `k${index}`),
+    await using _failing = await mailTrigger(
+      bench,
+      `if current_setting('transaction_isolation') <> 'read committed' then
+         raise exception 'read committed was not asked for';
+       elsif nextval('failures') < 4 then
+         raise exception 'try again' using errcode = '40001';
+       end if`,
     )
-    expect((await Promise.all(all)).every(({ kind }) => kind === 'admitted')).toBe(true)
+    expect(await send(bench.store, id, 'k')).toMatchObject({ kind: 'admitted', mail: 1 })
+  })
+
+  it('what never stops failing is given up by name, and nothing is written [fault 84]', async (context) => {
+    await using bench = await postgresBench(urlOf(context), { busyMs: 300 })
+    const id = await create(bench.store, { limits })
+    const raise = "raise exception 'never' using errcode = '40001'"
+    await using _failing = await mailTrigger(bench, raise)
+    await expect(send(bench.store, id, 'k')).rejects.toMatchObject({ code: 'store-busy' })
+    expect((await bench.store.findSession(id))?.mail).toBe(0)
+  })
+
+  it('rows that two insert in the same moment are inserted once [I4, I5]', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const other = await bench.sibling()
+    const handles = [bench.store, other]
+    for (let round = 0; round < 10; round++) {
+      const ids = [`a${round}`, `b${round}`].map(sessionId)
+      for (const id of ids) await create(bench.store, { id, limits })
+      const sent = await Promise.all(
+        handles.map((store, index) => send(store, ids[index] ?? '', `one ${round}`)),
+      )
+      expect(sent.map(({ kind }) => kind).toSorted()).toEqual(['admitted', 'duplicate'])
+      const id = sessionId(`c${round}`)
+      const plain = { id, agent: 'ada', limits, policy: 'steer' } as const
+      const made = await Promise.all(
+        handles.map((store) => store.createSession({ ...plain, operation: newOperation() })),
+      )
+      expect(made.map(({ kind }) => kind).toSorted()).toEqual(['created', 'exists'])
+    }
   })
 
   it('a statement that takes too long is ended by the server and nothing is written', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const id = await create(bench.store, { limits })
-    await using slow = await slowMail(bench, { seconds: 5, when: 'before insert' })
+    const slow = await mailTrigger(bench, 'perform pg_sleep(5)')
     const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 200 })
     await expect(send(hasty, id, 'k')).rejects.toMatchObject({ code: 'store-busy' })
-    await slow.stop()
+    await slow[Symbol.asyncDispose]()
     expect(await send(hasty, id, 'k')).toMatchObject({ kind: 'admitted', mail: 1 })
     await hasty.close()
   })
@@ -156,7 +189,7 @@ describe('a server in trouble', () => {
     await using bench = await postgresBench(url)
     const id = await create(bench.store, { limits })
     // Runs inside the commit, where the server's own time-outs do not reach.
-    await using _slow = await slowMail(bench, { seconds: 1.5, when: 'at the commit of an insert' })
+    await using _slow = await mailTrigger(bench, 'perform pg_sleep(1.5)', 'at the commit')
     const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 300 })
     await expect(send(hasty, id, 'k')).rejects.toMatchObject({ code: 'outcome-unknown' })
     await until(async () => (await bench.store.findSession(id))?.mail === 1)
@@ -242,22 +275,27 @@ async function listeners(): Promise<readonly number[]> {
   return (await admin.query<{ pid: number }>(query)).rows.map(({ pid }) => pid)
 }
 
-/** Makes every new mail take its time, until it is stopped. */
-async function slowMail(
-  { sql }: Awaited<ReturnType<typeof postgresBench>>,
-  { seconds, when }: { seconds: number; when: 'before insert' | 'at the commit of an insert' },
-): Promise<AsyncDisposable & { stop(): Promise<void> }> {
-  await sql(`create function take_time() returns trigger language plpgsql as
-    $$ begin perform pg_sleep(${seconds}); return new; end $$`)
-  const [kind, moment] =
-    when === 'before insert'
-      ? ['trigger slow before insert on mail', '']
-      : ['constraint trigger slow after insert on mail', 'deferrable initially deferred']
-  await sql(`create ${kind} ${moment} for each row execute function take_time()`)
-  const stop = async () => {
-    await sql('drop function if exists take_time cascade')
+/** Does something for every new mail, until it is taken away. */
+async function mailTrigger(
+  { sql }: PostgresBench,
+  body: string,
+  when: 'at once' | 'at the commit' = 'at once',
+): Promise<AsyncDisposable> {
+  await sql('create sequence failures')
+  await sql(`create function interfere() returns trigger language plpgsql as
+    $$ begin ${body}; return new; end $$`)
+  await sql(
+    when === 'at once'
+      ? 'create trigger t before insert on mail for each row execute function interfere()'
+      : `create constraint trigger t after insert on mail deferrable initially deferred
+         for each row execute function interfere()`,
+  )
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await sql('drop function interfere cascade')
+      await sql('drop sequence failures')
+    },
   }
-  return { stop, [Symbol.asyncDispose]: stop }
 }
 
 async function waitsForLock(): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { AuditWriter } from '../../src/events/log.ts'
 import type { Decisions } from '../../src/session/decisions.ts'
 import { DECISIONS } from '../../src/session/decisions.ts'
 import type { HandoffWriter } from '../../src/session/handoff.ts'
@@ -25,6 +26,8 @@ export interface Composition {
   readonly writer: (writer: HandoffWriter) => HandoffWriter
   /** Which clock leases are counted with; a wrong answer is a planted bug. */
   readonly leaseClock: 'monotonic' | 'wall'
+  /** Where one life of a process keeps its audit lines. */
+  readonly audit?: () => AuditWriter
 }
 
 export const LIMITS: Limits = {

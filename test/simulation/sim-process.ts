@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts'
+import { NO_AUDIT } from '../../src/events/log.ts'
 import { Runner } from '../../src/session/runner.ts'
 import { Sender } from '../../src/session/sender.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -74,6 +75,7 @@ export class SimProcess {
       settings: composition.settings,
       handoffMsMax: 4_000,
       decisions: composition.decisions,
+      audit: composition.audit?.() ?? NO_AUDIT,
       agents: ['main'],
       host: { boot: 'boot', process: 1 },
       lease: composition.lease,

@@ -5,46 +5,12 @@ import { SessionTrail } from '../../src/events/trail.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { InputLane } from '../../src/store/rows.ts'
 
-/**
- * A store that writes the audit lines of the process which uses it, for tests of processes that do
- * not write them by themselves: a picture is taken whenever an actor looks.
- */
-export function auditedStore(store: Store, log: AuditWriter): Store {
-  const trails = new Map<SessionId, Held>()
+/** A store that writes the lines of whoever makes sessions and admits messages. */
+export function auditedIntake(store: Store, log: AuditWriter): Store {
   const born = (sessionId: string, operationId: string, reason: string) =>
     log.write({ kind: 'session created', sessionId, operationId, entry: 0, reason })
-  const end = (sessionId: SessionId, reason: 'released' | 'shutdown' | 'lost') => {
-    trails.get(sessionId)?.trail.lost(reason)
-    trails.delete(sessionId)
-  }
-  const picture = async (sessionId: SessionId) => {
-    const session = await store.findSession(sessionId)
-    const held = trails.get(sessionId)
-    if (session === undefined || held === undefined || session.fence !== held.fence) return session
-    const operations = await store.listOperations({ sessionId, limit: 32 })
-    const mail = freshMail()
-    held.trail.looked({
-      session,
-      operations,
-      // Read when the next picture is taken: the actor asks for its mail after this one.
-      get waiting() {
-        return [...mail.user.values(), ...mail.notification.values()]
-      },
-    })
-    held.mail = mail
-    return session
-  }
   return {
     ...store,
-    findSession: picture,
-    async listMail(query) {
-      const items = await store.listMail(query)
-      const mail = trails.get(query.sessionId)?.mail
-      for (const { number, lane } of items) {
-        if (lane !== 'control') mail?.[lane].set(number, { number, lane })
-      }
-      return items
-    },
     async createSession(request) {
       const outcome = await store.createSession(request)
       if (outcome.kind === 'created') born(outcome.session.id, request.operation, 'created')
@@ -68,6 +34,47 @@ export function auditedStore(store: Store, log: AuditWriter): Store {
       const { sessionId, mail } = request
       if (outcome.kind === 'withdrawn') log.write(mailLine('message withdrawn', sessionId, mail))
       return outcome
+    },
+  }
+}
+
+/**
+ * The same, and the lines of a session's holder, for tests that use the store without an actor: a
+ * picture is taken whenever the session is read.
+ */
+export function auditedStore(store: Store, log: AuditWriter): Store {
+  const trails = new Map<SessionId, Held>()
+  const end = (sessionId: SessionId, reason: 'released' | 'shutdown' | 'lost') => {
+    trails.get(sessionId)?.trail.lost(reason)
+    trails.delete(sessionId)
+  }
+  const picture = async (sessionId: SessionId) => {
+    const session = await store.findSession(sessionId)
+    const held = trails.get(sessionId)
+    if (session === undefined || held === undefined || session.fence !== held.fence) return session
+    const operations = await store.listOperations({ sessionId, limit: 32 })
+    const mail = freshMail()
+    held.trail.looked({
+      session,
+      operations,
+      // Read when the next picture is taken: the actor asks for its mail after this one.
+      get waiting() {
+        return [...mail.user.values(), ...mail.notification.values()]
+      },
+    })
+    held.mail = mail
+    return session
+  }
+  return {
+    ...auditedIntake(store, log),
+    findSession: picture,
+    async listMail(query) {
+      const items = await store.listMail(query)
+      const mail = trails.get(query.sessionId)?.mail
+      for (const { number, lane } of items) {
+        if (lane !== 'control') mail?.[lane].set(number, { number, lane })
+      }
+      return items
     },
     async acquire(request) {
       const outcome = await store.acquire(request)

@@ -1,4 +1,5 @@
 import type { NewAuditLine } from '../../src/events/line.ts'
+import type { AuditWriter } from '../../src/events/log.ts'
 import { Prover } from '../../src/events/prover.ts'
 import { WitnessCheck } from '../../src/events/witness.ts'
 import { memoryReads } from '../../src/store/memory/reads.ts'
@@ -6,11 +7,16 @@ import type { MemoryTables } from '../../src/store/memory/tables.ts'
 import type { Rows } from '../../src/store/rules/ruling.ts'
 import type { Composition } from '../simulation/composition.ts'
 import { runSeed } from '../simulation/run.ts'
-import { auditedStore } from './audited.ts'
+import { auditedIntake } from './audited.ts'
 
 /** Runs one seed with a log for every life of every process, and judges the logs. */
 export async function auditSeed(seed: number, composition: Composition): Promise<Prover> {
   const logs: NewAuditLine[][] = []
+  const newLog = (): AuditWriter => {
+    const lines: NewAuditLine[] = []
+    logs.push(lines)
+    return { write: (line) => lines.push(line) }
+  }
   let tables: Rows | null = null
   const audited: Composition = {
     ...composition,
@@ -21,11 +27,8 @@ export async function auditSeed(seed: number, composition: Composition): Promise
         return composition.rules.registerRunner(rows, request, stamp)
       },
     },
-    store(store) {
-      const lines: NewAuditLine[] = []
-      logs.push(lines)
-      return auditedStore(composition.store(store), { write: (line) => lines.push(line) })
-    },
+    store: (store) => auditedIntake(composition.store(store), newLog()),
+    audit: newLog,
   }
   await runSeed(seed, audited)
   const prover = new Prover()
