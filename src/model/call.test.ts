@@ -138,8 +138,8 @@ describe('a call', () => {
     await run(clock, [main.model, scripted(clock, 'second', []).model], { totalMs: 6_000 })
     expect(main.asked[0]?.deadlines).toEqual({
       connectMs: 1_000,
-      firstByteMs: 2_000,
-      idleMs: 2_000,
+      firstByteMs: 1_500,
+      idleMs: 1_500,
       totalMs: 6_000,
     })
   })

@@ -27,6 +27,7 @@ export class Exchange {
   #sink: Sink | undefined
   #answer = Promise.withResolvers<Response>()
   #isUsed = false
+  #isPaused = false
   #bytes = 0
 
   constructor(options: ExchangeOptions) {
@@ -102,7 +103,8 @@ export class Exchange {
       },
       onResponseData: (_, chunk) => {
         if (this.isOver) return
-        this.#watch.heard()
+        // A little may still come while the socket waits; the silence behind it is our own.
+        if (!this.#isPaused) this.#watch.heard()
         this.#sink?.take(chunk)
         this.#bytes += chunk.length
         if (this.#bytes > ANSWER_BYTES_MAX) this.abort('too-large')
@@ -133,11 +135,13 @@ export class Exchange {
     this.record.phase = 'streaming'
     const sink = new StreamSink({
       pause: () => {
+        this.#isPaused = true
         this.#watch.pause()
         this.#controller?.pause()
       },
       resume: () => {
         if (this.isOver) return
+        this.#isPaused = false
         this.#watch.heard()
         this.#controller?.resume()
       },

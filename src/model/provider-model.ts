@@ -87,7 +87,7 @@ class Try implements AsyncIterator<Piece> {
     if (this.#exchange === undefined) {
       const exchange = this.#openExchange()
       this.#exchange = exchange
-      void this.#run(exchange)
+      this.#run(exchange).catch(() => this.#giveUp(exchange))
     }
     return this.#pieces.next()
   }
@@ -99,7 +99,6 @@ class Try implements AsyncIterator<Piece> {
     return { done: true, value: undefined }
   }
 
-  /** Never rejects. */
   async #run(exchange: Exchange): Promise<void> {
     const { credentials } = this.#desk
     const credential = await orOver(credentials.read(this.#route.credential), exchange)
@@ -135,6 +134,7 @@ class Try implements AsyncIterator<Piece> {
       credential,
       placeholder: this.#placeholder,
       fetch: exchange.fetch as typeof fetch,
+      headers: this.#protocol.headers?.(this.#request) ?? {},
       tools: this.#request.tools ?? [],
       ...(outputTokensMax !== undefined && { outputTokensMax }),
       ...(effort !== undefined && { effort }),
@@ -207,6 +207,14 @@ class Try implements AsyncIterator<Piece> {
   #withOwnFinish(end: FinishPart): FinishPart {
     const { finish } = this.#collector
     return end.finish === 'broken' && finish !== undefined ? { ...end, finish } : end
+  }
+
+  /** An answer so odd that reading it failed. The one who waits is told all the same. */
+  #giveUp(exchange: Exchange): void {
+    exchange.abort('consumer')
+    this.#stream?.cancel()
+    const outcome = { kind: 'malformed', what: 'unparsable' } as const
+    void this.#pieces.push({ kind: 'end', outcome, reply: null })
   }
 
   #endPiece(outcome: Outcome): EndPiece {

@@ -64,7 +64,7 @@ function delayOf({ outcome, tries, chance }: Standing): number {
   return delayMs * (0.5 + chance / 2)
 }
 
-/** The clocks of the next try. A silent try is followed by one more on its route at most. */
+/** The clocks of the next try. Each route has two tries that may be silent; all have an equal share. */
 export function splitDeadlines(
   deadlines: Deadlines,
   {
@@ -73,7 +73,7 @@ export function splitDeadlines(
     routesLeft,
   }: Omit<Standing, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
 ): Deadlines {
-  const shareMs = remainingMs
+  const shareMs = remainingMs / (2 * (routesLeft + 1) - Math.min(freshTries, 1))
   return {
     connectMs: Math.min(deadlines.connectMs, shareMs),
     firstByteMs: Math.min(deadlines.firstByteMs, shareMs),

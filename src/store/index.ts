@@ -27,6 +27,7 @@ export {
 } from './errors.ts'
 export { type Engine, storeOver } from './facade.ts'
 export { openMemoryStore } from './memory/open.ts'
+export { openPostgres } from './postgres/open.ts'
 export type { AuditRow, Entry, Limits, MailRow, OperationRow, Route, SessionRow } from './rows.ts'
 export { RULES, type Rules } from './rules/rules.ts'
 export type { Change, Rows, Ruling } from './rules/ruling.ts'

@@ -25,6 +25,7 @@ const clients = await Promise.all(
   }),
 )
 const body = { text: 'x'.repeat(1_000) }
+const cpuBefore = process.cpuUsage()
 const end = performance.now() + Number(values.seconds) * 1_000
 await Promise.all(
   clients.map(async ({ store, id, latencies }) => {
@@ -39,12 +40,14 @@ await Promise.all(
     }
   }),
 )
+const { user, system } = process.cpuUsage(cpuBefore)
 const all = clients.flatMap(({ latencies }) => latencies).sort((a, b) => a - b)
 const counts = clients.map(({ latencies }) => latencies.length)
 const at = (share: number) => (all[Math.floor(share * (all.length - 1))] ?? 0).toFixed(1)
 console.log(
   `${clients.length} clients: ${Math.round(all.length / Number(values.seconds))} admits/s,`,
   `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms,`,
+  `${((user + system) / 1_000 / all.length).toFixed(2)} ms of this process's CPU each,`,
   `slowest client ${Math.round((100 * Math.min(...counts) * counts.length) / all.length)}% of the mean`,
 )
 await Promise.all(clients.map(({ store }) => store.close()))

@@ -81,17 +81,17 @@ describe('a server in trouble', () => {
     const one = await create(bench.store, { limits })
     const two = await create(bench.store, { limits })
     const narrow = await openPostgres(url, { schema: bench.schema, connections: 1, busyMs: 300 })
-    await admin.query(`begin; select from ${bench.schema}.session where id = '${one}' for update`)
-    const stuck = send(narrow, one, 'a').catch((error: unknown) => error)
-    await until(() => waitsForLock())
+    const sleep = `if new.session = '${one}' then perform pg_sleep(1.5); end if`
+    await using _slow = await mailTrigger(bench, sleep)
+    const slow = send(narrow, one, 'a')
+    await until(() => waitsFor('PgSleep'))
     await expect(send(narrow, two, 'b')).rejects.toMatchObject({
       code: 'store-busy',
       retryable: true,
       message: expect.stringContaining('all 1 connections are in use'),
     })
-    await admin.query('rollback')
-    await stuck
-    expect((await send(narrow, two, 'b')).kind).toBe('admitted')
+    expect((await slow).kind).toBe('admitted')
+    expect(await send(narrow, two, 'b')).toMatchObject({ kind: 'admitted', mail: 1 })
     await narrow.close()
   })
 
@@ -120,7 +120,7 @@ describe('a server in trouble', () => {
     await admin.query("begin; set local deadlock_timeout = '10s'")
     await lock('b')
     const retired = store.retireRunner({ runner })
-    await until(() => waitsForLock())
+    await until(() => waitsFor('Lock'))
     await lock('a') // Closes the circle: the server ends the store's transaction.
     await admin.query('commit')
     expect((await retired).kind).toBe('done')
@@ -298,9 +298,12 @@ async function mailTrigger(
   }
 }
 
-async function waitsForLock(): Promise<boolean> {
+/** Whether a connection of a store waits, on the server, for such a thing. */
+async function waitsFor(event: string): Promise<boolean> {
   const { rows } = await admin.query(
-    "select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'throughline'",
+    `select from pg_stat_activity
+     where $1 in (wait_event_type, wait_event) and application_name = 'throughline'`,
+    [event],
   )
   return rows.length > 0
 }

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -176,16 +176,42 @@ export async function openCanned(answer: (request: IncomingMessage) => readonly 
       response.end(answer(request).join(''))
     })
   })
+  return { ...(await listen(server)), bodies }
+}
+
+async function listen(server: Server) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    bodies,
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** A server that says more and more, as fast as it is read. */
+export async function openFlood() {
+  let bytes = 0
+  let open = 0
+  const chunk = event({ id: 'c', choices: [{ index: 0, delta: { content: 'word '.repeat(200) } }] })
+  const server = createServer((request, response) => {
+    request.resume()
+    open++
+    let isOpen = true
+    response.on('close', () => {
+      open--
+      isOpen = false
+    })
+    const pour = () => {
+      while (isOpen && response.write(chunk)) bytes += chunk.length
+    }
+    response.on('drain', pour)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    pour()
+  })
+  return { ...(await listen(server)), bytes: () => bytes, open: () => open }
 }
 
 export function event(data: object, name?: string): string {

@@ -3,7 +3,17 @@ import { Pool as UndiciPool } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Deadlines } from '../../src/model/deadlines.ts'
 import type { Outcome } from '../../src/model/outcome.ts'
-import { asking, hear, openBench, textOfReply, user, WIRES, within, words } from './bench.ts'
+import {
+  asking,
+  hear,
+  openBench,
+  openFlood,
+  textOfReply,
+  user,
+  WIRES,
+  within,
+  words,
+} from './bench.ts'
 
 /**
  * Every fault of a provider, over real sockets, through the real packages of all protocols: it ends
@@ -241,16 +251,16 @@ describe('deadlines', () => {
     expect(last.value).toMatchObject({ outcome: { kind: 'deadline', deadline: 'idle' } })
   })
 
-  it('of the whole end a flood that nobody reads, and what has come can still be read', async () => {
-    bench.server.faults.next('too-long')
-    const long = `What is it? ${'word '.repeat(60_000)}`
+  it('of the whole end a flood that nobody reads; it is bounded, and what came can be read', async () => {
+    const flood = await openFlood()
     const stream = bench
-      .modelOf('openai-responses')
-      .stream(asking(long), within({ totalMs: 1_000, idleMs: 300 }))
+      .modelOf('openai-chat', { baseUrl: flood.url })
+      .stream(asking(question), within({ totalMs: 2_000, idleMs: 500 }))
     const reader = stream[Symbol.asyncIterator]()
-    await reader.next()
-    await new Promise((resolve) => setTimeout(resolve, 1_300))
-    expect(bench.server.journal.openRequests).toBe(0)
+    const first = await reader.next()
+    expect(first.value).toMatchObject({ kind: 'text' })
+    await expect.poll(() => flood.open(), { timeout: 10_000 }).toBe(0)
+    expect(flood.bytes()).toBeLessThan(64_000_000)
     let last = await reader.next()
     let length = 0
     for (let next = last; next.done !== true; next = await reader.next()) {
@@ -258,7 +268,8 @@ describe('deadlines', () => {
       if (next.value.kind === 'text') length += next.value.text.length
     }
     expect(last.value).toMatchObject({ outcome: { kind: 'deadline', deadline: 'total' } })
-    expect(length).toBeGreaterThan(50_000)
+    expect(length).toBeGreaterThan(100_000)
+    await flood.close()
   })
 })
 

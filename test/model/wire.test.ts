@@ -272,6 +272,45 @@ describe('items of the provider', () => {
     await server.close()
   })
 
+  it('are announced where the provider wants to be told', async () => {
+    const compaction = (value: JsonObject): Message => ({
+      role: 'assistant',
+      parts: [{ type: 'opaque', provider: 'anthropic', value: { type: 'compaction', ...value } }],
+    })
+    const model = bench.modelOf('anthropic')
+    for (const [value, beta] of [
+      [{ content: 'a' }, 'compact-2026-01-12'],
+      [{ content: 'a', signature: 's' }, 'compact-2026-09-04'],
+    ] as const) {
+      const messages = [user('a'), compaction(value), user('b')]
+      const { end } = await hear(model.stream({ messages }, within()))
+      expect(end.outcome.kind).toBe('finished')
+      expect(bench.server.journal.last?.headers['anthropic-beta']).toContain(beta)
+    }
+    await hear(model.stream({ messages: [user('a')] }, within()))
+    expect(bench.server.journal.last?.headers['anthropic-beta']).toBeUndefined()
+  })
+
+  it('however deep they are, end the call in an outcome', async () => {
+    const depth = 20_000
+    const item = `{"type":"x","id":"x1","deep":${'['.repeat(depth)}${']'.repeat(depth)}}`
+    const completed = { type: 'response.completed', response: { ...response, usage } }
+    const server = await openCanned(() => [
+      event({ type: 'response.created', response }),
+      `data: {"type":"response.output_item.done","output_index":0,"item":${item}}\n\n`,
+      event(completed),
+    ])
+    const model = bench.modelOf('openai-responses', { baseUrl: server.url })
+    const { end } = await hear(model.stream({ messages: [user('a')] }, within()))
+    expect(['finished', 'malformed']).toContain(end.outcome.kind)
+    if (end.reply !== null) {
+      const messages = [user('a'), end.reply, user('b')]
+      const next = await hear(model.stream({ messages }, within()))
+      expect(['finished', 'malformed']).toContain(next.end.outcome.kind)
+    }
+    await server.close()
+  })
+
   it('that the stand-in sealed pass its check on the way back, step after step', async () => {
     for (const provider of ['openai-responses', 'codex', 'anthropic'] as const) {
       const model = bench.modelOf(provider)

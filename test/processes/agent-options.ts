@@ -1,11 +1,12 @@
 import type { LeaseTimes } from '../../src/session/runner.ts'
 import type { Limits } from '../../src/store/rows.ts'
 import type { Paces } from './far-ends.ts'
+import type { Place } from './place.ts'
 
 /** What an agent's process is told, as JSON in its first argument. */
 export interface AgentOptions {
   readonly folder: string
-  readonly path: string
+  readonly place: Place
   readonly name: string
   readonly agents: readonly string[]
   readonly lease: LeaseTimes
@@ -35,5 +36,5 @@ export const PACES: Paces = { stepMs: 8, toolMs: 3, handoffMs: 60, handoffFailur
 /** Leases as short as the number of processes on this machine allows. */
 export function leaseFor(processes: number): LeaseTimes {
   const leaseMs = processes === 1 ? 300 : processes <= 4 ? 700 : 1_200
-  return { leaseMs, renewMs: leaseMs / 4, marginMs: leaseMs / 5, pollMs: processes <= 4 ? 30 : 60 }
+  return { leaseMs, renewMs: leaseMs / 4, marginMs: leaseMs / 5, pollMs: processes <= 4 ? 40 : 100 }
 }

@@ -3,12 +3,12 @@ import { systemClock } from '../../src/base/clock.ts'
 import { Runner } from '../../src/session/runner.ts'
 import { Sender } from '../../src/session/sender.ts'
 import type { Store } from '../../src/store/contract.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { Courier } from './courier.ts'
 import { withFailpoints } from './failpoints.ts'
 import { fileEdge, note, scriptedSteps, scriptedTools, scriptedWriter } from './far-ends.ts'
+import { openPlace } from './place.ts'
 
 /**
  * An agent in a process of its own: a store, a runner with scripted far ends, and a sender beside
@@ -19,9 +19,7 @@ const { folder, name, paces } = options
 process.stdin.on('end', () => process.exit(1)).resume()
 
 const composition = await compose()
-const store = composition.store(
-  watched(withFailpoints(await openSqliteStore({ path: options.path }))),
-)
+const store = composition.store(watched(withFailpoints(await openPlace(options.place))))
 const tools = composition.tools(scriptedTools(folder, paces))
 const runner = new Runner({
   store,
@@ -59,9 +57,6 @@ const runner = new Runner({
     note(folder, 'crashes', `${name} ${sessionId} ${text.replaceAll('\n', ' | ')}`)
   },
 })
-const unwatch = store.watch(() => {
-  for (const id of runner.sessions) runner.wake(id)
-})
 runner.start()
 console.log('ready')
 process.on('SIGTERM', () => void end())
@@ -72,7 +67,6 @@ if (options.sends !== undefined) {
 
 async function end(): Promise<void> {
   await runner.close()
-  unwatch()
   await store.close()
   process.exit(0)
 }

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { operationId, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { type AgentOptions, LIMITS } from './agent-options.ts'
 import { agentOf } from './courier.ts'
 import { LOGS } from './far-ends.ts'
+import { openPlace, type Place } from './place.ts'
 
 const AGENT = join(import.meta.dirname, 'agent.ts')
 const PLANT = pathToFileURL(join(import.meta.dirname, 'plant.ts')).href
@@ -28,22 +28,24 @@ process.once('exit', () => {
 /** One machine's worth of agents: a folder, a store in it, and processes that share it. */
 export class Host {
   readonly folder: string
-  readonly path: string
+  readonly place: Place
   readonly sessions: readonly string[]
   readonly #lives: Life[] = []
 
-  private constructor(folder: string, sessions: readonly string[]) {
+  private constructor(folder: string, sessions: readonly string[], place: Place) {
     this.folder = folder
-    this.path = join(folder, 'store.db')
+    this.place = place
     this.sessions = sessions
   }
 
   static async make(
     sessions: readonly string[],
-    disk: 'memory' | 'real' = 'memory',
+    where: 'memory' | 'disk' | Place = 'memory',
   ): Promise<Host> {
-    const place = disk === 'memory' && existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir()
-    const host = new Host(mkdtempSync(join(place, 'throughline-agents-')), sessions)
+    const root = where === 'memory' && existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir()
+    const folder = mkdtempSync(join(root, 'throughline-agents-'))
+    const file: Place = { kind: 'sqlite', path: join(folder, 'store.db') }
+    const host = new Host(folder, sessions, typeof where === 'string' ? file : where)
     for (const file of LOGS) writeFileSync(join(host.folder, file), '')
     await host.using(async (store) => {
       for (const id of sessions) {
@@ -63,13 +65,13 @@ export class Host {
   }
 
   start(
-    options: Omit<AgentOptions, 'folder' | 'path'>,
+    options: Omit<AgentOptions, 'folder' | 'place'>,
     { failpoint, mutant }: { readonly failpoint?: string; readonly mutant?: string } = {},
   ): Life {
     mkdirSync(COMPILED, { recursive: true })
     const { NODE_OPTIONS: _, ...env } = process.env
     const isPlanted = failpoint !== undefined || mutant !== undefined
-    const told: AgentOptions = { ...options, folder: this.folder, path: this.path }
+    const told: AgentOptions = { ...options, folder: this.folder, place: this.place }
     const child = spawn(process.execPath, [AGENT, JSON.stringify(told)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: {
@@ -106,7 +108,7 @@ export class Host {
   }
 
   async using<Value>(work: (store: Store) => Promise<Value>): Promise<Value> {
-    const store = await openSqliteStore({ path: this.path, busyMs: 20_000 })
+    const store = await openPlace(this.place, 20_000)
     try {
       return await work(store)
     } finally {

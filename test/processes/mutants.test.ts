@@ -36,7 +36,7 @@ const CASES: readonly {
 
 const MESSAGES = 45
 
-describe.concurrent('the outside checker', () => {
+describe.concurrent('the outside checker', { timeout: 90_000 }, () => {
   it.for(CASES)('catches $mutant', async (planted, { onTestFinished }) => {
     const { mutant, failpoint, finding, stepMs = PACES.stepMs } = planted
     const isStopped = failpoint?.endsWith('stop') ?? false

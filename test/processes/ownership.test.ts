@@ -15,7 +15,7 @@ async function makeHost(onTestFinished: (end: () => Promise<void>) => void): Pro
 
 const agent = (name: string) => ({ name, agents: ['main'], lease: leaseFor(4), paces: PACES })
 
-describe.concurrent('an owner that is away for longer than its lease', () => {
+describe.concurrent('an owner that is away for longer than its lease', { timeout: 90_000 }, () => {
   it.for([
     ['stop', 'deliver'],
     ['stop', 'commitReply'],
@@ -51,7 +51,7 @@ describe.concurrent('an owner that is away for longer than its lease', () => {
   )
 })
 
-describe.concurrent('an owner that is told to end', () => {
+describe.concurrent('an owner that is told to end', { timeout: 90_000 }, () => {
   it('gives everything back at once, in the middle of a turn, and the next goes on [fault 79]', async ({
     onTestFinished,
   }) => {

@@ -1,4 +1,3 @@
-import { isMainThread } from 'node:worker_threads'
 import type { CommitVerb } from '../../src/store/contract.ts'
 import { RULES } from '../../src/store/rules/rules.ts'
 import type { Change, Rule } from '../../src/store/rules/ruling.ts'
@@ -6,19 +5,19 @@ import { pass, readFailpoint } from './failpoints.ts'
 
 /**
  * Loaded before everything else in every thread of a child (`NODE_OPTIONS=--import`), because the
- * rules of a store run in its own threads. Replaces rules by those of a planted bug, and plants the
+ * rules of a SQLite store run in its own threads; those of a PostgreSQL store run in the main one. Replaces rules by those of a planted bug, and plants the
  * failpoints inside a transaction.
  */
 const rules = RULES as Record<CommitVerb, Rule<CommitVerb>>
 
 const mutantName = process.env['AGENT_MUTANT']
-if (!isMainThread && mutantName !== undefined) {
+if (mutantName !== undefined) {
   const { plantMutant } = await import('./planted.ts')
   Object.assign(rules, plantMutant(mutantName).rules)
 }
 
 const failpoint = readFailpoint(process.env['FAILPOINT'])
-if (!isMainThread && failpoint?.name.endsWith('.inside')) {
+if (failpoint?.name.endsWith('.inside')) {
   const verb = failpoint.name.split('.')[0] as CommitVerb
   const rule = rules[verb]
   rules[verb] = (rows, request, stamp) => {

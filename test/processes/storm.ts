@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { leaseFor, PACES } from './agent-options.ts'
 import { judge, type Verdict } from './checker.ts'
 import { Host, type Life } from './host.ts'
+import type { Place } from './place.ts'
 
 /**
  * One storm: so many agents on one file, each killed again and again, at random or at a failpoint,
@@ -14,7 +15,7 @@ export interface Storm {
   /** Tried in this order, one per life, until each has ended a process. */
   readonly failpoints: readonly string[]
   readonly random: () => number
-  readonly disk?: 'memory' | 'real'
+  readonly where?: 'memory' | 'disk' | Place
   readonly mutant?: string
 }
 
@@ -37,7 +38,7 @@ const SURVIVORS_MAX = 3
 export async function runStorm(storm: Storm): Promise<StormEnd> {
   const { processes, random } = storm
   const sessions = Array.from({ length: Math.max(2, processes) }, (_, index) => `main-${index}`)
-  const host = await Host.make(sessions, storm.disk)
+  const host = await Host.make(sessions, storm.where)
   const seats = Array.from({ length: processes }, (_, index) => `p${index}`)
   const waiting = storm.failpoints.map((name) => ({ name, tries: 0 }))
   const missed: string[] = []

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findingsOf } from './checker.ts'
 import { FAILPOINTS } from './failpoints.ts'
-import { runStorm, seeded } from './storm.ts'
+import { runStorm, type Storm, seeded } from './storm.ts'
 
 /**
  * `npm run torture -- --kills N [--resume]`: storms of 1, 4, 9 and 13 processes, one after another,
@@ -47,7 +47,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '1000' },
     resume: { type: 'boolean', default: false },
-    disk: { type: 'string', default: 'real' },
+    where: { type: 'string', default: 'disk' },
   },
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
@@ -74,7 +74,7 @@ async function weather(before: Progress): Promise<Progress> {
     kills: KILLS_PER_STORM,
     failpoints,
     random: seeded(storms + 1),
-    disk: values.disk === 'memory' ? 'memory' : 'real',
+    where: place(values.where),
   })
   const findings = findingsOf(verdict)
   if (findings.length === 0) await remove()
@@ -94,6 +94,12 @@ async function weather(before: Progress): Promise<Progress> {
     takeovers: before.takeovers + counts.takeovers,
     givenUp: before.givenUp + counts.givenUp,
   }
+}
+
+/** `memory`, `disk`, or the URL of a PostgreSQL server, where each storm gets a schema of its own. */
+function place(where: string): NonNullable<Storm['where']> {
+  if (where === 'memory' || where === 'disk') return where
+  return { kind: 'postgres', url: where, schema: `torture_${Date.now().toString(36)}` }
 }
 
 function harm({ lost, duplicated, reordered, idsChanged, broken }: Progress): number {

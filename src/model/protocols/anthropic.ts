@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { anthropic as codec } from '../../message/codecs/anthropic.ts'
 import { render } from '../../message/dialects/render.ts'
+import type { Message } from '../../message/message.ts'
 import type { CallUsage } from '../model.ts'
 import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
 
@@ -12,7 +13,22 @@ export const anthropic: Protocol = {
   },
   placeholder: (text) =>
     `"messages":[{"role":"user","content":[{"type":"text","text":"${text}"}]}]`,
+  headers({ messages }) {
+    const betas = new Set(messages.flatMap(betasOf))
+    return betas.size === 0 ? {} : { 'anthropic-beta': [...betas].join(',') }
+  },
   collector: () => new AnthropicCollector(),
+}
+
+/** A compaction of the provider's own is taken back only under the name it was made under. */
+function betasOf(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return []
+  return message.parts.flatMap((part) => {
+    if (part.type !== 'opaque' || !isObject(part.value)) return []
+    if (part.value['type'] !== 'compaction') return []
+    const isSigned = typeof part.value['signature'] === 'string'
+    return [isSigned ? 'compact-2026-09-04' : 'compact-2026-01-12']
+  })
 }
 
 const MARK = { type: 'ephemeral' } as const

@@ -15,6 +15,8 @@ export interface Protocol {
   writeMembers(request: ModelRequest, route: ModelRoute): string
   /** The member that the provider's package writes for one user message with this text. */
   placeholder(text: string): string
+  /** What the provider wants to be told for some of its own items. */
+  headers?(request: ModelRequest): { readonly [name: string]: string }
   collector(): Collector
 }
 

@@ -16,6 +16,7 @@ export async function openProvider(call: ProviderCall): Promise<ProviderStream> 
     const { stream } = await model.doStream({
       prompt: [{ role: 'user', content: [{ type: 'text', text: call.placeholder }] }],
       includeRawChunks: true,
+      headers: { ...call.headers },
       ...(call.tools.length > 0 && {
         tools: call.tools.map(({ name, description, inputSchema }) => ({
           type: 'function' as const,

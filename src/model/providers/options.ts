@@ -1,10 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ProviderCall } from './provider.ts'
 
-type Options = Pick<
-  LanguageModelV4CallOptions,
-  'maxOutputTokens' | 'reasoning' | 'providerOptions' | 'headers'
->
+type Options = Pick<LanguageModelV4CallOptions, 'maxOutputTokens' | 'reasoning' | 'providerOptions'>
 
 /** The settings of a request, in the words of the specification and of each provider. */
 export function optionsFor(call: ProviderCall): Options {

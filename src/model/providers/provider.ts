@@ -15,6 +15,7 @@ export interface ProviderCall {
   /** Stands for the conversation, as the text of one user message. */
   readonly placeholder: string
   readonly fetch: typeof fetch
+  readonly headers: { readonly [name: string]: string }
   readonly tools: readonly ToolSpec[]
   readonly outputTokensMax?: number
   readonly effort?: Effort

@@ -13,7 +13,7 @@ import { writeChange } from './write.ts'
 /** A rule asks for a few rows that depend on rows; more rounds than this are a mistake of ours. */
 const ROUNDS_MAX = 8
 const CONFLICTS_MAX = 20
-const BEGIN = { text: 'begin isolation level read committed read write' }
+const BEGIN = 'begin isolation level read committed read write'
 // One clock for all hosts: the server's (decision 21). The schema comes along, because a newer
 // program may have changed it while this one was running.
 const CLOCK = {
@@ -88,8 +88,9 @@ async function decide<Verb extends CommitVerb>(
   place: string,
 ): Promise<{ readonly ruling: Ruling<OutcomeOf<Verb>>; readonly at: number }> {
   const snapshot = new Snapshot(strengthsOf(verb))
-  const answers = await snapshot.load(loan, prefetch(verb, request), [BEGIN, CLOCK])
-  const { at, schema } = (answers[1]?.[0] ?? {}) as { at: number; schema: number }
+  loan.begin(BEGIN)
+  const [clock] = await snapshot.load(loan, prefetch(verb, request), [CLOCK])
+  const { at, schema } = (clock?.[0] ?? {}) as { at: number; schema: number }
   if (schema !== SCHEMA) {
     const problem = `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`
     throw new StoreDamagedError({ path: place, problem })

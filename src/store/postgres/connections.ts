@@ -78,6 +78,7 @@ export class Connections {
 /** The use of one connection; it goes back unless something about it is in doubt. */
 export class Loan {
   readonly #client: pg.PoolClient
+  #beginning: readonly Query[] = []
   #broken = false
 
   constructor(client: pg.PoolClient) {
@@ -89,13 +90,21 @@ export class Loan {
     this.#broken = true
   }
 
+  /** Begins a transaction with whatever is sent next; that costs no round trip of its own. */
+  begin(text: string): void {
+    this.#beginning = [{ text }]
+  }
+
   /**
    * Sends all at once and waits for all. Inside a transaction nothing behind a failed statement takes
    * effect, and a commit behind it is answered with a rollback: the first failure is thrown.
    */
   async send(queries: readonly Query[]): Promise<readonly (readonly Columns[])[]> {
+    const begun = this.#beginning.length
+    const all = [...this.#beginning, ...queries]
+    this.#beginning = []
     const answers = await Promise.allSettled(
-      queries.map(({ text, values }) =>
+      all.map(({ text, values }) =>
         this.#client.query<Record<string, unknown>>(
           values === undefined ? text : { name: nameOf(text), text, values: [...values] },
         ),
@@ -103,7 +112,9 @@ export class Loan {
     )
     const failed = answers.find((answer) => answer.status === 'rejected')
     if (failed !== undefined) throw new ServerFailure(failed.reason)
-    return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : []))
+    return answers
+      .slice(begun)
+      .map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : []))
   }
 
   /** Nothing of a transaction that did not end is left on the connection. */
@@ -122,6 +133,21 @@ export class Loan {
   end(): void {
     this.#client.off('error', this.#onError)
     this.#client.release(this.#broken)
+  }
+}
+
+/** Several statements that see one moment. */
+export async function inSnapshot<Value>(
+  connections: Connections,
+  work: (loan: Loan) => Promise<Value>,
+): Promise<Value> {
+  const loan = await connections.loan()
+  try {
+    loan.begin('begin isolation level repeatable read read only')
+    return await work(loan)
+  } finally {
+    await loan.rollback()
+    loan.end()
   }
 }
 

@@ -4,7 +4,7 @@ import type { Reads, ReadVerb } from '../contract.ts'
 import { mailState } from '../mail-state.ts'
 import type { ContextEntries, ListMail } from '../queries.ts'
 import type { EntryHead, SessionRow } from '../rows.ts'
-import type { Connections, Loan, Query } from './connections.ts'
+import { type Connections, inSnapshot, type Loan, type Query } from './connections.ts'
 import { CHAIN } from './house.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
@@ -154,20 +154,6 @@ async function readChained(connections: Connections, query: Query): Promise<read
       if (chained?.['more'] !== true) return rows
     }
   } finally {
-    loan.end()
-  }
-}
-
-export async function inSnapshot<Value>(
-  connections: Connections,
-  work: (loan: Loan) => Promise<Value>,
-): Promise<Value> {
-  const loan = await connections.loan()
-  try {
-    await loan.send([{ text: 'begin isolation level repeatable read read only' }])
-    return await work(loan)
-  } finally {
-    await loan.rollback()
     loan.end()
   }
 }

@@ -3,8 +3,7 @@ import { sha256 } from '../canonical.ts'
 import { hashAudit } from '../chain.ts'
 import type { Finding } from '../queries.ts'
 import { TranscriptCheck } from '../verify.ts'
-import type { Connections, Loan } from './connections.ts'
-import { inSnapshot } from './reads.ts'
+import { type Connections, inSnapshot, type Loan } from './connections.ts'
 import { AUDIT_COLUMNS, decodeAudit, decodeEntry, ENTRY, SESSION, toText } from './tables.ts'
 
 const PAGE = 500

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
+import { findingsOf } from './checker.ts'
+import { runStorm, seeded } from './storm.ts'
+
+/** The same storms on a server; failpoints of the ways through a commit. */
+const FAILPOINTS = ['admit', 'deliver', 'commitReply', 'commitCompaction', 'settleReply'].flatMap(
+  (verb) => [`${verb}.inside`, `${verb}.after`],
+)
+
+let server: TestServer | { readonly problem: string }
+
+beforeAll(async () => {
+  server = await startPostgres()
+}, 60_000)
+
+afterAll(async () => {
+  if ('url' in server) await server.stop()
+})
+
+describe('kill -9 of agents on PostgreSQL', () => {
+  it('4 processes, 16 kills: nothing lost, doubled, reordered or renamed', {
+    timeout: 120_000,
+  }, async (context) => {
+    if ('problem' in server) return context.skip(server.problem)
+    const seed = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() * 1e6))
+    context.onTestFailed(() => console.log(`THROUGHLINE_SEED=${seed}`))
+    const end = await runStorm({
+      processes: 4,
+      kills: 16,
+      failpoints: FAILPOINTS,
+      random: seeded(seed),
+      where: { kind: 'postgres', url: server.url, schema: newSchema() },
+    })
+    context.onTestFinished(() => end.remove())
+    expect(findingsOf(end.verdict)).toEqual([])
+    expect(end.missed).toEqual([])
+    expect(end.verdict.counts.compactions).toBeGreaterThan(0)
+  })
+})
