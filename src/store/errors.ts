@@ -75,7 +75,7 @@ export class StoreReadOnlyError extends StoreError {
 
   constructor(facts: StoreReadOnlyError['facts']) {
     super(
-      `${facts.path} cannot be written (${facts.problem}). The file and its folder must belong to the user that runs this.`,
+      `${facts.path} cannot be written (${facts.problem}). It must be writable for the user that runs this.`,
     )
     this.facts = facts
   }

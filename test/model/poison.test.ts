@@ -125,7 +125,7 @@ async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: B
     ),
   )
   for (const { end } of next) expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
-  expect(performance.now() - startedAt).toBeLessThan(1_500)
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
 
   const used = [...kept, socketOf('dies'), socketOf('wordword')]
   for (const [at, purpose] of NEXT.entries()) {
@@ -237,7 +237,7 @@ describe('a call with retries', () => {
     const abortedAt = performance.now()
     controller.abort()
     expect((await vision).end.outcome).toEqual({ kind: 'interrupted' })
-    expect(performance.now() - abortedAt).toBeLessThan(250)
+    expect(performance.now() - abortedAt).toBeLessThan(500)
     expect((await shielded).text).toBe('word'.repeat(60))
   })
 })
