@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -51,17 +51,29 @@ describe('the package', () => {
   })
 
   it('has types for every subpath, strictly checked', () => {
-    const names = subpaths.map((_, index) => `module${index}`)
-    const imports = subpaths.map((path, index) => `import * as ${names[index]} from '${path}'`)
-    writeFileSync(join(project, 'use.ts'), `${imports.join('\n')}\nexport const all = [${names}]\n`)
+    const types = join('node_modules', '@types')
+    mkdirSync(join(project, types), { recursive: true })
+    symlinkSync(join(root, types, 'node'), join(project, types, 'node'))
     writeFileSync(join(project, 'example.ts'), readmeExample())
+    expect(checkTypes(subpaths, ['node'])).toBe('')
+  })
+
+  it('needs no types of Node for the pure parts', () => {
+    const pure = ['message', 'tokens', 'compaction'].map((name) => `throughline/${name}`)
+    expect(checkTypes(pure, [])).toBe('')
+  })
+
+  function checkTypes(paths: readonly string[], types: readonly string[]): string {
+    const names = paths.map((_, index) => `module${index}`)
+    const imports = paths.map((path, index) => `import * as ${names[index]} from '${path}'`)
+    writeFileSync(join(project, 'use.ts'), `${imports.join('\n')}\nexport const all = [${names}]\n`)
     const compilerOptions = {
       ...{ strict: true, noEmit: true, skipLibCheck: false, module: 'nodenext', target: 'es2024' },
-      ...{ lib: ['es2024', 'dom'], types: [], exactOptionalPropertyTypes: true },
+      ...{ lib: ['es2024', 'dom'], types, exactOptionalPropertyTypes: true },
     }
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
-    expect(run(join(bin, 'tsc'), ['-p', '.'], project)).toBe('')
-  })
+    return run(join(bin, 'tsc'), ['-p', '.'], project)
+  }
 
   it("runs the README's library example", () => {
     writeFileSync(join(project, 'example.ts'), `${readmeExample()}\nconsole.log(result.outcome)\n`)

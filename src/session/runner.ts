@@ -89,6 +89,11 @@ export class Runner {
     return this.#id !== null && this.#parts.clock.monotonic() < this.#safeUntil
   }
 
+  /** Under this very id: what was claimed before a loss is not ours under the next one. */
+  #mayActAs(runner: RunnerId): () => boolean {
+    return () => this.#id === runner && this.mayAct()
+  }
+
   /** Ends all actors, then the runner's row. Sessions still busy are free for others at once. */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -179,7 +184,7 @@ export class Runner {
         await this.#takeUnsure(this.#id)
         if (this.#id !== null) await this.#takeReady(this.#id)
         for (const actor of this.#actors.values()) actor.wake()
-        if (this.#id !== null) this.#parts.sender?.run(this.#id, () => this.mayAct())
+        if (this.#id !== null) this.#parts.sender?.run(this.#id, this.#mayActAs(this.#id))
       }
     }
     this.#isPolling = false
@@ -201,8 +206,7 @@ export class Runner {
     // The process may have lost its own row, or begun to close, while the answer was on its way;
     // the end of that row then frees the session.
     if (acquired === null || this.#isClosing || runner !== this.#id) return
-    const mayAct = () => this.#id === runner && this.mayAct()
-    const actor = new SessionActor(this.#parts, acquired, mayAct)
+    const actor = new SessionActor(this.#parts, acquired, this.#mayActAs(runner))
     this.#actors.set(acquired.lease.sessionId, actor)
     this.#endOf.set(
       actor,

@@ -6,10 +6,15 @@ import { runStorm, type Storm, seeded } from './storm.ts'
 /** 300 kills in all. They differ in what they contend for, so they run beside each other. */
 const STORMS: readonly Pick<Storm, 'processes' | 'kills' | 'failpoints'>[] = [
   { processes: 1, kills: 20, failpoints: [] },
-  { processes: 4, kills: 90, failpoints: FAILPOINTS.filter((_, index) => index % 3 !== 0) },
-  { processes: 9, kills: 90, failpoints: FAILPOINTS.filter((_, index) => index % 3 === 0) },
-  { processes: 13, kills: 100, failpoints: [] },
+  { processes: 4, kills: 90, failpoints: third(0) },
+  { processes: 9, kills: 90, failpoints: third(1) },
+  { processes: 13, kills: 100, failpoints: third(2) },
 ]
+
+function third(which: number): readonly string[] {
+  return FAILPOINTS.filter((_, index) => index % 3 === which)
+}
+
 const SEED = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() * 1e6))
 const STORM_MS_MAX = 200_000
 
