@@ -58,6 +58,8 @@ export class Runner {
   #safeUntil = 0
   #isClosing = false
   #isPolling = false
+  /** A full page was taken: there may be another. */
+  #hasMore = false
   #isRenewing = false
   #cancelRenewal = () => {}
   #cancelPoll = () => {}
@@ -188,17 +190,19 @@ export class Runner {
       }
     }
     this.#isPolling = false
-    if (!this.#isClosing) this.#pollSoon(this.#parts.lease.pollMs)
+    if (!this.#isClosing) this.#pollSoon(this.#hasMore ? 0 : this.#parts.lease.pollMs)
   }
 
   async #takeReady(runner: RunnerId): Promise<void> {
     const { store, agents, clock } = this.#parts
     const query = { agents, at: clock.now(), limit: READY_READ }
     const ready = (await this.#try(store.readReady(query))) ?? []
-    for (const session of ready) {
-      if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
-      if (!this.#actors.has(session.id)) await this.#take(runner, session)
-    }
+    if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
+    // A page at once, so that the store can commit it in a few batches.
+    const free = ready.filter((session) => !this.#actors.has(session.id))
+    const before = this.#actors.size
+    await Promise.all(free.map((session) => this.#take(runner, session)))
+    this.#hasMore = free.length === READY_READ && this.#actors.size > before
   }
 
   async #take(runner: RunnerId, session: SessionRow): Promise<void> {
