@@ -197,12 +197,13 @@ export class Runner {
     const { store, agents, clock } = this.#parts
     const query = { agents, at: clock.now(), limit: READY_READ }
     const ready = (await this.#try(store.readReady(query))) ?? []
-    if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
-    // A page at once, so that the store can commit it in a few batches.
-    const free = ready.filter((session) => !this.#actors.has(session.id))
     const before = this.#actors.size
-    await Promise.all(free.map((session) => this.#take(runner, session)))
-    this.#hasMore = free.length === READY_READ && this.#actors.size > before
+    // One after another: processes that wake together share what there is.
+    for (const session of ready) {
+      if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
+      if (!this.#actors.has(session.id)) await this.#take(runner, session)
+    }
+    this.#hasMore = ready.length === READY_READ && this.#actors.size > before
   }
 
   async #take(runner: RunnerId, session: SessionRow): Promise<void> {
