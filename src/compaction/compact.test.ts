@@ -222,7 +222,7 @@ describe('compact', () => {
     ['a summary cut off: I14', { finish: 'length' as const }, 'incomplete-summary'],
     ['a filtered summary: I14', { finish: 'content-filter' as const }, 'incomplete-summary'],
     ['a summary over its budget: I13, I14', { text: 'word '.repeat(3_000) }, 'not-smaller'],
-  ])('refuses %s and leaves everything as it was', async (_, reply, reason) => {
+  ])('refuses %s and leaves everything as it was [faults 47-49]', async (_, reply, reason) => {
     const result = await compact(long, writing(reply))
     expect(result).toMatchObject({ outcome: 'refused', reason })
     expect(result.messages).toBe(long)
@@ -270,7 +270,7 @@ describe('compact', () => {
     expect(handoffOf(result).compactions).toBe(1)
   })
 
-  it('keeps secrets out of all that it writes, and of what its writer is asked: I17', async () => {
+  it('keeps secrets out of all that it writes, and of what its writer is asked: I17 [fault 53]', async () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     const messages = [
       ...turns(30),

@@ -149,7 +149,7 @@ describe('summarize', () => {
     expect(calls).toBeLessThanOrEqual(4)
   })
 
-  it('masks secrets in what the writer says: I17', async () => {
+  it('masks secrets in what the writer says: I17 [fault 53]', async () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     const { write } = scripted(() => ({ text: `the key is ${key}` }))
     expect((await run({ write })).text).not.toContain(key)

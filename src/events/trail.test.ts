@@ -97,7 +97,7 @@ describe('SessionTrail', () => {
     ])
   })
 
-  it('makes logs that hold every law, over crashes, take-overs and lost answers', async () => {
+  it('makes logs that hold every law, over crashes, take-overs and lost answers [fault 11]', async () => {
     const figures = { lines: 0, compactions: 0, meanwhile: 0 }
     for (let seed = 1; seed <= SEEDS; seed++) {
       const prover = await auditSeed(seed, COMPOSITION)

@@ -75,7 +75,7 @@ describe('readConversation refuses', () => {
     expect(refusal(`${hi}\n${hi}`, 'openai-chat').place).toEqual({ line: 2, column: 1 })
   })
 
-  it('more bytes than the limit', () => {
+  it('more bytes than the limit [fault 35]', () => {
     expect(refusal(`[${hi}]`, 'auto', 20).message).toContain('at most 20 are read')
     expect(readConversation(`[${hi}]`, 'auto', { bytesMax: 32 }).messages).toHaveLength(1)
   })
@@ -147,7 +147,7 @@ describe('readConversation copes, and says so, with', () => {
     expect(notes).toEqual(['Line 2 held several documents; all were read.'])
   })
 
-  it('null, dict, number and missing content, lone surrogates, NUL and a key called __proto__', () => {
+  it('null, dict, number and missing content, lone surrogates, NUL and a key called __proto__ [fault 35]', () => {
     const text = `[{"role":"user","content":null},{"role":"user","content":{"a":1}},{"role":"user"},
       {"role":"user","content":7,"__proto__":{"polluted":true}},
       {"role":"user","content":["x",null,{"type":"text","text":"\\ud800\\u0000"}]}]`
@@ -158,7 +158,7 @@ describe('readConversation copes, and says so, with', () => {
     expect('polluted' in {}).toBe(false)
   })
 
-  it('a text of half a million lines in one message', () => {
+  it('a text of half a million lines in one message [fault 35]', () => {
     const text = JSON.stringify([{ role: 'user', content: 'x\n'.repeat(500_000) }])
     expect(readConversation(text, 'auto').messages).toHaveLength(1)
   })

@@ -282,7 +282,7 @@ describe('the order of evidence', () => {
     expect(judge({ wire: whole, end, nowMs: 0 })).toEqual({ kind: 'finished', finish: 'stop' })
   })
 
-  it('refuses an answer that carries the name of another request', () => {
+  it('refuses an answer that carries the name of another request [fault 57]', () => {
     const headers = { 'x-client-request-id': 'other' }
     const other = { ...wire, isComplete: true, requestId: 'mine', headers } as const
     expect(judge({ wire: other, end, nowMs: 0 })).toEqual({

@@ -133,7 +133,7 @@ describe('buildContext', () => {
     expect(messagesOf(build(entries(input('hi'), empty))).map(({ role }) => role)).toEqual(['user'])
   })
 
-  it('tells a notification from a person', () => {
+  it('tells a notification from a person [fault 38]', () => {
     const [piece] = build(entries(input('ping', 10, 'notification'))).pieces
     expect(piece?.message).toMatchObject({ role: 'user', synthetic: true })
   })

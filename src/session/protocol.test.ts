@@ -387,7 +387,7 @@ describe('the protocol', () => {
     expect(play.commit('commitReply').request).toMatchObject({ ends: { how: 'stopped' } })
   })
 
-  it('keeps a manual request waiting while an operation runs, and settles it with the commit', () => {
+  it('keeps a manual request waiting while an operation runs, and settles it with the commit [fault 26]', () => {
     const play = new Play().tell({ kind: 'opened' })
     const joined = {
       pieces: [['user', 900]],
@@ -404,7 +404,7 @@ describe('the protocol', () => {
     expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
   })
 
-  it('drops a handoff whose operation the store has ended', () => {
+  it('drops a handoff whose operation the store has ended [fault 19]', () => {
     const play = new Play()
       .tell({ kind: 'opened' })
       .look(scene({ pieces: [['user', 900]], operation: {} }))
@@ -412,7 +412,7 @@ describe('the protocol', () => {
     expect(play.effects[0]).toEqual({ kind: 'abortHandoff', reason: 'superseded' })
   })
 
-  it('stops at once when the lease is lost, and writes nothing more', () => {
+  it('stops at once when the lease is lost, and writes nothing more [fault 23]', () => {
     const play = asked({ operation: {} })
     play.tell({ kind: 'lost' })
     expect(play.kinds).toEqual(['abortStep', 'abortHandoff', 'end'])

@@ -91,7 +91,7 @@ describe('judgeHandoff', () => {
     expect(judgeHandoff(before, { by, covers: 2, tokens: 499 })).toBeNull()
   })
 
-  it('refuses one as large as what it covers, and one over its budget', () => {
+  it('refuses one as large as what it covers, and one over its budget [faults 49, 50]', () => {
     const small = picture([100, 100, 3_000, 400], { seen: 2 })
     expect(judgeHandoff(small, { by, covers: 2, tokens: 200 })).toBe('not-smaller')
     expect(judgeHandoff(before, { by, covers: 2, tokens: 501 })).toBe('over-budget')
@@ -136,7 +136,7 @@ describe('mayAskModel', () => {
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
   })
 
-  it('takes an attempt from the future as none: a clock jumped', () => {
+  it('takes an attempt from the future as none: a clock jumped [fault 75]', () => {
     expect(asks(attempt(-3_600_000, 'failed'))).toBe('yes')
   })
 })

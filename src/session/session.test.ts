@@ -197,7 +197,7 @@ describe('a session', () => {
     }
   })
 
-  it('joins five requests for a compaction into one', async () => {
+  it('joins five requests for a compaction into one [fault 27]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -281,7 +281,7 @@ describe('a session', () => {
     expect(await rowOf(store, id)).toMatchObject({ effective: 0, pending: { control: 0 } })
   })
 
-  it('is taken over when its process falls silent, and finds the zombie refused', async () => {
+  it('is taken over when its process falls silent, and finds the zombie refused [fault 20]', async () => {
     const store = openMemoryStore()
     const timeline = new Timeline()
     const first = host({ store, timeline, name: 'first' })

@@ -71,7 +71,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('replaces lone surrogates, which an engine would replace behind its back', () => {
+  it('replaces lone surrogates, which an engine would replace behind its back [fault 35]', () => {
     expect(canonicalJson('a\ud800')).toBe('"a\ufffd"')
   })
 

@@ -7,7 +7,7 @@ function learn(growths: readonly { estimated: number; reported: number }[]) {
 }
 
 describe('observe', () => {
-  it('finds a steady bias', () => {
+  it('finds a steady bias [fault 59]', () => {
     const high = learn(Array(60).fill({ estimated: 1_000, reported: 1_200 }))
     expect(high.ratio).toBeGreaterThan(1.17)
     expect(high.ratio).toBeLessThanOrEqual(1.2)

@@ -318,7 +318,7 @@ describe('a place that must not be written to', () => {
     })
   })
 
-  it('a newer schema is refused, and noticed by a program that is already running', async (context) => {
+  it('a newer schema is refused, and noticed by a program that is already running [fault 29]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     await bench.sql('update store set schema = schema + 1')

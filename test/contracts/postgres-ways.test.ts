@@ -266,7 +266,7 @@ describe('search behind the appends', () => {
   })
 })
 
-it('text that PostgreSQL cannot hold comes back as it was', async (context) => {
+it('text that PostgreSQL cannot hold comes back as it was [fault 35]', async (context) => {
   await using bench = await postgresBench(urlOf(context))
   const id = await create(bench.store)
   const odd = 'a\0b\u0001c\u0001,\u0001.\\x"\'$1'

@@ -72,7 +72,7 @@ async function checkAcknowledged(path: string, files: readonly string[]): Promis
 }
 
 describe('processes on one file', () => {
-  it('kill -9 of two writers at any moment loses nothing acknowledged and leaves no gap [I1, I2]', async () => {
+  it('kill -9 of two writers at any moment loses nothing acknowledged and leaves no gap [I1, I2, faults 1-3]', async () => {
     const { folder, path } = await place()
     const files: string[] = []
     for (let round = 0; round < 4; round++) {
@@ -91,7 +91,7 @@ describe('processes on one file', () => {
     expect(await checkAcknowledged(path, files)).toBeGreaterThan(20)
   })
 
-  it('a disk that is full refuses before acknowledging; with space again all goes on [I24]', async () => {
+  it('a disk that is full refuses before acknowledging; with space again all goes on [I24, fault 63]', async () => {
     const { folder, path } = await place()
     const acks = join(folder, 'acks')
     const command = `ulimit -f 2000; exec "$0" "$@"`
@@ -109,7 +109,7 @@ describe('processes on one file', () => {
     expect(outcome.kind).toBe('admitted')
   })
 
-  it('a file or folder that may only be read is refused by name', async (context) => {
+  it('a file or folder that may only be read is refused by name [fault 71]', async (context) => {
     if (process.getuid?.() !== 0) context.skip('not run: needs to change the user')
     const { folder, path } = await place()
     const acks = join(folder, 'acks')

@@ -69,7 +69,7 @@ describe.each(WIRES)('%s', (wire) => {
     ['blank', { kind: 'finished', finish: 'stop' }],
     ['only-reasoning', { kind: 'finished', finish: 'stop' }],
     ['latency; ms=150', { kind: 'finished', finish: 'stop' }],
-  ])('%s ends in its outcome', async (fault, outcome) => {
+  ])('%s ends in its outcome [faults 41, 42, 45-48, 57]', async (fault, outcome) => {
     const { end } = await call(fault)
     expect(end.outcome).toMatchObject(outcome)
     // Those that may look like damage or like an early end, but never like an answer.
@@ -84,7 +84,7 @@ describe.each(WIRES)('%s', (wire) => {
     }
   })
 
-  it('the words that came before a cut are kept, by a reader that lags as well', async () => {
+  it('the words that came before a cut are kept, by a reader that lags as well [fault 45]', async () => {
     const request = asking(words(400))
     const replies = []
     for (const [how, pauseMs] of [
@@ -186,23 +186,26 @@ describe('deadlines', () => {
     ['drip; ms=3000', { idleMs: 500, firstByteMs: 60_000, totalMs: 500 }, 'total'],
     ['drip; ms=20', { idleMs: 300, totalMs: 500 }, 'total'],
   ]
-  it.each(cases)('%s ends in time on every protocol', async (fault, deadlines, deadline) => {
-    await Promise.all(
-      WIRES.map((wire) =>
-        kept(500, async () => {
-          bench.server.faults.next(fault, {
-            when: ({ bodyText }) => bodyText.includes(`to ${wire}.`),
-          })
-          const request = asking(`This goes to ${wire}. ${question}`)
-          const heard = await hear(bench.modelOf(wire).stream(request, within(deadlines)))
-          expect(heard.end.outcome).toEqual({ kind: 'deadline', deadline })
-          return heard
-        }),
-      ),
-    )
-  })
+  it.each(cases)(
+    '%s ends in time on every protocol [faults 43, 44]',
+    async (fault, deadlines, deadline) => {
+      await Promise.all(
+        WIRES.map((wire) =>
+          kept(500, async () => {
+            bench.server.faults.next(fault, {
+              when: ({ bodyText }) => bodyText.includes(`to ${wire}.`),
+            })
+            const request = asking(`This goes to ${wire}. ${question}`)
+            const heard = await hear(bench.modelOf(wire).stream(request, within(deadlines)))
+            expect(heard.end.outcome).toEqual({ kind: 'deadline', deadline })
+            return heard
+          }),
+        ),
+      )
+    },
+  )
 
-  it('one byte every so often is silence if it is too slow', async () => {
+  it('one byte every so often is silence if it is too slow [fault 44]', async () => {
     bench.server.faults.next('drip; ms=700')
     const { end } = await hear(
       bench.modelOf('anthropic').stream(asking(question), within({ idleMs: 300 })),
@@ -224,7 +227,7 @@ describe('deadlines', () => {
     await deaf.close()
   })
 
-  it('of connecting and of the first byte do not end a healthy long stream', async () => {
+  it('of connecting and of the first byte do not end a healthy long stream [fault 61]', async () => {
     const slow = await openBench({ speed: { outputTokensPerSecond: 60 } })
     const { end, text } = await hear(
       slow
@@ -236,7 +239,7 @@ describe('deadlines', () => {
     await slow.close()
   })
 
-  it('count at the socket: a reader that sleeps does not hide a dead peer', async () => {
+  it('count at the socket: a reader that sleeps does not hide a dead peer [fault 60]', async () => {
     const before = bench.server.journal.requests
     bench.server.faults.next('stall-mid-stream')
     const stream = bench.modelOf('anthropic').stream(asking(words(400)), within({ idleMs: 200 }))
@@ -277,7 +280,7 @@ describe('a server that cannot be reached', () => {
   it.each([
     ['server-down', 'http://127.0.0.1:9', undefined],
     ['dns', 'http://nowhere.invalid', 'ENOTFOUND'],
-  ] as const)('is told as %s', async (trouble, baseUrl, code) => {
+  ] as const)('is told as %s [fault 56]', async (trouble, baseUrl, code) => {
     const other = await openBench(
       code === undefined
         ? {}
@@ -300,7 +303,7 @@ describe('a server that cannot be reached', () => {
     await other.close()
   })
 
-  it('because it speaks no TLS is told as tls', async () => {
+  it('because it speaks no TLS is told as tls [fault 56]', async () => {
     const plain = createServer((socket) =>
       socket.on('error', () => {}).end('HTTP/1.1 400 No\r\n\r\n'),
     )

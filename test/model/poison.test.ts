@@ -79,7 +79,7 @@ const DEATHS: readonly Death[] = [
 ]
 
 describe.each(DEATHS)('a compaction that $how', (death) => {
-  it('harms nobody else on its route, on any protocol', async () => {
+  it('harms nobody else on its route, on any protocol [fault 54]', async () => {
     await Promise.all(WIRES.map((wire) => onBench((bench) => showHarmless(death, wire, bench))))
   })
 })
@@ -148,7 +148,7 @@ describe('a call with retries', () => {
   const calling = (given: CallOptions) => ({ ...given, clock: bench.clock, random: Math.random })
 
   it.each(WIRES)(
-    'on a kept connection that was reset is answered on a fresh one (%s)',
+    'on a kept connection that was reset is answered on a fresh one (%s) [fault 55]',
     async (wire) => {
       const model = bench.modelOf(wire)
       await hear(model.stream(asking('say one'), options('memory')))
@@ -168,7 +168,7 @@ describe('a call with retries', () => {
     },
   )
 
-  it('on a dead dispatcher is not even a retry: the pool looks before it lends', async () => {
+  it('on a dead dispatcher is not even a retry: the pool looks before it lends [fault 54]', async () => {
     const model = bench.modelOf('openai-responses')
     await hear(model.stream(asking('say one'), options('memory')))
     await bench.destroyLines()
@@ -195,7 +195,7 @@ describe('a call with retries', () => {
     expect(Math.min(...tries)).toBeLessThan(880)
   })
 
-  it('honours Retry-After, and an absurd one only by going elsewhere', async () => {
+  it('honours Retry-After, and an absurd one only by going elsewhere [fault 41]', async () => {
     const busy = bench.modelOf('openai-chat')
     const spare = bench.modelOf('anthropic')
     bench.server.faults.next('status; code=429; retry-after=0.4')

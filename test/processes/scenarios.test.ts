@@ -67,7 +67,7 @@ function admittedDuring(rows: readonly AuditRow[], id: string): readonly AuditRo
 }
 
 describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
-  it('compaction preserves the session id, and what is derived from it leads nowhere [S17, S21, I5]', async ({
+  it('compaction preserves the session id, and what is derived from it leads nowhere [S17, S21, I5, fault 39]', async ({
     onTestFinished,
   }) => {
     const id = 'main-0'

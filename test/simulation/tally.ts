@@ -110,6 +110,22 @@ export const MUST_HAPPEN = [
   'withdraw withdrawn',
 ] as const
 
+/** Which fault each of them is, where it is one: for the table of faults and their tests. */
+export const FAULTS_OF_COUNTER: Partial<Record<(typeof MUST_HAPPEN)[number], readonly number[]>> = {
+  'clock jump': [75, 80],
+  'crash in recovery': [15],
+  'crash with a compaction in flight': [6],
+  'deleted with a compaction in flight': [28],
+  'handoff aborted: lost': [23],
+  'interrupt at commit': [37],
+  'joined compaction': [27],
+  pause: [20],
+  'repeated delivery': [30],
+  'superseded commitCompaction': [19],
+  'take-over mid-compaction': [19],
+  'unknown outcome': [33],
+}
+
 export function missingCounters(tally: Tally): readonly string[] {
   return MUST_HAPPEN.filter((name) => (tally.counters.get(name) ?? 0) === 0)
 }

@@ -36,7 +36,7 @@ describe('place', () => {
     expect(isOldSqlite(version)).toBe(old)
   })
 
-  it('knows network drives from local ones', () => {
+  it('knows network drives from local ones [fault 73]', () => {
     expect(networkDrive(0x6969)).toBe('NFS')
     expect(networkDrive(0xfe534d42)).toBe('SMB2')
     for (const local of [0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]) {

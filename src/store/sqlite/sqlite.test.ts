@@ -55,7 +55,7 @@ describe('opening', () => {
     }
   })
 
-  it('refuses a schema of a newer program, and leaves the file alone [I26]', async () => {
+  it('refuses a schema of a newer program, and leaves the file alone [I26, fault 29]', async () => {
     const path = newPath()
     await (await open(path)).close()
     byHand(path, 'pragma user_version = 99')
@@ -99,7 +99,7 @@ describe('opening', () => {
 })
 
 describe('damage', () => {
-  it('a WAL removed under a running process ends acknowledgments before the next one [I26]', async () => {
+  it('a WAL removed under a running process ends acknowledgments before the next one [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -109,7 +109,7 @@ describe('damage', () => {
     await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a WAL replaced by another one is noticed as well [I26]', async () => {
+  it('a WAL replaced by another one is noticed as well [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -118,7 +118,7 @@ describe('damage', () => {
     await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a database file replaced under a running process is noticed [I26]', async () => {
+  it('a database file replaced under a running process is noticed [I26, fault 72]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -126,7 +126,7 @@ describe('damage', () => {
     await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a newer program that changes the schema stops the older one [I26]', async () => {
+  it('a newer program that changes the schema stops the older one [I26, fault 29]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -134,7 +134,7 @@ describe('damage', () => {
     await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a store behind its anchor answers reads and refuses commits [I19, I26]', async () => {
+  it('a store behind its anchor answers reads and refuses commits [I19, I26, fault 24]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const desk = await Desk.open(store)
@@ -161,7 +161,7 @@ describe('damage', () => {
     await expect(Desk.open(emptied)).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a truncated database is noticed by verify or refused [I26]', async () => {
+  it('a truncated database is noticed by verify or refused [I26, fault 70]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -173,7 +173,7 @@ describe('damage', () => {
     expect(found).not.toEqual([])
   })
 
-  it('one bit flipped in an entry is found and placed [I19]', async () => {
+  it('one bit flipped in an entry is found and placed [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
@@ -203,7 +203,7 @@ describe('damage', () => {
 })
 
 describe('the write lock', () => {
-  it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24]', async () => {
+  it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24, fault 65]', async () => {
     const path = newPath()
     const store = await open(path, { busyMs: 60 })
     const desk = await Desk.open(store)

@@ -44,7 +44,7 @@ export const births: readonly StoreCase[] = [
     },
   },
   {
-    name: 'ids are letters, digits, "_" and "-", 1 to 64 of them; derived names are not ids [I5]',
+    name: 'ids are letters, digits, "_" and "-", 1 to 64 of them; derived names are not ids [I5, fault 39]',
     run: async () => {
       for (const bad of ['', 'a.snapshot.3', 'a b', 'ä', 'x'.repeat(65), 'a\nb', '../a']) {
         assert.throws(() => sessionId(bad), { code: 'invalid-id' }, bad)

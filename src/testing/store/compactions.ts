@@ -43,7 +43,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'one compaction is in flight per session: a second claim joins the first [I6]',
+    name: 'one compaction is in flight per session: a second claim joins the first [I6, fault 27]',
     run: async ({ store }) => {
       const desk = await talked(store)
       const operation = await desk.claim(3)
@@ -94,7 +94,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a commit after a take-over changes nothing [I7]',
+    name: 'a commit after a take-over changes nothing [I7, fault 19]',
     run: async ({ store, dismiss }) => {
       const desk = await talked(store)
       const operation = await desk.claim(4)
@@ -196,7 +196,7 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a manual request stays pending until its operation ends [I23]',
+    name: 'a manual request stays pending until its operation ends [I23, fault 26]',
     run: async ({ store }) => {
       const desk = await talked(store)
       const mail = await desk.admit({}, { lane: 'control', control: 'compact', tokens: 0 })

@@ -70,7 +70,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'one key sent a hundred times at once over two handles is taken in once [I4]',
+    name: 'one key sent a hundred times at once over two handles is taken in once [I4, fault 30]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const id = await create(store)
@@ -86,7 +86,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many acquirers of one session in the same moment one wins [I8]',
+    name: 'of many acquirers of one session in the same moment one wins [I8, fault 18]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const id = await create(store)
@@ -106,7 +106,7 @@ export const concurrency: readonly StoreCase[] = [
     },
   },
   {
-    name: 'of many claims in the same moment one is made, the others join it [I6]',
+    name: 'of many claims in the same moment one is made, the others join it [I6, fault 27]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       await desk.exchange('a', 'b')

@@ -221,7 +221,7 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a deletion ends the compaction in flight, with its audit line [I20]',
+    name: 'a deletion ends the compaction in flight, with its audit line [I20, fault 28]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       await desk.exchange('a', 'b')

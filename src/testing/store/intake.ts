@@ -18,7 +18,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the same key and body gives the same number, once [I4]',
+    name: 'the same key and body gives the same number, once [I4, fault 30]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       const mail = await desk.admit(said('hi'), { key: 'k' })
@@ -28,7 +28,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'the same key with another body is refused [I4]',
+    name: 'the same key with another body is refused [I4, fault 31]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       await desk.admit(said('hi'), { key: 'k' })
@@ -84,7 +84,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a route that points nowhere is unknown, and nothing is kept',
+    name: 'a route that points nowhere is unknown, and nothing is kept [fault 39]',
     run: async ({ store }) => {
       const mail = { source: 'tg', key: 'k', lane: 'user', tokens: 1, body: said('hi') } as const
       expectKind(await store.admit({ ...mail, to: { route } }), 'unknown')
@@ -94,7 +94,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an unknown session is unknown',
+    name: 'an unknown session is unknown [fault 39]',
     run: async ({ store }) => {
       const to = { sessionId: sessionId('nobody') }
       const mail = { to, source: 'a', key: 'k', lane: 'user', tokens: 1, body: null } as const
@@ -144,7 +144,7 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a body above the limit is refused with its size [I24]',
+    name: 'a body above the limit is refused with its size [I24, fault 35]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       const outcome = expectKind(await desk.tryAdmit('x'.repeat(MAIL_BYTES_MAX)), 'too-large')
@@ -162,7 +162,7 @@ export const intake: readonly StoreCase[] = [
     ] as const
   ).map(
     ([what, given, kept]): StoreCase => ({
-      name: `a body keeps ${what}`,
+      name: `a body keeps ${what} [fault 35]`,
       run: async ({ store }) => {
         const desk = await Desk.open(store)
         const [entry] = await desk.deliver(await desk.admit({ text: given }))
@@ -177,7 +177,7 @@ export const intake: readonly StoreCase[] = [
     }),
   ),
   {
-    name: 'a body nested 5,000 levels deep is refused with a reason, and the store goes on [I24]',
+    name: 'a body nested 5,000 levels deep is refused with a reason, and the store goes on [I24, fault 35]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       let deep: JsonValue = 1

@@ -25,7 +25,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an old picture of the fence acquires nothing [I8]',
+    name: 'an old picture of the fence acquires nothing [I8, fault 22]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       await store.release({ lease: desk.lease, reason: 'idle' })
@@ -90,7 +90,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a dismissed runner has lost everything: renewal fails and its sessions are free [I7]',
+    name: 'a dismissed runner has lost everything: renewal fails and its sessions are free [I7, fault 23]',
     run: async ({ store, dismiss }) => {
       const desk = await Desk.open(store)
       await dismiss(desk.lease.runner)
@@ -109,7 +109,7 @@ export const leases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a zombie finds every write refused after the take-over [I7, I8]',
+    name: 'a zombie finds every write refused after the take-over [I7, I8, fault 20]',
     run: async ({ store, dismiss }) => {
       const zombie = await Desk.open(store)
       const mail = await zombie.admit(said('hi'))

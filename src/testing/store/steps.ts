@@ -208,7 +208,7 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
-    name: 'after an unknown outcome the operation is found at tail + 1 [I4]',
+    name: 'after an unknown outcome the operation is found at tail + 1 [I4, fault 33]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       const mail = await desk.admit(said('hi'))
