@@ -34,6 +34,9 @@ export function compactCommand(): Command {
 }
 
 async function runCompact(file: string, flags: CompactFlags): Promise<number> {
+  if (flags.stats !== undefined && flags.stats !== '-' && flags.stats === flags.output) {
+    throw new UsageError(`--stats and --output both name ${flags.stats}; give each its own file.`)
+  }
   if (flags.stats === '-' && flags.output === '-') {
     throw new UsageError('--stats - needs --output FILE: standard output holds the conversation.')
   }
@@ -195,13 +198,13 @@ function tellExplanation(file: string, flags: CompactFlags, result: CompactResul
   }
   stderr.write(explainResult(result, canvas))
   if (result.outcome !== 'compacted' || file === '-') return
-  const target = Math.max(1_000, Math.round(result.stats.tokensAfter / 2_000) * 1_000)
   const program = commandForm(currentPlace())
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
+  // Half of it again, where that still leaves room for a handoff.
+  const target = Math.round(result.stats.tokensAfter / 2_000) * 1_000
+  const smaller = `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n`
   stderr.write(
-    `\n${written}Try next:\n` +
-      `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n` +
-      `  ${program} compact --help\n`,
+    `\n${written}Try next:\n${target < 2_000 ? '' : smaller}  ${program} compact --help\n`,
   )
 }
 

@@ -158,7 +158,7 @@ function tellWhy(kind: Kind, result: CompactResult, handoff: Handoff | undefined
       return 'first messages, protected by the preset'
     case 'preserved':
       return [
-        `${several(preserved.kept, 'request')} word for word`,
+        `${several(preserved.kept - preserved.truncated, 'request')} word for word`,
         ...(preserved.open > 0 ? [`${preserved.open} still open`] : []),
         ...(preserved.truncated > 0 ? [`${preserved.truncated} shortened`] : []),
         ...(preserved.dropped > 0 ? [`${preserved.dropped} older left out`] : []),

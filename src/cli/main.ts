@@ -7,7 +7,6 @@ import { EXIT } from './exit.ts'
 import { printable } from './printable.ts'
 
 /** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
-const HELP_CODES = ['commander.helpDisplayed', 'commander.version']
 
 // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -36,7 +35,7 @@ function buildProgram(): Command {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
     // Commander has already said what is wrong.
-    return HELP_CODES.includes(error.code) ? EXIT.done : EXIT.usage
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage
   }
   if (error instanceof KnownError) {
     process.stderr.write(`throughline: ${printable(error.message)}\n`)

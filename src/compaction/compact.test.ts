@@ -159,6 +159,18 @@ describe('compact', () => {
     }
   })
 
+  it('gives what the summary leaves over to the user’s own words', async () => {
+    const budget = { targetTokens: 6_000, summaryTokens: 3_000 }
+    const roomy = handoffOf(await compact(long, { ...small, budget, summary: 'Short.' }))
+    const tight = handoffOf(await compact(long, { ...small, budget: { targetTokens: 1_500 } }))
+    expect(roomy.preserved.length).toBeGreaterThan(tight.preserved.length * 2)
+  })
+
+  it('says so when none of the user’s words fitted', async () => {
+    const result = await compact(turns(40), { ...small, budget: { userTokens: 0 } })
+    expect(result.warnings).toEqual([expect.stringMatching(/None of the user's \d+ requests/)])
+  })
+
   it('warns of repeated compaction from the second one on, once each: S14', async () => {
     const first = await compact(long, small)
     expect(first.warnings).toEqual([])

@@ -16,6 +16,7 @@ import type { BudgetSettings, PresetName } from './defaults.ts'
 import { ENVELOPE_TOKENS, type Made, makeHandoff, type Setting } from './make-handoff.ts'
 import { type CompactResult, explain, REFUSALS } from './outcome.ts'
 import { plan, type Trigger } from './plan.ts'
+import type { Preserved } from './preserve.ts'
 import { cleanSummary } from './prompt.ts'
 import { redact } from './redact.ts'
 import { buildStats, EMPTY_STATS } from './stats.ts'
@@ -162,6 +163,11 @@ export async function compact(
   })
   timings.lap('check')
   const [violation] = verdict.violations
+  // With a text of our own making or one that was given, nobody can be asked to write less.
+  if (violation?.law === 'I13' && handoff?.by !== 'model') {
+    const explanation = `No result fits the target: ${violation.detail}.`
+    return unchanged({ outcome: 'cannot-fit', reason: 'target-too-small', explanation, verdict })
+  }
   if (violation !== undefined) {
     const explanation = `The result was refused and nothing changed: ${violation.detail}.`
     const reason = REFUSALS[violation.law]
@@ -192,7 +198,11 @@ export async function compact(
       messagesBefore: messages.length,
       timingsMs: timings.laps,
     },
-    warnings: [...warnings, ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2)],
+    warnings: [
+      ...warnings,
+      ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2),
+      ...warnOfSilence(made?.preserved),
+    ],
   }
 }
 
@@ -201,6 +211,14 @@ function warnOfRepetition(compactions: number, warnFrom: number): string[] {
   if (compactions < warnFrom) return []
   return [
     `This conversation has now been compacted ${compactions} times; details of its beginning may be lost. A new conversation for a new task keeps more.`,
+  ]
+}
+
+/** The user's words are the last thing that anybody expects to miss. */
+function warnOfSilence(preserved: Preserved | undefined): string[] {
+  if (preserved === undefined || preserved.messages.length > 0 || preserved.dropped === 0) return []
+  return [
+    `None of the user's ${preserved.dropped} requests fitted word for word; a larger target keeps them.`,
   ]
 }
 

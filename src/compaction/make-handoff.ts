@@ -5,6 +5,7 @@ import { clipTail } from './assemble.ts'
 import type { Budget } from './budget.ts'
 import type { CompactOptions } from './compact.ts'
 import type { Counters, CountTokens } from './counters.ts'
+import { SECTION_TOKENS_MAX } from './defaults.ts'
 import { writeDigest } from './digest.ts'
 import { collectFiles } from './files.ts'
 import { buildLedger } from './ledger/build.ts'
@@ -68,7 +69,9 @@ export async function makeHandoff(
   }
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
-  const userTokens = take(allotment.user)
+  const filesTokens = take(allotment.files)
+  // What the summary leaves over goes to the user's own words.
+  const userTokens = take(options.budget?.userTokens ?? SECTION_TOKENS_MAX.user)
   const preserved = preserveUserMessages({
     messages,
     plan: { ...planned, allotment: { ...allotment, user: userTokens } },
@@ -78,7 +81,7 @@ export async function makeHandoff(
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
-    tokensMax: take(allotment.files),
+    tokensMax: filesTokens,
   })
   const tasks = boundTasks(
     options.tasks ?? findTasks(messages) ?? earlier?.tasks ?? [],

@@ -38,7 +38,7 @@ export function explain(
   const what = IN_THE_WAY[planned.reason]
   const explanation =
     `${what} ${planned.tokens} tokens, there is room for ${planned.room} ` +
-    `(${tokensBefore} tokens in all, the model takes ${budget.hardTokens}).`
+    `in a target of ${budget.targetTokens} (${tokensBefore} tokens in all).`
   return { outcome: 'cannot-fit', reason, explanation }
 }
 
