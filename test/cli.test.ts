@@ -219,8 +219,15 @@ describe('exit code 2', { concurrent: true }, () => {
       /digest, file:PATH or command:CMD/,
     ],
     ['statistics in the way of data', [...SMALL, '--stats', '-'], /needs --output/],
+    ['one file for two outputs', [...SMALL, '--stats', 'x', '-o', 'x'], /give each its own file/],
     ['an unwritable place', [...SMALL, '-o', join(example, 'x')], /cannot be written/],
   ]
+  it('helps with a command by name', async () => {
+    const { exitCode, stdout } = await runCli(['help', 'compact'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('Usage: throughline compact')
+  })
+
   it.each(cases)('answers %s', async (_, args, words, input = '') => {
     const { exitCode, stdout, stderr } = await runCli(args, { input })
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
