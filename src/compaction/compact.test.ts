@@ -160,10 +160,22 @@ describe('compact', () => {
   })
 
   it('gives what the summary leaves over to the user’s own words', async () => {
-    const budget = { targetTokens: 6_000, summaryTokens: 3_000 }
-    const roomy = handoffOf(await compact(long, { ...small, budget, summary: 'Short.' }))
-    const tight = handoffOf(await compact(long, { ...small, budget: { targetTokens: 1_500 } }))
-    expect(roomy.preserved.length).toBeGreaterThan(tight.preserved.length * 2)
+    const preservedBeside = async (words: number) => {
+      const summarize: CompactOptions['summarize'] = async ({ tokensMax }) => ({
+        text: 'word '.repeat(Math.min(words, Math.floor(tokensMax / 2))),
+        finish: 'stop',
+      })
+      const options = { ...small, budget: { targetTokens: 3_000 }, summarize }
+      return handoffOf(await compact(long, options)).preserved.length
+    }
+    expect(await preservedBeside(1)).toBeGreaterThan(await preservedBeside(10_000))
+  })
+
+  it('cannot fit a target that the open request alone nearly fills', async () => {
+    const running = [user('please do '.repeat(200)), toolCall('x'), toolResult('x', 'y')]
+    const messages = [...turns(40), ...running]
+    const result = await compact(messages, { ...small, budget: { targetTokens: 450 } })
+    expect(result).toMatchObject({ outcome: 'cannot-fit', reason: 'target-too-small', messages })
   })
 
   it('says so when none of the user’s words fitted', async () => {
