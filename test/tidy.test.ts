@@ -59,7 +59,13 @@ const ARCHITECTURE: Architecture = {
     index: ['base', 'message', 'tokens', 'compaction', 'store', 'session', 'runtime'],
   },
   packages: {
-    cli: ['commander'],
+    cli: ['commander', '@clack/prompts'],
+    gateway: [
+      ...['hono', '@hono/node-server', '@hono/zod-openapi', 'prom-client', 'grammy', 'discord.js'],
+      '@modelcontextprotocol/server',
+    ],
+    runtime: ['yaml', 'zod', 'pino'],
+    tools: ['re2js', 'croner', '@modelcontextprotocol/client'],
     store: ['pg'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],

@@ -11,11 +11,12 @@ import { DEADLINES } from '../../src/model/deadlines.ts'
 import { Pool } from '../../src/model/pool.ts'
 import { openModel } from '../../src/model/provider-model.ts'
 import type { ProviderName } from '../../src/model/route.ts'
+import { measurePieces } from './pieces.ts'
 
 /**
  * `npm run bench:models`: what our layer costs over the bare package of a provider, per streamed
- * token and per call, in processor time of this process (the server has its own), and a thousand
- * streams at once. The two sides are measured in turn and compared by their medians, because other
+ * token and per call, in processor time of this process (the server has its own), a thousand streams
+ * at once, and what pieces side by side save on a long range. The two sides are measured in turn and compared by their medians, because other
  * programs may be running; the figures in microseconds depend on the machine, the ratios hardly.
  */
 const ROUNDS = Number(process.argv[2] ?? 9)
@@ -148,5 +149,6 @@ for (const [name, run] of [
   console.log(`  ${name.padEnd(20)}${cells.map((cell) => cell.padStart(10)).join('')}`)
 }
 
+await measurePieces()
 await pool.close()
 child.disconnect()

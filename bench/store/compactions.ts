@@ -97,6 +97,7 @@ export class LongSession {
     const source = await readSource(this.#store, session, claimed.operation, context)
     const written = await this.#writer.write(
       {
+        agent: session.agent,
         operation: claimed.operation,
         focus: null,
         messages: source.messages,

@@ -1,6 +1,7 @@
 /**
  * `npm run bench:store [-- --soak SECONDS]`: what the store and the session promise in figures.
- * Machines differ and share their disk, so calibration lines stand first; a limit is the promise.
+ * Machines differ and share their disk, so what the machine could do just then stands beside every
+ * limit in milliseconds; a limit is the promise.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -43,7 +44,8 @@ function at(sorted: readonly number[], share: number): number {
 
 const sort = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)
 
-function calibrate(): void {
+/** What this machine can do at this moment. */
+function calibration(): string {
   const text = JSON.stringify(
     Array.from({ length: 20_000 }, (_, index) => ({ index, text: 'word '.repeat(20) })),
   )
@@ -61,14 +63,17 @@ function calibrate(): void {
   closeSync(file)
   rmSync(folder, { recursive: true })
   const sorted = sort(syncs)
-  console.log(
-    `calibration: JSON.parse ${speed.toFixed(0)} MB/s, fdatasync of 4 KB p50 ${at(sorted, 0.5).toFixed(2)} ms, p99 ${at(sorted, 0.99).toFixed(1)} ms\n`,
-  )
+  return `JSON.parse ${speed.toFixed(0)} MB/s, fdatasync of 4 KB p50 ${at(sorted, 0.5).toFixed(2)} ms, p99 ${at(sorted, 0.99).toFixed(1)} ms`
+}
+
+function beside(before: string): void {
+  console.log(`      beside it, before: ${before}; after: ${calibration()}`)
 }
 
 async function benchAcknowledgments(): Promise<void> {
   await withStore(async (store, path) => {
     const ids = await createSessions(store, PROCESSES)
+    const before = calibration()
     const all = sort((await runWriters(path, ids, { seconds: 5, rate: 20 })).flat())
     const p99 = at(all, 0.99)
     report(
@@ -76,6 +81,7 @@ async function benchAcknowledgments(): Promise<void> {
       `${p99.toFixed(1)} ms (p50 ${at(all, 0.5).toFixed(1)}, worst ${at(all, 1).toFixed(0)}, ${all.length} messages); limit 30`,
       p99 <= 30,
     )
+    beside(before)
   })
 }
 
@@ -123,6 +129,7 @@ async function benchCompactions(): Promise<void> {
     const [id = ''] = await createSessions(store, 1)
     const session = await LongSession.open(store, id)
     const far = Number(values.messages)
+    const before = calibration()
     const young = await measureAt(session, 10_000)
     const old = await measureAt(session, far)
     const fastest = (rounds: readonly Measured[]) => Math.min(...rounds.map(({ ownMs }) => ownMs))
@@ -133,6 +140,7 @@ async function benchCompactions(): Promise<void> {
       `${fastest(young).toFixed(0)} ms (${all(young)}); limit 50`,
       fastest(young) <= 50,
     )
+    beside(before)
     report(
       `the same at ${far} messages`,
       `${fastest(old).toFixed(0)} ms (${all(old)}); limit 1.5 times ${fastest(young).toFixed(0)}`,
@@ -184,6 +192,7 @@ async function benchWaking(): Promise<void> {
       lease: LEASE_TIMES,
       random: () => randomUUID().replaceAll('-', ''),
     })
+    const before = calibration()
     const started = performance.now()
     runner.start()
     const patience = started + 30_000
@@ -199,6 +208,7 @@ async function benchWaking(): Promise<void> {
       `${(wokenMs / 1e3).toFixed(2)} s (all held after ${(heldMs / 1e3).toFixed(2)} s, ${stepped.size} woken); limit 2`,
       stepped.size === SESSIONS && wokenMs <= 2_000,
     )
+    beside(before)
   })
 }
 
@@ -209,7 +219,7 @@ async function admitOne(store: Store, id: string): Promise<void> {
   await store.admit({ to, ...plain, body: { message } })
 }
 
-calibrate()
+console.log(`calibration: ${calibration()}\n`)
 await benchAcknowledgments()
 await benchSaturation()
 await benchWaking()

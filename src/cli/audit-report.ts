@@ -1,7 +1,7 @@
 import type { AuditReport, JudgedLaw } from '../events/audit.ts'
 import { LAWS } from '../events/laws.ts'
-
-export type Paint = (colour: 'green' | 'red' | 'yellow' | 'dim' | 'bold', text: string) => string
+import { counted, grouped } from './moment.ts'
+import type { Paint } from './paint.ts'
 
 /** How many offences of a law are shown; `--json` holds more, and the count is always told. */
 const OFFENCES_SHOWN_MAX = 3
@@ -71,12 +71,4 @@ function notesOf({ laws, logs }: AuditReport): readonly string[] {
     ),
     ...(isOpen && !isStoreGiven ? ['note: --store tells what is not in the logs.'] : []),
   ]
-}
-
-function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
 }

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
-import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { type AuditProgress, type AuditReport, auditLogs } from '../events/audit.ts'
 import { LAWS } from '../events/laws.ts'
 import { tellAudit } from './audit-report.ts'
 import { EXIT } from './exit.ts'
-import { commandForm, currentPlace } from './hint.ts'
+import { withHelp } from './help.ts'
 import { writeOutput } from './output.ts'
+import { paintOn } from './paint.ts'
 import { ProgressLine } from './progress.ts'
 
 interface AuditFlags {
@@ -15,31 +15,38 @@ interface AuditFlags {
 }
 
 export function auditCommand(): Command {
-  return new Command('audit')
-    .description('Proves from audit logs that no session lost its identity or a message.')
+  const command = new Command('audit')
+    .summary('prove what happened: no session lost its identity or a message')
+    .description(
+      'Proves from audit logs what happened: that no session lost its identity or a message. ' +
+        '`doctor` finds what is broken, `rehearse` plays the worst day on this machine.',
+    )
     .argument('<log...>', 'audit logs, one per process, in any order; - is standard input')
-    .option('--store <file>', 'hold the logs against this SQLite store, which is only read')
+    .option(
+      '--store <place>',
+      'hold the logs against this store, a SQLite file or postgres://…; it is only read',
+    )
     .option('--json', 'print the verdicts as JSON')
-    .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
     .action(async (logs: string[], flags: AuditFlags) => {
       process.exitCode = await runAudit(logs, flags)
     })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'every law holds'],
+      [EXIT.failed, 'a law is broken; the lines that break it are shown'],
+      [EXIT.usage, 'wrong usage, or a log or store that cannot be read'],
+    ],
+    examples: [
+      'throughline audit audit/*.jsonl',
+      'throughline audit audit/*.jsonl --store throughline.db --json',
+    ],
+  })
 }
-
-const helpAfter = (program: string) => `
-Exit codes:
-  0  every law holds
-  1  a law is broken; the lines that break it are shown
-  2  wrong usage, or a log or store that cannot be read
-
-Examples:
-  ${program} audit audit/*.jsonl
-  ${program} audit audit/*.jsonl --store throughline.db --json`
 
 async function runAudit(paths: readonly string[], flags: AuditFlags): Promise<number> {
   // Asked for only here: the other commands must not pay for loading SQLite.
   const { openWitness } = await import('./audit-store.ts')
-  const store = flags.store === undefined ? null : openWitness(flags.store)
+  const store = flags.store === undefined ? null : await openWitness(flags.store)
   const progress = new ProgressLine('Reading the logs')
   try {
     const onProgress = (at: AuditProgress) => progress.update(progressText(at))
@@ -50,13 +57,12 @@ async function runAudit(paths: readonly string[], flags: AuditFlags): Promise<nu
     return report.holds ? EXIT.done : EXIT.failed
   } finally {
     progress.end()
-    store?.close()
+    await store?.close()
   }
 }
 
 function forPeople(report: AuditReport): string {
-  const { stdout } = process
-  return tellAudit(report, (colour, text) => styleText(colour, text, { stream: stdout }))
+  return tellAudit(report, paintOn(process.stdout))
 }
 
 function plain({ holds, laws, figures, logs }: AuditReport) {

@@ -1,7 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { PRESETS, type PresetName } from '../compaction/defaults.ts'
 import { FORMAT_NAMES, type FormatName } from '../message/codec.ts'
-import { commandForm, currentPlace } from './hint.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
+import { parseSpan } from './numbers.ts'
+import { addPlaceOptions } from './place-options.ts'
 
 /** The flags of `throughline compact`. Flag before environment before default. */
 export interface CompactFlags {
@@ -23,16 +26,61 @@ export interface CompactFlags {
   readonly promptFile?: string
   readonly stats?: string
   readonly explain?: true
+  readonly session?: string
+  readonly preview?: true
+  readonly wait?: true
+  readonly timeout: number
+  readonly json?: true
+  readonly store?: string
+  readonly config?: string
+  readonly set?: readonly string[]
+}
+
+/** What goes with `--session`; everything else is for a file. */
+const SESSION_FLAGS = [
+  'session',
+  'preview',
+  'wait',
+  'timeout',
+  'json',
+  'store',
+  'config',
+  'set',
+  'focus',
+]
+
+/** A flag that would have no effect is a mistake: better told than passed over. */
+export function checkKinds(command: Command, file: string | undefined): void {
+  const given = command.options.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  const isForSession = command.getOptionValue('session') !== undefined
+  if (isForSession && file !== undefined) {
+    throw new UsageError('Give a file or --session, not both.')
+  }
+  if (!isForSession && file === undefined) {
+    throw new UsageError('Give a file to compact, - for standard input, or --session ID.')
+  }
+  for (const option of given) {
+    const name = option.attributeName()
+    if (name === 'focus' || SESSION_FLAGS.includes(name) === isForSession) continue
+    throw new UsageError(
+      isForSession
+        ? `${option.long} is for files; a session is compacted as it is configured.`
+        : `${option.long} needs --session.`,
+    )
+  }
 }
 
 export function buildCompactCommand(): Command {
-  return new Command('compact')
-    .summary('make a conversation smaller without losing what matters')
+  const command = new Command('compact')
+    .summary('make a conversation, or a session, smaller without losing what matters')
     .description(
       'Compacts a conversation: the older part becomes a handoff with which any model can go on, ' +
-        'the newest part stays word for word. Writes the result in the format it came in.',
+        'the newest part stays word for word. Writes the result in the format it came in. With ' +
+        '--session it asks for a compaction of a session instead.',
     )
-    .argument('<file>', 'the conversation (may be gzipped), or - for standard input')
+    .argument('[file]', 'the conversation (may be gzipped), or - for standard input')
     .optionsGroup('Formats:')
     .addOption(
       new Option('-f, --format <format>', 'format of the input')
@@ -89,22 +137,35 @@ export function buildCompactCommand(): Command {
     .optionsGroup('Reports:')
     .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
     .option('--explain', 'show on standard error what was kept, and why')
-    .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
+    .optionsGroup('A session instead of a file:')
+    .option('--session <id>', 'compact this session; whoever serves its store does it')
+    .option('--preview', 'show the handoff it would get, and change nothing')
+    .option('--wait', 'wait until it is done')
+    .addOption(
+      new Option('--timeout <time>', 'how long to wait')
+        .argParser(parseSpan)
+        .default(parseSpan(TIMEOUT), TIMEOUT),
+    )
+    .option('--json', 'print what happened as JSON')
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'compacted; of a session without --wait: asked for'],
+      [EXIT.failed, 'refused or failed; nothing was written'],
+      [EXIT.usage, 'wrong usage or unreadable input'],
+      [EXIT.nothingToCut, 'nothing to cut; the input was passed through'],
+      [EXIT.cannotFit, 'cannot fit; nothing was written'],
+    ],
+    examples: [
+      'throughline compact conversation.json --explain > smaller.json',
+      'throughline compact session.jsonl --to openai-chat --target-tokens 20k -o next.json',
+      'throughline compact - --if-needed --window 128k < conversation.json',
+      "throughline compact chat.json --summarizer 'command:my-model'",
+      'throughline compact --session 0f3a --preview',
+    ],
+  })
 }
 
-const helpAfter = (program: string) => `
-Exit codes:
-  0  compacted
-  1  refused or failed; nothing was written
-  2  wrong usage or unreadable input
-  3  nothing to cut; the input was passed through
-  4  cannot fit; nothing was written
-
-Examples:
-  ${program} compact conversation.json --explain > smaller.json
-  ${program} compact session.jsonl --to openai-chat --target-tokens 20k -o next.json
-  ${program} compact - --if-needed --window 128k < conversation.json
-  ${program} compact chat.json --summarizer 'command:my-model'`
+const TIMEOUT = '15m'
 
 function tokens(flags: string, description: string, minimum = 0): Option {
   const name = flags.replace(/^--/, '').split(' ')[0] ?? ''

@@ -12,15 +12,16 @@ import { readConversation } from '../message/read.ts'
 import { convertConversation, writeConversation } from '../message/write.ts'
 import { estimateTools } from '../tokens/estimate.ts'
 import { familyOf } from '../tokens/family.ts'
-import { buildCompactCommand, type CompactFlags } from './compact-options.ts'
+import { buildCompactCommand, type CompactFlags, checkKinds } from './compact-options.ts'
+import { compactSession } from './compact-session.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { type Canvas, explainResult } from './explain.ts'
 import { commandForm, currentPlace, shellWord } from './hint.ts'
 import { readInput, readTextFile } from './input.ts'
 import { writeOutput } from './output.ts'
-import { printable } from './printable.ts'
 import { ProgressLine } from './progress.ts'
 import { parseSummarizer, type Summarizer } from './summarizer.ts'
+import { tell } from './tell.ts'
 
 const PROMPT_BYTES_MAX = 1024 * 1024
 
@@ -28,8 +29,11 @@ const PROMPT_BYTES_MAX = 1024 * 1024
 const WARNINGS_SHOWN_MAX = 10
 
 export function compactCommand(): Command {
-  return buildCompactCommand().action(async (file: string, flags: CompactFlags) => {
-    process.exitCode = await runCompact(file, flags)
+  const command = buildCompactCommand()
+  return command.action(async (file: string | undefined, flags: CompactFlags) => {
+    checkKinds(command, file)
+    process.exitCode =
+      file === undefined ? await compactSession(flags) : await runCompact(file, flags)
   })
 }
 
@@ -218,8 +222,4 @@ function tellInShort({ stats }: CompactResult): void {
   if (!process.stderr.isTTY) return
   const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
   tell(`${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`)
-}
-
-function tell(sentence: string): void {
-  process.stderr.write(`${printable(sentence)}\n`)
 }

@@ -1,6 +1,6 @@
 import { KnownError } from '../base/errors.ts'
 
-/** What the program tells scripts. The README's table is held against this one by a test. */
+/** What the program tells scripts. README and docs/guides/commands.md are held against it by tests. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -13,5 +13,12 @@ export const EXIT = {
 export class UsageError extends KnownError {
   override readonly name = 'UsageError'
   readonly code = 'usage'
+  readonly retryable = false
+}
+
+/** The request was right and could not be carried out. */
+export class FailedError extends KnownError {
+  override readonly name = 'FailedError'
+  readonly code = 'failed'
   readonly retryable = false
 }

@@ -2,9 +2,24 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { KnownError } from '../base/errors.ts'
 import { auditCommand } from './audit.ts'
+import { backupCommand } from './backup.ts'
+import { chatCommand } from './chat.ts'
 import { compactCommand } from './compact.ts'
-import { EXIT } from './exit.ts'
+import { completionCommand } from './completion.ts'
+import { configCommand } from './config.ts'
+import { doctorCommand } from './doctor.ts'
+import { EXIT, FailedError } from './exit.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { printable } from './printable.ts'
+import { purgeCommand } from './purge.ts'
+import { searchCommand } from './search.ts'
+import { sendCommand } from './send.ts'
+import { serveCommand } from './serve.ts'
+import { serviceCommand } from './service.ts'
+import { sessionsCommand } from './sessions.ts'
+import { showCommand } from './show.ts'
+import { tokensCommand } from './tokens.ts'
 
 /** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
 
@@ -26,10 +41,41 @@ function buildProgram(): Command {
     .version(readVersion(), '-V, --version')
     .showHelpAfterError('Run it with --help to see what it takes.')
     .exitOverride()
-  for (const command of [compactCommand(), auditCommand()]) {
-    program.addCommand(command.copyInheritedSettings(program))
+  for (const { heading, commands } of groups()) {
+    program.commandsGroup(heading)
+    for (const command of commands) program.addCommand(inheriting(command, program))
   }
-  return program
+  // Listed beside the last ones.
+  return program.helpCommand(true)
+}
+
+/** In the order in which a newcomer meets them. */
+function groups() {
+  return [
+    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand()] },
+    {
+      heading: 'Look:',
+      commands: [sessionsCommand(), showCommand(), searchCommand()],
+    },
+    {
+      heading: 'Keep:',
+      commands: [
+        ...[compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
+      ],
+    },
+    { heading: 'Prove:', commands: [auditCommand(), doctorCommand()] },
+    {
+      heading: 'Set up:',
+      commands: [configCommand(), tokensCommand(), serviceCommand(), completionCommand()],
+    },
+  ]
+}
+
+/** Commands below commands inherit as well: none may end the process by itself. */
+function inheriting(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent)
+  for (const sub of command.commands) inheriting(sub, command)
+  return command
 }
 
 function exitCodeOf(error: unknown): number {
@@ -39,7 +85,7 @@ function exitCodeOf(error: unknown): number {
   }
   if (error instanceof KnownError) {
     process.stderr.write(`throughline: ${printable(error.message)}\n`)
-    return EXIT.usage
+    return error instanceof FailedError || error.retryable ? EXIT.failed : EXIT.usage
   }
   // A bug of ours: here a stack trace is what helps.
   process.stderr.write(`throughline failed unexpectedly; please report this.\n`)

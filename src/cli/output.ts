@@ -1,6 +1,17 @@
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  createWriteStream,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { KnownError } from '../base/errors.ts'
 import { UsageError } from './exit.ts'
+import { PRIVATE_MODE } from './platform.ts'
 
 /** Writes to standard output for `-`, else to a file that is never seen half written. */
 export function writeOutput(path: string, text: string): Promise<void> {
@@ -13,6 +24,26 @@ export function writeOutput(path: string, text: string): Promise<void> {
   }
   writeFileWhole(path, text)
   return Promise.resolve()
+}
+
+/** The same for what is too large to be held at once. */
+export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
+  if (path === '-') {
+    for await (const piece of pieces) await writeOutput('-', piece)
+    return
+  }
+  const folder = dirname(path)
+  const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+  try {
+    mkdirSync(folder, { recursive: true })
+    // A session holds what people said: nobody else needs to read it.
+    await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
+    renameSync(draft, path)
+  } catch (error) {
+    throw error instanceof KnownError ? error : cannotWrite(path, error)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 function writeFileWhole(path: string, text: string): void {

@@ -3,6 +3,7 @@ import { KnownError } from '../base/errors.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import { UsageError } from './exit.ts'
 import { readTextFile } from './input.ts'
+import { END_SIGNALS, killGroup, LEADS_GROUP } from './platform.ts'
 
 /** Far more than any budget accepts; a program that writes on and on is stopped here. */
 const SUMMARY_BYTES_MAX = 1024 * 1024
@@ -70,7 +71,7 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
   const child = spawn(command, {
     shell: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+    detached: LEADS_GROUP,
   })
   const output: Buffer[] = []
   let outputBytes = 0
@@ -116,21 +117,9 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
   })
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  try {
-    if (process.platform === 'win32') child.kill()
-    else process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // Nobody of the group is left.
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 /** On a signal the command ends first, then we die of the same signal, as a shell expects. */
 function forwardSignals(child: ChildProcess): () => void {
-  const handlers = SIGNALS.map((signal) => {
+  const handlers = END_SIGNALS.map((signal) => {
     const handler = () => {
       killGroup(child)
       stop()

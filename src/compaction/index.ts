@@ -28,4 +28,5 @@ export {
   type SummaryReply,
   type SummaryWriter,
   summarize,
+  WriterOverflowError,
 } from './summarize.ts'

@@ -41,6 +41,8 @@ const MERGE = `The quoted texts are handoffs of consecutive pieces of one conver
 export interface SummaryRequest {
   readonly system: string
   readonly prompt: string
+  /** What is asked, without what is quoted: for a writer that has read the conversation already. */
+  readonly ask: string
   /** What the answer may take. */
   readonly tokensMax: number
   readonly piece?: { readonly number: number; readonly of: number }
@@ -59,17 +61,19 @@ export function handoffPrompt(
   options: PromptOptions & { earlierSummary?: string; piece?: { number: number; of: number } },
 ): SummaryRequest {
   const { earlierSummary, piece } = options
+  const asked = ask(options, [
+    ...(piece === undefined ? [] : [PIECE]),
+    ...(earlierSummary === undefined ? [] : [INCREMENTAL]),
+  ])
   const body = [
-    ask(options, [
-      ...(piece === undefined ? [] : [PIECE]),
-      ...(earlierSummary === undefined ? [] : [INCREMENTAL]),
-    ]),
+    asked,
     ...(earlierSummary === undefined ? [] : [quote('earlier handoff', redact(earlierSummary))]),
     quote('conversation', conversation),
   ]
   return {
     system: SYSTEM,
     prompt: body.join('\n\n'),
+    ask: asked,
     tokensMax: options.tokensMax,
     ...(piece !== undefined && { piece }),
   }
@@ -83,8 +87,9 @@ export function mergePrompt(
   const { earlierSummary } = options
   const texts = earlierSummary === undefined ? handoffs : [redact(earlierSummary), ...handoffs]
   const quoted = texts.map((text, index) => quote(`handoff ${index + 1} of ${texts.length}`, text))
-  const prompt = [ask(options, [MERGE]), ...quoted].join('\n\n')
-  return { system: SYSTEM, prompt, tokensMax: options.tokensMax }
+  const asked = ask(options, [MERGE])
+  const prompt = [asked, ...quoted].join('\n\n')
+  return { system: SYSTEM, prompt, ask: asked, tokensMax: options.tokensMax }
 }
 
 function ask(options: PromptOptions, notes: readonly string[]): string {

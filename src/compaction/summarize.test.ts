@@ -1,8 +1,14 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { handoffOf, image, toolCall, toolResult, turns, user } from '../../test/support/builders.ts'
 import { splitIntoPieces } from './pieces.ts'
 import { cleanSummary, handoffPrompt, quoteMessage, type SummaryRequest } from './prompt.ts'
-import { type SummarizeRequest, type SummaryReply, summarize } from './summarize.ts'
+import {
+  type SummarizeRequest,
+  type SummaryReply,
+  summarize,
+  WriterOverflowError,
+} from './summarize.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 
@@ -153,5 +159,53 @@ describe('summarize', () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     const { write } = scripted(() => ({ text: `the key is ${key}` }))
     expect((await run({ write })).text).not.toContain(key)
+  })
+})
+
+describe('a writer that takes less than was believed', () => {
+  const sizeOf = ({ system, prompt, tokensMax }: SummaryRequest) =>
+    countTokens(system) + countTokens(prompt) + tokensMax
+  const limited = (limitTokens: number, tells: boolean) => {
+    const { requests, write } = scripted(() => ({ text: 'summary '.repeat(20) }))
+    let refusals = 0
+    const writeWithin = async (request: SummaryRequest) => {
+      if (sizeOf(request) <= limitTokens) return await write(request)
+      refusals++
+      throw new WriterOverflowError(tells ? limitTokens : undefined)
+    }
+    return { requests, write: writeWithin, refusals: () => refusals }
+  }
+
+  it('is given smaller pieces until it reads all of them, whether or not it says what it takes [fault 58]', async () => {
+    const limit = fc.integer({ min: 3_000, max: 30_000 })
+    await fc.assert(
+      fc.asyncProperty(limit, fc.boolean(), async (limitTokens, tells) => {
+        const { requests, write, refusals } = limited(limitTokens, tells)
+        const reply = await run({ head: turns(80), write, windowTokens: 40_000 })
+        expect(reply.finish).toBe('stop')
+        const read = requests.map(({ prompt }) => prompt).join('\n')
+        for (let turn = 0; turn < 80; turn++) expect(read).toContain(`step-${turn}"`)
+        expect(refusals()).toBeLessThanOrEqual(30)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('that takes nothing at all is asked a few times and no more [fault 58]', async () => {
+    const { write, refusals } = limited(0, false)
+    await expect(run({ head: turns(80), write })).rejects.toThrow(WriterOverflowError)
+    expect(refusals()).toBeLessThanOrEqual(20)
+  })
+
+  it('of which every joining is too much ends all the same', async () => {
+    let calls = 0
+    const write = async ({ prompt }: SummaryRequest): Promise<SummaryReply> => {
+      calls++
+      if (prompt.includes('consecutive pieces')) throw new WriterOverflowError()
+      return { text: 'summary '.repeat(40), finish: 'stop' }
+    }
+    const all = run({ head: turns(80), write, windowTokens: 6_000 })
+    await expect(all).rejects.toThrow(WriterOverflowError)
+    expect(calls).toBeLessThan(400)
   })
 })

@@ -1,3 +1,4 @@
+import { KnownError } from '../base/errors.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import type { CountTokens } from './counters.ts'
@@ -17,6 +18,23 @@ import { redact } from './redact.ts'
  * does not fit at once is summarised in pieces side by side and joined. The writer may throw; that
  * passes through, and nothing has changed.
  */
+/**
+ * A writer's word that what it was asked to read is more than its model takes. The range is then
+ * split further; it is not asked for the same again.
+ */
+export class WriterOverflowError extends KnownError {
+  override readonly name = 'WriterOverflowError'
+  readonly code = 'writer-overflow'
+  readonly retryable = false
+  /** What its model takes, input and output together, where that is known. */
+  readonly limitTokens: number | undefined
+
+  constructor(limitTokens?: number) {
+    super('The model that writes summaries takes less than it was asked to read.')
+    this.limitTokens = limitTokens
+  }
+}
+
 export type SummaryWriter = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryReply>
 
 export interface SummaryReply {
@@ -56,43 +74,100 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
   }
   const empty = handoffPrompt('', options)
   const overhead = countTokens(empty.system) + countTokens(empty.prompt) + request.tokensMax
-  const roomTokens = Math.max(ROOM_TOKENS_MIN, windowTokens - overhead)
-  const pieces = splitIntoPieces(texts, { tokensMax: roomTokens, countTokens })
+  const room = new Room(windowTokens - overhead, overhead)
+  const pieces = splitIntoPieces(texts, { tokensMax: room.tokens, countTokens })
 
   let done = 0
+  let known = pieces.length
   const write = async (summaryRequest: SummaryRequest): Promise<SummaryReply> => {
     const reply = await request.write(summaryRequest, signal)
     done++
-    const of = Math.max(done, pieces.length > 1 ? pieces.length + 1 : 1)
+    const of = Math.max(done, known > 1 ? known + 1 : 1)
     request.onProgress?.({ stage: 'summary', done, of })
     return { ...reply, text: redact(cleanSummary(reply.text)) }
   }
-  if (pieces.length <= 1) return await write(handoffPrompt(pieces[0] ?? '', options))
+  if (pieces.length <= 1) {
+    const reply = await room.offer(() => write(handoffPrompt(pieces[0] ?? '', options)))
+    if (reply !== undefined) return reply
+  }
 
-  // A quarter of the room each, so that every merge joins at least three and the number falls.
   const { earlierSummary: _, ...pieceOptions } = options
-  const pieceTokensMax = Math.min(request.tokensMax, Math.floor(roomTokens / 4))
-  let replies = await mapInOrder(pieces, (piece, index) =>
-    write(
-      handoffPrompt(piece, {
-        ...pieceOptions,
-        tokensMax: pieceTokensMax,
-        piece: { number: index + 1, of: pieces.length },
-      }),
-    ),
-  )
+  // A quarter of the room each, so that every merge joins at least three and the number falls.
+  const limited = () => ({
+    ...pieceOptions,
+    tokensMax: Math.min(request.tokensMax, Math.floor(room.tokens / 4)),
+  })
+  const writePiece = async (
+    text: string,
+    piece: { number: number; of: number },
+  ): Promise<readonly SummaryReply[]> => {
+    if (countTokens(text) <= room.tokens) {
+      const reply = await room.offer(() => write(handoffPrompt(text, { ...limited(), piece })))
+      if (reply !== undefined) return [reply]
+    }
+    const halves = splitIntoPieces([text], { tokensMax: room.tokens, countTokens })
+    known += halves.length - 1
+    const replies: SummaryReply[] = []
+    for (const half of halves) replies.push(...(await writePiece(half, piece)))
+    return replies
+  }
+  const writePieces = async (list: readonly string[]) => {
+    const each = (text: string, index: number) =>
+      writePiece(text, { number: index + 1, of: list.length })
+    return (await mapInOrder(list, each)).flat()
+  }
+  let replies = await writePieces(pieces)
   for (;;) {
     const incomplete = replies.find((reply) => reply.finish !== 'stop' || reply.text === '')
     if (incomplete !== undefined) return incomplete
     const groups = groupWithin(
       replies.map((reply) => reply.text),
-      roomTokens,
+      room.tokens,
       countTokens,
     )
-    if (groups.length === 1) return await write(mergePrompt(groups[0] ?? [], options))
-    replies = await mapInOrder(groups, (group) =>
-      write(mergePrompt(group, { ...pieceOptions, tokensMax: pieceTokensMax })),
-    )
+    const [only = []] = groups
+    const merge = () =>
+      groups.length === 1
+        ? write(mergePrompt(only, options))
+        : mapInOrder(groups, (group) => write(mergePrompt(group, limited())))
+    const merged = await room.offer<SummaryReply | SummaryReply[]>(merge)
+    // Too long even joined in small groups: each is made shorter before they are joined again.
+    if (merged === undefined) replies = await writePieces(replies.map((reply) => reply.text))
+    else if (Array.isArray(merged)) replies = merged
+    else return merged
+  }
+}
+
+/** What the writer can read at once, as far as is known. It only ever falls. */
+class Room {
+  readonly #overhead: number
+  #tokens: number
+
+  constructor(tokens: number, overhead: number) {
+    this.#tokens = Math.max(ROOM_TOKENS_MIN, tokens)
+    this.#overhead = overhead
+  }
+
+  get tokens(): number {
+    return this.#tokens
+  }
+
+  /**
+   * What came of `run`; nothing if it was too much for the writer, and there is less room now: what
+   * the writer said it takes, or half. Rejects where less is no longer worth asking for, so that
+   * splitting comes to an end.
+   */
+  async offer<Out>(run: () => Promise<Out>): Promise<Out | undefined> {
+    const offered = this.#tokens
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof WriterOverflowError) || offered <= ROOM_TOKENS_MIN) throw error
+      const told = (error.limitTokens ?? Number.POSITIVE_INFINITY) - this.#overhead
+      const less = Math.max(ROOM_TOKENS_MIN, Math.floor(told < offered ? told : offered / 2))
+      this.#tokens = Math.min(this.#tokens, less)
+      return undefined
+    }
   }
 }
 

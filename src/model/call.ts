@@ -70,11 +70,12 @@ class Persistence implements AsyncIterator<Piece> {
 
   #start(): AsyncIterator<Piece> {
     this.#tries++
-    const { purpose, signal } = this.#options
+    const { purpose, signal, isFresh } = this.#options
     const stream = this.#model.stream(this.#request, {
       purpose,
       signal,
       deadlines: this.#deadlines(),
+      ...(isFresh && { isFresh }),
     })
     return stream[Symbol.asyncIterator]()
   }

@@ -75,7 +75,7 @@ export class Credentials {
   }
 }
 
-type Environment = { readonly [name: string]: string | undefined }
+export type Environment = { readonly [name: string]: string | undefined }
 
 async function readKeyFile({ path, field }: Extract<CredentialSource, { kind: 'file' }>) {
   const place = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path

@@ -20,6 +20,7 @@ export class Exchange {
   readonly #prepare: (body: string) => string | undefined
   readonly #watch: Watch
   readonly #signal: AbortSignal
+  readonly #documentBytesMax: number
   readonly #interrupt = () => this.abort('interrupt')
   readonly #over = Promise.withResolvers<void>()
   #loan: Loan | undefined
@@ -34,6 +35,7 @@ export class Exchange {
     this.#takeLoan = options.loan
     this.#prepare = options.prepare
     this.#signal = options.signal
+    this.#documentBytesMax = options.documentBytesMax ?? DOCUMENT_BYTES_MAX
     this.#answer.promise.catch(() => {})
     this.#watch = new Watch(options.clock, {
       deadlines: options.deadlines,
@@ -166,12 +168,12 @@ export class Exchange {
         }
         chunks.push(chunk)
         bytes += chunk.length
-        if (bytes < READ_BYTES_MAX) return
+        if (bytes < this.#documentBytesMax) return
         this.#sink?.end()
         this.abort('enough')
       },
       end: () => {
-        this.record.text = Buffer.concat(chunks).subarray(0, READ_BYTES_MAX).toString()
+        this.record.text = Buffer.concat(chunks).subarray(0, this.#documentBytesMax).toString()
       },
     }
   }
@@ -197,6 +199,8 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
   readonly clock: Clock
+  /** How much is read of what is no event stream; usually no more than an error needs. */
+  readonly documentBytesMax?: number
 }
 
 /** `enough`: an error page longer than anybody reads; `too-large`: an answer without end. */
@@ -282,7 +286,7 @@ class StreamSink implements Sink {
 
 // A reader that falls this far behind makes the server wait.
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024
-const READ_BYTES_MAX = 64 * 1024
+const DOCUMENT_BYTES_MAX = 64 * 1024
 // 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/

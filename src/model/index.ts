@@ -1,5 +1,7 @@
 /** `throughline/model`: calls to providers that never throw, on connections that cannot be poisoned. */
+export { isPublicAddress } from './addresses.ts'
 export { callModel } from './call.ts'
+export { compactAtProvider, type ProviderCompaction } from './compact-at-provider.ts'
 export { type CredentialSource, Credentials } from './credential.ts'
 export { DEADLINES, type Deadlines } from './deadlines.ts'
 export type {
@@ -15,5 +17,6 @@ export type {
 export { explainOutcome, type Outcome } from './outcome.ts'
 export { type Loan, Pool } from './pool.ts'
 export { type Desk, openModel } from './provider-model.ts'
-export type { ModelRoute, ProviderName } from './route.ts'
+export { destinationOf, type ModelRoute, type ProviderName } from './route.ts'
 export { RouteError, Routes, type RoutesConfig, routesSchema } from './routes.ts'
+export { decideWaiting, type Waiting, type WaitingDecision } from './waiting.ts'

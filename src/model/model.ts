@@ -31,6 +31,11 @@ export interface ModelRequest {
   readonly effort?: Effort
   /** The same for all calls that share a beginning; sets the provider's cache marks too. */
   readonly cacheKey?: string
+  /**
+   * Asks the provider for its own compaction of the conversation instead of an answer; only where
+   * the provider has one. It comes as an opaque part of the reply.
+   */
+  readonly compaction?: { readonly instructions: string }
 }
 
 export interface ToolSpec {
@@ -49,6 +54,8 @@ export interface CallOptions {
   /** Ends the call as `interrupted`; what has arrived until then is still delivered. */
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
+  /** On a connection that no call has used before. */
+  readonly isFresh?: true
 }
 
 export type Piece =

@@ -32,10 +32,10 @@ export class Pool {
   }
 
   /** From a pool that is closed, a connection that is: its first use says so. */
-  loan({ origin, route, purpose }: LoanRequest): Loan {
+  loan({ origin, route, purpose, isFresh }: LoanRequest): Loan {
     const key = JSON.stringify([origin, route, purpose])
     let line = this.#current.get(key)
-    if (line !== undefined && !isAlive(line.dispatcher)) {
+    if (line !== undefined && (isFresh || !isAlive(line.dispatcher))) {
       this.#retire(line)
       line = undefined
     }
@@ -100,6 +100,8 @@ export interface LoanRequest {
   /** The name of the model route. */
   readonly route: string
   readonly purpose: string
+  /** A line that nobody has used; the one that was current is given up. */
+  readonly isFresh?: true
 }
 
 export interface Loan {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import type { AssistantMessage } from '../message/message.ts'
+import type { AssistantMessage, Message, OpaquePart } from '../message/message.ts'
+import { withoutPrivateAddresses } from './addresses.ts'
 import type { Complaint } from './complaint.ts'
 import type { Credentials } from './credential.ts'
 import { Exchange } from './exchange.ts'
@@ -76,7 +77,7 @@ class Try implements AsyncIterator<Piece> {
     { request, options, desk }: { request: ModelRequest; options: CallOptions; desk: Desk },
   ) {
     this.#route = route
-    this.#request = request
+    this.#request = { ...request, messages: withoutPrivateAddresses(request.messages) }
     this.#options = options
     this.#desk = desk
     this.#protocol = PROTOCOLS[route.provider]
@@ -106,6 +107,9 @@ class Try implements AsyncIterator<Piece> {
       this.#end(exchange, { kind: 'refused', refusal: 'no-credential' })
       return
     }
+    if (hasForeignItems(this.#request.messages, this.#route)) {
+      void this.#pieces.push({ kind: 'note', code: 'foreign-items-dropped' })
+    }
     if (credential !== undefined) this.#stream = await this.#open(exchange, credential)
     await this.#stream?.run((part) => this.#take(part))
     this.#end(exchange)
@@ -113,12 +117,13 @@ class Try implements AsyncIterator<Piece> {
 
   #openExchange(): Exchange {
     const { pool, clock } = this.#desk
-    const { purpose, signal, deadlines } = this.#options
+    const { purpose, signal, deadlines, isFresh } = this.#options
+    const line = { route: this.#route.name, purpose, ...(isFresh && { isFresh }) }
     return new Exchange({
       signal,
       deadlines,
       clock,
-      loan: (origin) => pool.loan({ origin, route: this.#route.name, purpose }),
+      loan: (origin) => pool.loan({ origin, ...line }),
       prepare: (body) =>
         splice(body, {
           placeholder: this.#protocol.placeholder(this.#placeholder),
@@ -128,7 +133,8 @@ class Try implements AsyncIterator<Piece> {
   }
 
   async #open(exchange: Exchange, credential: string): Promise<ProviderStream | undefined> {
-    const { outputTokensMax = outputDefault(this.#route), effort, cacheKey } = this.#request
+    const { outputTokensMax = outputDefault(this.#route), effort } = this.#request
+    const { cacheKey, compaction } = this.#request
     const opening = openProvider({
       route: this.#route,
       credential,
@@ -139,6 +145,7 @@ class Try implements AsyncIterator<Piece> {
       ...(outputTokensMax !== undefined && { outputTokensMax }),
       ...(effort !== undefined && { effort }),
       ...(cacheKey !== undefined && { cacheKey }),
+      ...(compaction !== undefined && { compaction }),
     })
     return await this.#whileAlive(opening, exchange)
   }
@@ -251,6 +258,25 @@ function callsOf(reply: AssistantMessage | null): readonly Piece[] {
     const input = part.inputText ?? JSON.stringify(part.input)
     return [{ kind: 'call', id: part.id, name: part.name, input }]
   })
+}
+
+/**
+ * Whether the conversation holds items that another provider made for itself, such as its own
+ * compactions: this one cannot read them, and goes on without what they stood for.
+ */
+function hasForeignItems(messages: readonly Message[], { provider }: ModelRoute): boolean {
+  return messages.some(
+    (message) =>
+      message.role === 'assistant' &&
+      message.parts.some((part) => part.type === 'opaque' && part.provider !== ITEMS[provider]),
+  )
+}
+
+const ITEMS: { readonly [provider in ProviderName]?: OpaquePart['provider'] } = {
+  'openai-responses': 'openai',
+  codex: 'openai',
+  anthropic: 'anthropic',
+  google: 'google',
 }
 
 /** The value; nothing if it cannot be had, or not in time. */

@@ -27,3 +27,11 @@ export const PROVIDERS = [
 ] as const
 
 export type ProviderName = (typeof PROVIDERS)[number]
+
+/**
+ * Where a route leads, in a word for records and failure states. Not its name: that stays when the
+ * main route is switched, and failures of the old one must not be held against the new.
+ */
+export function destinationOf({ provider, model, baseUrl }: ModelRoute): string {
+  return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}`
+}

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
-import type { EntryNumber, OperationId } from '../base/ids.ts'
+import { type EntryNumber, type OperationId, operationId, type SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { type AuditWriter, NO_AUDIT } from '../events/log.ts'
 import { SessionTrail } from '../events/trail.ts'
@@ -8,22 +8,24 @@ import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
 import type { Lease, Store } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
-import type { OperationRow } from '../store/rows.ts'
+import type { OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import { type Context, messagesOf } from './context.ts'
 import type { Decisions } from './decisions.ts'
 import type { HandoffWriter } from './handoff.ts'
 import { Lookout } from './lookout.ts'
 import { advance, openState } from './protocol.ts'
-import { measureRevert, readSource } from './source.ts'
+import { measureRevert, readSource, readSourceWithout } from './source.ts'
 import type {
   Committed,
   Effect,
   Event,
   Instant,
+  Notice,
   SessionCommit,
   SessionSettings,
   State,
+  WantedSettings,
 } from './state.ts'
 
 /**
@@ -40,6 +42,10 @@ export interface SessionParts {
   /** A handoff that takes longer is given up. */
   readonly handoffMsMax: number
   readonly decisions?: Decisions
+  /** What each agent is configured with; without it sessions keep what they have. */
+  readonly wantedFor?: (agent: string) => WantedSettings | undefined
+  /** Told when a turn has to wait, once per turn and kind. */
+  readonly onNotice?: (sessionId: SessionId, turn: number, notice: Notice) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }
@@ -80,7 +86,7 @@ export class SessionActor {
     this.#trail = new SessionTrail(parts.audit ?? NO_AUDIT, lease, abandoned)
     this.#parts = parts
     this.#mayAct = mayAct
-    this.#lookout = new Lookout(parts.store, lease)
+    this.#lookout = new Lookout(parts.store, lease, parts.wantedFor)
     this.#state = openState({
       lease,
       settings: parts.settings,
@@ -98,6 +104,11 @@ export class SessionActor {
   /** Something may have arrived. */
   wake(): void {
     this.#tell({ kind: 'woken' })
+  }
+
+  /** A model answers again: whoever waits for one need not wait longer. */
+  modelIsBack(): void {
+    this.#tell({ kind: 'model back' })
   }
 
   /** Ends what runs and gives the lease back. */
@@ -165,8 +176,14 @@ export class SessionActor {
       case 'measureRevert':
         this.#own(this.#measureRevert(effect.target))
         break
+      case 'replaceHandoff':
+        this.#own(this.#replaceHandoff(effect))
+        break
       case 'setTimer':
         this.#setTimer(effect.at)
+        break
+      case 'notify':
+        this.#parts.onNotice?.(this.lease.sessionId, effect.turn, effect.notice)
         break
       case 'end':
         this.#end({ kind: effect.how })
@@ -186,6 +203,13 @@ export class SessionActor {
   #begin(run: () => Promise<void>): void {
     if (this.#mayAct()) this.#own(run())
     else this.#tell({ kind: 'lost' })
+  }
+
+  /** As last seen; nothing is begun before the first look. */
+  get #session(): SessionRow {
+    const { session } = this.#lookout
+    if (session === null) throw new Error('Nothing is begun before the session was looked at.')
+    return session
   }
 
   #own(work: Promise<void>): void {
@@ -242,8 +266,10 @@ export class SessionActor {
   }
 
   async #runStep(turn: number, context: Context): Promise<void> {
-    const { sessionId } = this.lease
-    const request = { sessionId, turn, upto: context.upto, context: messagesOf(context) }
+    const { sessionId, fence } = this.lease
+    const { agent } = this.#session
+    const { upto } = context
+    const request = { sessionId, agent, fence, turn, upto, context: messagesOf(context) }
     const outcome = await this.#parts.steps.run(request, this.#step.signal)
     this.#tell({ kind: 'step ended', outcome })
   }
@@ -255,8 +281,10 @@ export class SessionActor {
 
   async #runTool(entry: EntryNumber, call: ToolCallPart): Promise<CallResult> {
     const { sessionId } = this.lease
+    const { agent, turn } = this.#session
     const key = `${sessionId}-${entry}-${call.id}`
-    const ran = await this.#parts.tools.run({ sessionId, call, key }, this.#tools.signal)
+    const request = { sessionId, agent, turn, entry, call, key }
+    const ran = await this.#parts.tools.run(request, this.#tools.signal)
     return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }
   }
 
@@ -278,7 +306,8 @@ export class SessionActor {
     const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
     try {
       const { messages, cut } = await readSource(store, session, operation, context)
-      const request = { operation, focus, messages, cut, limits: session.limits, settings }
+      const { agent, limits } = session
+      const request = { agent, operation, focus, messages, cut, limits, settings }
       // Reading took time; a writer is asked only under a lease that still holds.
       if (!this.#mayAct()) {
         this.#tell({ kind: 'lost' })
@@ -290,9 +319,39 @@ export class SessionActor {
       else this.#tell(written(operation.id, reply.handoff as unknown as JsonValue, reply.tokens))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
-      failed(error.code)
+      // A busy store says nothing about the handoff: an attempt that was none is not counted.
+      if (error.retryable) this.#tell({ kind: 'handoff delayed', operation: operation.id })
+      else failed(error.code)
     } finally {
       cancelDeadline()
+    }
+  }
+
+  /** Without a model: what is to be forgotten is not sent to one. */
+  async #replaceHandoff(wanted: Extract<Effect, { kind: 'replaceHandoff' }>): Promise<void> {
+    const { mail, entries, context } = wanted
+    const { store, settings, writers } = this.#parts
+    const session = this.#session
+    const { agent, limits, effective, covers, base, fence } = session
+    const tell = (replacement: { body: JsonValue; tokens: number } | null) =>
+      this.#tell({ kind: 'replacement written', mail, effective, replacement })
+    try {
+      const { messages, cut } = await readSourceWithout(store, session, entries, context)
+      const operation: OperationRow = {
+        ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
+        ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
+        ...{ result: {}, startedAt: 0, endedAt: null },
+      }
+      const request = { agent, operation, focus: null, messages, cut, limits, settings }
+      const reply = await writers.digest.write(request, new AbortController().signal)
+      if (reply.kind === 'failed') tell(null)
+      else tell({ body: reply.handoff as unknown as JsonValue, tokens: reply.tokens })
+    } catch (error) {
+      if (!(error instanceof KnownError) || !error.retryable) throw error
+      // Whoever asked to be forgotten is not turned down because the store was busy.
+      const { clock } = this.#parts
+      await new Promise<void>((resolve) => void clock.after(settings.retryMs, resolve))
+      if (this.#state.phase !== 'ended') await this.#replaceHandoff(wanted)
     }
   }
 

@@ -1,6 +1,13 @@
 import type { MailNumber, OperationId } from '../base/ids.ts'
 import type { Decisions } from './decisions.ts'
-import { type Advance, operationOf, type Picture, type SessionCommit, type State } from './state.ts'
+import {
+  type Advance,
+  type Notice,
+  operationOf,
+  type Picture,
+  type SessionCommit,
+  type State,
+} from './state.ts'
 
 /**
  * One thing that could be done now. `null`: does not apply, ask the next. `wait`: it applies, there
@@ -36,6 +43,16 @@ export function waitUntil(state: State, at: number): Chosen {
   const { timerAt } = state
   if (timerAt !== null && timerAt > state.at.mono && timerAt <= at) return 'wait'
   return { state: { ...state, timerAt: at }, effects: [{ kind: 'setTimer', at }] }
+}
+
+/** Tells whoever waits, once per turn; null: they know. */
+export function notify(state: State, turn: number, notice: Notice): Advance | null {
+  const notices = state.told.turn === turn ? state.told.notices : []
+  if (notices.includes(notice)) return null
+  return {
+    state: { ...state, told: { turn, notices: [...notices, notice] } },
+    effects: [{ kind: 'notify', turn, notice }],
+  }
 }
 
 export function settle(state: State, mail: readonly MailNumber[]): Advance {

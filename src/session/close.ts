@@ -1,4 +1,5 @@
 import { type Chosen, commit } from './choice.ts'
+import { CLOSING } from './compacting.ts'
 import type { State } from './state.ts'
 import { abortStep, abortTools } from './stepping.ts'
 
@@ -11,8 +12,8 @@ export function closeDown(state: State): Chosen {
   if (handoff.kind === 'writing') {
     const { operation, focus } = handoff
     return {
-      state: { ...state, handoff: { kind: 'refused', operation, focus, reason: 'closing' } },
-      effects: [{ kind: 'abortHandoff', reason: 'closing' }],
+      state: { ...state, handoff: { kind: 'refused', operation, focus, reason: CLOSING } },
+      effects: [{ kind: 'abortHandoff', reason: CLOSING }],
     }
   }
   if (step.kind === 'running' || tools.kind === 'running') return 'wait'

@@ -4,7 +4,8 @@ import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { CompactionBy, OperationRow } from '../store/rows.ts'
-import { type Chosen, commit, commitNew, fencedBy, mayAsk, settle } from './choice.ts'
+import { tooLarge } from './apology.ts'
+import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, settle } from './choice.ts'
 import type { Decisions } from './decisions.ts'
 import { budgetOf, isHeldByRevert, isOverHard, rangeTokens } from './room.ts'
 import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
@@ -31,7 +32,7 @@ export function followOperation(state: State, picture: Picture): Chosen {
   if (running === undefined || handoff.kind !== 'none') return null
   const focus = focusOf(picture, running)
   if (state.phase === 'closing') {
-    const refused = { kind: 'refused', operation: running, focus, reason: 'closing' } as const
+    const refused = { kind: 'refused', operation: running, focus, reason: CLOSING } as const
     return only({ ...state, handoff: refused })
   }
   const preview = installedBy(picture, running)
@@ -162,7 +163,9 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
   if (session.turnState !== 'running') return null
   if (!isOverHard(picture) && state.overflow === null) return null
   const running = runningOf(picture)
-  if (running !== undefined && running.by !== 'rewrite') return 'wait'
+  if (running !== undefined && running.by !== 'rewrite') {
+    return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
+  }
   const { settings } = state
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
   const covers = decisions.planCover(picture, trigger, settings)
@@ -172,6 +175,7 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
       operation.base === session.base &&
       operation.covers === covers &&
       operation.state === 'failed' &&
+      operation.result['reason'] !== CLOSING &&
       WAITED_FOR.includes(operation.trigger),
   )
   const digests = failed.filter(({ by }) => by === 'digest')
@@ -184,12 +188,15 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
 
 /** A digest fails when there is too little to gain; trying for ever would not make it more. */
 const DIGESTS_MAX = 2
+/** An orderly end says nothing about the handoff: the next owner tries as if nobody had. */
+export const CLOSING = 'closing'
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
 /** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
-function giveUp(state: State, { session }: Picture): Chosen {
-  const { turn, tail } = session
-  const outcome = { kind: 'failed', reason: 'context-overflow', retryable: false } as const
+function giveUp(state: State, { session, context }: Picture): Chosen {
+  const { turn, tail, limits } = session
+  const reason = tooLarge(context, limits.hardTokens - limits.outputTokens)
+  const outcome = { kind: 'failed', reason, retryable: false } as const
   return only(
     numbered({ ...state, overflow: null }, (operation) => ({
       step: { kind: 'ended', turn, upto: tail, operation, outcome },

@@ -59,7 +59,7 @@ const SESSION = { id: sessionId('s'), limits: LIMITS } as unknown as SessionRow
 function build(list: readonly Entry[], effective = 0, covers = 0) {
   const upto = entryNumber(list.length)
   const source = { effective: entryNumber(effective), covers: entryNumber(covers), entries: list }
-  return buildContext({ session: SESSION, ...source }, LIMITS, upto)
+  return buildContext({ session: SESSION, limits: LIMITS, ...source }, LIMITS, upto)
 }
 
 describe('buildContext', () => {

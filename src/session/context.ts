@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber } from '../base/ids.ts'
-import { isObject, type JsonValue } from '../base/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { clearMessage } from '../compaction/clear.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type {
@@ -28,8 +28,8 @@ export interface Context {
   readonly effective: EntryNumber
   readonly covers: EntryNumber
   readonly system: readonly Piece[]
-  /** The system text as the newest settings say it, none or one. */
-  readonly settings: readonly { readonly text: string; readonly tokens: number }[]
+  /** The newest settings, none or one. */
+  readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
   readonly handoff: Piece | null
   readonly pieces: readonly Piece[]
   /** The newest revert behind the covered range; 0: none. */
@@ -59,14 +59,16 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
   const system: Piece[] = []
   const pins = new Map<string, Piece>()
   const pieces: Piece[] = []
-  let settings: { readonly piece: Piece; readonly text: string } | undefined
+  const settings: { body: JsonObject; tokens: number }[] = []
+  let systemText: Piece | undefined
   let handoff: Piece | null = null
   let reverted = NO_ENTRY
   for (const entry of entries) {
     if (entry.number === effective) handoff = handoffPiece(entry)
     switch (entry.kind) {
       case 'settings':
-        settings = systemPiece(entry)
+        systemText = systemPiece(entry)
+        settings[0] = { body: objectOf(entry), tokens: entry.tokens }
         break
       case 'pin':
         pins.delete(entry.meta.name)
@@ -84,7 +86,7 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
         break
     }
   }
-  if (settings !== undefined) system.push(settings.piece)
+  if (systemText !== undefined) system.push(systemText)
   system.push(...pins.values())
   const tokens = sum(system) + (handoff?.tokens ?? 0) + sum(pieces)
   return {
@@ -92,8 +94,7 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
     effective,
     covers,
     system,
-    settings:
-      settings === undefined ? [] : [{ text: settings.text, tokens: settings.piece.tokens }],
+    settings,
     handoff,
     pieces,
     reverted,
@@ -153,12 +154,16 @@ function addMessage(
       return
     }
     case 'assistant':
-      pieces.push({ number, message: assistantMessage(body), tokens: entry.tokens })
+      pieces.push({
+        number,
+        message: assistantMessage(body, entry.meta.calls),
+        tokens: entry.tokens,
+      })
       return
     case 'result': {
       const last = pieces.at(-1)
       const share = resultShare(pieces, limits)
-      const part = resultPart(body, entry.meta)
+      const part = resultPart(entry.body === null ? ERASED : body, entry.meta)
       const single: ToolMessage = { role: 'tool', parts: [part] }
       const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
       // The results of one step are one message, also where recovery wrote some of them earlier.
@@ -220,10 +225,11 @@ function textMessage(body: JsonValue): UserMessage {
   return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
-function assistantMessage(body: JsonValue): AssistantMessage {
-  return isObject(body)
-    ? (body as unknown as AssistantMessage)
-    : { role: 'assistant', parts: [{ type: 'text', text: ERASED }] }
+/** An erased reply still makes its calls: a result without its call is refused by providers. */
+function assistantMessage(body: JsonValue, calls: readonly string[]): AssistantMessage {
+  if (isObject(body)) return body as unknown as AssistantMessage
+  const made = calls.map((id) => ({ type: 'tool-call', id, name: 'erased', input: {} }) as const)
+  return { role: 'assistant', parts: [{ type: 'text', text: ERASED }, ...made] }
 }
 
 function resultPart(
@@ -258,12 +264,17 @@ function pinPiece(entry: Entry): Piece {
   }
 }
 
-function systemPiece(entry: Entry): { piece: Piece; text: string } | undefined {
-  const body = bodyOf(entry)
-  const text = isObject(body) ? body['system'] : undefined
+/** Its weight is that of all settings: tools are described to the model without being a message. */
+function systemPiece(entry: Entry): Piece | undefined {
+  const text = objectOf(entry)['system']
   if (typeof text !== 'string' || text === '') return undefined
   const message: Message = { role: 'system', parts: [{ type: 'text', text }] }
-  return { piece: { number: entry.number, message, tokens: entry.tokens }, text }
+  return { number: entry.number, message, tokens: entry.tokens }
+}
+
+function objectOf(entry: Entry): JsonObject {
+  const body = bodyOf(entry)
+  return isObject(body) ? body : {}
 }
 
 /** Where the answer to an input goes, if it says so. */

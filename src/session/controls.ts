@@ -1,4 +1,7 @@
+import { isDeepStrictEqual as isSame } from 'node:util'
 import type { EntryNumber } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import { ERASE_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy } from '../store/rows.ts'
 import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
@@ -37,6 +40,10 @@ function obey(state: State, picture: Picture, mail: MailItem, decisions: Decisio
       return revert(state, picture, mail)
     case 'pin':
       return pin(state, picture, mail)
+    case 'erase':
+      return erase(state, picture, mail)
+    case 'tasks':
+      return setTasks(state, picture, mail)
     case 'policy':
       return changePolicy(state, picture, mail)
     default:
@@ -78,12 +85,18 @@ function revert(state: State, picture: Picture, mail: MailItem): Chosen {
   }
 }
 
-/** `{ name, text }` sets a pin, without `text` it is removed. */
+/** `{ name, text }` sets a pin, without `text` it is removed; `when: between-turns` may wait. */
 function pin(state: State, picture: Picture, mail: MailItem): Chosen {
   const body = bodyOf(mail)
   const name = body['name']
   const text = body['text']
+  // Memory changes between turns only: no turn sees two minds.
+  const isEarly = body['when'] === 'between-turns' && picture.session.turnState === 'running'
+  if (isEarly) return null
   if (typeof name !== 'string') return settle(state, [mail.number])
+  // What an agent notes for itself waits in the mailbox: within a turn it is of one mind.
+  const isForLater = body['when'] === 'between-turns'
+  if (isForLater && picture.session.turnState === 'running') return null
   return commitNew(state, (operation) => ({
     verb: 'pin',
     request: {
@@ -94,6 +107,89 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
       body: typeof text === 'string' ? text : null,
       tokens: typeof text === 'string' ? mail.tokens : 0,
       settles: [mail.number],
+    },
+  }))
+}
+
+/**
+ * Takes bodies away for good. A handoff in effect that covers one of them may repeat it, so it is
+ * written anew without them, by digest, and replaced in the same commit (decision 23).
+ */
+function erase(state: State, picture: Picture, mail: MailItem): Chosen {
+  const { session, context } = picture
+  const body = bodyOf(mail)
+  const entries = entriesIn(body['entries'], session.tail)
+  if (entries.length === 0) return settle(state, [mail.number])
+  if (session.openCalls.length > 0) return null
+  const { erasure } = state
+  const isTold = session.effective !== 0 && Math.min(...entries) <= session.covers
+  if (isTold && erasure.kind === 'none') {
+    return {
+      state: { ...state, erasure: { kind: 'writing', mail: mail.number } },
+      effects: [{ kind: 'replaceHandoff', mail: mail.number, entries, context }],
+    }
+  }
+  if (isTold && (erasure.kind !== 'written' || erasure.mail !== mail.number)) return null
+  const written = isTold && erasure.kind === 'written' ? erasure : null
+  if (written?.replacement === null) {
+    return settle({ ...state, erasure: { kind: 'none' } }, [mail.number])
+  }
+  const reason = typeof body['reason'] === 'string' ? body['reason'] : 'requested'
+  const request = { ...fencedBy(state, picture), entries, reason, settles: [mail.number] }
+  if (written === null) {
+    return commitNew(state, (operation) => ({
+      verb: 'eraseEntries',
+      request: { ...request, operation },
+    }))
+  }
+  const { operation, replacement } = written
+  return commit(state, { verb: 'eraseEntries', request: { ...request, operation, replacement } })
+}
+
+function entriesIn(value: JsonValue | undefined, tail: number): readonly EntryNumber[] {
+  if (!Array.isArray(value)) return []
+  const numbers = value.filter(
+    (each) => typeof each === 'number' && Number.isInteger(each) && each >= 1 && each <= tail,
+  )
+  return [...new Set(numbers as readonly EntryNumber[])].slice(0, ERASE_MAX)
+}
+
+/** The whole list each time, as the agent keeps it. */
+function setTasks(state: State, picture: Picture, mail: MailItem): Chosen {
+  return commitNew(state, (operation) => ({
+    verb: 'setTasks',
+    request: {
+      ...fencedBy(state, picture),
+      operation,
+      body: bodyOf(mail),
+      tokens: mail.tokens,
+      settles: [mail.number],
+    },
+  }))
+}
+
+/** What the operator changed enters between two turns, so that no turn sees two minds (I24). */
+export function adoptSettings(state: State, picture: Picture): Chosen {
+  const { wanted, session, context } = picture
+  if (wanted === undefined || session.turnState === 'running') return null
+  if (wanted === state.refusedSettings) return null
+  const [now] = context.settings
+  const isAdopted =
+    now !== undefined &&
+    now.tokens === wanted.tokens &&
+    isSame({ ...now.body, policy: null }, { ...wanted.body, policy: null }) &&
+    isSame(session.limits, wanted.limits)
+  if (isAdopted) return null
+  const { limits, policy, body, tokens } = wanted
+  return commitNew(state, (operation) => ({
+    verb: 'changeSettings',
+    request: {
+      ...fencedBy(state, picture),
+      operation,
+      limits,
+      ...(policy !== undefined && now === undefined && { policy }),
+      body,
+      tokens,
     },
   }))
 }
@@ -109,15 +205,15 @@ const POLICIES: readonly string[] = [
 function changePolicy(state: State, picture: Picture, mail: MailItem): Chosen {
   const policy = bodyOf(mail)['policy']
   if (typeof policy !== 'string' || !POLICIES.includes(policy)) return settle(state, [mail.number])
-  const [system] = picture.session.settings === 0 ? [] : picture.context.settings
+  const [now] = picture.context.settings
   return commitNew(state, (operation) => ({
     verb: 'changeSettings',
     request: {
       ...fencedBy(state, picture),
       operation,
       policy: policy as BusyPolicy,
-      body: { policy, ...(system !== undefined && { system: system.text }) },
-      tokens: system?.tokens ?? 0,
+      body: { ...now?.body, policy },
+      tokens: now?.tokens ?? 0,
       settles: [mail.number],
     },
   }))

@@ -1,7 +1,7 @@
 import { type Choice, type Chosen, look, waitUntil } from './choice.ts'
 import { closeDown } from './close.ts'
 import { claimForRoom, claimInBackground, followOperation, offerHandoff } from './compacting.ts'
-import { obeyControls } from './controls.ts'
+import { adoptSettings, obeyControls } from './controls.ts'
 import { DECISIONS, type Decisions } from './decisions.ts'
 import { deliver, rest } from './delivering.ts'
 import type { Advance, Effect, Picture, State } from './state.ts'
@@ -24,6 +24,7 @@ const CHOICES: readonly Choice[] = [
   offerHandoff,
   closeDown,
   obeyControls,
+  adoptSettings,
   mindTools,
   mindStep,
   endStopped,

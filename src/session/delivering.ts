@@ -7,6 +7,8 @@ import { only, type Picture, type State } from './state.ts'
 
 /** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
 export function deliver(state: State, picture: Picture, decisions: Decisions): Chosen {
+  // Begun beside a delivery in the air, a step would find new input before its own reply.
+  if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
   const { turnState, policy } = picture.session
   if (turnState === 'idle' && policy === 'collect') {
     const held = holdCollected(state, picture)

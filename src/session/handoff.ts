@@ -24,6 +24,7 @@ export interface HandoffWriter {
 }
 
 export interface HandoffRequest {
+  readonly agent: string
   /** Identity by value: session, operation, fence and base are the claimed ones. */
   readonly operation: OperationRow
   readonly focus: string | null
@@ -54,6 +55,7 @@ export function handoffWriter(
           signal,
           ...(summarize !== undefined && { summarize }),
           ...(focus !== null && { focus }),
+          ...(settings.prompt !== undefined && { prompt: settings.prompt }),
         },
         budget,
         pins: [],

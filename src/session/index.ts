@@ -15,7 +15,9 @@ export { type Edge, Sender } from './sender.ts'
 export {
   type Effect,
   type Event,
+  type Notice,
   SESSION_SETTINGS,
   type SessionSettings,
   type State,
+  type WantedSettings,
 } from './state.ts'

@@ -10,7 +10,7 @@ import {
   replyToOf,
 } from './context.ts'
 import { findReplyTo, readRange } from './source.ts'
-import type { Picture } from './state.ts'
+import type { Picture, WantedSettings } from './state.ts'
 
 /** As many operations as any breaker counts, digests in between included. */
 const OPERATIONS_READ = 32
@@ -23,11 +23,17 @@ const MAIL_READ = 64
 export class Lookout {
   readonly #store: Reads
   readonly #lease: Lease
+  readonly #wantedFor: (agent: string) => WantedSettings | undefined
   #picture: Picture | null = null
 
-  constructor(store: Reads, lease: Lease) {
+  constructor(
+    store: Reads,
+    lease: Lease,
+    wantedFor: (agent: string) => WantedSettings | undefined = () => undefined,
+  ) {
     this.#store = store
     this.#lease = lease
+    this.#wantedFor = wantedFor
   }
 
   get session(): SessionRow | null {
@@ -54,9 +60,11 @@ export class Lookout {
       .toReversed()
       .map(replyToOf)
       .find((found) => found !== undefined)
+    const wanted = this.#wantedFor(session.agent)
     const picture: Picture = {
       session,
       context,
+      ...(wanted !== undefined && { wanted }),
       controls: await this.#readMail(session, 'control'),
       waiting: [
         ...(await this.#readMail(session, 'user')),

@@ -66,7 +66,11 @@ export async function previewCompaction(
   }
   const { messages, cut } = await readSource(store, session, operation, context)
   const { limits } = session
-  const reply = await writer.write({ operation, focus, messages, cut, limits, settings }, signal)
+  const { agent } = session
+  const reply = await writer.write(
+    { agent, operation, focus, messages, cut, limits, settings },
+    signal,
+  )
   if (reply.kind === 'failed') return { kind: 'failed', sessionId, reason: reply.reason }
   const { handoff, tokens } = reply
   const problem = judgeHandoff(picture, { by: 'model', covers, tokens })

@@ -39,7 +39,9 @@ import {
  * **A turn** begins with a delivery and ends with a reply without calls, with a stop, or failed.
  * Between two steps, in this order: recovery first, products, controls, then make room (wait for a
  * compaction only above the hard limit, by digest if no model can write one), deliver what may
- * enter, ask for a compaction in the background above the soft limit, run the step.
+ * enter, ask for a compaction in the background above the soft limit, run the step. Settings that
+ * the operator changed enter between two turns. Whoever waits, for room or for a model that is
+ * down, is told so once per turn.
  */
 export function openState(request: {
   readonly lease: Lease
@@ -59,6 +61,8 @@ export function openState(request: {
     tools: { kind: 'none' },
     handoff: { kind: 'none' },
     revert: { kind: 'none' },
+    erasure: { kind: 'none' },
+    delivery: null,
     turnedDown: null,
     idleDue: false,
     overflow: null,
@@ -66,6 +70,10 @@ export function openState(request: {
     handoffRetryAt: 0,
     failures: 0,
     retryAt: 0,
+    modelFailures: 0,
+    modelRetryAt: 0,
+    told: { turn: 0, notices: [] },
+    refusedSettings: null,
     collect: null,
     restingSince: null,
     timerAt: null,
@@ -103,7 +111,7 @@ function absorb(state: State, event: Event): Advance {
     case 'committed':
       return absorbCommit(state, event.committed)
     case 'unsure':
-      return only({ ...state, busy: null, stale: true })
+      return only({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
     case 'unavailable':
       return only(failed({ ...state, busy: null, stale: true }))
     case 'lost':
@@ -120,6 +128,11 @@ function absorb(state: State, event: Event): Advance {
     case 'handoff written':
     case 'handoff failed':
       return only(absorbHandoff(state, event))
+    case 'handoff delayed':
+      if (state.handoff.kind !== 'writing' || state.handoff.operation.id !== event.operation) {
+        return only(state)
+      }
+      return only(failed({ ...state, handoff: { kind: 'none' } }))
     case 'revert measured': {
       const { target, tokensAfter, upto } = event
       if (state.revert.kind !== 'measuring') return only(state)
@@ -129,6 +142,17 @@ function absorb(state: State, event: Event): Advance {
         })),
       )
     }
+    case 'replacement written': {
+      const { mail, effective, replacement } = event
+      if (state.erasure.kind !== 'writing') return only(state)
+      return only(
+        numbered(state, (operation) => ({
+          erasure: { kind: 'written', mail, effective, replacement, operation },
+        })),
+      )
+    }
+    case 'model back':
+      return only({ ...state, modelFailures: 0, modelRetryAt: 0 })
     case 'closing':
       return only({ ...state, phase: 'closing' })
     default:
@@ -136,17 +160,24 @@ function absorb(state: State, event: Event): Advance {
   }
 }
 
+/** What was asked for and may yet be done. */
+function deliveryOf({ busy, delivery }: State): State['delivery'] {
+  return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
+}
+
 function absorbPicture(state: State, picture: Picture, next: OperationId | null): State {
   const done = (operation: OperationId) => next === operation
   const { session } = picture
   const running = picture.operations.find((operation) => operation.id === session.operation)
   const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
-  const { step, tools, handoff, revert, overflow } = state
+  const { step, tools, handoff, revert, erasure, delivery, overflow } = state
   return {
     ...state,
     busy: null,
     stale: false,
     picture,
+    // Any other entry behind the tail that it named has made it void.
+    delivery: delivery?.tail.hash === session.tailHash ? delivery : null,
     ...(step.kind === 'ended' &&
       (done(step.operation) || isTurnOver(step.turn)) && { step: { kind: 'none' } as const }),
     ...(tools.kind === 'ended' &&
@@ -157,6 +188,10 @@ function absorbPicture(state: State, picture: Picture, next: OperationId | null)
       running?.id !== handoff.operation.id && { handoff: { kind: 'none' } as const }),
     ...(revert.kind !== 'none' &&
       revert.target !== session.effective && { revert: { kind: 'none' } as const }),
+    ...(erasure.kind === 'written' &&
+      (done(erasure.operation) || erasure.effective !== session.effective) && {
+        erasure: { kind: 'none' } as const,
+      }),
     ...(overflow !== null &&
       (overflow.base !== session.base || isTurnOver(overflow.turn)) && { overflow: null }),
   }
@@ -169,13 +204,26 @@ function absorbCommit(state: State, committed: Committed): Advance {
     return { state: { ...state, phase: 'ended' }, effects: [{ kind: 'end', how: 'released' }] }
   }
   const refusals = SUCCESSES.includes(outcome.kind) ? 0 : state.refusals + 1
-  const free: State = { ...backOff(state, committed), busy: null, stale: true, refusals }
+  const answered = verb === 'deliver' ? { delivery: null } : {}
+  const free: State = {
+    ...backOff(state, committed),
+    ...answered,
+    busy: null,
+    stale: true,
+    refusals,
+  }
   const asked = state.busy
   if (refusals === 0 || outcome.kind === 'superseded' || asked === null || asked === 'look') {
     return only(free)
   }
+  if (asked.verb === 'changeSettings' && asked.request.settles === undefined) {
+    return only({ ...free, refusedSettings: state.picture?.wanted ?? null })
+  }
   const turnsDown =
-    asked.verb === 'revert' || asked.verb === 'pin' || asked.verb === 'changeSettings'
+    asked.verb === 'revert' ||
+    asked.verb === 'pin' ||
+    asked.verb === 'changeSettings' ||
+    asked.verb === 'eraseEntries'
   const [mail] = turnsDown ? (asked.request.settles ?? []) : []
   return only(mail === undefined ? free : { ...free, turnedDown: mail, revert: { kind: 'none' } })
 }
@@ -196,7 +244,7 @@ function backOff(state: State, { verb, outcome }: Committed): State {
 }
 
 const SUCCESSES: readonly string[] = [
-  ...['done', 'delivered', 'committed', 'recovered', 'claimed', 'appended', 'reverted'],
+  ...['done', 'delivered', 'committed', 'recovered', 'claimed', 'appended', 'reverted', 'erased'],
 ]
 
 function absorbStep(
@@ -215,10 +263,14 @@ function absorbStep(
       ? ({ kind: 'interrupted', message: null, tokens: 0 } as const)
       : outcome
   if (ended.kind === 'failed' && ended.retryable) {
-    return failed({ ...state, step: { kind: 'none' } })
+    const { modelRetryMs, modelRetryMsMax } = state.settings
+    const waitMs = Math.min(modelRetryMsMax, modelRetryMs * 2 ** Math.min(state.modelFailures, 20))
+    const modelFailures = state.modelFailures + 1
+    const modelRetryAt = state.at.mono + waitMs
+    return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt }
   }
   const { turn, upto } = step
-  return numbered({ ...state, failures: 0 }, (operation) => ({
+  return numbered({ ...state, failures: 0, modelFailures: 0, modelRetryAt: 0 }, (operation) => ({
     step: { kind: 'ended', turn, upto, operation, outcome: ended },
   }))
 }

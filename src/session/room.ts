@@ -12,6 +12,7 @@ export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
   return {
     settings: {
       ...DEFAULT_SETTINGS,
+      ...settings.sections,
       windowTokens: limits.hardTokens,
       outputTokensMax: limits.outputTokens,
       softShare: settings.softShare,
@@ -20,7 +21,9 @@ export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
     hardTokens,
     softTokens: Math.round(settings.softShare * hardTokens),
     targetTokens: Math.round(settings.targetShare * hardTokens),
-    keepTokens: Math.min(SECTION_TOKENS_MAX.keep, Math.floor(hardTokens / 5)),
+    keepTokens:
+      settings.sections?.keepTokens ??
+      Math.min(SECTION_TOKENS_MAX.keep, Math.floor(hardTokens / 5)),
   }
 }
 

@@ -1,8 +1,9 @@
 import { KnownError } from '../base/errors.ts'
 import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
-import type { RunnerRow, SessionRow } from '../store/rows.ts'
+import type { AuditKind, RunnerRow, SessionRow } from '../store/rows.ts'
 import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 import type { Sender } from './sender.ts'
 
@@ -13,7 +14,8 @@ import type { Sender } from './sender.ts'
  * Our own time is counted from the sending of the last renewal that was confirmed, on the monotonic
  * clock, and ends a margin early; from then on nothing is begun and every actor is stopped. Other
  * runners are watched: a beat that has not moved for that runner's lease, again on our own monotonic
- * clock, means that it is gone. No wall clock takes part (I25).
+ * clock, means that it is gone. No wall clock takes part (I25). Whoever can prove a process dead
+ * (same boot, and its process id no longer exists or began at another time) need not wait.
  *
  * `new -> registered -> (lost -> registered)* -> closed`. Losing the row, or failing to renew in
  * time, ends all actors; then everything begins anew under another id.
@@ -25,6 +27,8 @@ export interface RunnerParts extends SessionParts {
   /** Random text for runner ids and holders: letters and digits. */
   readonly random: () => string
   readonly sender?: Sender
+  /** Whether that runner's process is known to be dead; a doubt is a no. Without it none is. */
+  readonly isGone?: (row: RunnerRow) => boolean
   /** Told about a programmer's error; it ended an actor (or a round of ours), not the process. */
   readonly onCrash?: (sessionId: SessionId | null, error: unknown) => void
 }
@@ -45,21 +49,38 @@ export const LEASE_TIMES: LeaseTimes = {
 }
 
 const READY_READ = 64
+/** So few are simply all woken. */
+const WAKE_ALL_SESSIONS = 8
+/** Each time so many rounds have passed, everybody is woken: no hint is a truth. */
+const WAKE_ALL_POLLS = 20
+/** What others do to a session that we hold. */
+const FROM_OUTSIDE: readonly AuditKind[] = [
+  ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
+  ...(['lease acquired', 'lease lost'] as const),
+]
 
 export class Runner {
   readonly #parts: RunnerParts
   readonly #actors = new Map<SessionId, SessionActor>()
   /** Sessions whose actor crashed and whose lease we still have to give back. */
   readonly #orphans = new Map<SessionId, Lease>()
-  /** Sessions that we may hold without knowing it: the answer to an acquisition was lost. */
-  readonly #unsure = new Set<SessionId>()
+  /**
+   * Sessions that we may hold, or come to hold, without knowing it: the answer to an acquisition
+   * was lost. The fence is the one it was asked under; only a higher one makes it void.
+   */
+  readonly #unsure = new Map<SessionId, number>()
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
   #id: RunnerId | null = null
   #safeUntil = 0
   #isClosing = false
   #isPolling = false
+  #polls = 0
+  /** How far the store's record was read for news; null: not read. */
+  #cursor: number | null = null
   /** A full page was taken: there may be another. */
   #hasMore = false
+  /** Somebody waits for a session to be taken. */
+  #isHinted = false
   #isRenewing = false
   #cancelRenewal = () => {}
   #cancelPoll = () => {}
@@ -81,9 +102,19 @@ export class Runner {
     this.#pollSoon(0)
   }
 
-  /** A hint that this session may have mail. */
+  /** A hint that this session may have mail; one that nobody holds is taken at once. */
   wake(sessionId: SessionId): void {
-    this.#actors.get(sessionId)?.wake()
+    const actor = this.#actors.get(sessionId)
+    if (actor !== undefined) actor.wake()
+    else if (!this.#isClosing) {
+      this.#isHinted = true
+      this.#pollSoon(0)
+    }
+  }
+
+  /** A model answers again: sessions that wait for one try at once. */
+  modelIsBack(): void {
+    for (const actor of this.#actors.values()) actor.modelIsBack()
   }
 
   /** Whether something with an effect may still be begun. */
@@ -178,6 +209,7 @@ export class Runner {
   async #poll(): Promise<void> {
     if (this.#isPolling || this.#isClosing) return
     this.#isPolling = true
+    this.#isHinted = false
     if (this.#id !== null) {
       if (!this.mayAct()) this.#loseAll()
       else {
@@ -185,12 +217,34 @@ export class Runner {
         await this.#watchRunners()
         await this.#takeUnsure(this.#id)
         if (this.#id !== null) await this.#takeReady(this.#id)
-        for (const actor of this.#actors.values()) actor.wake()
+        await this.#wakeChanged()
         if (this.#id !== null) this.#parts.sender?.run(this.#id, this.#mayActAs(this.#id))
       }
     }
     this.#isPolling = false
-    if (!this.#isClosing) this.#pollSoon(this.#hasMore ? 0 : this.#parts.lease.pollMs)
+    if (!this.#isClosing)
+      this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+  }
+
+  /**
+   * Wakes the sessions that somebody else did something to, as the store's record tells it. Asking
+   * each session instead would cost more the more are held; that is done now and then all the same.
+   */
+  async #wakeChanged(): Promise<void> {
+    const { store } = this.#parts
+    const isRound = ++this.#polls % WAKE_ALL_POLLS === 0
+    const areFew = this.#actors.size <= WAKE_ALL_SESSIONS
+    if (isRound || areFew || this.#cursor === null) {
+      // Read first: what happens while they look is news for the next round.
+      this.#cursor = areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
+      for (const actor of this.#actors.values()) actor.wake()
+      return
+    }
+    const query = { after: this.#cursor, limit: LIST_MAX }
+    const rows = (await this.#try(store.readAudit(query))) ?? []
+    this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+    const changed = rows.filter(({ kind }) => FROM_OUTSIDE.includes(kind))
+    for (const id of new Set(changed.map((row) => row.sessionId))) this.#actors.get(id)?.wake()
   }
 
   async #takeReady(runner: RunnerId): Promise<void> {
@@ -230,24 +284,27 @@ export class Runner {
     const { store, random } = this.#parts
     try {
       const outcome = await store.acquire({ sessionId, runner, holder: random(), fence })
+      // While somebody lives who holds it, what we asked for before is not done, and not void.
+      if (outcome.kind === 'held') return null
       this.#unsure.delete(sessionId)
       if (outcome.kind === 'acquired') return outcome
       // Our own claim, given up for lost, was carried out between our reading and our asking.
-      if (outcome.kind === 'fence-changed') this.#unsure.add(sessionId)
+      if (outcome.kind === 'fence-changed') this.#unsure.set(sessionId, fence)
       return null
     } catch (error) {
-      if (error instanceof OutcomeUnknownError) this.#unsure.add(sessionId)
+      if (error instanceof OutcomeUnknownError) this.#unsure.set(sessionId, fence)
       return this.#swallow(error)
     }
   }
 
   async #takeUnsure(runner: RunnerId): Promise<void> {
-    for (const sessionId of this.#unsure) {
+    for (const [sessionId, fence] of this.#unsure) {
       const row = await this.#try(this.#parts.store.findSession(sessionId))
       if (row === null) continue
-      const isOthers = row === undefined || (row.runner !== null && row.runner !== runner)
-      if (isOthers || this.#actors.has(sessionId)) this.#unsure.delete(sessionId)
-      else await this.#take(runner, row)
+      const isOver = row?.state !== 'open' || this.#actors.has(sessionId)
+      const isVoid = row !== undefined && row.fence > fence && row.runner !== runner
+      if (isOver || isVoid) this.#unsure.delete(sessionId)
+      else if (row.runner === null || !this.#beats.has(row.runner)) await this.#take(runner, row)
     }
   }
 
@@ -268,17 +325,21 @@ export class Runner {
   }
 
   async #watchRunners(): Promise<void> {
-    const { store, clock } = this.#parts
+    const { store, clock, isGone } = this.#parts
     const rows = (await this.#try(store.listRunners())) ?? []
     const known = new Set(rows.map((row) => row.id))
     for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
-    for (const { id, beat, leaseMs } of rows) {
+    for (const row of rows) {
+      const { id, beat, leaseMs } = row
       if (id === this.#id) continue
       const seen = this.#beats.get(id)
       if (seen === undefined || seen.beat !== beat) {
         this.#beats.set(id, { beat, since: clock.monotonic() })
-      } else if (clock.monotonic() - seen.since >= leaseMs) {
-        await this.#try(store.dismissRunner({ runner: id, beat }))
+      }
+      const isSilent = seen?.beat === beat && clock.monotonic() - seen.since >= leaseMs
+      if (isSilent || isGone?.(row) === true) {
+        const outcome = await this.#try(store.dismissRunner({ runner: id, beat }))
+        if (outcome?.kind === 'done') this.#beats.delete(id)
       }
     }
   }

@@ -1,10 +1,11 @@
 import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { BudgetSettings } from '../compaction/defaults.ts'
 import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
-import type { OperationRow, SessionRow } from '../store/rows.ts'
+import type { BusyPolicy, Limits, OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepOutcome } from '../turn/step.ts'
 import type { Context } from './context.ts'
 
@@ -18,8 +19,24 @@ export interface Picture {
   readonly waiting: readonly MailItem[]
   /** Newest first, bounded: breakers and rate limits are counted from these. */
   readonly operations: readonly OperationRow[]
+  /** What the operator wants this session to run with; absent: whatever it has. */
+  readonly wanted?: WantedSettings
   /** Where the answer of the running turn goes. */
   readonly replyTo: { readonly edge: string; readonly address: string } | null
+}
+
+/**
+ * An agent's settings as configured. They enter a session as an entry, between two turns, because
+ * the context is folded from entries and from nothing else (decision 1).
+ */
+export interface WantedSettings {
+  readonly limits: Limits
+  /** Without a word of its own the session keeps the policy it has. */
+  readonly policy?: BusyPolicy
+  /** Holds the system text under `system`, and whatever else a step was made with. */
+  readonly body: JsonObject & { readonly system: string }
+  /** What the body takes of every context: the system text and the tools' descriptions. */
+  readonly tokens: number
 }
 
 /** Wall time for schedules and breakers, monotonic time for everything that waits. */
@@ -39,12 +56,26 @@ export interface SessionSettings {
   readonly idleCompactionMs: number | null
   readonly retryMs: number
   readonly retryMsMax: number
+  /** A turn whose model is down is tried again after this long, then doubling. */
+  readonly modelRetryMs: number
+  readonly modelRetryMsMax: number
   /** Attempts at a handoff by a model per session and window, digests not counted (I27). */
   readonly attemptsPerWindow: number
   readonly attemptWindowMs: number
   readonly softShare: number
   readonly targetShare: number
+  /** Sizes of a handoff's sections and what is protected, where they differ from the usual. */
+  readonly sections?: SectionSettings
+  /** Replaces the built-in instructions to whoever writes summaries. */
+  readonly prompt?: string
 }
+
+export type SectionSettings = Partial<
+  Pick<
+    BudgetSettings,
+    'keepTokens' | 'protectFirst' | 'protectLast' | 'userTokens' | 'ledgerTokens' | 'summaryTokens'
+  >
+>
 
 export const SESSION_SETTINGS: SessionSettings = {
   debounceMs: 1_500,
@@ -53,6 +84,8 @@ export const SESSION_SETTINGS: SessionSettings = {
   idleCompactionMs: 30 * 60_000,
   retryMs: 500,
   retryMsMax: 60_000,
+  modelRetryMs: 30_000,
+  modelRetryMsMax: 10 * 60_000,
   attemptsPerWindow: 8,
   attemptWindowMs: 10 * 60_000,
   softShare: 0.75,
@@ -79,6 +112,9 @@ export interface State {
   readonly tools: ToolTrack
   readonly handoff: HandoffTrack
   readonly revert: RevertTrack
+  readonly erasure: ErasureTrack
+  /** A delivery that may still come about: offered again, unchanged, until there is an answer. */
+  readonly delivery: CommitOf<'deliver'>['request'] | null
   /** A control item that could not be carried out and is to be settled as such. */
   readonly turnedDown: MailNumber | null
   /** The alarm for an idle compaction rang. */
@@ -89,14 +125,24 @@ export interface State {
   readonly handoffFailures: number
   readonly handoffRetryAt: number
   readonly failures: number
-  /** Nothing is tried before this (monotonic), after the store or the model failed. */
+  /** Nothing is tried before this (monotonic), after the store failed. */
   readonly retryAt: number
+  /** No step is tried before this (monotonic), after the model failed; all else goes on. */
+  readonly modelFailures: number
+  readonly modelRetryAt: number
+  /** The turn and the waits that the person was told of: each once. */
+  readonly told: { readonly turn: number; readonly notices: readonly Notice[] }
+  /** Wanted settings that the store refused; not asked again until they change. */
+  readonly refusedSettings: WantedSettings | null
   readonly collect: Collect | null
   readonly restingSince: number | null
   readonly timerAt: number | null
   /** Commits in a row that changed nothing; a protocol that loops is a programmer's error. */
   readonly refusals: number
 }
+
+/** What a person who waits is told, once per turn: the message is safe and will be answered. */
+export type Notice = 'waiting-for-compaction' | 'waiting-for-model'
 
 export interface Collect {
   readonly newest: MailNumber
@@ -158,6 +204,20 @@ export type RevertTrack =
       readonly operation: OperationId
     }
 
+/** An erasure that the handoff in effect may tell of waits for a new handoff without it. */
+export type ErasureTrack =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'writing'; readonly mail: MailNumber }
+  | {
+      readonly kind: 'written'
+      readonly mail: MailNumber
+      /** The handoff that it replaces. */
+      readonly effective: EntryNumber
+      /** Null: none could be written; the request is turned down. */
+      readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
+      readonly operation: OperationId
+    }
+
 export type SessionVerb =
   | 'recover'
   | 'deliver'
@@ -168,6 +228,8 @@ export type SessionVerb =
   | 'failCompaction'
   | 'revert'
   | 'pin'
+  | 'setTasks'
+  | 'eraseEntries'
   | 'changeSettings'
   | 'settleControl'
   | 'setWake'
@@ -205,12 +267,22 @@ export type Event = { readonly at: Instant } & (
       readonly tokens: number
     }
   | { readonly kind: 'handoff failed'; readonly operation: OperationId; readonly reason: string }
+  /** The store could not be read just now, so nobody was asked to write; the operation goes on. */
+  | { readonly kind: 'handoff delayed'; readonly operation: OperationId }
   | {
       readonly kind: 'revert measured'
       readonly target: EntryNumber
       readonly tokensAfter: number
       readonly upto: EntryNumber
     }
+  | {
+      readonly kind: 'replacement written'
+      readonly mail: MailNumber
+      readonly effective: EntryNumber
+      readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
+    }
+  /** A model answered elsewhere: whoever waits for one may try at once. */
+  | { readonly kind: 'model back' }
   /** Something may have arrived, or the timer rang. */
   | { readonly kind: 'woken' }
   | { readonly kind: 'closing' }
@@ -236,7 +308,15 @@ export type Effect =
   /** No stop and no message gives one of these reasons (I11). */
   | { readonly kind: 'abortHandoff'; readonly reason: 'superseded' | 'closing' | 'lost' }
   | { readonly kind: 'measureRevert'; readonly target: EntryNumber }
+  /** A digest of the covered range without these entries. */
+  | {
+      readonly kind: 'replaceHandoff'
+      readonly mail: MailNumber
+      readonly entries: readonly EntryNumber[]
+      readonly context: Context
+    }
   | { readonly kind: 'setTimer'; readonly at: number }
+  | { readonly kind: 'notify'; readonly turn: number; readonly notice: Notice }
   | { readonly kind: 'end'; readonly how: 'released' | 'lost' }
 
 export interface Advance {

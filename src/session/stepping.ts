@@ -3,7 +3,8 @@ import type { AssistantMessage } from '../message/message.ts'
 import { ATTEMPTS_MAX } from '../store/bounds.ts'
 import type { NewReply } from '../store/commits.ts'
 import { callsOf, RENDERER } from '../turn/step.ts'
-import { type Chosen, commit, commitNew, fencedBy } from './choice.ts'
+import { apology, apologyTokens } from './apology.ts'
+import { type Chosen, commit, commitNew, fencedBy, notify, waitUntil } from './choice.ts'
 import { claimInBackground } from './compacting.ts'
 import type { Decisions } from './decisions.ts'
 import { type Advance, numbered, only, type Picture, type State } from './state.ts'
@@ -41,7 +42,7 @@ export function offerReply(state: State, picture: Picture): Chosen {
   const calls = outcome.kind === 'replied' ? callsOf(outcome.message) : []
   const said =
     outcome.kind === 'failed'
-      ? sorry(outcome.reason)
+      ? apology(outcome.reason)
       : outcome.kind === 'replied'
         ? outcome.message
         : withoutCalls(outcome.message)
@@ -58,7 +59,7 @@ export function offerReply(state: State, picture: Picture): Chosen {
         renderer: RENDERER,
         calls: calls.map((call) => call.id),
         body: said as unknown as JsonValue,
-        tokens: outcome.kind === 'failed' ? SORRY_TOKENS : outcome.tokens,
+        tokens: outcome.kind === 'failed' ? apologyTokens(outcome.reason) : outcome.tokens,
       },
       ...(calls.length === 0 && { ends: { how, replies } }),
     },
@@ -66,11 +67,6 @@ export function offerReply(state: State, picture: Picture): Chosen {
 }
 
 const HOW_IT_ENDS = { replied: 'answered', interrupted: 'stopped', failed: 'failed' } as const
-const SORRY_TOKENS = 24
-
-function sorry(reason: string): AssistantMessage {
-  return { role: 'assistant', parts: [{ type: 'text', text: `(no answer: ${reason})` }] }
-}
 
 /** An empty message records that a model has had the input; contexts leave it out. */
 function withoutCalls(message: AssistantMessage | null): AssistantMessage {
@@ -165,6 +161,9 @@ export function endStopped(state: State, picture: Picture, decisions: Decisions)
 export function runStep(state: State, { session, context }: Picture): Chosen {
   if (session.turnState !== 'running') return null
   const { turn, tail } = session
+  if (state.at.mono < state.modelRetryAt) {
+    return notify(state, turn, 'waiting-for-model') ?? waitUntil(state, state.modelRetryAt)
+  }
   return {
     state: {
       ...state,

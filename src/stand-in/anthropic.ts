@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../base/json.ts'
 import { anthropic as codec } from '../message/codecs/anthropic.ts'
 import {
+  type Ask,
   countInput,
   type Finish,
   type Frame,
@@ -10,7 +11,7 @@ import {
   type Reply,
   splitTokens,
 } from './protocol.ts'
-import { readLimit, readMessages, readModel, readTools } from './read-body.ts'
+import { listOf, readLimit, readMessages, readModel, readTools } from './read-body.ts'
 import { seal } from './seal.ts'
 import { frame } from './sse.ts'
 
@@ -42,7 +43,8 @@ export const anthropic: Protocol = {
     if (limit.tokensMax === undefined) {
       throw new Rejection('max_tokens: Field required', { param: 'max_tokens' })
     }
-    return { ...readPrompt(body), ...limit }
+    const ask = readPrompt(body)
+    return { ...ask, ...limit, ...readCompaction(body, ask.inputTokens) }
   },
 
   writeWhole(reply) {
@@ -87,6 +89,19 @@ export const anthropic: Protocol = {
   },
 }
 
+/** On demand, or as an edit of the context that begins at a size and may end the answer. */
+function readCompaction(body: JsonObject, inputTokens: number): Pick<Ask, 'wantsCompaction'> {
+  const { compaction, context_management: management } = body
+  if (isObject(compaction) && compaction['type'] === 'summarize')
+    return { wantsCompaction: 'alone' }
+  const edits = isObject(management) ? listOf(management['edits']).filter(isObject) : []
+  const edit = edits.find(({ type }) => type === 'compact_20260112')
+  if (edit === undefined) return {}
+  const trigger = isObject(edit['trigger']) ? Number(edit['trigger']['value']) : 150_000
+  if (inputTokens <= trigger) return {}
+  return { wantsCompaction: edit['pause_after_compaction'] === true ? 'alone' : 'first' }
+}
+
 /** What the counting of tokens is asked with, too: a request without a limit on its answer. */
 export function readPrompt(body: JsonObject) {
   const { thinking, system, messages, tools } = body
@@ -112,9 +127,10 @@ function shell(reply: Reply): JsonObject {
 
 function endOf({ answer }: Reply): JsonObject {
   const isRefused = FINISH[answer.finish] === 'refusal'
+  const isPaused = answer.compaction !== undefined && answer.text === ''
   const details = { type: 'refusal', category: null, explanation: 'The stand-in plays a refusal.' }
   return {
-    stop_reason: FINISH[answer.finish],
+    stop_reason: isPaused ? 'compaction' : FINISH[answer.finish],
     stop_sequence: null,
     stop_details: isRefused ? details : null,
   }
@@ -127,8 +143,17 @@ interface Block {
 }
 
 function blocksOf(reply: Reply): readonly Block[] {
-  const { reasoning, text, calls } = reply.answer
+  const { reasoning, text, calls, compaction } = reply.answer
   const blocks: Block[] = []
+  if (compaction !== undefined) {
+    const signature = seal(compaction)
+    blocks.push({
+      whole: { type: 'compaction', content: compaction, encrypted_content: null, signature },
+      start: { type: 'compaction', content: '', encrypted_content: null, signature },
+      // In one go, as the provider sends it: its own client takes the last delta for the whole.
+      deltas: [{ type: 'compaction_delta', content: compaction, encrypted_content: null }],
+    })
+  }
   if (reasoning !== '') {
     const signature = seal(reasoning)
     blocks.push({

@@ -42,6 +42,7 @@ export const openaiResponses: Protocol = {
       wantsStream: body['stream'] === true,
       wantsReasoning: effort !== 'none',
       wantsUsage: true,
+      ...readCompaction(body, items),
     }
   },
 
@@ -78,6 +79,17 @@ export const openaiResponses: Protocol = {
       { code: 'context_length_exceeded', param: 'input' },
     )
   },
+}
+
+/** A compaction that begins at a size stands in front of the answer. */
+function readCompaction(
+  { context_management: management }: JsonObject,
+  items: readonly JsonValue[],
+): { readonly wantsCompaction?: 'first' } {
+  const settings = listOf(management).filter(isObject)
+  const setting = settings.find(({ type }) => type === 'compaction')
+  const isDue = setting !== undefined && countInput(items) > Number(setting['compact_threshold'])
+  return isDue ? { wantsCompaction: 'first' } : {}
 }
 
 /** The compact endpoint: every user message, then one item that stands for all the rest. */

@@ -32,6 +32,8 @@ export interface Ask {
   readonly wantsReasoning: boolean
   /** Chat only: a stream ends with a chunk that says what was used. */
   readonly wantsUsage: boolean
+  /** The provider's own compaction: alone, or in front of the answer. */
+  readonly wantsCompaction?: 'alone' | 'first'
 }
 
 export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'refusal' | 'window'
@@ -47,6 +49,8 @@ export interface Answer {
   readonly text: string
   readonly calls: readonly ToolCall[]
   readonly finish: Finish
+  /** What the conversation was compacted into, where the request asked for that. */
+  readonly compaction?: string
 }
 
 export interface Reply {
@@ -147,7 +151,8 @@ export function countInput(values: readonly (JsonValue | undefined)[]): number {
 export function usageOf(ask: Ask, answer: Answer): Usage {
   const reasoningTokens = countTokens(answer.reasoning)
   const calls = answer.calls.reduce((sum, { name, input }) => sum + countTokens(name + input), 0)
-  const outputTokens = reasoningTokens + countTokens(answer.text) + calls
+  const compaction = countTokens(answer.compaction ?? '')
+  const outputTokens = reasoningTokens + countTokens(answer.text) + calls + compaction
   return { inputTokens: ask.inputTokens, outputTokens, reasoningTokens }
 }
 

@@ -69,6 +69,9 @@ function recordsOfHandoff(handoff: Handoff): readonly Record[] {
 
 function unsealedText(part: Part): readonly string[] {
   if (part.type !== 'opaque') return []
+  const { type, content } = isObject(part.value) ? part.value : {}
+  // Anthropic's can be read by anybody.
+  if (type === 'compaction' && typeof content === 'string') return [content]
   const sealed = encryptedContent(part.value)
   const text = sealed === undefined ? undefined : unseal(sealed)
   return text === undefined ? [] : [text]

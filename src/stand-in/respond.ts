@@ -66,7 +66,7 @@ export function respond(endpoint: Endpoint, entry: JournalEntry, options: Respon
   const ask = protocol.readAsk(body)
   refuseOverflow(protocol, ask, fault, options)
   const model = fault?.kind === 'other-request' ? 'another-model' : ask.model
-  const answer = spoil(makeAnswer(ask, options.script), fault, ask)
+  const answer = withCompaction(spoil(makeAnswer(ask, options.script), fault, ask), ask)
   const reply = replyOf(entry, { ...ask, model }, answer)
   const { inputTokens, outputTokens } = reply.usage
   if (endpoint.kind === 'compact') {
@@ -79,6 +79,13 @@ export function respond(endpoint: Endpoint, entry: JournalEntry, options: Respon
   const frames = withStreamError(protocol, protocol.writeFrames(reply), { fault, ask })
   const type = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
   return { status: 200, headers: { ...type, ...identityOf(entry) }, frames, inputTokens }
+}
+
+function withCompaction(answer: Answer, { wantsCompaction, messages }: Ask): Answer {
+  if (wantsCompaction === undefined) return answer
+  const compaction = summarizeAll(messages)
+  if (wantsCompaction === 'first') return { ...answer, compaction }
+  return { reasoning: '', text: '', calls: [], finish: 'stop', compaction }
 }
 
 export function respondWithError(

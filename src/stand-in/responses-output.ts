@@ -6,11 +6,15 @@ import { seal } from './seal.ts'
 export type Item = JsonObject & { readonly id: string; readonly type: string }
 
 export function outputOf(reply: Reply): readonly Item[] {
-  const { reasoning, text, calls, finish } = reply.answer
+  const { reasoning, text, calls, finish, compaction } = reply.answer
   const status = ['length', 'window', 'content-filter'].includes(finish)
     ? 'incomplete'
     : 'completed'
   const items: Item[] = []
+  if (compaction !== undefined) {
+    const id = idOf(reply, 'cmp_')
+    items.push({ id, type: 'compaction', encrypted_content: seal(compaction) })
+  }
   if (reasoning !== '') {
     items.push({
       id: idOf(reply, 'rs_'),
@@ -46,6 +50,9 @@ type Add = (type: string, data: JsonObject, tokens?: number) => void
 export function itemFrames(item: Item, output_index: number, add: Add): void {
   const place = { item_id: item.id, output_index }
   switch (item.type) {
+    case 'compaction':
+      add('response.output_item.added', { output_index, item })
+      break
     case 'reasoning':
       add('response.output_item.added', { output_index, item: { ...item, summary: [] } })
       summaryFrames(item, place, add)

@@ -25,14 +25,14 @@ export function unseal(sealed: string): string | undefined {
 /** Refuses items of ours that were changed. Items of others are taken as they are. */
 export function checkSeals(items: readonly JsonValue[]): void {
   for (const block of blocksOf(items)) {
-    const { encrypted_content: content, signature, thinking } = block
-    if (isOurs(content) && unseal(content) === undefined) {
+    const { encrypted_content: sealed, signature, thinking, content } = block
+    if (isOurs(sealed) && unseal(sealed) === undefined) {
       throw new Rejection('The encrypted content of an item could not be verified.', {
         code: 'invalid_encrypted_content',
       })
     }
-    if (isOurs(signature) && unseal(signature) !== thinking) {
-      throw new Rejection('Invalid `signature` in `thinking` block.')
+    if (isOurs(signature) && unseal(signature) !== (thinking ?? content)) {
+      throw new Rejection('Invalid `signature` in a `thinking` or `compaction` block.')
     }
   }
 }

@@ -2,6 +2,7 @@ import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Appended, Gone, Lease, Lost, Superseded, Tail } from './contract.ts'
 import type {
+  AttemptRow,
   BlobRow,
   BusyPolicy,
   CompactionBy,
@@ -332,6 +333,7 @@ export interface EraseEntries extends Fenced {
   readonly reason: string
   /** Needed when the handoff in effect covers one of them: its new text. */
   readonly replacement?: { readonly body: JsonValue; readonly tokens: number }
+  readonly settles?: readonly MailNumber[]
 }
 export type EraseOutcome =
   | { readonly kind: 'erased'; readonly tail: Tail; readonly entries: readonly EntryNumber[] }
@@ -343,8 +345,19 @@ export interface DeleteSession {
   readonly operation: OperationId
   readonly reason: string
 }
+export interface EraseSome {
+  readonly sessionId: SessionId
+  readonly limit: number
+  /** Where the piece before ended, so that what is gone is not looked through again. */
+  readonly after?: ErasedUpTo
+}
+export interface ErasedUpTo {
+  readonly entry: number
+  readonly mail: number
+  readonly reply: number
+}
 export type EraseSomeOutcome =
-  | { readonly kind: 'erased'; readonly left: boolean }
+  | { readonly kind: 'erased'; readonly left: boolean; readonly upTo: ErasedUpTo }
   | { readonly kind: 'not-deleted' }
 
 export type ImportOutcome =
@@ -360,3 +373,7 @@ export interface AdoptSession {
   readonly blobs: readonly BlobRow[]
   readonly operation: OperationId
 }
+
+export type RecordAttempt = Omit<AttemptRow, AttemptExtras> &
+  Partial<Pick<AttemptRow, AttemptExtras>>
+type AttemptExtras = 'cachedTokens' | 'cost' | 'host'

@@ -1,6 +1,6 @@
 import { type Fold, fold } from './fold.ts'
 import type { ContextEntries } from './queries.ts'
-import type { Entry, EntryHead, SessionRow } from './rows.ts'
+import type { Entry, EntryHead, Limits, SessionRow } from './rows.ts'
 
 /** How an engine finds what a context is folded from. */
 export interface ContextSource {
@@ -16,7 +16,9 @@ export function contextEntries(
   upto: number,
   source: ContextSource,
 ): ContextEntries {
-  const state: Fold = fold(source.folded(upto))
+  // Behind `upto` only the next settings matter: they say which limits they replaced.
+  const heads = source.folded(Math.max(upto, session.settings))
+  const state: Fold = fold(heads.filter(({ number }) => number <= upto))
   const { effective, covers } = state
   const kept = [
     effective,
@@ -25,5 +27,13 @@ export function contextEntries(
     ...Object.values(state.pins).map((record) => record.entry),
   ].filter((number) => number !== 0 && number <= covers)
   const early = source.numbers([...new Set(kept)].sort((a, b) => a - b))
-  return { session, effective, covers, entries: [...early, ...source.range(covers, upto)] }
+  const limits = limitsAt(heads, upto) ?? session.limits
+  return { session, effective, covers, limits, entries: [...early, ...source.range(covers, upto)] }
+}
+
+/** Undefined: no settings say anything, so they are what they have always been. */
+function limitsAt(heads: readonly EntryHead[], upto: number): Limits | undefined {
+  const settings = heads.filter((head) => head.kind === 'settings')
+  const present = settings.findLast(({ number }) => number <= upto)
+  return present === undefined ? settings[0]?.meta.replaces : present.meta.limits
 }

@@ -22,6 +22,7 @@ import type {
   DeliverOutcome,
   EraseEntries,
   EraseOutcome,
+  EraseSome,
   EraseSomeOutcome,
   FailCompaction,
   ImportOutcome,
@@ -29,6 +30,7 @@ import type {
   PinOutcome,
   PointOutcome,
   PointRoute,
+  RecordAttempt,
   Recover,
   RecoverOutcome,
   RegisterRunner,
@@ -72,6 +74,24 @@ import type {
   SessionRow,
   StoreRow,
 } from './rows.ts'
+import type {
+  AttemptSum,
+  FireOutcome,
+  FireSchedule,
+  Full,
+  ListNotes,
+  ListSchedules,
+  NoteKey,
+  NoteRow,
+  PutNote,
+  PutNoteOutcome,
+  PutSchedule,
+  PutScheduleOutcome,
+  ScheduleRow,
+  SumAttempts,
+  TokenRow,
+  Unknown,
+} from './standing.ts'
 
 /**
  * The store's contract. A verb is one whole domain commit: it happens completely, durably and
@@ -91,6 +111,12 @@ export interface Store extends Commits, Reads {
   /** Calls back when something may have changed, here or in another process; a hint, not a truth. */
   watch(listener: () => void): () => void
   /** Finishes what was accepted, then lets go of everything. May be called twice. */
+  close(): Promise<void>
+}
+
+/** For audit, doctor and people who look: not a byte is written, also while others write. */
+export interface ReadStore extends Reads {
+  exportSession(id: SessionId): AsyncIterable<string>
   close(): Promise<void>
 }
 
@@ -133,15 +159,26 @@ export interface Commits {
   claimReply(request: ClaimReply): Promise<{ kind: 'claimed'; reply: ReplyRow } | { kind: 'none' }>
   settleReply(request: SettleReply): Promise<SettleOutcome>
 
-  recordAttempt(request: AttemptRow): Promise<Done | { kind: 'duplicate' }>
+  recordAttempt(request: RecordAttempt): Promise<Done | { kind: 'duplicate' }>
+
+  putSchedule(request: PutSchedule): Promise<PutScheduleOutcome>
+  /** One that has ended stays ended. */
+  cancelSchedule(request: { id: string }): Promise<Done | Unknown>
+  /** Admits its mail exactly once per due time, and moves it on or ends it, in one commit. */
+  fireSchedule(request: FireSchedule): Promise<FireOutcome>
+  putNote(request: PutNote): Promise<PutNoteOutcome>
+  removeNote(request: NoteKey): Promise<Done | Unknown>
+  putToken(request: TokenRow): Promise<Done | { kind: 'taken' } | Full>
+  removeToken(request: { id: string }): Promise<Done | Unknown>
+  setTitle(request: { sessionId: SessionId; title: string | null }): Promise<Done | Unknown | Gone>
 
   eraseEntries(request: EraseEntries): Promise<EraseOutcome>
   deleteSession(request: DeleteSession): Promise<Done | Gone>
   /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
   adoptSession(request: AdoptSession): Promise<ImportOutcome>
 
-  /** One bounded piece of a deletion; repeat until nothing is left. */
-  eraseSome(request: { sessionId: SessionId; limit: number }): Promise<EraseSomeOutcome>
+  /** One bounded piece of a deletion; repeat with what it says until nothing is left. */
+  eraseSome(request: EraseSome): Promise<EraseSomeOutcome>
 }
 
 export interface Reads {
@@ -167,6 +204,11 @@ export interface Reads {
   /** What was committed behind a cursor, in the order of commits. */
   readAudit(query: ReadAudit): Promise<readonly AuditRow[]>
   readAttempts(query: ReadAttempts): Promise<readonly AttemptRow[]>
+  sumAttempts(query: SumAttempts): Promise<AttemptSum>
+  listSchedules(query: ListSchedules): Promise<readonly ScheduleRow[]>
+  listNotes(query: ListNotes): Promise<readonly NoteRow[]>
+  listTokens(): Promise<readonly TokenRow[]>
+  findToken(query: { hash: string }): Promise<TokenRow | undefined>
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
   search(query: Search): Promise<readonly SearchHit[]>
   /** Checks chains, gaps and derived values; an empty list means that all is in order. */

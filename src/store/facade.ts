@@ -1,4 +1,12 @@
-import type { CommitVerb, OutcomeOf, Reads, ReadVerb, RequestOf, Store } from './contract.ts'
+import type {
+  CommitVerb,
+  OutcomeOf,
+  ReadStore,
+  Reads,
+  ReadVerb,
+  RequestOf,
+  Store,
+} from './contract.ts'
 import { exportSession, importSession } from './portable.ts'
 import { RULES } from './rules/rules.ts'
 
@@ -35,18 +43,37 @@ const READ_VERBS: Record<ReadVerb, true> = {
   listRoutes: true,
   readAudit: true,
   readAttempts: true,
+  sumAttempts: true,
+  listSchedules: true,
+  listNotes: true,
+  listTokens: true,
+  findToken: true,
   findBlob: true,
   search: true,
   verify: true,
 }
 
-export function storeOver(engine: Engine): Store {
+/** A store that can only be read. */
+export function readStoreOver(engine: Pick<Engine, 'read' | 'close'>): ReadStore {
+  const reads = readsOver(engine) as unknown as Reads
+  return Object.assign(reads, {
+    close: () => engine.close(),
+    exportSession: (id: Parameters<Store['exportSession']>[0]) => exportSession(reads, id),
+  })
+}
+
+function readsOver(engine: Pick<Engine, 'read'>): Record<string, unknown> {
   const methods: Record<string, unknown> = {}
-  for (const verb of Object.keys(RULES) as CommitVerb[]) {
-    methods[verb] = (request: RequestOf<typeof verb>) => engine.commit(verb, request)
-  }
   for (const verb of Object.keys(READ_VERBS) as ReadVerb[]) {
     methods[verb] = (query: QueryOf<typeof verb>) => engine.read(verb, query)
+  }
+  return methods
+}
+
+export function storeOver(engine: Engine): Store {
+  const methods: Record<string, unknown> = readsOver(engine)
+  for (const verb of Object.keys(RULES) as CommitVerb[]) {
+    methods[verb] = (request: RequestOf<typeof verb>) => engine.commit(verb, request)
   }
   // The two loops above make exactly the methods of Commits and Reads: the tables are typed so.
   const verbs = methods as unknown as Store

@@ -11,7 +11,7 @@ export {
   type SessionId,
   sessionId,
 } from '../base/ids.ts'
-export type { Commits, Lease, Reads, Store, Tail } from './contract.ts'
+export type { Commits, Lease, ReadStore, Reads, Store, Tail } from './contract.ts'
 export {
   InvalidBodyError,
   InvalidRequestError,
@@ -28,7 +28,15 @@ export {
 export { type Engine, storeOver } from './facade.ts'
 export { openMemoryStore } from './memory/open.ts'
 export { openPostgres } from './postgres/open.ts'
+export { readPostgres } from './postgres/read.ts'
 export type { AuditRow, Entry, Limits, MailRow, OperationRow, Route, SessionRow } from './rows.ts'
 export { RULES, type Rules } from './rules/rules.ts'
 export type { Change, Rows, Ruling } from './rules/ruling.ts'
 export { openSqliteStore, type SqliteOptions } from './sqlite/open.ts'
+export { readSqliteStore } from './sqlite/read.ts'
+export type {
+  AttemptSum,
+  NoteRow,
+  ScheduleRow,
+  TokenRow,
+} from './standing.ts'

@@ -1,5 +1,5 @@
 import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
-import type { Entry, Lane, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
+import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
 
 /** What can be read, and in which shape. Lists end at LIST_MAX; continue behind the last item. */
 
@@ -21,6 +21,8 @@ export interface ContextEntries {
   readonly session: SessionRow
   readonly effective: EntryNumber
   readonly covers: EntryNumber
+  /** As they were then; the session's row has them as they are now. */
+  readonly limits: Limits
   readonly entries: readonly Entry[]
 }
 export interface ListMail {

@@ -87,6 +87,8 @@ export interface SessionRow {
   readonly pins: Readonly<Record<string, PinRecord>>
   readonly settings: EntryNumber
   readonly tasks: EntryNumber
+  /** For people's lists; never part of a context. */
+  readonly title: string | null
 }
 
 export type CompactionBy = 'model' | 'digest' | 'rewrite'
@@ -109,7 +111,7 @@ export type EntryHead = EntryBase &
     | { readonly kind: 'revert'; readonly meta: RevertMeta }
     | { readonly kind: 'pin'; readonly meta: PinMeta }
     | { readonly kind: 'task'; readonly meta: Record<string, never> }
-    | { readonly kind: 'settings'; readonly meta: Record<string, never> }
+    | { readonly kind: 'settings'; readonly meta: SettingsMeta }
     | { readonly kind: 'turn'; readonly meta: TurnMeta }
     | { readonly kind: 'erasure'; readonly meta: ErasureMeta }
   )
@@ -141,6 +143,12 @@ export type CompactionMeta = {
   readonly by: CompactionBy
 }
 export type RevertMeta = { readonly target: number; readonly previous: number }
+/**
+ * The limits from here on, and those until here: the ones a session is born with stand in no entry
+ * of their own, and a context is clipped by those that held when it was shown (decision 1).
+ */
+export type SettingsMeta = { readonly limits?: LimitsRecord; readonly replaces?: LimitsRecord }
+type LimitsRecord = { readonly [Name in keyof Limits]: Limits[Name] }
 export type PinMeta = { readonly name: string; readonly change: 'set' | 'removed' }
 export type TurnMeta = { readonly turn: number; readonly ended: TurnEnd }
 export type TurnEnd = 'answered' | 'stopped' | 'failed'
@@ -290,5 +298,11 @@ export interface AttemptRow {
   readonly outcome: string
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Of the input, what the provider had in its cache. */
+  readonly cachedTokens: number
+  /** Millionths of the operator's currency; null: the price is not known. */
+  readonly cost: number | null
+  /** The machine that paid, for budgets per host. */
+  readonly host: string
   readonly at: number
 }

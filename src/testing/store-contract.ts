@@ -13,6 +13,7 @@ import { outbox } from './store/outbox.ts'
 import { recovery } from './store/recovery.ts'
 import { searches } from './store/searches.ts'
 import { settings } from './store/settings.ts'
+import { standing } from './store/standing.ts'
 import { steps } from './store/steps.ts'
 
 /**
@@ -30,6 +31,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   contexts,
   settings,
   outbox,
+  standing,
   fences,
   searches,
   erasures,

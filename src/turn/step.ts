@@ -13,6 +13,9 @@ export interface StepRunner {
 
 export interface StepRequest {
   readonly sessionId: SessionId
+  readonly agent: string
+  /** The fence of the lease it runs under: tells two attempts at one step apart. */
+  readonly fence: number
   readonly turn: number
   /** The context was built from entries 1..upto. */
   readonly upto: number
@@ -40,6 +43,10 @@ export interface ToolRunner {
 
 export interface ToolRequest {
   readonly sessionId: SessionId
+  readonly agent: string
+  readonly turn: number
+  /** The entry that holds the call. */
+  readonly entry: number
   readonly call: ToolCallPart
   /** The same for every repetition of this call: session, entry and call. */
   readonly key: string

@@ -13,8 +13,11 @@ export const oneCommitPerStep: Mutant = {
           const outcome = await inner.run(request, signal)
           if (outcome.kind !== 'replied') return outcome
           for (const call of callsOf(outcome.message)) {
-            const { sessionId } = request
-            await tools.run({ sessionId, call, key: `${sessionId}-${call.id}` }, signal)
+            const { sessionId, agent, turn, upto } = request
+            await tools.run(
+              { sessionId, agent, turn, entry: upto, call, key: `${sessionId}-${call.id}` },
+              signal,
+            )
           }
           return outcome
         },

@@ -36,6 +36,8 @@ const runner = new Runner({
     idleCompactionMs: 100,
     retryMs: 50,
     retryMsMax: 400,
+    modelRetryMs: 50,
+    modelRetryMsMax: 400,
     attemptsPerWindow: 1_000,
     attemptWindowMs: 1_000,
   },

@@ -36,7 +36,10 @@ const VERBS = [
   'settleReply',
 ] as const satisfies readonly CommitVerb[]
 
-const FAR_ENDS = ['step', 'effect.before', 'effect.after', 'handoff', 'send.before', 'send.after']
+const FAR_ENDS = [
+  ...['step', 'effect.before', 'effect.after', 'handoff', 'handoff.written'],
+  ...['send.before', 'send.after'],
+]
 
 export const FAILPOINTS: readonly string[] = [
   ...VERBS.flatMap((verb) => [`${verb}.before`, `${verb}.inside`, `${verb}.after`]),

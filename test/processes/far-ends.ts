@@ -140,6 +140,7 @@ export function scriptedWriter(
         ledger: [],
         summary,
       }
+      pass('handoff.written')
       return { kind: 'written', handoff, tokens: 60 }
     },
   }

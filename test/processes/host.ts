@@ -4,17 +4,15 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { operationId, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { type AgentOptions, LIMITS } from './agent-options.ts'
 import { agentOf } from './courier.ts'
 import { LOGS } from './far-ends.ts'
 import { openPlace, type Place } from './place.ts'
+import { bundledProgram, type Program } from './program.ts'
 
-const AGENT = join(import.meta.dirname, 'agent.ts')
-const PLANT = pathToFileURL(join(import.meta.dirname, 'plant.ts')).href
-/** Compiled once for all: a process then starts in a fifth of a second instead of a whole one. */
+/** Compiled once for all; a process that is killed keeps nothing of what it compiled. */
 const COMPILED = join(tmpdir(), 'throughline-compiled')
 // A killed process leaves its pages to the kernel, so a disk in memory proves the same.
 const MEMORY_DISK = '/dev/shm'
@@ -30,12 +28,14 @@ export class Host {
   readonly folder: string
   readonly place: Place
   readonly sessions: readonly string[]
+  readonly #program: Program
   readonly #lives: Life[] = []
 
-  private constructor(folder: string, sessions: readonly string[], place: Place) {
-    this.folder = folder
-    this.place = place
-    this.sessions = sessions
+  private constructor(parts: Pick<Host, 'folder' | 'sessions' | 'place'>, program: Program) {
+    this.folder = parts.folder
+    this.place = parts.place
+    this.sessions = parts.sessions
+    this.#program = program
   }
 
   static async make(
@@ -45,7 +45,8 @@ export class Host {
     const root = where === 'memory' && existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir()
     const folder = mkdtempSync(join(root, 'throughline-agents-'))
     const file: Place = { kind: 'sqlite', path: join(folder, 'store.db') }
-    const host = new Host(folder, sessions, typeof where === 'string' ? file : where)
+    const place = typeof where === 'string' ? file : where
+    const host = new Host({ folder, sessions, place }, await bundledProgram())
     for (const file of LOGS) writeFileSync(join(host.folder, file), '')
     await host.using(async (store) => {
       for (const id of sessions) {
@@ -72,12 +73,12 @@ export class Host {
     const { NODE_OPTIONS: _, ...env } = process.env
     const isPlanted = failpoint !== undefined || mutant !== undefined
     const told: AgentOptions = { ...options, folder: this.folder, place: this.place }
-    const child = spawn(process.execPath, [AGENT, JSON.stringify(told)], {
+    const child = spawn(process.execPath, [this.#program.agent, JSON.stringify(told)], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: {
         ...env,
         NODE_COMPILE_CACHE: COMPILED,
-        ...(isPlanted && { NODE_OPTIONS: `--import=${PLANT}` }),
+        ...(isPlanted && { NODE_OPTIONS: `--import=${this.#program.plant}` }),
         ...(failpoint !== undefined && { FAILPOINT: failpoint }),
         ...(mutant !== undefined && { AGENT_MUTANT: mutant }),
       },

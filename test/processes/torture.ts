@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findingsOf } from './checker.ts'
 import { FAILPOINTS } from './failpoints.ts'
-import { runStorm, type Storm, seeded } from './storm.ts'
+import { runStorm, type Storm, type StormEnd, seeded } from './storm.ts'
 
 /**
- * `npm run torture -- --kills N [--resume]`: storms of 1, 4, 9 and 13 processes, one after another,
- * until so many processes were killed, counted over all runs that were resumed. One line per hundred
- * kills; the last line is the verdict. A storm that finds something leaves its folder behind.
+ * `npm run torture -- --kills N [--resume]`: storms of 1, 4, 9 and 13 processes, two beside each
+ * other (one comes to rest while the other one kills), until so many processes were killed, counted
+ * over all runs that were resumed. One line per hundred kills; the last line is the verdict. A storm
+ * that finds something leaves its folder behind.
  */
 interface Progress {
   readonly kills: number
@@ -39,8 +40,10 @@ const NOTHING: Progress = {
 }
 
 const PROCESSES = [4, 13, 1, 9]
-const KILLS_PER_STORM = 50
-const FAILPOINTS_PER_STORM = 15
+// Coming to rest costs the same after 50 kills as after 150.
+const KILLS_PER_STORM = 150
+const FAILPOINTS_PER_STORM = 45
+const STORMS_AT_ONCE = 2
 const FILE = join(import.meta.dirname, '..', '..', '.throughline', 'torture.json')
 
 const { values } = parseArgs({
@@ -53,37 +56,51 @@ const { values } = parseArgs({
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 let progress = values.resume ? read() : NOTHING
-while (progress.kills < Number(values.kills)) {
-  const before = progress
-  progress = await weather(progress)
-  keep(progress)
-  if (Math.floor(progress.kills / 100) > Math.floor(before.kills / 100)) console.log(line(progress))
-}
+let begun = progress.storms
+await Promise.all(Array.from({ length: STORMS_AT_ONCE }, rage))
 console.log(sentence(progress))
 process.exitCode = harm(progress) === 0 ? 0 : 1
 
-async function weather(before: Progress): Promise<Progress> {
-  const { storms } = before
+async function rage(): Promise<void> {
+  while (progress.kills < Number(values.kills)) {
+    const storm = begun++
+    const end = await weather(storm)
+    const before = progress
+    progress = sum(before, end)
+    keep(progress)
+    if (Math.floor(progress.kills / 100) > Math.floor(before.kills / 100)) {
+      console.log(line(progress))
+    }
+  }
+}
+
+async function weather(storms: number): Promise<StormEnd> {
   const first = storms * FAILPOINTS_PER_STORM
   const failpoints = Array.from(
     { length: FAILPOINTS_PER_STORM },
     (_, index) => FAILPOINTS[(first + index) % FAILPOINTS.length] ?? '',
   )
-  const { verdict, kills, folder, remove } = await runStorm({
+  const end = await runStorm({
     processes: PROCESSES[storms % PROCESSES.length] ?? 1,
     kills: KILLS_PER_STORM,
     failpoints,
     random: seeded(storms + 1),
     where: place(values.where),
   })
-  const findings = findingsOf(verdict)
-  if (findings.length === 0) await remove()
-  else
-    console.log([`storm ${storms + 1}, kept in ${folder}:`, ...findings.slice(0, 20)].join('\n  '))
+  const findings = findingsOf(end.verdict)
+  if (findings.length === 0) await end.remove()
+  else {
+    const told = [`storm ${storms + 1}, kept in ${end.folder}:`, ...findings.slice(0, 20)]
+    console.log(told.join('\n  '))
+  }
+  return end
+}
+
+function sum(before: Progress, { verdict, kills }: StormEnd): Progress {
   const { lost, duplicated, reordered, idsChanged, broken, counts } = verdict
   return {
     kills: before.kills + kills,
-    storms: storms + 1,
+    storms: before.storms + 1,
     lost: before.lost + lost.length,
     duplicated: before.duplicated + duplicated.length,
     reordered: before.reordered + reordered.length,
@@ -99,7 +116,7 @@ async function weather(before: Progress): Promise<Progress> {
 /** `memory`, `disk`, or the URL of a PostgreSQL server, where each storm gets a schema of its own. */
 function place(where: string): NonNullable<Storm['where']> {
   if (where === 'memory' || where === 'disk') return where
-  return { kind: 'postgres', url: where, schema: `torture_${Date.now().toString(36)}` }
+  return { kind: 'postgres', url: where, schema: `torture_${Date.now().toString(36)}_${begun}` }
 }
 
 function harm({ lost, duplicated, reordered, idsChanged, broken }: Progress): number {

@@ -5,7 +5,7 @@ import type { HandoffWriter } from '../../src/session/handoff.ts'
 import type { LeaseTimes } from '../../src/session/runner.ts'
 import { SESSION_SETTINGS, type SessionSettings } from '../../src/session/state.ts'
 import type { Store } from '../../src/store/contract.ts'
-import type { Limits } from '../../src/store/rows.ts'
+import type { Limits, RunnerRow } from '../../src/store/rows.ts'
 import { RULES, type Rules } from '../../src/store/rules/rules.ts'
 import type { StepRunner, ToolRunner } from '../../src/turn/step.ts'
 
@@ -26,6 +26,8 @@ export interface Composition {
   readonly writer: (writer: HandoffWriter) => HandoffWriter
   /** Which clock leases are counted with; a wrong answer is a planted bug. */
   readonly leaseClock: 'monotonic' | 'wall'
+  /** What a process makes of the truth about another one. */
+  readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
   /** Where one life of a process keeps its audit lines. */
   readonly audit?: () => AuditWriter
 }
@@ -52,6 +54,8 @@ export const COMPOSITION: Composition = {
     idleCompactionMs: 6_000,
     retryMs: 100,
     retryMsMax: 4_000,
+    modelRetryMs: 100,
+    modelRetryMsMax: 4_000,
     attemptsPerWindow: 10,
     attemptWindowMs: 30_000,
   },
@@ -62,4 +66,5 @@ export const COMPOSITION: Composition = {
   tools: (tools) => tools,
   writer: (writer) => writer,
   leaseClock: 'monotonic',
+  isGone: (_row, isDead) => isDead,
 }

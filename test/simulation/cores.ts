@@ -2,21 +2,38 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Tally, tallyUp } from './tally.ts'
 
-/** Runs seeds on every core, each its share. */
-export async function runOnAllCores(from: number, count: number): Promise<Tally> {
-  const workers = Math.max(1, availableParallelism())
-  const share = Math.ceil(count / workers)
-  const shares = Array.from({ length: workers }, (_, index) => {
-    const first = from + index * share
-    return { from: first, count: Math.max(0, Math.min(share, from + count - first)) }
-  })
-  return tallyUp(await Promise.all(shares.map(runWorker)))
+/** Workers that run seeds, each its share. They load the code once, whatever is edited meanwhile. */
+export class Cores {
+  readonly #workers: readonly Worker[]
+
+  constructor(count: number = availableParallelism()) {
+    this.#workers = Array.from(
+      { length: Math.max(1, count) },
+      () => new Worker(new URL('./seed-worker.ts', import.meta.url)),
+    )
+  }
+
+  async run(from: number, count: number): Promise<Tally> {
+    const share = Math.ceil(count / this.#workers.length)
+    const shares = this.#workers.map((worker, index) => {
+      const first = from + index * share
+      return ask(worker, { from: first, count: Math.max(0, Math.min(share, from + count - first)) })
+    })
+    return tallyUp(await Promise.all(shares))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+  }
 }
 
-function runWorker(workerData: { from: number; count: number }): Promise<Tally> {
+function ask(worker: Worker, share: { from: number; count: number }): Promise<Tally> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./seed-worker.ts', import.meta.url), { workerData })
-    worker.on('message', resolve)
-    worker.on('error', reject)
+    worker.once('error', reject)
+    worker.once('message', (tally: Tally) => {
+      worker.off('error', reject)
+      resolve(tally)
+    })
+    worker.postMessage(share)
   })
 }

@@ -1,9 +1,10 @@
 import { checkEntry } from '../../src/store/chain.ts'
+import type { AdoptSession } from '../../src/store/commits.ts'
 import type { Lease } from '../../src/store/contract.ts'
 import type { Entry, MailRow, SessionRow } from '../../src/store/rows.ts'
 import type { Change } from '../../src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
-import { expectedTokens, foldShadow, Shadow, wordsOfEntry } from './shadow.ts'
+import { expectedTokens, foldShadow, handoffOf, Shadow, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
 
 /** Laws about what is written: transcript, mailbox, session row. */
@@ -20,6 +21,10 @@ export class EntryLaws {
 
   observe(observed: Observed, change: Change): void {
     const { verb, request } = observed
+    if (verb === 'adoptSession') {
+      this.#adopted(observed, change)
+      return
+    }
     for (const { before, after } of change.sessions ?? []) {
       if (before === null) this.#born(observed, change, after)
       const shadow = this.#shadows.get(after.id)
@@ -84,12 +89,41 @@ export class EntryLaws {
 
   #born({ verb }: Observed, change: Change, row: SessionRow): void {
     if (this.#shadows.has(row.id)) this.#bad('I5', `session id ${row.id} was used again`)
-    const isBirth = verb === 'createSession' || verb === 'startAfresh'
+    const isBirth = verb === 'createSession' || verb === 'startAfresh' || verb === 'adoptSession'
     const line = (change.audit ?? []).find(
       (audit) => audit.kind === 'session created' && audit.sessionId === row.id,
     )
     if (!isBirth || line === undefined) this.#bad('I30', `session ${row.id} was born by ${verb}`)
     this.#shadows.set(row.id, new Shadow(row))
+  }
+
+  /** One file makes one session, the one it tells of, as it was (I30). */
+  #adopted(observed: Observed, change: Change): void {
+    const { session, entries } = observed.request as AdoptSession
+    for (const { after } of change.sessions ?? []) {
+      if (after.id !== session.id) this.#bad('I30', `${session.id} was imported as ${after.id}`)
+      this.#born(observed, change, after)
+      const shadow = this.#shadows.get(after.id)
+      if (shadow === undefined) continue
+      const { fence, tailHash, seen, turn, openCalls } = after
+      Object.assign(shadow, { fence, tailHash, seen, turn })
+      shadow.isRunning = after.turnState === 'running'
+      for (const call of openCalls) shadow.openCalls.add(call)
+      for (const { mail } of change.mail ?? []) {
+        const { number, lane, control, turnAt, body, state } = mail
+        shadow.mail.push({ number, lane, control, turnAt, body, state, entry: null })
+      }
+      for (const { entry } of change.entries ?? []) {
+        const { number, kind, tokens, operation } = entry
+        const words = wordsOfEntry(entry)
+        shadow.entries.push({ number, kind, tokens, fence: entry.fence, operation, entry, words })
+        if (entry.kind !== 'input') continue
+        const mail = shadow.mail[entry.meta.mail - 1]
+        if (mail !== undefined) mail.entry = number
+        shadow.lastOfLane[entry.meta.lane] = entry.meta.mail
+      }
+      if (shadow.tail !== entries.length) this.#bad('I19', `${after.id} was not imported whole`)
+    }
   }
 
   #acquired({ request, outcome }: Observed): void {
@@ -206,7 +240,11 @@ export class EntryLaws {
         this.#turnEnded(shadow, entry, verb, change)
         break
       case 'settings':
-        for (const { after } of change.sessions ?? []) shadow.policies.add(after.policy)
+        for (const { after } of change.sessions ?? []) {
+          shadow.policies.add(after.policy)
+          shadow.limitsFrom(entry.number, after.limits)
+        }
+        if (wordsOfEntry(entry).length > 0) this.#world.count('system text')
         break
       default:
         break
@@ -254,8 +292,7 @@ export class EntryLaws {
       }
     }
     if (covers > shadow.seen) this.#bad('I10', `covers ${covers}, seen is ${shadow.seen}`)
-    const below =
-      folded.effective?.entry.kind === 'compaction' ? folded.effective.entry.meta.previous : 0
+    const below = handoffOf(folded.effective?.entry)?.previous ?? 0
     const expected = by === 'rewrite' ? below : (folded.effective?.number ?? 0)
     if (previous !== expected) this.#bad('I12', `stands on ${previous}, not on ${expected}`)
     const grows = by === 'rewrite' ? covers === folded.covers : covers > folded.covers
@@ -264,7 +301,7 @@ export class EntryLaws {
     if (word !== `handoff ${shadow.id} ${entry.operation} ${covers}`) {
       this.#bad('I21', `the handoff of ${shadow.id} says "${word}"`)
     }
-    if (entry.tokens > this.#world.composition.limits.handoffTokens) {
+    if (entry.tokens > shadow.limitsAt().handoffTokens) {
       this.#bad('I13', `a handoff of ${entry.tokens} tokens`)
     }
     if (shadow.openCalls.size > 0) this.#world.count('compaction committed with open calls')
@@ -280,12 +317,11 @@ export class EntryLaws {
     const folded = foldShadow(shadow, shadow.tail)
     const undone = folded.effective?.entry
     if (entry.meta.target !== undone?.number) this.#bad('I12', 'reverted what is not in effect')
-    const below =
-      undone?.kind === 'compaction' ? shadow.entries[undone.meta.previous - 1] : undefined
-    const covers = below?.entry.kind === 'compaction' ? below.entry.meta.covers : 0
-    const { limits } = this.#world.composition
+    const below = shadow.entries[(handoffOf(undone)?.previous ?? 0) - 1]
+    const covers = handoffOf(below?.entry)?.covers ?? 0
+    const limits = shadow.limitsAt()
     const without = { ...folded, effective: below ?? null, covers }
-    const tokens = expectedTokens(shadow, shadow.tail, limits, without)
+    const tokens = expectedTokens(shadow, shadow.tail, without)
     if (tokens > limits.hardTokens - limits.inputTokens) this.#bad('I33', `${tokens} by a revert`)
   }
 
@@ -304,11 +340,15 @@ export class EntryLaws {
       }
     }
     const said = shadow.entries.at(-1)
-    const isFull = said?.words.includes('assistant (no answer: context-overflow)') === true
+    const isFull = said?.words.includes('and nothing is left to compact') === true
     if (ended === 'failed' && isFull && !this.overflows.has(`${shadow.id} ${turn}`)) {
       this.#bad('I33', `turn ${turn} was given up for want of room`)
     }
-    const isAsked = shadow.mail.some((mail) => mail.lane === 'user' && mail.entry !== null)
+    // An erased message no longer says where its answer goes.
+    const isAsked = shadow.mail.some(
+      ({ lane, entry: at }) =>
+        lane === 'user' && at !== null && shadow.entries[at - 1]?.entry.body !== null,
+    )
     if (ended === 'answered' && isAsked && (change.replies ?? []).length === 0) {
       this.#bad('I31', `turn ${turn} was answered to nobody`)
     }

@@ -5,12 +5,13 @@ import type { AuditRow, OperationRow, ReplyRow } from '../../src/store/rows.ts'
 import type { Change } from '../../src/store/rules/ruling.ts'
 import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
 import { EntryLaws } from './entry-laws.ts'
+import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'
 import { emptyHandoff } from './scripted.ts'
 import { expectedTokens, foldShadow, type Shadow } from './shadow.ts'
 import type { Life } from './sim-process.ts'
 import { StepLaws } from './step-laws.ts'
-import type { World } from './world.ts'
+import { WALL_START, type World } from './world.ts'
 
 export interface Observed<Verb extends CommitVerb = CommitVerb> {
   readonly verb: Verb
@@ -26,14 +27,16 @@ export interface Observed<Verb extends CommitVerb = CommitVerb> {
 export class Laws {
   readonly #world: World
   readonly #entries: EntryLaws
+  readonly #keeping: KeepingLaws
   readonly #steps: StepLaws
   readonly shadows = new Map<string, Shadow>()
   readonly #phases = new Map<string, Set<string>>()
-  readonly #beats = new Map<string, number>()
+  readonly #beats = new Map<string, { at: number; process: number }>()
   /** (source, key) -> where it was acknowledged to be. */
   readonly acks = new Map<string, { sessionId: string; mail: number; body: string }>()
   readonly #sends = new Map<string, { claimant: string | null; hasFailed: boolean }>()
   readonly #lastSent = new Map<string, number>()
+  readonly #putOff = new Set<string>()
   /** What the writer gave, by operation. */
   readonly #given = new Map<string, number>()
   readonly poison = new Set<string>()
@@ -42,6 +45,7 @@ export class Laws {
   constructor(world: World) {
     this.#world = world
     this.#entries = new EntryLaws(world, this.shadows)
+    this.#keeping = new KeepingLaws(world, this.shadows)
     this.#steps = new StepLaws(world, this.shadows, this.poison)
   }
 
@@ -58,15 +62,18 @@ export class Laws {
     }
     this.#observeRunners(observed, change)
     this.#entries.observe(observed, change)
+    this.#keeping.observe(observed, change)
     this.#observeOperations(change)
+    this.#observeOutbox(change)
     for (const row of change.audit ?? []) this.#observeAudit(row)
     compareRows(this.#world, this.shadows, change)
   }
 
   /** Nothing is refused without a cause: a paid step thrown away is a loss too (I12). */
   #observeRefusal({ verb, request, outcome }: Observed): void {
-    if (outcome.kind !== 'superseded' || !('by' in outcome)) return
     const world = this.#world
+    if (outcome.kind === 'limits-refused') world.count('settings refused')
+    if (outcome.kind !== 'superseded' || !('by' in outcome)) return
     world.count(`superseded ${verb}`)
     world.count('superseded commit')
     const { lease, tail } = request as { lease?: Lease; tail?: Tail }
@@ -77,17 +84,19 @@ export class Laws {
     if (isHeld && isAtTail) world.violate('I12', `${verb} was refused without a cause`)
   }
 
-  /** A runner is dismissed only when its beat has stood still for its whole lease (I25). */
+  /** A runner is dismissed when its beat stood still for its whole lease, or it is dead (I25). */
   #observeRunners({ verb }: Observed, change: Change): void {
     const { timeline, composition } = this.#world
     for (const { id, after } of change.runners ?? []) {
-      if (after !== null) this.#beats.set(id, timeline.now)
+      if (after !== null) this.#beats.set(id, { at: timeline.now, process: after.process })
       else if (verb === 'dismissRunner') {
-        const still = timeline.now - (this.#beats.get(id) ?? 0)
+        const beat = this.#beats.get(id)
+        const still = timeline.now - (beat?.at ?? 0)
         this.#world.count('runner dismissed')
-        if (still < composition.lease.leaseMs) {
+        if (still >= composition.lease.leaseMs) continue
+        if (this.#world.living.has(beat?.process ?? 0)) {
           this.#world.violate('I25', `runner ${id} dismissed ${still} ms behind its last beat`)
-        }
+        } else this.#world.count('dead runner dismissed at once')
       }
     }
   }
@@ -121,13 +130,12 @@ export class Laws {
   /** A handoff that was fit to be installed is not refused for what arrived behind it (I13). */
   #observeFailure(shadow: Shadow, row: OperationRow): void {
     const tokens = this.#given.get(row.id)
-    const { limits } = this.#world.composition
+    const limits = shadow.limitsAt()
     if (tokens === undefined || row.result['reason'] === 'closing') return
     const folded = foldShadow(shadow, shadow.tail)
     const covered = { ...folded, effective: null, covers: Math.max(folded.covers, row.covers) }
     const range =
-      expectedTokens(shadow, shadow.tail, limits, folded) -
-      expectedTokens(shadow, shadow.tail, limits, covered)
+      expectedTokens(shadow, shadow.tail, folded) - expectedTokens(shadow, shadow.tail, covered)
     if (tokens <= limits.handoffTokens && tokens < range && row.by !== 'rewrite') {
       const { id } = row
       this.#world.violate('I13', `${id} had ${tokens} tokens for ${range} and was refused`)
@@ -173,6 +181,19 @@ export class Laws {
     }
     known.add(key)
     if (isTerminal) known.add('ended')
+  }
+
+  /** A clock that jumped puts replies off by hours; they are sent all the same, and soon (I25). */
+  #observeOutbox(change: Change): void {
+    const { timeline } = this.#world
+    for (const { sessionId, number, state, dueAt } of change.replies ?? []) {
+      const id = `${sessionId} ${number}`
+      const isLate = dueAt > WALL_START + timeline.now + 600_000
+      if (state === 'waiting' && isLate) this.#putOff.add(id)
+      if (state === 'sent' && this.#putOff.delete(id)) {
+        this.#world.count('reply put off by a jumped clock')
+      }
+    }
   }
 
   withdrawn(sessionId: string, mail: number): void {

@@ -1,46 +1,92 @@
-import { runOnAllCores } from './cores.ts'
+import { parseArgs } from 'node:util'
+import { Cores } from './cores.ts'
+import { addTally, keepRecord, readRecord, type SimulationRecord } from './record.ts'
 import { runSeed } from './run.ts'
-import { missingCounters } from './tally.ts'
+import { missingCounters, runSeeds, type Tally, tallyUp } from './tally.ts'
+
+/** Often enough that a run which is ended loses little, seldom enough that nobody waits for it. */
+const SEEDS_PER_ROUND = 5_000
 
 /**
- * `npm run sim -- --seeds N --from M`: N seeds from M on, over all cores. `--seed N --trace` runs
- * one and tells every event. The last line is `N seeds, V violations`.
+ * `npm run sim -- --seeds N --from M`: N seeds from M on, over all cores or `--cores K`. With
+ * `--resume` N is the total over all resumed runs: seeds 1 to N, going on where the last run ended.
+ * `--seed N --trace` runs one and tells every event. The last line is `N seeds, V violations`.
  */
-const args = process.argv.slice(2)
-const seed = numberOf('--seed')
-if (seed === undefined) await runMany(numberOf('--from') ?? 1, numberOf('--seeds') ?? 10_000)
-else await runOne(seed)
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    cores: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    resume: { type: 'boolean', default: false },
+  },
+})
+const count = wholeNumber('--seeds', values.seeds)
+const cores = values.cores === undefined ? undefined : wholeNumber('--cores', values.cores)
 
-function numberOf(name: string): number | undefined {
-  const at = args.indexOf(name)
-  if (at < 0) return undefined
-  const number = Number(args[at + 1])
+if (values.seed !== undefined) await runOne(wholeNumber('--seed', values.seed))
+else if (values.resume) await resume()
+else await runMany(wholeNumber('--from', values.from))
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text)
   if (Number.isInteger(number) && number >= 0) return number
-  console.error(`${name} takes a whole number, found ${args[at + 1]}.`)
+  console.error(`${name} takes a whole number, found ${text}.`)
   process.exit(2)
 }
 
 async function runOne(only: number): Promise<void> {
-  const { violations, trace } = await runSeed(only, undefined, args.includes('--trace'))
+  const { violations, trace } = await runSeed(only, undefined, values.trace)
   if (trace.length > 0) console.log(trace.join('\n'))
   for (const { law, message } of violations) console.log(`${law}: ${message}`)
   end(1, violations.length === 0 ? 0 : 1)
 }
 
-async function runMany(from: number, count: number): Promise<void> {
+async function runMany(from: number): Promise<void> {
   const startedAt = performance.now()
-  const tally = await runOnAllCores(from, count)
+  const workers = new Cores(cores)
+  const tally = await workers.run(from, count)
+  await workers.close()
   const seconds = (performance.now() - startedAt) / 1000
   for (const [name, value] of [...tally.counters].sort()) console.log(`  ${name}: ${value}`)
   const missing = missingCounters(tally)
   for (const name of missing) console.log(`never happened: ${name}`)
-  for (const { seed: bad, law, message } of tally.violations) {
-    console.log(`${law}: ${message}\n  replay: npm run sim -- --seed ${bad} --trace`)
-  }
-  const next = from + count
+  tell(tally.violations)
   const rate = (count / seconds).toFixed(0)
-  console.log(`${rate} seeds/s, ${tally.events} events; go on with --from ${next}`)
+  console.log(`${rate} seeds/s, ${tally.events} events; go on with --from ${from + count}`)
   end(count, tally.violations.length, missing.length)
+}
+
+async function resume(): Promise<void> {
+  const workers = new Cores(cores)
+  let record = await withoutMended(readRecord())
+  while (record.seeds < count) {
+    const startedAt = performance.now()
+    const from = record.seeds + 1
+    const tally = await workers.run(from, Math.min(SEEDS_PER_ROUND, count - record.seeds))
+    record = addTally(record, from, tally)
+    keepRecord(record)
+    tell(tally.violations)
+    const rate = ((tally.seeds * 1000) / (performance.now() - startedAt)).toFixed(0)
+    console.log(`${record.seeds} seeds, ${rate}/s, ${record.soundSince} since the last violation`)
+  }
+  await workers.close()
+  tell(record.violations)
+  end(record.seeds, record.violations.length)
+}
+
+/** A violation counts until its seed has been seen to keep every law. */
+async function withoutMended(before: SimulationRecord): Promise<SimulationRecord> {
+  const again: Tally[] = []
+  for (const { seed } of before.violations) again.push(await runSeeds(seed, 1))
+  return { ...before, violations: tallyUp(again).violations }
+}
+
+function tell(violations: Tally['violations']): void {
+  for (const { seed, law, message } of violations) {
+    console.log(`${law}: ${message}\n  replay: npm run sim -- --seed ${seed} --trace`)
+  }
 }
 
 function end(seeds: number, violations: number, missing = 0): void {

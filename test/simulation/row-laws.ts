@@ -10,7 +10,8 @@ export function compareRows(
 ): void {
   for (const { after } of change.sessions ?? []) {
     const shadow = shadows.get(after.id)
-    if (shadow === undefined) continue
+    // A tombstone says nothing about what was: its pins are erased with the rest.
+    if (shadow === undefined || after.state === 'gone') continue
     const folded = foldShadow(shadow, shadow.tail)
     const pairs: readonly (readonly [string, unknown, unknown])[] = [
       ['tail', after.tail, shadow.tail],
@@ -31,8 +32,9 @@ export function compareRows(
       if (found !== expected)
         world.violate('I9', `${name} of ${after.id}: row ${found}, entries ${expected}`)
     }
-    const pinned = [...folded.pins.values()].reduce((sum, pin) => sum + pin.tokens, 0)
-    if (pinned > after.limits.pinTokens) world.violate('I33', `${pinned} tokens of pins`)
+    const fixed = [...folded.pins.values(), ...(folded.settings === null ? [] : [folded.settings])]
+    const tokens = fixed.reduce((sum, each) => sum + each.tokens, 0)
+    if (tokens > after.limits.pinTokens) world.violate('I33', `${tokens} tokens of fixed parts`)
     for (const mail of shadow.mail) {
       if (mail.lane === 'control' || mail.state !== 'admitted') continue
       const isSettled = mail.number <= after.settled[mail.lane]

@@ -1,6 +1,7 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { runSeeds } from './tally.ts'
 
-/** A share of the seeds on a core of its own. */
-const { from, count } = workerData as { from: number; count: number }
-parentPort?.postMessage(await runSeeds(from, count))
+/** Shares of the seeds, one after another, on a core of its own. */
+parentPort?.on('message', async ({ from, count }: { from: number; count: number }) => {
+  parentPort?.postMessage(await runSeeds(from, count))
+})

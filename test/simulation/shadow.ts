@@ -1,6 +1,13 @@
 import { isObject, type JsonValue } from '../../src/base/json.ts'
 import type { Message } from '../../src/message/message.ts'
-import type { Entry, Limits, MailRow, OperationRow, SessionRow } from '../../src/store/rows.ts'
+import type {
+  CompactionMeta,
+  Entry,
+  Limits,
+  MailRow,
+  OperationRow,
+  SessionRow,
+} from '../../src/store/rows.ts'
 
 /**
  * What a session must look like, kept by the laws alone and by other means than the store's: from
@@ -49,8 +56,14 @@ export class Shadow {
   readonly claims: number[] = []
   recoveredAt = 0
   isDeleted = false
+  /** The tail behind the newest erasure: contexts up to there cannot be shown again. */
+  erasedAt = 0
+
+  /** Which limits hold from which entry on. */
+  readonly #limits: { readonly from: number; readonly limits: Limits }[]
 
   constructor(row: SessionRow) {
+    this.#limits = [{ from: 0, limits: row.limits }]
     this.id = row.id
     this.birth = row.birth
     this.tailHash = row.tailHash
@@ -60,6 +73,16 @@ export class Shadow {
   get tail(): number {
     return this.entries.length
   }
+
+  limitsFrom(from: number, limits: Limits): void {
+    this.#limits.push({ from, limits })
+  }
+
+  limitsAt(upto: number = this.tail): Limits {
+    const present = this.#limits.findLast(({ from }) => from <= upto)
+    if (present === undefined) throw new Error(`${this.id} has no limits at ${upto}.`)
+    return present.limits
+  }
 }
 
 export interface Folded {
@@ -67,6 +90,13 @@ export interface Folded {
   readonly effective: ShadowEntry | null
   readonly covers: number
   readonly pins: ReadonlyMap<string, ShadowEntry>
+  readonly settings: ShadowEntry | null
+}
+
+/** What an entry says about the handoff that it brings, if it brings one. */
+export function handoffOf(entry: Entry | undefined): CompactionMeta | null {
+  if (entry?.kind === 'compaction') return entry.meta
+  return entry?.kind === 'erasure' ? entry.meta.replaces : null
 }
 
 /** Decision 1 by the shortest way: walk over everything. */
@@ -74,29 +104,33 @@ export function foldShadow(shadow: Shadow, upto: number): Folded {
   let base = 0
   let effective = 0
   const pins = new Map<string, ShadowEntry>()
+  let settings: ShadowEntry | null = null
   for (let index = 0; index < upto; index++) {
     const each = shadow.entries[index]
     if (each === undefined) break
     const { entry } = each
-    if (entry.kind === 'compaction') effective = base = each.number
-    else if (entry.kind === 'revert') {
+    if (entry.kind === 'settings') settings = each
+    else if (entry.kind === 'compaction') effective = base = each.number
+    else if (entry.kind === 'erasure') {
       base = each.number
-      const undone = shadow.entries[entry.meta.target - 1]?.entry
-      effective = undone?.kind === 'compaction' ? undone.meta.previous : 0
+      if (entry.meta.replaces !== null) effective = each.number
+    } else if (entry.kind === 'revert') {
+      base = each.number
+      effective = handoffOf(shadow.entries[entry.meta.target - 1]?.entry)?.previous ?? 0
     } else if (entry.kind === 'pin') {
       pins.delete(entry.meta.name)
       if (entry.meta.change === 'set') pins.set(entry.meta.name, each)
     }
   }
   const head = shadow.entries[effective - 1]
-  const covers = head?.entry.kind === 'compaction' ? head.entry.meta.covers : 0
-  return { base, effective: head ?? null, covers, pins }
+  const covers = handoffOf(head?.entry)?.covers ?? 0
+  return { base, effective: head ?? null, covers, pins, settings }
 }
 
 /** What a context as of `upto` must say, in order. */
 export function expectedWords(shadow: Shadow, upto: number): string[] {
-  const { effective, covers, pins } = foldShadow(shadow, upto)
-  const words = [...pins.values()].flatMap((pin) => pin.words)
+  const { effective, covers, pins, settings } = foldShadow(shadow, upto)
+  const words = [...(settings?.words ?? []), ...[...pins.values()].flatMap((pin) => pin.words)]
   if (effective !== null) words.push(...effective.words)
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
@@ -113,13 +147,13 @@ export function isMessage({ kind }: Pick<ShadowEntry, 'kind'>): boolean {
 export function expectedTokens(
   shadow: Shadow,
   upto: number,
-  limits: Limits,
   /** Something else than what is in effect, to ask what would be. */
   folded: Folded = foldShadow(shadow, upto),
 ): number {
-  const { effective, covers, pins } = folded
-  let tokens = effective?.tokens ?? 0
+  const { effective, covers, pins, settings } = folded
+  let tokens = (effective?.tokens ?? 0) + (settings?.tokens ?? 0)
   for (const pin of pins.values()) tokens += pin.tokens
+  const limits = shadow.limitsAt(upto)
   let share = limits.stepTokens
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
@@ -136,7 +170,8 @@ export function expectedTokens(
 }
 
 export function wordsOfEntry(entry: Entry): readonly string[] {
-  const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+  if (entry.body === null) return wordsOfErased(entry)
+  const body = JSON.parse(entry.body) as JsonValue
   switch (entry.kind) {
     case 'input':
       return isObject(body) ? wordsOf(body['message'] as unknown as Message) : []
@@ -145,9 +180,28 @@ export function wordsOfEntry(entry: Entry): readonly string[] {
     case 'result':
       return [`result ${entry.meta.call} ${String(body)}`]
     case 'compaction':
+    case 'erasure':
       return isObject(body) ? [`handoff ${String(body['summary'])}`] : []
     case 'pin':
       return [`system ${String(body)}`]
+    case 'settings':
+      return isObject(body) && typeof body['system'] === 'string'
+        ? [`system ${body['system']}`]
+        : []
+    default:
+      return []
+  }
+}
+
+/** What was said is gone; that something was said, and which calls were made, is not. */
+function wordsOfErased(entry: Entry): readonly string[] {
+  switch (entry.kind) {
+    case 'input':
+      return ['user [erased]']
+    case 'assistant':
+      return ['assistant [erased]', ...entry.meta.calls.map((call) => `call ${call}`)]
+    case 'result':
+      return [`result ${entry.meta.call} [erased]`]
     default:
       return []
   }

@@ -7,7 +7,7 @@ import { faultyStore } from './faulty-store.ts'
 import type { Laws } from './laws.ts'
 import { scriptedEdge, scriptedSteps, scriptedTools, scriptedWriter } from './scripted.ts'
 import type { Owner } from './timeline.ts'
-import type { World } from './world.ts'
+import { WALL_START, type World } from './world.ts'
 
 /**
  * A process of the simulated host: the real runner and actors over a clock, a store, a model, tools
@@ -29,7 +29,7 @@ export class SimProcess {
     this.#laws = laws
     this.name = name
     this.isClient = isClient
-    this.life = new Life(this)
+    this.life = new Life(this, 0)
     this.#skew = world.hasBadClocks ? world.chance.between(-5_000, 5_000) : 0
     this.store = faultyStore(world, this.life, laws)
   }
@@ -43,7 +43,7 @@ export class SimProcess {
   }
 
   wall(): number {
-    return 1_800_000_000_000 + this.#world.timeline.now + this.#skew
+    return WALL_START + this.#world.timeline.now + this.#skew
   }
 
   jumpClock(byMs: number): void {
@@ -53,7 +53,7 @@ export class SimProcess {
   start(): void {
     const world = this.#world
     const { composition, timeline, chance } = world
-    const life = new Life(this)
+    const life = new Life(this, world.bear())
     this.life = life
     this.store = faultyStore(world, life, this.#laws)
     const clock: Clock = {
@@ -77,8 +77,12 @@ export class SimProcess {
       decisions: composition.decisions,
       audit: composition.audit?.() ?? NO_AUDIT,
       agents: ['main'],
-      host: { boot: 'boot', process: 1 },
+      host: { boot: 'boot', process: life.number },
+      ...(world.isOneHost && {
+        isGone: (row) => composition.isGone(row, !world.living.has(row.process)),
+      }),
       lease: composition.lease,
+      ...(world.isWide && { wantedFor: () => world.wanted }),
       random: () => chance.text(),
       sender: new Sender({
         store,
@@ -106,6 +110,7 @@ export class SimProcess {
 
   #die(forMs: number): void {
     this.life.isDead = true
+    this.#world.living.delete(this.life.number)
     this.#world.timeline.plan(null, forMs, () => this.start())
   }
 
@@ -133,12 +138,15 @@ export class SimProcess {
 /** From a start to a crash or an orderly end. */
 export class Life implements Owner {
   readonly process: SimProcess
+  /** Its process id. */
+  readonly number: number
   isDead = false
   pausedUntil = 0
   isClosing = false
   runner: Runner | null = null
 
-  constructor(process: SimProcess) {
+  constructor(process: SimProcess, number: number) {
     this.process = process
+    this.number = number
   }
 }

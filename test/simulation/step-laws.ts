@@ -8,6 +8,7 @@ import {
   expectedTokens,
   expectedWords,
   foldShadow,
+  handoffOf,
   isMessage,
   type Shadow,
   wordsOf,
@@ -21,7 +22,10 @@ export class StepLaws {
   readonly #shadows: Map<string, Shadow>
   readonly #poison: ReadonlySet<string>
   readonly #toolRuns = new Map<string, number>()
-  readonly #shown = new Map<string, { sessionId: string; upto: number; words: string }>()
+  readonly #shown = new Map<
+    string,
+    { sessionId: string; upto: number; tokens: number; words: string }
+  >()
 
   constructor(world: World, shadows: Map<string, Shadow>, poison: ReadonlySet<string>) {
     this.#world = world
@@ -51,7 +55,7 @@ export class StepLaws {
     const { sessionId, turn, upto, context } = request
     const shadow = this.#held(owner, sessionId, 'a step')
     if (shadow === undefined) return
-    const { limits } = this.#world.composition
+    const limits = shadow.limitsAt(upto)
     if (!shadow.isRunning || shadow.turn !== turn) this.#bad('I11', `a step of turn ${turn}`)
     if (shadow.openCalls.size > 0) this.#bad('I15', 'a step with open calls')
     const words = context.flatMap(wordsOf)
@@ -63,7 +67,7 @@ export class StepLaws {
       this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
     }
     this.#wellFormed(request)
-    const tokens = expectedTokens(shadow, upto, limits)
+    const tokens = expectedTokens(shadow, upto)
     if (tokens + limits.outputTokens > limits.hardTokens) {
       this.#bad('I33', `a context of ${tokens} tokens`)
     }
@@ -83,7 +87,7 @@ export class StepLaws {
     if (inputs.length > 20) this.#world.count('more than 20 items delivered at once')
     this.#world.count('step')
     shadow.isCalling = true
-    this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, words: words.join('\n') })
+    this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, tokens, words: words.join('\n') })
   }
 
   /** Calls and results in pairs, ranks as they must be (I15, I18). */
@@ -138,10 +142,10 @@ export class StepLaws {
     const shadow = this.#held(owner, operation.sessionId, 'a handoff')
     if (shadow === undefined) return
     let earlier = shadow.entries[operation.previous - 1]
-    while (earlier?.entry.kind === 'compaction' && earlier.entry.meta.by === 'digest') {
-      earlier = shadow.entries[earlier.entry.meta.previous - 1]
+    while (handoffOf(earlier?.entry)?.by === 'digest') {
+      earlier = shadow.entries[(handoffOf(earlier?.entry)?.previous ?? 0) - 1]
     }
-    const from = earlier?.entry.kind === 'compaction' ? earlier.entry.meta.covers : 0
+    const from = handoffOf(earlier?.entry)?.covers ?? 0
     const head = shadow.entries.slice(from, operation.covers).filter(isMessage)
     const expected = [...(earlier?.words ?? []), ...head.flatMap((each) => each.words)]
     const given = messages
@@ -178,16 +182,19 @@ export class StepLaws {
   /** Any past context can be built again, byte for byte, from the store alone (decision 1). */
   async replayContexts(): Promise<void> {
     const reads = memoryReads(this.#world.tables)
-    for (const { sessionId, upto, words } of this.#shown.values()) {
+    for (const { sessionId, upto, tokens, words } of this.#shown.values()) {
+      const shadow = this.#shadows.get(sessionId)
+      if (shadow === undefined || shadow.isDeleted || upto < shadow.erasedAt) continue
       const source = reads.readContext({
         sessionId: sessionId as SessionId,
         upto: upto as EntryNumber,
       })
       if (source === null) continue
-      const context = buildContext(source, source.session.limits, upto as EntryNumber)
+      const context = buildContext(source, source.limits, upto as EntryNumber)
       const again = messagesOf(context).flatMap(wordsOf).join('\n')
-      if (again !== words)
+      if (again !== words || context.tokens !== tokens) {
         this.#bad('I9', `context at ${upto} of ${sessionId} cannot be built again`)
+      }
     }
   }
 }

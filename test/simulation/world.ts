@@ -1,7 +1,11 @@
+import type { WantedSettings } from '../../src/session/state.ts'
 import { MemoryTables } from '../../src/store/memory/tables.ts'
 import { Chance } from './chance.ts'
 import type { Composition } from './composition.ts'
 import { Timeline } from './timeline.ts'
+
+/** When a run begins, for clocks that are right. */
+export const WALL_START = 1_800_000_000_000
 
 /** What no crash touches: the store's rows, the far ends, and what was promised to anybody. */
 export class World {
@@ -21,6 +25,20 @@ export class World {
   readonly roughness: number
   /** Skewed and jumping wall clocks, in half of the runs. */
   readonly hasBadClocks: boolean
+  /**
+   * Every third run also erases, imports, attaches files and knows which processes are dead. What
+   * those draw comes from a source of its own: the other runs stay what they were, so that a kept
+   * seed goes on meaning what it was kept for.
+   */
+  readonly isWide: boolean
+  readonly wide: Chance
+  /** Processes on one host can tell at once which of them are dead. */
+  readonly isOneHost: boolean
+  /** What the operator has configured; none: sessions keep what they were born with. */
+  wanted: WantedSettings | undefined
+  /** Process ids of the living. */
+  readonly living = new Set<number>()
+  #processes = 0
 
   #salts = 0
 
@@ -31,10 +49,19 @@ export class World {
     this.trace = isTraced ? [] : null
     this.roughness = this.chance.pick([0.2, 1, 1, 2, 4])
     this.hasBadClocks = this.chance.hits(0.5)
+    this.isWide = seed % 3 === 0
+    this.wide = new Chance(seed ^ 0x2545f491)
+    this.isOneHost = this.isWide && this.wide.hits(0.5)
     this.tables = new MemoryTables({
       clock: () => this.stampWall,
       random: () => `salt ${this.#salts++}`,
     })
+  }
+
+  bear(): number {
+    this.#processes++
+    this.living.add(this.#processes)
+    return this.#processes
   }
 
   count(what: string, by = 1): void {

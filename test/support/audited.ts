@@ -1,42 +1,9 @@
 import type { SessionId } from '../../src/base/ids.ts'
-import type { NewAuditLine } from '../../src/events/line.ts'
 import type { AuditWriter } from '../../src/events/log.ts'
 import { SessionTrail } from '../../src/events/trail.ts'
+import { auditedIntake } from '../../src/runtime/audited-intake.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { InputLane } from '../../src/store/rows.ts'
-
-/** A store that writes the lines of whoever makes sessions and admits messages. */
-export function auditedIntake(store: Store, log: AuditWriter): Store {
-  const born = (sessionId: string, operationId: string, reason: string) =>
-    log.write({ kind: 'session created', sessionId, operationId, entry: 0, reason })
-  return {
-    ...store,
-    async createSession(request) {
-      const outcome = await store.createSession(request)
-      if (outcome.kind === 'created') born(outcome.session.id, request.operation, 'created')
-      return outcome
-    },
-    async startAfresh(request) {
-      const outcome = await store.startAfresh(request)
-      if (outcome.kind === 'started') born(outcome.sessionId, request.operation, 'afresh')
-      return outcome
-    },
-    async admit(request) {
-      const outcome = await store.admit(request)
-      if (outcome.kind === 'admitted') {
-        const { sessionId, mail } = outcome
-        log.write(mailLine('message admitted', sessionId, mail, request.lane))
-      }
-      return outcome
-    },
-    async withdraw(request) {
-      const outcome = await store.withdraw(request)
-      const { sessionId, mail } = request
-      if (outcome.kind === 'withdrawn') log.write(mailLine('message withdrawn', sessionId, mail))
-      return outcome
-    },
-  }
-}
 
 /**
  * The same, and the lines of a session's holder, for tests that use the store without an actor: a
@@ -115,13 +82,4 @@ type Mail = Readonly<Record<InputLane, Map<number, { number: number; lane: Input
 
 function freshMail(): Mail {
   return { user: new Map(), notification: new Map() }
-}
-
-function mailLine(
-  kind: 'message admitted' | 'message withdrawn',
-  sessionId: string,
-  mail: number,
-  reason = 'withdrawn',
-): NewAuditLine {
-  return { kind, sessionId, mailbox: { from: mail, to: mail }, reason }
 }

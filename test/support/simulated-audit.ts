@@ -7,7 +7,7 @@ import type { MemoryTables } from '../../src/store/memory/tables.ts'
 import type { Rows } from '../../src/store/rules/ruling.ts'
 import type { Composition } from '../simulation/composition.ts'
 import { runSeed } from '../simulation/run.ts'
-import { auditedIntake } from './audited.ts'
+import { auditedIntake } from '../../src/runtime/audited-intake.ts'
 
 /** Runs one seed with a log for every life of every process, and judges the logs. */
 export async function auditSeed(seed: number, composition: Composition): Promise<Prover> {

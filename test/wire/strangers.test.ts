@@ -184,6 +184,16 @@ describe('openai, Responses', () => {
     expect(next.output_text).toContain('4711')
   })
 
+  it('finds a compaction in front of the answer once the input is long enough', async () => {
+    const request = {
+      model,
+      input: long,
+      context_management: [{ type: 'compaction', compact_threshold: 10 }],
+    }
+    const final = await openai.responses.stream(request).finalResponse()
+    expect(final.output.map(({ type }) => type)).toEqual(['compaction', 'message'])
+  })
+
   it('knows its errors, an early end and a refusal', async () => {
     const overflow = openai.responses.create({ model: 'small', input: long })
     await expect(overflow).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' })
@@ -214,6 +224,42 @@ describe('anthropic', () => {
   const tools = [{ name: 'read', input_schema: schema }]
   const max_tokens = 4_000
   const thinking = { type: 'enabled' as const, budget_tokens: 1_024 }
+
+  it('compacts on demand or at a size, and answers from the compaction', async () => {
+    const messages = [
+      { role: 'user' as const, content: `Find the number. ${long}` },
+      { role: 'assistant' as const, content: 'The build number is 4711.' },
+      { role: 'user' as const, content: 'Good.' },
+    ]
+    const compaction = { type: 'summarize' as const }
+    const betas = ['compact-2026-09-04']
+    const request = { model, max_tokens, messages, compaction, betas }
+    const compacted = await anthropic.beta.messages.stream(request).finalMessage()
+    expect(compacted.content.map(({ type }) => type)).toEqual(['compaction'])
+    expect(compacted.stop_reason).toBe('compaction')
+    const next = await anthropic.beta.messages.create({
+      model,
+      max_tokens,
+      betas,
+      messages: [
+        { role: 'user', content: 'Go on from here.' },
+        { role: 'assistant', content: compacted.content },
+        { role: 'user', content: 'What was the build number?' },
+      ],
+    })
+    expect(JSON.stringify(next.content)).toContain('4711')
+    const edit = {
+      type: 'compact_20260112' as const,
+      trigger: { type: 'input_tokens' as const, value: 10 },
+    }
+    const edited = await anthropic.beta.messages.create({
+      model,
+      max_tokens,
+      messages,
+      context_management: { edits: [edit] },
+    })
+    expect(edited.content.map(({ type }) => type)).toEqual(['compaction', 'text'])
+  })
 
   it('reads a stream with thoughts, its end and what was used', async () => {
     const stream = anthropic.messages.stream({ model, max_tokens, messages: asked, thinking })

@@ -34,7 +34,17 @@ export function optionsFor(call: ProviderCall): Options {
       }
     case 'anthropic':
       // Tool inputs in fine pieces are a liberty that servers in Anthropic's likeness do not take.
-      return { ...common, providerOptions: { anthropic: { toolStreaming: false } } }
+      return {
+        ...common,
+        providerOptions: {
+          anthropic: {
+            toolStreaming: false,
+            ...(call.compaction !== undefined && {
+              compaction: { type: 'summarize', ...call.compaction },
+            }),
+          },
+        },
+      }
     case 'google':
       return {
         ...common,

@@ -20,6 +20,7 @@ export interface ProviderCall {
   readonly outputTokensMax?: number
   readonly effort?: Effort
   readonly cacheKey?: string
+  readonly compaction?: { readonly instructions: string }
 }
 
 export interface ProviderStream {

@@ -7,6 +7,7 @@ import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { mailState } from '../mail-state.ts'
 import type { Finding } from '../queries.ts'
+import type { AttemptRow } from '../rows.ts'
 import { hasWork } from '../rules/birth.ts'
 import { around, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
@@ -85,6 +86,36 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
         .sort((a, b) => b.at - a.at)
         .slice(0, Math.min(limit, LIST_MAX)),
+    sumAttempts: ({ sessionId, modelRoute, task, host, since }) => {
+      const rows = [...tables.attempts.values()]
+        .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
+        .filter((row) => (task ?? row.task) === row.task && (host ?? row.host) === row.host)
+      const sum = (of: (row: AttemptRow) => number) =>
+        rows.reduce((total, row) => total + of(row), 0)
+      return {
+        attempts: rows.length,
+        inputTokens: sum((row) => row.inputTokens),
+        outputTokens: sum((row) => row.outputTokens),
+        cachedTokens: sum((row) => row.cachedTokens),
+        cost: sum((row) => row.cost ?? 0),
+        unpriced: sum((row) => (row.cost === null ? 1 : 0)),
+      }
+    },
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
+      [...tables.schedules.values()]
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (state ?? row.state) === row.state)
+        .filter((row) => (dueBy === undefined ? row.id > after : row.dueAt <= dueBy))
+        .sort((a, b) => (dueBy === undefined ? 0 : a.dueAt - b.dueAt) || (a.id < b.id ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listNotes: ({ agent, after = '', limit }) =>
+      [...tables.noted.values()]
+        .filter((row) => row.agent === agent && row.id > after)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listTokens: () => [...tables.access.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    findToken: ({ hash }) => tables.tokenOf(hash),
     findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
     search: ({ sessionId, text, limit, neighbours }) => {
       const question = questionWords(text)

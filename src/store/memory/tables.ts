@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import { sha256 } from '../canonical.ts'
 import { hashAudit } from '../chain.ts'
+import type { ErasedUpTo } from '../commits.ts'
 import { handoffOf } from '../fold.ts'
 import type {
   AttemptRow,
@@ -20,6 +21,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Change, Erase, Remains, Rows } from '../rules/ruling.ts'
+import type { NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /** All rows of a memory store: maps by key, and one way to change them. */
 export class MemoryTables implements Rows {
@@ -35,6 +37,9 @@ export class MemoryTables implements Rows {
   readonly routes = new Map<string, RouteRow>()
   readonly blobs = new Map<string, BlobRow>()
   readonly attempts = new Map<OperationId, AttemptRow>()
+  readonly schedules = new Map<string, ScheduleRow>()
+  readonly noted = new Map<string, NoteRow>()
+  readonly access = new Map<string, TokenRow>()
   readonly audit: AuditRow[] = []
   readonly listeners = new Set<() => void>()
   readonly #clock: () => number
@@ -122,27 +127,59 @@ export class MemoryTables implements Rows {
   attempt(id: OperationId): AttemptRow | undefined {
     return this.attempts.get(id)
   }
+  schedule(id: string): ScheduleRow | undefined {
+    return this.schedules.get(id)
+  }
+  waitingSchedules(sessionId: SessionId): number {
+    const rows = [...this.schedules.values()].filter((row) => row.sessionId === sessionId)
+    return rows.filter(({ state }) => state === 'waiting').length
+  }
+  note(agent: string, id: string): NoteRow | undefined {
+    return this.noted.get(key(agent, id))
+  }
+  notes(agent: string): number {
+    return [...this.noted.values()].filter((row) => row.agent === agent).length
+  }
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteRow[] {
+    return [...this.noted.values()].filter(
+      ({ origin }) => origin?.sessionId === sessionId && origin.number === entry,
+    )
+  }
+  token(id: string): TokenRow | undefined {
+    return this.access.get(id)
+  }
+  tokenOf(hash: string): TokenRow | undefined {
+    return [...this.access.values()].find((row) => row.hash === hash)
+  }
+  tokens(): number {
+    return this.access.size
+  }
   stagedBefore(at: number): readonly BlobRow[] {
     return [...this.blobs.values()].filter((blob) => blob.uses === 0 && blob.at < at)
   }
-  remains(sessionId: SessionId, limit: number): Remains {
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
     const of = <Row extends { sessionId: SessionId }>(rows: Map<string, Row>) =>
       [...rows.values()].filter((row) => row.sessionId === sessionId).slice(0, limit)
     return {
       entries: (this.entries.get(sessionId) ?? [])
-        .filter((entry) => entry.body !== null)
+        .filter((entry) => entry.body !== null && entry.number > after.entry)
         .slice(0, limit)
         .map((entry) => entry.number),
       mail: (this.mails.get(sessionId) ?? [])
-        .filter((mail) => mail.body !== null)
+        .filter((mail) => mail.body !== null && mail.number > after.mail)
         .slice(0, limit)
         .map((mail) => mail.number),
       replies: [...this.replies.values()]
-        .filter((reply) => reply.sessionId === sessionId && reply.body !== null)
+        .filter((reply) => reply.sessionId === sessionId && reply.number > after.reply)
+        .filter((reply) => reply.body !== null)
         .slice(0, limit)
         .map((reply) => reply.number),
       blobs: of(this.blobs).map((blob) => blob.hash),
       routes: of(this.routes),
+      schedules: of(this.schedules).map((row) => row.id),
+      notes: [...this.noted.values()]
+        .filter(({ origin }) => origin?.sessionId === sessionId)
+        .slice(0, limit),
     }
   }
 
@@ -175,6 +212,12 @@ export class MemoryTables implements Rows {
       else if (blob !== undefined) this.blobs.set(key(sessionId, hash), { ...blob, uses })
     }
     for (const row of change.attempts ?? []) this.attempts.set(row.id, row)
+    for (const { after } of change.schedules ?? []) this.schedules.set(after.id, after)
+    for (const id of change.schedulesRemoved ?? []) this.schedules.delete(id)
+    for (const { after } of change.notes ?? []) this.noted.set(key(after.agent, after.id), after)
+    for (const { agent, id } of change.notesRemoved ?? []) this.noted.delete(key(agent, id))
+    for (const row of change.tokens ?? []) this.access.set(row.id, row)
+    for (const id of change.tokensRemoved ?? []) this.access.delete(id)
     if (change.erase !== undefined) this.#erase(change.erase)
     for (const draft of change.audit ?? []) {
       const row = { ...draft, cursor: this.audit.length + 1, at }

@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   readonly busyMs: number
   /** How long the server works on one statement. */
   readonly statementMs: number
+  /** Whatever is sent, the server lets nothing be written. */
+  readonly readOnly?: boolean
 }
 
 export interface Query {
@@ -162,7 +164,13 @@ export function newClient(options: ConnectionOptions): pg.Client {
   return client
 }
 
-function settings({ url, schema, statementMs, busyMs }: ConnectionOptions): pg.ClientConfig {
+function settings({
+  url,
+  schema,
+  statementMs,
+  busyMs,
+  readOnly = false,
+}: ConnectionOptions): pg.ClientConfig {
   // What stands in the URL wins over what is given beside it, so its options are taken along.
   const connection = parseUrl(url)
   const given = connection.searchParams.get('options') ?? ''
@@ -176,7 +184,13 @@ function settings({ url, schema, statementMs, busyMs }: ConnectionOptions): pg.C
     lock_timeout: Math.min(statementMs, busyMs),
     idle_in_transaction_session_timeout: statementMs,
     query_timeout: statementMs * SILENCE_FACTOR,
-    options: `${given} -c search_path=${schema}`.trim(),
+    options: [
+      given,
+      `-c search_path=${schema}`,
+      ...(readOnly ? ['-c default_transaction_read_only=on'] : []),
+    ]
+      .join(' ')
+      .trim(),
     types: { getTypeParser: parserFor },
   }
 }

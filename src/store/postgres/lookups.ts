@@ -10,11 +10,15 @@ import {
   HEAD_COLUMNS,
   INTAKE,
   MAIL,
+  NOTE,
   OPERATION,
+  prefixed,
   REPLY,
   ROUTE,
   RUNNER,
+  SCHEDULE,
   SESSION,
+  TOKEN,
   toBytes,
   toText,
 } from './tables.ts'
@@ -48,15 +52,13 @@ const bytes = (asked: readonly Args[], index: number) =>
 const one = (decode: (row: Columns) => unknown) => (rows: readonly Columns[]) =>
   rows[0] && decode(rows[0])
 const many = (decode: (row: Columns) => unknown) => (rows: readonly Columns[]) => rows.map(decode)
+const count = (rows: readonly Columns[]) => rows[0]?.['count'] ?? 0
+const noteKey = ({ agent, id }: Columns) => ({ agent: fromText(agent as string), id })
 const column = (name: string) => (row: Columns) => [fromText(row[name] as string)]
 const sessionAnd = (name: string) => (row: Columns) => [
   row['session'] as string,
   row[name] as number,
 ]
-
-function prefixed(columns: string, table: string): string {
-  return columns.replace(/(?<=^|, )(?!null)/g, `${table}.`)
-}
 
 const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
 const routeValues = (asked: readonly Args[]) => [text(asked, 0), text(asked, 1), text(asked, 2)]
@@ -99,6 +101,12 @@ function entries(columns: string, where: string): string {
   return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
 }
 
+const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
+  (table, index) => `select '${table}' as what, number, null as hash, null as agent,
+    null as channel, null as address, null::bigint as version from ${table}
+    where session = $1 and number > $${index + 3} and body is not null order by number limit $2`,
+)
+
 export const LOOKUPS = {
   route: route('for share'),
   routeToChange: route('for update'),
@@ -110,6 +118,11 @@ export const LOOKUPS = {
   ),
   sessionOfOperation: session(
     'id in (select session from operation where id = any($1))',
+    (asked) => [text(asked, 0)],
+    { serves: 'session' },
+  ),
+  sessionOfSchedule: session(
+    'id in (select session from schedule where id = any($1))',
     (asked) => [text(asked, 0)],
     { serves: 'session' },
   ),
@@ -167,6 +180,60 @@ export const LOOKUPS = {
     values: ([args = []]) => [toText(String(args[0])), args[1]],
     keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
     decode: one(REPLY.decode),
+  },
+  schedule: {
+    text: `select ${SCHEDULE.columns} from schedule where id = any($1) order by id for update`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(SCHEDULE.decode),
+  },
+  waitingSchedules: {
+    text: `select session, count(*) as count from schedule
+      where session = any($1) and state = 'waiting' group by session`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: count,
+  },
+  note: {
+    text: `select ${prefixed(NOTE.columns, 'note')} from note
+      join unnest($1::text[], $2::text[]) as asked (agent, id) using (agent, id)
+      order by agent, id for update of note`,
+    values: (asked) => [text(asked, 0), text(asked, 1)],
+    keyOf: (row) => ['agent', 'id'].map((name) => fromText(row[name] as string)),
+    decode: one(NOTE.decode),
+  },
+  // Counted without a lock: two who note at the same moment may be one over the bound.
+  notes: {
+    text: 'select agent, count(*) as count from note where agent = any($1) group by agent',
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('agent'),
+    decode: count,
+  },
+  notesFrom: {
+    text: `select agent, id, origin_session as session, origin_entry as entry from note
+      join unnest($1::text[], $2::bigint[]) as asked (origin_session, origin_entry)
+        using (origin_session, origin_entry) order by agent, id`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('entry'),
+    decode: many(noteKey),
+  },
+  token: {
+    text: `select ${TOKEN.columns} from token where id = any($1) for update`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(TOKEN.decode),
+  },
+  tokenOf: {
+    text: `select ${TOKEN.columns} from token where hash = any($1::bytea[])`,
+    values: (asked) => [bytes(asked, 0)],
+    keyOf: (row) => [(row['hash'] as Buffer).toString('hex')],
+    decode: one(TOKEN.decode),
+  },
+  tokens: {
+    text: 'select count(*) as count from token',
+    values: () => [],
+    keyOf: () => [],
+    decode: count,
   },
   intake: {
     text: `select ${INTAKE.columns} from intake where key_hash = any($1::bytea[])`,
@@ -294,23 +361,23 @@ export const LOOKUPS = {
     decode: one(ATTEMPT.decode),
   },
   remains: {
-    text: ['entry', 'mail', 'reply']
-      .map(
-        (
-          table,
-        ) => `(select '${table}' as what, number, null as hash, null as agent, null as channel,
-          null as address, null::bigint as version, $1 as session, $2::bigint as most
-        from ${table} where session = $1 and body is not null order by number limit $2)`,
-      )
-      .concat(
-        `(select 'blob', null, encode(hash, 'hex'), null, null, null, null, $1, $2::bigint
-        from blob where session = $1 limit $2)`,
-        `(select 'route', null, null, agent, channel, address, version, $1, $2::bigint
-        from route where session = $1 limit $2)`,
-      )
-      .join(' union all '),
-    values: ([args = []]) => [args[0], args[1]],
-    keyOf: (row) => [row['session'] as string, row['most'] as number],
+    text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
+      $5::bigint as reply from (${[
+        ...REMAINING_BODIES,
+        `select 'blob', null, encode(hash, 'hex'), null, null, null, null from blob
+          where session = $1 limit $2`,
+        `select 'route', null, null, agent, channel, address, version from route
+          where session = $1 limit $2`,
+        `select 'schedule', null, id, null, null, null, null from schedule
+          where session = $1 limit $2`,
+        `select 'note', null, id, agent, null, null, null from note
+          where origin_session = $1 limit $2`,
+      ]
+        .map((select) => `(${select})`)
+        .join(' union all ')}) as rest`,
+    values: ([args = []]) => args,
+    keyOf: (row) =>
+      ['session', 'most', 'entry', 'mail', 'reply'].map((name) => row[name] as string),
     decode: (rows) => {
       const of = (what: string) => rows.filter((row) => row['what'] === what)
       return {
@@ -319,6 +386,8 @@ export const LOOKUPS = {
         replies: of('reply').map((row) => row['number']),
         blobs: of('blob').map((row) => row['hash']),
         routes: of('route').map(ROUTE.decode),
+        schedules: of('schedule').map((row) => row['hash']),
+        notes: of('note').map((row) => noteKey({ ...row, id: row['hash'] })),
       }
     },
   },

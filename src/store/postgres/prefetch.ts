@@ -123,10 +123,30 @@ const PREFETCH: Prefetch = {
   ],
   settleReply: ({ sessionId, number }) => [['reply', sessionId, number]],
   recordAttempt: ({ id }) => [['attempt', id]],
+  putSchedule: ({ id, sessionId }) => [
+    ['session', sessionId],
+    ['schedule', id],
+    ['waitingSchedules', sessionId],
+  ],
+  cancelSchedule: ({ id }) => [['schedule', id]],
+  fireSchedule: ({ id, dueAt }) => [
+    ['sessionOfSchedule', id],
+    ['schedule', id],
+    ['intake', hashKey('schedule', `${id} ${dueAt}`)],
+  ],
+  putNote: ({ agent, id }) => [
+    ['note', agent, id],
+    ['notes', agent],
+  ],
+  removeNote: ({ agent, id }) => [['note', agent, id]],
+  putToken: ({ id, hash }) => [['token', id], ['tokenOf', hash], ['tokens']],
+  removeToken: ({ id }) => [['token', id]],
+  setTitle: ({ sessionId }) => [['session', sessionId]],
   eraseEntries: ({ lease, entries }) => [
     ...held({ lease }),
     ...entries.map((number): Asked => ['entry', lease.sessionId, number]),
     ...entries.map((number): Asked => ['repliesOf', lease.sessionId, number]),
+    ...entries.map((number): Asked => ['notesFrom', lease.sessionId, number]),
     ['handoffs', lease.sessionId],
     ['runningOf', lease.sessionId],
   ],
@@ -135,9 +155,9 @@ const PREFETCH: Prefetch = {
     ['runningOf', sessionId],
   ],
   adoptSession: ({ session }) => [['session', session.id]],
-  eraseSome: ({ sessionId, limit }) => [
+  eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
-    ['remains', sessionId, limit],
+    ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0],
   ],
 }
 

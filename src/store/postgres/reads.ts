@@ -4,6 +4,7 @@ import type { Reads, ReadVerb } from '../contract.ts'
 import { mailState } from '../mail-state.ts'
 import type { ContextEntries, ListMail } from '../queries.ts'
 import type { EntryHead, SessionRow } from '../rows.ts'
+import type { AttemptSum } from '../standing.ts'
 import { type Connections, inSnapshot, type Loan, type Query } from './connections.ts'
 import { CHAIN } from './house.ts'
 import { SCHEMA } from './schema.ts'
@@ -20,11 +21,14 @@ import {
   ENTRY,
   HEAD_COLUMNS,
   MAIL,
+  NOTE,
   OPERATION,
   REPLY,
   ROUTE,
   RUNNER,
+  SCHEDULE,
   SESSION,
+  TOKEN,
   toBytes,
   toText,
 } from './tables.ts'
@@ -32,6 +36,18 @@ import { verifyStore } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
+
+const SUMS = [
+  'attempts',
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'cost',
+  'unpriced',
+] as const
+const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
+  coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cached_tokens), 0) as "cachedTokens",
+  coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
 
 /** All reads. One that needs several statements sees one moment: they share a snapshot. */
 export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
@@ -131,6 +147,34 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [since, optional(sessionId), optional(modelRoute), most(limit)],
         ATTEMPT.decode,
       ),
+    sumAttempts: async ({ sessionId, modelRoute, task, host, since }) => {
+      const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
+      const given = asked.filter(([, value]) => value !== undefined) as [string, string][]
+      const where = ['at >= $1', ...given.map(([name], index) => `${name} = $${index + 2}`)]
+      const text = `select ${ATTEMPT_SUMS} from attempt where ${where.join(' and ')}`
+      const values = [since, ...given.map(([, value]) => toText(value))]
+      const sums = (columns: Columns) =>
+        Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])]))
+      return (await first(text, values, sums)) as unknown as AttemptSum
+    },
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
+      all(
+        `select ${SCHEDULE.columns} from schedule
+         where ($1::text is null or session = $1) and ($2::text is null or state = $2)
+           and ${dueBy === undefined ? 'id > $3' : 'due_at <= $3'}
+         order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit $4`,
+        [optional(sessionId), state ?? null, dueBy ?? toText(after), most(limit)],
+        SCHEDULE.decode,
+      ),
+    listNotes: ({ agent, after = '', limit }) =>
+      all(
+        `select ${NOTE.columns} from note where agent = $1 and id > $2 order by id limit $3`,
+        [toText(agent), toText(after), most(limit)],
+        NOTE.decode,
+      ),
+    listTokens: () => all(`select ${TOKEN.columns} from token order by id`, [], TOKEN.decode),
+    findToken: ({ hash }) =>
+      first(`select ${TOKEN.columns} from token where hash = $1`, [toBytes(hash)], TOKEN.decode),
     findBlob: ({ sessionId, hash }) =>
       first(
         `select ${BLOB_COLUMNS} from blob where session = $1 and hash = $2`,
@@ -166,7 +210,8 @@ async function readContext(
   const [[row] = [], folded = []] = await loan.send([
     { text: `select ${SESSION.columns} from session where id = $1`, values: [toText(sessionId)] },
     {
-      text: `select ${HEAD_COLUMNS} from entry where session = $1 and number <= $2
+      text: `select ${HEAD_COLUMNS} from entry where session = $1
+        and number <= greatest($2, (select settings from session where id = $1))
         and kind not in ('input', 'assistant', 'result', 'turn') order by number`,
       values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
     },

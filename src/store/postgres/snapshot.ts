@@ -1,4 +1,5 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
+import type { ErasedUpTo } from '../commits.ts'
 import type {
   AttemptRow,
   Entry,
@@ -14,6 +15,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
+import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 import type { Loan, Query } from './connections.ts'
 import { type Args, LOOKUP_NAMES, LOOKUPS, type Lookup, type LookupName } from './lookups.ts'
 import type { Columns } from './tables.ts'
@@ -167,11 +169,36 @@ export class Snapshot implements Rows {
   attempt(id: OperationId): AttemptRow | undefined {
     return this.#get('attempt', id)
   }
+  schedule(id: string): ScheduleRow | undefined {
+    return this.#get('schedule', id)
+  }
+  waitingSchedules(sessionId: SessionId): number {
+    return this.#get('waitingSchedules', sessionId)
+  }
+  note(agent: string, id: string): NoteRow | undefined {
+    return this.#get('note', agent, id)
+  }
+  notes(agent: string): number {
+    return this.#get('notes', agent)
+  }
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
+    return this.#get('notesFrom', sessionId, entry)
+  }
+  token(id: string): TokenRow | undefined {
+    return this.#get('token', id)
+  }
+  tokenOf(hash: string): TokenRow | undefined {
+    return this.#get('tokenOf', hash)
+  }
+  tokens(): number {
+    return this.#get('tokens')
+  }
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[] {
     return this.#get('stagedBefore', at)
   }
-  remains(sessionId: SessionId, limit: number): Remains {
-    return this.#get('remains', sessionId, limit)
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
+    const { entry, mail, reply } = after
+    return this.#get('remains', sessionId, limit, entry, mail, reply)
   }
 }
 

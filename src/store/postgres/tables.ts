@@ -1,4 +1,4 @@
-import type { SessionId } from '../../base/ids.ts'
+import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../canonical.ts'
 import type {
@@ -16,6 +16,7 @@ import type {
 } from '../rows.ts'
 import { hasWork } from '../rules/birth.ts'
 import type { AuditDraft, SenderRow } from '../rules/ruling.ts'
+import type { NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /**
  * Between rows as values and rows as columns: one table of names per kind of row. Rows travel to the
@@ -45,6 +46,10 @@ function table<Row extends object>(name: string, fields: Fields<Row>): Table<Row
         all.map(([field, [column, kind]]) => [field, DECODE[kind](columns[column] ?? null)]),
       ) as Row,
   }
+}
+
+export function prefixed(columns: string, table: string): string {
+  return columns.replace(/(?<=^|, )(?!null)/g, `${table}.`)
 }
 
 /** A text of PostgreSQL holds no NUL; it is written with two characters that are then escaped too. */
@@ -111,6 +116,7 @@ const SESSION_FIELDS = table<SessionRow>('session', {
   pins: ['pins', 'json'],
   settings: ['settings', 'int'],
   tasks: ['tasks', 'int'],
+  title: ['title', 'text'],
 })
 export const SESSION: Table<SessionRow> = {
   ...SESSION_FIELDS,
@@ -223,7 +229,59 @@ export const ATTEMPT = table<AttemptRow>('attempt', {
   outcome: ['outcome', 'text'],
   inputTokens: ['input_tokens', 'int'],
   outputTokens: ['output_tokens', 'int'],
+  cachedTokens: ['cached_tokens', 'int'],
+  cost: ['cost', 'int'],
+  host: ['host', 'text'],
   at: ['at', 'int'],
+})
+
+export const SCHEDULE = table<ScheduleRow>('schedule', {
+  id: ['id', 'text'],
+  sessionId: ['session', 'text'],
+  dueAt: ['due_at', 'int'],
+  repeat: ['repeat', 'text'],
+  body: ['body', 'text'],
+  tokens: ['tokens', 'int'],
+  state: ['state', 'text'],
+  fired: ['fired', 'int'],
+  firedAt: ['fired_at', 'int'],
+  at: ['at', 'int'],
+})
+
+interface NoteColumns extends Omit<NoteRow, 'origin'> {
+  readonly originSession: SessionId | null
+  readonly originEntry: EntryNumber | null
+}
+const NOTE_FIELDS = table<NoteColumns>('note', {
+  agent: ['agent', 'text'],
+  id: ['id', 'text'],
+  text: ['text', 'text'],
+  originSession: ['origin_session', 'text'],
+  originEntry: ['origin_entry', 'int'],
+  at: ['at', 'int'],
+})
+export const NOTE: Table<NoteRow> = {
+  ...NOTE_FIELDS,
+  encode: ({ origin, ...row }) =>
+    NOTE_FIELDS.encode({
+      ...row,
+      originSession: origin?.sessionId ?? null,
+      originEntry: origin?.number ?? null,
+    }),
+  decode: (columns) => {
+    const { originSession, originEntry, ...row } = NOTE_FIELDS.decode(columns)
+    if (originSession === null || originEntry === null) return { ...row, origin: null }
+    return { ...row, origin: { sessionId: originSession, number: originEntry } }
+  },
+}
+
+export const TOKEN = table<TokenRow>('token', {
+  id: ['id', 'text'],
+  hash: ['hash', 'hash'],
+  scopes: ['scopes', 'json'],
+  label: ['label', 'text'],
+  createdAt: ['created_at', 'int'],
+  expiresAt: ['expires_at', 'int'],
 })
 
 const BLOB_FACTS = table<Omit<BlobRow, 'bytes'>>('blob', {

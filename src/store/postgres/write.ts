@@ -1,5 +1,5 @@
 import type { SessionRow } from '../rows.ts'
-import type { Change, Erase } from '../rules/ruling.ts'
+import type { Change, Erase, Replaced } from '../rules/ruling.ts'
 import type { Query } from './connections.ts'
 import {
   ATTEMPT,
@@ -9,12 +9,17 @@ import {
   encodeAudit,
   INTAKE,
   MAIL,
+  NOTE,
   OPERATION,
+  prefixed,
   REPLY,
   ROUTE,
   RUNNER,
+  SCHEDULE,
   SENDER,
   SESSION,
+  type Table,
+  TOKEN,
   toBytes,
   toText,
 } from './tables.ts'
@@ -70,6 +75,15 @@ export function writeChange(change: Change, at: number): readonly Query[] {
     ...put(SET_USES, blobUses.filter(({ uses }) => uses > 0).map(encodeUses)),
     ...put(REMOVE_BLOB, blobUses.filter(({ uses }) => uses === 0).map(encodeUses)),
     ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(ATTEMPT.encode)),
+    ...replace(SCHEDULE, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
+    ...some('delete from schedule where id = any($1)', change.schedulesRemoved ?? []),
+    ...replace(NOTE, INSERT_NOTE, UPDATE_NOTE, change.notes),
+    ...put(
+      REMOVE_NOTE,
+      (change.notesRemoved ?? []).map(({ agent, id }) => ({ agent: toText(agent), id })),
+    ),
+    ...put(INSERT_TOKEN, (change.tokens ?? []).map(TOKEN.encode)),
+    ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
     ...(change.erase === undefined ? [] : erase(change.erase)),
     ...put(
       INSERT_AUDIT,
@@ -90,6 +104,17 @@ const INSERT_INTAKE = insert('intake', INTAKE.columns)
 const INSERT_ATTEMPT = insert('attempt', ATTEMPT.columns)
 const INSERT_AUDIT = insert('audit', 'session, operation, phase, line')
 const INSERT_ROUTE = insert('route', ROUTE.columns)
+const INSERT_SCHEDULE = insert('schedule', SCHEDULE.columns)
+const INSERT_NOTE = insert('note', NOTE.columns)
+const INSERT_TOKEN = insert('token', TOKEN.columns)
+const UPDATE_SCHEDULE = `update schedule set (${SCHEDULE.columns}) =
+    (select ${prefixed(SCHEDULE.columns, 'next')})
+  from json_populate_recordset(null::schedule, $1) as next where schedule.id = next.id`
+const UPDATE_NOTE = `update note set (${NOTE.columns}) = (select ${prefixed(NOTE.columns, 'next')})
+  from json_populate_recordset(null::note, $1) as next
+  where (note.agent, note.id) = (next.agent, next.id)`
+const REMOVE_NOTE = `delete from note using json_populate_recordset(null::note, $1) as old
+  where (note.agent, note.id) = (old.agent, old.id)`
 const PUT_RUNNER = insert(
   'runner',
   RUNNER.columns,
@@ -169,6 +194,18 @@ function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
         values: [sessionId, numbers],
       })),
   ]
+}
+
+/** A row that is new must not be there yet; one that was read is locked since. */
+function replace<Row>(
+  { encode }: Table<Row>,
+  insertText: string,
+  updateText: string,
+  rows: readonly Replaced<Row>[] = [],
+): readonly Query[] {
+  const encoded = (isNew: boolean) =>
+    rows.filter(({ before }) => (before === null) === isNew).map(({ after }) => encode(after))
+  return [...put(insertText, encoded(true)), ...put(updateText, encoded(false))]
 }
 
 function some(text: string, values: readonly string[]): readonly Query[] {

@@ -24,7 +24,7 @@ export function intakeHash(
 }
 
 const NAME_MAX = 512
-const NO_OPERATION = '' as OperationId
+export const NO_OPERATION = '' as OperationId
 
 /**
  * Idempotency belongs to the source, not the session: the key is looked up before the route, so a

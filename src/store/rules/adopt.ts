@@ -20,6 +20,8 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
     runner: null,
     holder: null,
     operation: null,
+    // Files of older programs know no title.
+    title: request.session.title ?? null,
   }
   const sessionId = session.id
   if (rows.session(sessionId) !== undefined) return { outcome: { kind: 'exists', sessionId } }

@@ -171,6 +171,7 @@ export function newSession(
     pins: {},
     settings: none,
     tasks: none,
+    title: null,
   }
 }
 

@@ -1,10 +1,11 @@
 import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
 import { ERASE_MAX } from '../bounds.ts'
+import type { ErasedUpTo } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { handoffOf } from '../fold.ts'
 import type { CompactionMeta, EntryHead } from '../rows.ts'
 import { Draft } from './draft.ts'
-import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
+import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
 
 /**
  * Erasure takes bodies, salts and search rows away for good and leaves every hash, so the chain
@@ -18,10 +19,13 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     throw new InvalidRequestError({ problem: `An erasure takes 1 to ${ERASE_MAX} entries.` })
   }
   const named = new Map<EntryNumber, EntryHead>()
-  for (const number of request.entries) {
+  const blobs: string[] = []
+  for (const number of new Set(request.entries)) {
     const entry = rows.entry(session.id, number)
     if (entry === undefined) return { outcome: { kind: 'unknown-entry', entry: number } }
     named.set(number, entry)
+    // Erased before, it uses its files no longer: counted off twice, one would be taken from others.
+    if (entry.body !== null) blobs.push(...blobsOf(entry))
   }
   const first = entryNumber(Math.min(...request.entries))
   const handoffs = rows.handoffs(session.id)
@@ -45,17 +49,19 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   draft.set({ base: number, ...(replaces === null ? {} : { effective: number }) })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
   const heads = [...named.values()]
-  draft.dropBlobs(heads.flatMap(blobsOf))
+  draft.dropBlobs(blobs)
   draft.erase({
     sessionId: session.id,
     entries,
     mail: heads.flatMap(mailOf),
     replies: entries.flatMap((entry) => rows.repliesOf(session.id, entry)).map((row) => row.number),
   })
+  draft.settleControls(request.settles ?? [])
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
+  const notesRemoved = entries.flatMap((entry) => rows.notesFrom(session.id, entry))
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
-    change: draft.change(),
+    change: { ...draft.change(), notesRemoved },
   }
 }
 
@@ -96,26 +102,39 @@ export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 
-export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit }) => {
+const NOTHING_ERASED: ErasedUpTo = { entry: 0, mail: 0, reply: 0 }
+
+export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) => {
   const session = rows.session(sessionId)
   if (session === undefined || session.state === 'open') return { outcome: { kind: 'not-deleted' } }
-  if (session.state === 'gone') return { outcome: { kind: 'erased', left: false } }
-  const { entries, mail, replies, blobs, routes } = rows.remains(sessionId, limit)
-  const left = entries.length + mail.length + replies.length + blobs.length + routes.length > 0
+  const from = after ?? NOTHING_ERASED
+  if (session.state === 'gone') return { outcome: { kind: 'erased', left: false, upTo: from } }
+  // Nothing behind the last piece: before it is called done, one look from the beginning.
+  const rest = rows.remains(sessionId, limit, from)
+  const remains = isEmpty(rest) ? rows.remains(sessionId, limit, NOTHING_ERASED) : rest
+  const { entries, mail, replies, blobs, routes, schedules, notes } = remains
+  const left = !isEmpty(remains)
+  const upTo = {
+    entry: entries.at(-1) ?? from.entry,
+    mail: mail.at(-1) ?? from.mail,
+    reply: replies.at(-1) ?? from.reply,
+  }
   if (left) {
     return {
-      outcome: { kind: 'erased', left },
+      outcome: { kind: 'erased', left, upTo },
       change: {
         erase: { sessionId, entries, mail, replies },
         blobUses: blobs.map((hash) => ({ sessionId, hash, uses: 0 })),
         routesRemoved: routes,
+        schedulesRemoved: schedules,
+        notesRemoved: notes,
       },
     }
   }
   return {
-    outcome: { kind: 'erased', left },
+    outcome: { kind: 'erased', left, upTo },
     change: {
-      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {} } }],
+      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
       audit: [
         {
           sessionId,
@@ -127,4 +146,8 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit }) => {
       ],
     },
   }
+}
+
+function isEmpty(remains: Remains): boolean {
+  return Object.values(remains).every((rest) => rest.length === 0)
 }

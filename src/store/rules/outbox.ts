@@ -44,5 +44,6 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
 
 export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
   if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
-  return { outcome: { kind: 'done' }, change: { attempts: [attempt] } }
+  const unsaid = { cachedTokens: 0, cost: null, host: '' }
+  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt }] } }
 }

@@ -5,8 +5,10 @@ import * as birth from './birth.ts'
 import * as compaction from './compaction.ts'
 import * as erase from './erase.ts'
 import * as lease from './lease.ts'
+import * as notes from './notes.ts'
 import * as outbox from './outbox.ts'
 import type { Rule } from './ruling.ts'
+import * as schedules from './schedules.ts'
 import * as settings from './settings.ts'
 import * as transcript from './transcript.ts'
 
@@ -43,6 +45,14 @@ export const RULES: Rules = {
   claimReply: outbox.claimReply,
   settleReply: outbox.settleReply,
   recordAttempt: outbox.recordAttempt,
+  putSchedule: schedules.putSchedule,
+  cancelSchedule: schedules.cancelSchedule,
+  fireSchedule: schedules.fireSchedule,
+  putNote: notes.putNote,
+  removeNote: notes.removeNote,
+  putToken: notes.putToken,
+  removeToken: notes.removeToken,
+  setTitle: settings.setTitle,
   eraseEntries: erase.eraseEntries,
   deleteSession: erase.deleteSession,
   adoptSession,

@@ -1,5 +1,6 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { ErasedUpTo } from '../commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf, Superseded, Tail } from '../contract.ts'
 import type {
   AttemptRow,
@@ -17,6 +18,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
+import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /**
  * The protocol, told once. A rule is a pure function: it looks rows up in a snapshot, decides, and
@@ -67,9 +69,18 @@ export interface Rows {
   /** The oldest reply for an edge that is due, first of its address, and not in live hands. */
   nextReply(edge: string, at: number): ReplyRow | undefined
   attempt(id: OperationId): AttemptRow | undefined
+  schedule(id: string): ScheduleRow | undefined
+  waitingSchedules(sessionId: SessionId): number
+  note(agent: string, id: string): NoteRow | undefined
+  /** How many an agent has. */
+  notes(agent: string): number
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[]
+  token(id: string): TokenRow | undefined
+  tokenOf(hash: string): TokenRow | undefined
+  tokens(): number
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
-  /** What a deletion still has to remove, at most `limit` of each. */
-  remains(sessionId: SessionId, limit: number): Remains
+  /** What a deletion still has to remove, at most `limit` of each, behind these numbers. */
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains
 }
 
 export interface Remains {
@@ -78,6 +89,8 @@ export interface Remains {
   readonly replies: readonly number[]
   readonly blobs: readonly string[]
   readonly routes: readonly RouteRow[]
+  readonly schedules: readonly string[]
+  readonly notes: readonly NoteKey[]
 }
 
 /** Rows as they will be. Engines replace by key, except where a list says otherwise. */
@@ -101,8 +114,20 @@ export interface Change {
     readonly uses: number
   }[]
   readonly attempts?: readonly AttemptRow[]
+  readonly schedules?: readonly Replaced<ScheduleRow>[]
+  readonly schedulesRemoved?: readonly string[]
+  readonly notes?: readonly Replaced<NoteRow>[]
+  readonly notesRemoved?: readonly NoteKey[]
+  readonly tokens?: readonly TokenRow[]
+  readonly tokensRemoved?: readonly string[]
   readonly erase?: Erase
   readonly audit?: readonly AuditDraft[]
+}
+
+/** Without `before` the key must still be free: who finds it taken has lost a race and looks again. */
+export interface Replaced<Row> {
+  readonly before: Row | null
+  readonly after: Row
 }
 
 export interface SenderRow {

@@ -1,7 +1,9 @@
 import { isId } from '../../base/ids.ts'
+import { TITLE_MAX } from '../bounds.ts'
 import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { Limits, PinRecord } from '../rows.ts'
+import { NO_OPERATION } from './admit.ts'
 import { Draft } from './draft.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
@@ -34,7 +36,9 @@ export const pin: Rule<'pin'> = (rows, request, stamp) => {
   const { [name]: _replaced, ...others } = session.pins
   const kept = Object.values(others)
   const added = change === 'set' ? request.tokens : 0
-  const tokensAfter = kept.reduce((sum, record) => sum + record.tokens, added)
+  // The settings (system text, descriptions of tools) are part of P like the pins beside them.
+  const settings = rows.entry(session.id, session.settings)?.tokens ?? 0
+  const tokensAfter = kept.reduce((sum, record) => sum + record.tokens, settings + added)
   const limit = session.limits.pinTokens
   if (change === 'set' && (tokensAfter > limit || kept.length >= PINS_MAX)) {
     return { outcome: { kind: 'no-room', tokensAfter, limit } }
@@ -61,23 +65,41 @@ export const setTasks: Rule<'setTasks'> = (rows, request, stamp) => {
   return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
 }
 
+/** No entry and no lease: a title is for people's lists and changes nothing that a model sees. */
+export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
+  const title = request.title?.toWellFormed() ?? null
+  if (title !== null && title.length > TITLE_MAX) {
+    const problem = `A title has at most ${TITLE_MAX} characters; found ${title.length}.`
+    throw new InvalidRequestError({ problem })
+  }
+  const session = rows.session(request.sessionId)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  draft.set({ title })
+  draft.audit('settings changed', { what: 'title' })
+  return { outcome: { kind: 'done' }, change: draft.change() }
+}
+
 export const changeSettings: Rule<'changeSettings'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
   const limits = request.limits ?? session.limits
   const refused = checkLimits(limits)
   if (refused !== null) return { outcome: refused }
-  // Pins already set count with what they need, should the new bound be below it.
-  const pinned = Object.values(session.pins).reduce((sum, record) => sum + record.tokens, 0)
-  if (pinned > limits.pinTokens) {
-    const neededTokens = pinned - limits.pinTokens + limits.hardTokens
+  // Pins already set count with what they need, and so do the settings themselves.
+  const pins = Object.values(session.pins)
+  const fixedTokens = pins.reduce((sum, record) => sum + record.tokens, request.tokens)
+  if (fixedTokens > limits.pinTokens) {
+    const neededTokens = fixedTokens - limits.pinTokens + limits.hardTokens
     return {
       outcome: { kind: 'limits-refused', neededTokens, hardTokens: limits.hardTokens },
     }
   }
 
   const draft = new Draft(rows, session, request.operation, stamp)
-  const entry = draft.appendJson({ kind: 'settings', meta: {} }, request)
+  const meta = { limits: { ...limits }, replaces: { ...session.limits } }
+  const entry = draft.appendJson({ kind: 'settings', meta }, request)
   draft.set({ settings: entry, limits, policy: request.policy ?? session.policy })
   draft.settleControls(request.settles ?? [])
   draft.audit('settings changed', { entry, what: 'settings' })

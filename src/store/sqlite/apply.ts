@@ -16,6 +16,7 @@ import {
 import type { Connection, Value } from './connection.ts'
 import { unindex } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
+import { writeStanding } from './standing.ts'
 
 const INSERT_SESSION = `insert into session (${SESSION_COLUMNS.join(', ')})
   values (${SESSION_COLUMNS.map(() => '?').join(', ')})`
@@ -75,8 +76,8 @@ export function applyChange(
   writeBlobs(db, numbers, change)
   for (const row of change.attempts ?? []) {
     db.run(
-      `insert into attempt (id, session, task, model_route, outcome, input_tokens, output_tokens, at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `insert into attempt (id, session, task, model_route, outcome, input_tokens, output_tokens,
+         cached_tokens, cost, host, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.sessionId,
       row.task,
@@ -84,9 +85,13 @@ export function applyChange(
       row.outcome,
       row.inputTokens,
       row.outputTokens,
+      row.cachedTokens,
+      row.cost,
+      row.host,
       row.at,
     )
   }
+  writeStanding(db, change)
   if (change.erase !== undefined) erase(db, numbers.get(change.erase.sessionId), change.erase)
   writeAudit(db, change, at)
 }

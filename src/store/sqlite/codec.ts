@@ -76,6 +76,7 @@ export const SESSION_COLUMNS = [
   'pins',
   'settings',
   'tasks',
+  'title',
   'work',
 ] as const
 
@@ -115,6 +116,7 @@ export function encodeSession(row: SessionRow): readonly Value[] {
     JSON.stringify(row.pins),
     row.settings,
     row.tasks,
+    row.title,
     hasWork(row) ? 1 : 0,
   ]
 }
@@ -154,6 +156,7 @@ export function decodeSession(row: Row): SessionRow {
     pins: json(row['pins']),
     settings: row['settings'] as never,
     tasks: row['tasks'] as never,
+    title: row['title'] as never,
   }
 }
 
@@ -316,6 +319,9 @@ export function decodeAttempt(row: Row): AttemptRow {
     outcome: row['outcome'] as never,
     inputTokens: row['input_tokens'] as never,
     outputTokens: row['output_tokens'] as never,
+    cachedTokens: row['cached_tokens'] as never,
+    cost: row['cost'] as never,
+    host: row['host'] as never,
     at: row['at'] as never,
   }
 }

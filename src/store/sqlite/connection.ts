@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import {
   StoreBusyError,
   StoreDamagedError,
@@ -11,6 +12,19 @@ import { pragma } from './schema.ts'
 export type Value = string | number | bigint | null | Uint8Array
 export type Record_ = Record<string, Value>
 
+export interface ConnectionOptions {
+  readonly readOnly: boolean
+  readonly busyMs: number
+  /** How SQLite treats the files beside the database when it must not touch them. */
+  readonly manner?: Manner
+}
+
+/**
+ * `immutable`: nobody writes, there is no WAL, no lock is taken. `readonly_shm`: somebody writes or
+ * was killed while writing, and his index of the WAL is read as it stands.
+ */
+export type Manner = '?immutable=1' | '?readonly_shm=1'
+
 /**
  * One connection with its statements. Whole numbers are bound as BigInt: node:sqlite binds numbers
  * as REAL, and a virtual table then silently ignores a range of row ids.
@@ -18,14 +32,22 @@ export type Record_ = Record<string, Value>
 export class Connection {
   readonly database: DatabaseSync
   readonly path: string
+  readonly #options: ConnectionOptions
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(
-    path: string,
-    { readOnly, busyMs }: { readonly readOnly: boolean; readonly busyMs: number },
-  ) {
+  constructor(path: string, options: ConnectionOptions) {
     this.path = path
-    this.database = new DatabaseSync(path, { readOnly, timeout: busyMs })
+    this.#options = options
+    const { readOnly, busyMs, manner = '' } = options
+    const url = pathToFileURL(path)
+    url.search = manner
+    const place = manner === '' ? path : url
+    this.database = new DatabaseSync(place, { readOnly, timeout: busyMs })
+  }
+
+  /** Another one of the same kind. */
+  again(): Connection {
+    return new Connection(this.path, this.#options)
   }
 
   get(sql: string, ...values: readonly Value[]): Record_ | undefined {

@@ -7,6 +7,7 @@ import type { WriterOptions } from './writer.ts'
 export type Order =
   | { readonly kind: 'open-writer'; readonly options: WriterOptions }
   | { readonly kind: 'open-reader'; readonly path: string; readonly pollMs: number }
+  | { readonly kind: 'open-onlooker'; readonly path: string }
   | {
       readonly kind: 'commit'
       readonly verb: CommitVerb

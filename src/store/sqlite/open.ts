@@ -4,7 +4,7 @@ import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contr
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { preparePlace } from './place.ts'
-import { type StoreThread, storeThread } from './threads.ts'
+import { newStoreNumber, type StoreThread, storeThread } from './threads.ts'
 import { removeWakeFile, WakeFile } from './wake.ts'
 import type { WriterOptions } from './writer.ts'
 
@@ -24,8 +24,6 @@ const ANCHOR_MS = 1_000
 const POLL_MS = 250
 /** Commits that may wait in this process before more are refused (I24). */
 const WAITING_MAX = 10_000
-
-let stores = 0
 
 /**
  * Opens a store in one SQLite file, or makes it. Rejects when the place, the library or the schema
@@ -55,9 +53,8 @@ class SqliteEngine implements Engine {
   #closing: Promise<void> | undefined
 
   constructor(path: string) {
-    stores += 1
     this.#path = path
-    this.#store = stores
+    this.#store = newStoreNumber()
     this.#writer = storeThread('writer')
     this.#reader = storeThread('reader')
   }

@@ -1,4 +1,15 @@
-import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 
@@ -60,13 +71,38 @@ export function preparePlace(path: string): void {
   }
 }
 
-/** For a copy: refuses to write over anything, and makes it private before it holds a byte. */
-export function prepareCopy(path: string): void {
+/**
+ * Makes a copy under another name, private before it holds a byte, and gives it its own name once it
+ * is whole and on the disk: whoever is killed meanwhile leaves no half copy that looks like one.
+ * Refuses to write over anything.
+ */
+export function makeCopy(path: string, write: (part: string) => void): void {
+  const part = `${path}.${randomUUID()}.part`
+  if (existsSync(path)) throw takenPlace(path)
   try {
-    closeSync(openSync(path, 'wx', 0o600))
+    closeSync(openSync(part, 'wx', 0o600))
+    write(part)
+    sync(part)
+    // A link and not a rename: that one would replace what somebody has put there meanwhile.
+    linkSync(part, path)
+    sync(dirname(path))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new StoreRefusedError({ path, problem: 'there is a file already.' })
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? takenPlace(path) : error
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
+function takenPlace(path: string): StoreRefusedError {
+  return new StoreRefusedError({ path, problem: 'there is a file already.' })
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -78,6 +114,16 @@ export function walIdentity(path: string): string | undefined {
 
 export function walSize(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** What changes when somebody else has written to a file that is read without locks. */
+export function fileState(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stat === undefined ? '' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`
+}
+
+export function hasWalIndex(path: string): boolean {
+  return statSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined
 }
 
 /** The database file itself may have been moved or replaced as well. */

@@ -1,9 +1,9 @@
 import type { ReadVerb } from '../contract.ts'
 import type { QueryOf, Readers } from '../facade.ts'
-import { Connection, configure, translate } from './connection.ts'
-import { prepareCopy } from './place.ts'
+import { Connection, configure, type Manner, translate } from './connection.ts'
+import { makeCopy } from './place.ts'
 import { sqliteReads } from './reads.ts'
-import { pragma } from './schema.ts'
+import { pragma, readSchema } from './schema.ts'
 import { SessionNumbers } from './sessions.ts'
 
 /** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
@@ -12,8 +12,9 @@ export class Reader {
   readonly #reads: Readers
   #version: number | string
 
-  constructor(path: string) {
-    this.#db = new Connection(path, { readOnly: true, busyMs: 2_000 })
+  constructor(path: string, manner?: Manner) {
+    const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
+    this.#db = new Connection(path, options)
     configure(this.#db, { readOnly: true })
     this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
     this.#version = this.#dataVersion()
@@ -32,12 +33,16 @@ export class Reader {
   }
 
   backup(to: string): void {
-    prepareCopy(to)
     try {
-      this.#db.run('vacuum into ?', to)
+      makeCopy(to, (part) => this.#db.run('vacuum into ?', part))
     } catch (error) {
       throw translate(error, to)
     }
+  }
+
+  /** The file's schema; 0 for an empty one. */
+  get schema(): number {
+    return readSchema(this.#db.database, this.#db.path)
   }
 
   /** Whether anybody has committed since this was last asked. */

@@ -24,10 +24,11 @@ import {
   packed,
   sessionOf,
 } from './codec.ts'
-import { Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
+import { standingReads } from './standing.ts'
 
 const VERIFY_PAGE = 500
 
@@ -196,6 +197,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           Math.min(limit, LIST_MAX),
         )
         .map(decodeAttempt),
+    ...standingReads(db),
     findBlob: ({ sessionId, hash }) => {
       const row = db.get(
         'select * from blob where session = ? and hash = ?',
@@ -215,7 +217,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
         .map((row) => row['id'] as SessionId)
       const findings = ids.flatMap((id) => verifySession(findSession(id), numbers.get(id), range))
-      return [...findings, ...verifyAudit(db), ...verifyFile(db.path)]
+      return [...findings, ...verifyAudit(db), ...verifyFile(db)]
     },
   }
 }
@@ -261,8 +263,8 @@ function verifyAudit(db: Connection): readonly Finding[] {
  * On a connection of its own: one that has searched remembers the shape of the word index, and after
  * somebody else's commit its check reports a corruption that is not there (SQLite 3.53.4).
  */
-function verifyFile(path: string): readonly Finding[] {
-  const db = new Connection(path, { readOnly: true, busyMs: 2_000 })
+function verifyFile(present: Connection): readonly Finding[] {
+  const db = present.again()
   try {
     return db
       .all('pragma quick_check(10)')

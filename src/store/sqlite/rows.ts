@@ -1,4 +1,5 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
+import type { ErasedUpTo } from '../commits.ts'
 import { handoffOf } from '../fold.ts'
 import type {
   AttemptRow,
@@ -15,6 +16,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
+import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 import {
   bytes,
   decodeAttempt,
@@ -31,6 +33,7 @@ import {
 } from './codec.ts'
 import type { Connection, Value } from './connection.ts'
 import type { SessionNumbers } from './sessions.ts'
+import { findNote, findSchedule, findToken } from './standing.ts'
 
 /** The rules' view of the tables, inside a write transaction. */
 export class SqliteRows implements Rows {
@@ -204,6 +207,40 @@ export class SqliteRows implements Rows {
     return row && decodeAttempt(row)
   }
 
+  schedule(id: string): ScheduleRow | undefined {
+    return findSchedule(this.#db, id)
+  }
+
+  waitingSchedules(sessionId: SessionId): number {
+    const sql = "select count(*) as n from schedule where session = ? and state = 'waiting'"
+    return this.#db.get(sql, sessionId)?.['n'] as number
+  }
+
+  note(agent: string, id: string): NoteRow | undefined {
+    return findNote(this.#db, agent, id)
+  }
+
+  notes(agent: string): number {
+    return this.#db.get('select count(*) as n from note where agent = ?', agent)?.['n'] as number
+  }
+
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
+    const sql = 'select agent, id from note where origin_session = ? and origin_entry = ?'
+    return this.#db.all(sql, sessionId, entry) as unknown as NoteKey[]
+  }
+
+  token(id: string): TokenRow | undefined {
+    return findToken(this.#db, 'id', id)
+  }
+
+  tokenOf(hash: string): TokenRow | undefined {
+    return findToken(this.#db, 'hash', bytes(hash))
+  }
+
+  tokens(): number {
+    return this.#db.get('select count(*) as n from token')?.['n'] as number
+  }
+
   stagedBefore(at: number): readonly { sessionId: SessionId; hash: string }[] {
     return this.#db
       .all(
@@ -216,13 +253,13 @@ export class SqliteRows implements Rows {
       }))
   }
 
-  remains(sessionId: SessionId, limit: number): Remains {
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
     const n = this.#numbers.get(sessionId)
-    const bodies = (table: string) =>
+    const bodies = (table: keyof ErasedUpTo) =>
       this.#db
         .all(
           `select id from ${table} where id > ? and id < ? and body is not null order by id limit ?`,
-          packed(n, 0),
+          packed(n, after[table]),
           packed(n + 1, 0),
           limit,
         )
@@ -237,6 +274,14 @@ export class SqliteRows implements Rows {
       routes: this.#db
         .all('select * from route where session = ? limit ?', n, limit)
         .map((row) => decodeRoute(row, sessionId)),
+      schedules: this.#db
+        .all('select id from schedule where session = ? limit ?', sessionId, limit)
+        .map((row) => row['id'] as string),
+      notes: this.#db.all(
+        'select agent, id from note where origin_session = ? limit ?',
+        sessionId,
+        limit,
+      ) as unknown as NoteKey[],
     }
   }
 }

@@ -36,10 +36,9 @@ export class SessionNumbers {
     return found as SessionId
   }
 
-  /** Only outside a transaction: what is remembered must be true for good. */
-  remember(id: SessionId): void {
-    if (this.#numbers.has(id) || this.#numbers.size >= REMEMBERED_MAX) return
-    const n = this.get(id)
+  /** Only once it is committed: what is remembered must be true for good. */
+  remember(id: SessionId, n: number): void {
+    if (this.#numbers.size >= REMEMBERED_MAX) return
     this.#numbers.set(id, n)
     this.#ids.set(n, id)
   }

@@ -130,7 +130,7 @@ describe('damage', () => {
     const path = newPath()
     const store = await open(path)
     const desk = await Desk.open(store)
-    byHand(path, 'pragma user_version = 2')
+    byHand(path, 'pragma user_version = 99')
     await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 

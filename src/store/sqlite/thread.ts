@@ -1,5 +1,6 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { type Answer, type Letter, type News, plainError } from './messages.ts'
+import { Onlooker } from './onlooker.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
@@ -15,7 +16,11 @@ const port = parentPort
 if (port === null) throw new Error('this module runs in a worker thread only')
 
 const writers = new Map<number, Writer>()
-const readers = new Map<number, { readonly reader: Reader; readonly poll: NodeJS.Timeout }>()
+const readers = new Map<number, Opened>()
+interface Opened {
+  readonly reader: Pick<Reader, 'read' | 'backup' | 'close'>
+  readonly poll?: NodeJS.Timeout
+}
 let keepsHouse = false
 
 port.on('message', (first: Letter) => {
@@ -91,6 +96,9 @@ function carryOut(store: number, order: Letter['order']): unknown {
       readers.set(store, { reader, poll })
       return null
     }
+    case 'open-onlooker':
+      readers.set(store, { reader: new Onlooker(order.path) })
+      return null
     case 'read':
       return readerOf(store).read(order.verb, order.query as never)
     case 'backup':
@@ -110,7 +118,7 @@ function writerOf(store: number): Writer {
   return writer
 }
 
-function readerOf(store: number): Reader {
+function readerOf(store: number): Opened['reader'] {
   const found = readers.get(store)
   if (found === undefined) throw new Error(`store ${store} has no reader in this thread`)
   return found.reader

@@ -78,6 +78,14 @@ export class StoreThread {
   }
 }
 
+let stores = 0
+
+/** By which the threads tell one opened store from another. */
+export function newStoreNumber(): number {
+  stores += 1
+  return stores
+}
+
 const threads = new Map<'writer' | 'reader', StoreThread>()
 
 /** One writer and one reader per process, started when first needed, whatever is opened. */

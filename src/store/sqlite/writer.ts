@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunnerId } from '../../base/ids.ts'
+import type { RunnerId, SessionId } from '../../base/ids.ts'
 import { checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
 import { StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError } from '../errors.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Change, Ruling } from '../rules/ruling.ts'
+import { isSearched } from '../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from './apply.ts'
 import { decodeAudit } from './codec.ts'
 import { Connection, configure, isBusy, translate } from './connection.ts'
@@ -30,6 +31,13 @@ export interface WriterOptions {
   /** Give up, before acknowledging, when the lock was not to be had for so long. */
   readonly busyMs: number
   readonly anchorMs: number
+}
+
+interface Touched {
+  readonly numbers: ReadonlyMap<SessionId, number>
+  /** Sessions with new words to index. */
+  readonly grown: ReadonlySet<number>
+  readonly holders: ReadonlySet<RunnerId>
 }
 
 const WAL_SIZE_MAX = 32 * 1024 * 1024
@@ -71,13 +79,14 @@ export class Writer {
       this.#checkLibrary()
       configure(this.#db, { readOnly: false })
       migrate(this.#db.database, path)
-      this.#db.exec('pragma busy_timeout = 0')
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedSessions(this.#db))
       this.#storeId = readStoreId(this.#db)
       this.#files = { database: fileIdentity(path), wal: walIdentity(path) }
       this.#damage = this.#compareAnchor()
+      // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
+      this.#db.exec('pragma busy_timeout = 0')
     } catch (error) {
       this.#db.close()
       throw translate(error, path)
@@ -139,11 +148,12 @@ export class Writer {
       }
       return { outcome: ruling.outcome }
     })
+    const touched = this.#touched(changes)
     this.#db.exec('commit')
     this.#contention.committed()
     this.#committedAt = performance.now()
     this.#checkFiles()
-    this.#follow(changes)
+    this.#follow(touched)
     return results
   }
 
@@ -191,18 +201,23 @@ export class Writer {
     }
   }
 
-  /** What is to be done about a commit that is already safe. */
-  #follow(changes: readonly Change[]): void {
-    const holders = new Set<RunnerId>()
-    for (const change of changes) {
-      for (const { after } of change.sessions ?? []) {
-        this.#numbers.remember(after.id)
-        if (after.runner !== null) holders.add(after.runner)
-      }
-      for (const { sessionId } of change.entries ?? []) {
-        this.#unindexed.add(this.#numbers.get(sessionId))
-      }
+  /** Which sessions are concerned; looked up inside the transaction, where nothing can be busy. */
+  #touched(changes: readonly Change[]): Touched {
+    const sessions = changes.flatMap((change) => change.sessions ?? [])
+    const numbers = new Map(sessions.map(({ after: { id } }) => [id, this.#numbers.get(id)]))
+    const entries = changes.flatMap((change) => change.entries ?? [])
+    const grown = entries.filter(({ entry }) => isSearched(entry))
+    return {
+      numbers,
+      grown: new Set(grown.map(({ sessionId }) => this.#numbers.get(sessionId))),
+      holders: new Set(sessions.flatMap(({ after: { runner } }) => runner ?? [])),
     }
+  }
+
+  /** What is to be done about a commit that is already safe: nothing in here may fail it. */
+  #follow({ numbers, grown, holders }: Touched): void {
+    for (const [id, n] of numbers) this.#numbers.remember(id, n)
+    for (const n of grown) this.#unindexed.add(n)
     const now = new Date()
     for (const runner of holders) {
       try {
@@ -261,8 +276,8 @@ export class Writer {
     if (this.#damage !== undefined || !this.#unanchored) return
     this.#anchoredAt = performance.now()
     this.#unanchored = false
-    const { cursor, hash } = newestAudit(this.#db)
     try {
+      const { cursor, hash } = newestAudit(this.#db)
       writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits: cursor, hash })
     } catch {
       // A full disk must not fail a commit that is safe; the next anchor covers this one.

@@ -121,4 +121,29 @@ export const delivery: readonly StoreCase[] = [
       assert.deepEqual(await desk.row(), before)
     },
   },
+  {
+    name: 'what one sender sends out of order is kept in the order of its arrival, once each [I2, fault 32]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const send = (part: number) => desk.tryAdmit(`part ${part}`, { key: `part-${part}` })
+      const arrivals = [3, 1, 4, 1, 5, 2, 3, 2]
+      const numbers: number[] = []
+      for (const part of arrivals) {
+        const outcome = await send(part)
+        assert.ok(outcome.kind === 'admitted' || outcome.kind === 'duplicate')
+        numbers.push(outcome.mail)
+      }
+      assert.deepEqual(numbers, [1, 2, 3, 2, 4, 5, 1, 5])
+      const entries = await desk.deliver(...([1, 2, 3, 4, 5] as never[]))
+      const kept = await store.readEntries({
+        sessionId: desk.id,
+        from: entries[0] as never,
+        to: entries.at(-1) as never,
+      })
+      assert.deepEqual(
+        kept.map(({ body }) => body),
+        ['"part 3"', '"part 1"', '"part 4"', '"part 5"', '"part 2"'],
+      )
+    },
+  },
 ]

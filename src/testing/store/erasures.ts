@@ -9,9 +9,14 @@ const one = entryNumber(1)
 async function deleteWhole(store: Store, sessionId: SessionId): Promise<void> {
   const request = { sessionId, operation: newOperation(), reason: 'asked for' }
   expectKind(await store.deleteSession(request), 'done')
+  let after = { entry: 0, mail: 0, reply: 0 }
   for (let piece = 0; piece < 100; piece++) {
-    const { left } = expectKind(await store.eraseSome({ sessionId, limit: 3 }), 'erased')
+    const { left, upTo } = expectKind(
+      await store.eraseSome({ sessionId, limit: 3, after }),
+      'erased',
+    )
     if (!left) return
+    after = upTo
   }
   assert.fail('the deletion did not end')
 }
@@ -235,6 +240,33 @@ export const erasures: readonly StoreCase[] = [
     run: async ({ store }) => {
       const id = await create(store)
       expectKind(await store.eraseSome({ sessionId: id, limit: 1 }), 'not-deleted')
+    },
+  },
+  {
+    name: 'a deletion goes on where it was, and looks from the beginning before it ends',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      for (const text of ['a', 'b', 'c']) await desk.exchange(text, `${text}!`)
+      const { id } = desk
+      await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked for' })
+      const first = expectKind(await store.eraseSome({ sessionId: id, limit: 2 }), 'erased')
+      assert.deepEqual(first.upTo, { entry: 2, mail: 2, reply: 0 })
+      const far = { entry: 6, mail: 3, reply: 0 }
+      const next = expectKind(
+        await store.eraseSome({ sessionId: id, limit: 2, after: far }),
+        'erased',
+      )
+      assert.deepEqual([next.left, next.upTo.entry], [true, 8])
+      for (let upTo = next.upTo, left = true; left; ) {
+        const piece = await store.eraseSome({ sessionId: id, limit: 2, after: upTo })
+        ;({ upTo, left } = expectKind(piece, 'erased'))
+      }
+      assert.equal((await desk.row()).state, 'gone')
+      const entries = await store.readEntries({ sessionId: id, from: one, to: entryNumber(99) })
+      assert.deepEqual(
+        entries.filter(({ body }) => body !== null),
+        [],
+      )
     },
   },
   {

@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { standingOf, wordOf } from './breaker.ts'
+
+const NOW = 10_000_000
+/** Newest first, a second apart, the newest `agoMs` ago. */
+const attempts = (outcomes: readonly string[], agoMs = 0) =>
+  outcomes.map((outcome, index) => ({ outcome, at: NOW - agoMs - index * 1_000 }))
+
+const reset = wordOf({ kind: 'connection', trouble: 'reset', freshLoanHelps: true })
+const badKey = wordOf({ kind: 'refused', refusal: 'bad-key' })
+
+describe('standingOf', () => {
+  it('stays closed below three failures in a row', () => {
+    expect(standingOf([], NOW)).toEqual({ kind: 'closed' })
+    expect(standingOf(attempts([reset, reset]), NOW)).toEqual({ kind: 'closed' })
+    expect(standingOf(attempts([reset, reset, 'answered', reset]), NOW)).toEqual({ kind: 'closed' })
+  })
+
+  it('opens at the third, for half a minute, twice as long each time, ten minutes at most', () => {
+    const untilAfter = (count: number) => {
+      const standing = standingOf(attempts(Array(count).fill(reset)), NOW)
+      return standing.kind === 'open' ? standing.until - NOW : standing.kind
+    }
+    expect([3, 4, 5, 9, 200].map(untilAfter)).toEqual([30_000, 60_000, 120_000, 600_000, 600_000])
+  })
+
+  it('is half-open when it has rested, and closed by one answer', () => {
+    const failures = Array(3).fill(reset)
+    expect(standingOf(attempts(failures, 30_000), NOW)).toEqual({ kind: 'half-open' })
+    expect(standingOf(attempts(['answered', ...failures]), NOW)).toEqual({ kind: 'closed' })
+  })
+
+  it('opens at once for what asking again cannot change', () => {
+    expect(standingOf(attempts([badKey]), NOW)).toEqual({ kind: 'open', until: NOW + 30_000 })
+  })
+
+  it('holds nothing against a route that is not its fault', () => {
+    const others = [
+      'interrupted',
+      'overflow',
+      'refused:content',
+      'refused:bad-request',
+      'unusable:refusal',
+    ]
+    expect(standingOf(attempts([...others, ...others]), NOW)).toEqual({ kind: 'closed' })
+  })
+
+  it('takes an attempt from the future as none: a clock jumped', () => {
+    expect(standingOf(attempts([reset, reset, reset], -60_000), NOW)).toEqual({ kind: 'closed' })
+  })
+
+  it('never rests longer than ten minutes, whatever is recorded', () => {
+    const outcome = fc.constantFrom(reset, badKey, 'answered', 'interrupted', 'anything')
+    const rows = fc.array(fc.record({ outcome, at: fc.integer({ min: 0, max: 2 * NOW }) }))
+    fc.assert(
+      fc.property(rows, (list) => {
+        const standing = standingOf(list, NOW)
+        return standing.kind !== 'open' || standing.until <= NOW + 600_000
+      }),
+    )
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { costOf } from './prices.ts'
+
+const anthropic = { model: 'claude-sonnet-4-5', baseUrl: 'https://api.anthropic.com/v1' }
+const usage = { inputTokens: 1_000_000, outputTokens: 100_000 }
+
+describe('costOf', () => {
+  it('adds up by kind of token, cached ones apart', () => {
+    expect(costOf(usage, anthropic)).toBe(3_000_000 + 1_500_000)
+    const cached = { ...usage, cacheReadTokens: 600_000, cacheWriteTokens: 200_000 }
+    expect(costOf(cached, anthropic)).toBe(600_000 + 180_000 + 750_000 + 1_500_000)
+  })
+
+  it('knows a dated version for the same model', () => {
+    expect(costOf(usage, { ...anthropic, model: 'claude-sonnet-4-5-20250929' })).toBe(4_500_000)
+  })
+
+  it.each([
+    ['a model that nobody listed', { ...anthropic, model: 'claude-sonnet-9' }],
+    ['a gateway with prices of its own', { ...anthropic, baseUrl: 'https://gateway.example/v1' }],
+    ['a name that only begins like a listed one', { ...anthropic, model: 'claude-sonnet-4-5-max' }],
+    ['an address that is none', { ...anthropic, baseUrl: 'nonsense' }],
+    ['a name of every object', { ...anthropic, model: 'constructor' }],
+  ])('%s has no price, and none is guessed', (_, route) => {
+    expect(costOf(usage, route)).toBeNull()
+  })
+
+  it('takes the operator’s price before the list, and no price for what it leaves out', () => {
+    const prices = { 'claude-sonnet-4-5': { input: 1, output: 2 } }
+    expect(costOf(usage, anthropic, prices)).toBe(1_200_000)
+    expect(costOf({ ...usage, cacheReadTokens: 1 }, anthropic, prices)).toBeNull()
+  })
+})

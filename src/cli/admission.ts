@@ -1,0 +1,55 @@
+import type { MailNumber } from '../base/ids.ts'
+import type { Admission, Session } from '../runtime/runtime.ts'
+import { FailedError, UsageError } from './exit.ts'
+
+/** The sources under which commands admit; a key is unique within its source. */
+export const COMMAND_SOURCE = 'cli'
+
+type Taken = Extract<Admission, { kind: 'admitted' | 'duplicate' }>
+
+/** What was taken, or an error that says why it was not and what to do. */
+export function taken(admission: Admission, what: string): Taken {
+  switch (admission.kind) {
+    case 'admitted':
+    case 'duplicate':
+      return admission
+    case 'conflict':
+      throw new UsageError('That key was used before with another text; choose another --key.')
+    case 'full':
+      throw new FailedError(
+        `The mailbox is full (${admission.limit} wait); nothing was taken. Try again later.`,
+      )
+    case 'too-large':
+      throw new UsageError(
+        `It has ${admission.bytes} bytes, at most ${admission.limit} are taken at once.`,
+      )
+    case 'unknown-agent':
+      throw new UsageError(
+        `There is no agent ${what}. Configured: ${admission.agents.join(', ') || 'none'}.`,
+      )
+    case 'unknown':
+      throw new UsageError(
+        `There is no session ${what} in this store. See \`throughline sessions\`.`,
+      )
+    case 'gone':
+      throw new UsageError(`Session ${what} was purged; its id is never used again.`)
+    default:
+      return admission satisfies never
+  }
+}
+
+/** Resolves when a control item was carried out or turned down. */
+export async function settled(
+  session: Session,
+  mail: MailNumber,
+  signal: AbortSignal,
+): Promise<void> {
+  const isSettled = async () => {
+    const [item] = await session.mailbox({ after: mail - 1, limit: 1 })
+    return item === undefined || item.number !== mail || item.state === 'settled'
+  }
+  for await (const event of session.events({}, signal)) {
+    // `caught-up` comes first: what was settled before we listened is seen then.
+    if (event.type !== 'live' && (await isSettled())) return
+  }
+}

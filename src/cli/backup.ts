@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { EXIT } from './exit.ts'
+import { withHelp } from './help.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { ProgressLine } from './progress.ts'
+import { tell } from './tell.ts'
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .summary('copy the whole store to a new file while others go on writing')
+    .description(
+      'Copies the whole store to a new file while others go on writing. The copy is a store: name ' +
+        'it with --store. A store on PostgreSQL is copied with the server’s own tools.',
+    )
+    .argument('<file>', 'where to; must not exist')
+    .action(async (file: string, flags: PlaceFlags) => {
+      const { openPlace } = await import('./open-place.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const progress = new ProgressLine('Copying the store')
+        await store.backup(file).finally(() => progress.end())
+        tell(`The store was copied to ${file}.`)
+        return EXIT.done
+      })
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'copied'],
+      [EXIT.failed, 'the store is busy, or there is no space left'],
+      [EXIT.usage, 'wrong usage, no store there, or the file exists'],
+    ],
+    examples: ['throughline backup backup-$(date +%F).db', 'throughline sessions --store copy.db'],
+  })
+}

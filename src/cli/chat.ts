@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import { sessionId } from '../base/ids.ts'
+import { COMMAND_SOURCE, taken } from './admission.ts'
+import { chatOnTerminal } from './chat-terminal.ts'
+import { type Conversation, openConversation } from './conversation.ts'
+import { EXIT } from './exit.ts'
+import { withHelp } from './help.ts'
+import { writeOutput } from './output.ts'
+import { noPaint } from './paint.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { readTyped, runSlash, unknownText } from './slash.ts'
+import { shown, tell } from './tell.ts'
+
+interface ChatFlags extends PlaceFlags {
+  readonly agent?: string
+  readonly session?: string
+}
+
+export function chatCommand(): Command {
+  const command = new Command('chat')
+    .summary('talk to an agent here in the terminal')
+    .description(
+      'Talks to an agent. Everything said is safe in the store; leave and come back, and the ' +
+        'conversation goes on. With piped input each line is a message, and only the answers are ' +
+        'printed. May run beside `serve` on the same store.',
+    )
+    .option('--agent <name>', 'whom to talk to; else the first that is configured')
+    .option('--session <id>', 'in this session; else where the last chat with the agent was')
+    .action(async (flags: ChatFlags) => {
+      process.exitCode = await runChat(flags)
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'left; with piped input: everything was answered'],
+      [EXIT.failed, 'with piped input: something was not answered'],
+      [EXIT.usage, 'wrong usage, or no such agent or session'],
+    ],
+    examples: [
+      'throughline chat',
+      'throughline chat --agent main --session notes',
+      "printf 'The word is BASALT.\\nWhat is the word?\\n' | throughline chat",
+    ],
+  })
+}
+
+async function runChat(flags: ChatFlags): Promise<number> {
+  const { openHost } = await import('./open-host.ts')
+  const host = await openHost(flags, { runs: true, mayMake: true, isTalk: true })
+  try {
+    const conversation = await openConversation(host.runtime, {
+      ...(flags.agent !== undefined && { agent: flags.agent }),
+      ...(flags.session !== undefined && { sessionId: sessionId(flags.session) }),
+    })
+    const isTerminal = process.stdin.isTTY && process.stdout.isTTY
+    return isTerminal ? await chatOnTerminal(conversation) : await chatFromPipe(conversation)
+  } finally {
+    await host.close()
+  }
+}
+
+/** One message after another, each answered before the next: what a script expects. */
+async function chatFromPipe(first: Conversation): Promise<number> {
+  let conversation = first
+  let exitCode: number = EXIT.done
+  for await (const line of joinedLines(createInterface({ input: process.stdin }))) {
+    const typed = readTyped(line)
+    switch (typed.kind) {
+      case 'nothing':
+        break
+      case 'unknown':
+        tell(unknownText(typed.name))
+        exitCode = EXIT.failed
+        break
+      case 'say':
+        if (!(await answerOne(conversation, typed.text))) exitCode = EXIT.failed
+        break
+      case 'command':
+        if (typed.name === 'quit') return exitCode
+        if (typed.name === 'new') conversation = await conversation.startAfresh()
+        else {
+          const { name, rest } = typed
+          const text = await runSlash({ name, rest }, conversation.session, noPaint)
+          await writeOutput('-', `${shown(text)}\n`)
+        }
+        break
+      default:
+        typed satisfies never
+    }
+  }
+  return exitCode
+}
+
+async function answerOne({ session }: Conversation, text: string): Promise<boolean> {
+  const message = { source: COMMAND_SOURCE, key: randomUUID() }
+  const { mail } = taken(
+    await session.admit({ ...message, parts: [{ type: 'text', text }] }),
+    session.id,
+  )
+  const reply = await session.reply(mail, new AbortController().signal)
+  if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  if (reply?.ended === 'answered') return true
+  tell(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
+  return false
+}
+
+/** Lines, with those that end in a backslash joined to the next one. */
+export async function* joinedLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let begun = ''
+  for await (const line of lines) {
+    if (line.endsWith('\\')) begun += `${line.slice(0, -1)}\n`
+    else {
+      yield begun + line
+      begun = ''
+    }
+  }
+  if (begun !== '') yield begun
+}

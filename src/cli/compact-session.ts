@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { sessionId } from '../base/ids.ts'
+import type { Handoff } from '../message/handoff.ts'
+import type { CompactionView, Session } from '../runtime/runtime.ts'
+import { COMMAND_SOURCE, settled, taken } from './admission.ts'
+import type { CompactFlags } from './compact-options.ts'
+import { EXIT, FailedError, UsageError } from './exit.ts'
+import { counted, grouped } from './moment.ts'
+import { writeOutput } from './output.ts'
+import { printable } from './printable.ts'
+import { ProgressLine } from './progress.ts'
+import { jsonLine, tell } from './tell.ts'
+
+/** `compact --session`: asks for a compaction, or shows what it would make. */
+export async function compactSession(flags: CompactFlags): Promise<number> {
+  const { openPlace, openPlaceWithAgents } = await import('./open-place.ts')
+  const id = sessionId(flags.session ?? '')
+  // A preview asks the agent's own model; a request only goes into the mailbox.
+  const open = flags.preview ? openPlaceWithAgents : openPlace
+  return await open(flags, async ({ runtime }) => {
+    const session = runtime.session(id)
+    if ((await session.summary()) === undefined) {
+      throw new UsageError(`There is no session ${id} in this store.`)
+    }
+    return flags.preview ? await preview(session, flags) : await ask(session, flags)
+  })
+}
+
+async function ask(session: Session, flags: CompactFlags): Promise<number> {
+  const { focus, json } = flags
+  const before = await newest(session)
+  const { mail } = taken(
+    await session.compact({
+      source: COMMAND_SOURCE,
+      key: randomUUID(),
+      ...(focus !== undefined && { focus }),
+    }),
+    session.id,
+  )
+  if (!flags.wait) {
+    if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
+    else tell(`Asked for: session ${session.id} is compacted by the process that serves it.`)
+    return EXIT.done
+  }
+  const progress = new ProgressLine('Compacting')
+  const signal = AbortSignal.timeout(flags.timeout)
+  await settled(session, mail, signal).finally(() => progress.end())
+  if (signal.aborted) {
+    throw new FailedError(`Not done within ${flags.timeout / 1_000} s; it goes on without us.`)
+  }
+  const after = await newest(session)
+  const made = after?.operationId === before?.operationId ? null : (after ?? null)
+  if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
+  return tellOutcome(session, made)
+}
+
+function tellOutcome(session: Session, made: CompactionView | null): number {
+  if (made === null) {
+    tell(`Session ${session.id} has nothing to compact yet.`)
+    return EXIT.nothingToCut
+  }
+  if (made.state !== 'committed') {
+    tell(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
+    return EXIT.failed
+  }
+  const { tokensBefore, tokensAfter } = made
+  const sizes =
+    tokensBefore === null || tokensAfter === null
+      ? ''
+      : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
+  tell(`Compacted: a handoff stands for entries 1 to ${made.covers}${sizes}.`)
+  return EXIT.done
+}
+
+async function newest(session: Session): Promise<CompactionView | undefined> {
+  return (await session.compactions({ limit: 1 }))?.[0]
+}
+
+async function preview(session: Session, flags: CompactFlags): Promise<number> {
+  const { focus, json } = flags
+  const progress = new ProgressLine('Writing the handoff')
+  const signal = AbortSignal.timeout(flags.timeout)
+  const shown = await session
+    .preview(focus === undefined ? {} : { focus }, signal)
+    .finally(() => progress.end())
+  if (json) await writeOutput('-', jsonLine(shown))
+  switch (shown.kind) {
+    case 'previewed':
+      if (!json) await writeOutput('-', drawPreview(shown))
+      return EXIT.done
+    case 'nothing-to-do':
+      tell(`Session ${session.id} has nothing to compact yet.`)
+      return EXIT.nothingToCut
+    case 'failed':
+      throw new FailedError(`There is no preview: ${shown.reason}. Nothing was changed.`)
+    default:
+      return shown satisfies never
+  }
+}
+
+function drawPreview(shown: {
+  readonly covers: number
+  readonly handoff: Handoff
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}): string {
+  const { covers, handoff, tokensBefore, tokensAfter } = shown
+  const { preserved, tasks, files, ledger, summary } = handoff
+  const kept = [
+    counted(preserved.length, 'message of the user', 'messages of the user'),
+    counted(tasks.length, 'task'),
+    counted(files.length, 'file'),
+    counted(ledger.length, 'line of the ledger', 'lines of the ledger'),
+  ]
+  return [
+    `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; this handoff would stand for ` +
+      `entries 1 to ${covers}, with ${kept.join(', ')}:`,
+    '',
+    printable(summary),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,50 @@
+import type { ContextPart, ContextView } from '../runtime/runtime.ts'
+import { drawFill } from './fill.ts'
+import { grouped } from './moment.ts'
+import type { Paint } from './paint.ts'
+import { printable } from './printable.ts'
+import { shorten } from './transcript-text.ts'
+
+/**
+ * What the model sees, part by part in the order in which it is sent: what it is, how much of the
+ * window it takes, and which entries it was made from.
+ */
+export function drawContext(
+  view: ContextView,
+  style: { readonly paint: Paint; readonly partLinesMax: number },
+): string {
+  const { paint, partLinesMax } = style
+  const fill = drawFill(view)
+  const title =
+    `Context of ${view.sessionId} as of entry ${view.upto}: ${grouped(view.tokens)} of ` +
+    `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
+  const limits =
+    `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
+    `${grouped(view.hardTokens)} are the most.`
+  const parts = view.parts.map((part) =>
+    [
+      partTitle(part, paint),
+      ...shorten(printable(part.text).split('\n'), partLinesMax).map((line) => `    ${line}`),
+    ].join('\n'),
+  )
+  return `${[title, paint('dim', limits), '', ...parts].map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+const TITLES: Record<ContextPart['kind'], string> = {
+  system: 'system text',
+  pin: 'pin',
+  memory: 'memory',
+  preserved: "handoff: the user's own words",
+  tasks: 'handoff: tasks',
+  files: 'handoff: files',
+  ledger: 'handoff: ledger',
+  summary: 'handoff: summary',
+  tail: 'word for word',
+  incoming: 'not yet answered',
+}
+
+function partTitle({ kind, tokens, origin }: ContextPart, paint: Paint): string {
+  const { from, to } = origin
+  const entries = from === to ? `#${from}` : `#${from} to #${to}`
+  return `${paint('bold', entries)} ${TITLES[kind]}${paint('dim', `  ${grouped(tokens)} tokens`)}`
+}

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs'
+import { Command } from 'commander'
+import type { DiagnoseProgress } from '../doctor/hermes/diagnose.ts'
+import { type Diagnosis, type Health, healthOf } from '../doctor/hermes/diagnosis.ts'
+import { renderHtml } from '../doctor/report/html.ts'
+import { renderMarkdown } from '../doctor/report/markdown.ts'
+import { renderText } from '../doctor/report/text.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { commandForm, currentPlace } from './hint.ts'
+import { writeOutput } from './output.ts'
+import { ProgressLine } from './progress.ts'
+
+interface HermesFlags {
+  readonly log?: readonly string[]
+  readonly json?: true
+  readonly markdown?: true
+  readonly html?: string
+}
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('Finds and explains damage in conversation stores.')
+    .addCommand(
+      new Command('hermes')
+        .description('Examines a Hermes home or state.db and its logs. It is only read.')
+        .argument('[path]', 'a Hermes home or a state.db; without it only logs are examined')
+        .option('--log <file...>', 'logs beside those in the home; rotated and .gz ones too')
+        .option('--json', 'print the diagnosis as JSON')
+        .option('--markdown', 'print the report as Markdown')
+        .option('--html <file>', 'write the report as one page with the timeline drawn')
+        .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
+        .action(async (path: string | undefined, flags: HermesFlags) => {
+          process.exitCode = await runHermes(path ?? null, flags)
+        }),
+    )
+}
+
+const helpAfter = (program: string) => `
+Exit codes:
+  0  no fault was found
+  1  faults were found; the report names them
+  2  wrong usage, or a store that cannot be read
+
+Examples:
+  ${program} doctor hermes ~/.hermes
+  ${program} doctor hermes state.db --log logs/agent.log logs/agent.log.1.gz --html report.html`
+
+async function runHermes(path: string | null, flags: HermesFlags): Promise<number> {
+  const { log: logs = [], json, markdown, html } = flags
+  if (path === null && logs.length === 0) {
+    throw new UsageError('Name a Hermes home, a state.db, or at least one log with --log.')
+  }
+  if (json && markdown) throw new UsageError('Choose one of --json and --markdown.')
+  for (const log of logs) {
+    if (statSync(log, { throwIfNoEntry: false })?.isFile() !== true) {
+      throw new UsageError(`${log} cannot be read: there is no such file.`)
+    }
+  }
+  // Asked for only here: the other commands must not pay for loading SQLite.
+  const { diagnoseHermes } = await import('../doctor/hermes/diagnose.ts')
+  const progress = new ProgressLine('Examining')
+  try {
+    const onProgress = (at: DiagnoseProgress) => progress.update(progressText(at))
+    const diagnosis = await diagnoseHermes(path, { logs, onProgress })
+    progress.end()
+    if (html !== undefined) await writeOutput(html, renderHtml(diagnosis))
+    if (html !== '-') await writeOutput('-', render(diagnosis, flags))
+    return CODES[healthOf(diagnosis)]
+  } finally {
+    progress.end()
+  }
+}
+
+const CODES: { readonly [health in Health]: number } = {
+  healthy: EXIT.done,
+  faults: EXIT.failed,
+  unreadable: EXIT.usage,
+}
+
+function render(diagnosis: Diagnosis, { json, markdown }: HermesFlags): string {
+  if (json) return `${JSON.stringify(diagnosis, undefined, 2)}\n`
+  return markdown ? renderMarkdown(diagnosis) : renderText(diagnosis)
+}
+
+function progressText(at: DiagnoseProgress): string {
+  switch (at.stage) {
+    case 'log':
+      return `Reading ${at.path}`
+    case 'rows':
+      return `Reading messages of ${at.profile}, ${Math.floor((100 * at.rows) / Math.max(at.of, at.rows))} %`
+    default:
+      return at satisfies never
+  }
+}

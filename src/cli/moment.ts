@@ -1,0 +1,28 @@
+const UNITS = [
+  { ms: 24 * 60 * 60_000, unit: 'd' },
+  { ms: 60 * 60_000, unit: 'h' },
+  { ms: 60_000, unit: 'min' },
+  { ms: 1_000, unit: 's' },
+] as const
+
+/** `3 min ago`; clocks that disagree a little give `now`, never a time to come. */
+export function ago(at: number, now: number): string {
+  const unit = UNITS.find(({ ms }) => now - at >= ms)
+  return unit === undefined ? 'now' : `${Math.floor((now - at) / unit.ms)} ${unit.unit} ago`
+}
+
+/** `2026-11-15 08:30:00`, in the reader's own time zone, the same in every country. */
+export function moment(at: number): string {
+  const date = new Date(at)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-')
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
+}
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${grouped(count)} ${count === 1 ? noun : plural}`
+}
+
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}

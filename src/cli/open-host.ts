@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import { AuditLog, NO_AUDIT } from '../events/log.ts'
+import type { Agent } from '../runtime/agent.ts'
+import { needsStandIn } from '../runtime/config/agents-of.ts'
+import { type Loaded, type LoadRequest, requireConfig } from '../runtime/config/load.ts'
+import type { Config } from '../runtime/config/schema.ts'
+import { runtimeTerms } from '../runtime/from-config.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { type OpenLogger, openLogger } from '../runtime/open-logger.ts'
+import { type LocalRuntime, openRuntime } from '../runtime/open-runtime.ts'
+import { isServer, openStore } from '../runtime/open-store.ts'
+import { standIn } from '../stand-in/server.ts'
+import type { Store } from '../store/contract.ts'
+import { loadRequest as configRequest } from './config-options.ts'
+import { UsageError } from './exit.ts'
+import type { PlaceFlags } from './place-options.ts'
+import { stateFolder } from './platform.ts'
+
+/**
+ * Everything that a process opens to work on a store with the agents of a configuration: the store,
+ * the built-in model where an agent wants it, and a runtime. Closed in the opposite order.
+ */
+export interface Host {
+  readonly loaded: Loaded
+  readonly store: Store
+  readonly runtime: LocalRuntime
+  readonly logger: OpenLogger
+  /** An agent talks to the built-in model. */
+  readonly isStandIn: boolean
+  /** What the configuration makes of agents; for a changed file. */
+  readonly agentsFrom: (config: Config) => readonly Agent[]
+  close(): Promise<void>
+}
+
+/** `--store` is a value of the configuration for one run. */
+export function loadRequest({ store, set = [], ...flags }: PlaceFlags): LoadRequest {
+  return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
+}
+
+export async function openHost(
+  flags: PlaceFlags,
+  terms: {
+    readonly runs: boolean
+    readonly mayMake: boolean
+    /** A terminal that somebody talks in is no place for a log. */
+    readonly isTalk?: true
+  },
+): Promise<Host> {
+  const loaded = requireConfig(loadRequest(flags))
+  const { config } = loaded
+  if (!terms.mayMake) checkExists(config.store.url)
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer()
+  }
+  try {
+    const logger = openLogger(loggingOf(config, terms.isTalk), process.stderr)
+    closers.push(async () => logger.close())
+    const store = await openStore(config.store, process.env)
+    closers.push(() => store.close())
+    const model = await startStandIn(config)
+    if (model !== null) closers.push(() => model.close())
+    const audit = terms.runs ? openAudit(config, logger) : NO_AUDIT
+    if (audit instanceof AuditLog) closers.push(async () => audit.close())
+    const termsOf = (each: Config) =>
+      runtimeTerms(each, {
+        standInUrl: model?.url ?? NO_STAND_IN,
+        folder: process.cwd(),
+        env: { PATH: process.env['PATH'] ?? '' },
+      })
+    const agentsFrom = (each: Config) => termsOf(each).agents
+    const runtime = await openRuntime({
+      store,
+      ...termsOf(config),
+      environment: process.env,
+      logger,
+      audit,
+      runs: terms.runs,
+    })
+    closers.push(() => runtime.close())
+    return { loaded, store, runtime, logger, isStandIn: model !== null, agentsFrom, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function loggingOf({ logging }: Config, isTalk: true | undefined): Config['logging'] {
+  return isTalk && logging.file === undefined ? { ...logging, level: 'silent' } : logging
+}
+
+/** Beside the store; a process has a file of its own, for `throughline audit`. */
+function openAudit({ store }: Config, logger: Logger): AuditLog {
+  const folder = isServer(store.url) ? stateFolder() : dirname(store.url)
+  return new AuditLog({
+    folder: join(folder, 'audit'),
+    clock: systemClock,
+    onFailure: (error) => logger.error({ err: error }, 'audit log cannot be written'),
+  })
+}
+
+/** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */
+const NO_STAND_IN = 'http://127.0.0.1:9'
+
+async function startStandIn(config: Config) {
+  return needsStandIn(config) ? await standIn().start() : null
+}
+
+/** A command that looks or sends must not leave an empty store behind where one was misspelt. */
+export function checkExists(url: string): void {
+  if (isServer(url) || existsSync(url)) return
+  throw new UsageError(
+    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
+      '--store names another.',
+  )
+}

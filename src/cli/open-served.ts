@@ -1,0 +1,17 @@
+import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
+import type { Host } from './open-host.ts'
+
+/** The HTTP edge as configured; null: switched off. */
+export async function openServed({
+  loaded,
+  runtime,
+  store,
+  logger,
+}: Host): Promise<HttpServer | null> {
+  const { enabled, host, port, allowedHosts, allowedOrigins, limits } = loaded.config.http
+  if (!enabled) return null
+  return await serveHttp({
+    ...{ runtime, host, port, allowedHosts, allowedOrigins, limits, logger },
+    tokens: store,
+  })
+}

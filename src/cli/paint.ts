@@ -1,0 +1,11 @@
+import { styleText } from 'node:util'
+
+export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold'
+export type Paint = (colour: Colour, text: string) => string
+
+/** Colours where a person looks at it; NO_COLOR and FORCE_COLOR are heeded. */
+export function paintOn(stream: NodeJS.WriteStream): Paint {
+  return (colour, text) => styleText(colour, text, { stream })
+}
+
+export const noPaint: Paint = (_colour, text) => text

@@ -1,0 +1,61 @@
+import type { ChildProcess } from 'node:child_process'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * What differs between systems, and what Windows does instead: signals, process groups, file modes
+ * and where programs keep what they remember.
+ */
+const isWindows = process.platform === 'win32'
+
+/** Asked to end. Windows knows Ctrl-C and Ctrl-Break; its services are told by the console closing. */
+export const END_SIGNALS: readonly NodeJS.Signals[] = isWindows
+  ? ['SIGINT', 'SIGBREAK', 'SIGHUP']
+  : ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** Only its owner may read it. Windows has no modes; there the owner's own folder does that. */
+export const PRIVATE_MODE = 0o600
+export const PRIVATE_FOLDER_MODE = 0o700
+
+/** Starts a child so that its own children end with it; Windows ends the child alone. */
+export const LEADS_GROUP = !isWindows
+
+export function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    if (isWindows) child.kill()
+    else process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nobody of the group is left.
+  }
+}
+
+/**
+ * Calls back at the first signal to end; the second one ends the process at once, with the exit
+ * code that shells give to a process ended so. The function returned takes the handlers away.
+ */
+export function onEndSignal(callback: (signal: NodeJS.Signals) => void): () => void {
+  let asked = false
+  const handler = (signal: NodeJS.Signals) => {
+    if (asked) process.exit(signalExitCode(signal))
+    asked = true
+    callback(signal)
+  }
+  for (const signal of END_SIGNALS) process.on(signal, handler)
+  return () => {
+    for (const signal of END_SIGNALS) process.off(signal, handler)
+  }
+}
+
+const SIGNAL_NUMBERS: { readonly [signal: string]: number } = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }
+
+export function signalExitCode(signal: NodeJS.Signals): number {
+  return 128 + (SIGNAL_NUMBERS[signal] ?? 2)
+}
+
+/** Where a program keeps what it remembers between runs, such as what was typed. */
+export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const local = isWindows ? env['LOCALAPPDATA'] : env['XDG_STATE_HOME']
+  const usual = isWindows ? join(homedir(), 'AppData', 'Local') : join(homedir(), '.local', 'state')
+  return join(local || usual, 'throughline')
+}

@@ -1,0 +1,87 @@
+import { Command, Option } from 'commander'
+import { sessionId } from '../base/ids.ts'
+import type { Session } from '../runtime/runtime.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
+import { counted } from './moment.ts'
+import { parseRanges } from './numbers.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { ProgressLine } from './progress.ts'
+import { tell } from './tell.ts'
+
+interface PurgeFlags extends PlaceFlags {
+  readonly entries?: readonly number[]
+  readonly reason: string
+  readonly yes?: true
+}
+
+export function purgeCommand(): Command {
+  const command = new Command('purge')
+    .summary('remove what a session holds, for good')
+    .description(
+      'Removes what was said, for good: of some entries, or of the whole session, whose id is never ' +
+        'used again. Numbers, times and hashes stay, so that it can still be proven that nothing ' +
+        'else is missing. Backups and exports are not reached.',
+    )
+    .argument('<session>', 'its id')
+    .addOption(new Option('--entries <list>', 'only these, such as 3-7,9').argParser(parseRanges))
+    .option('--reason <text>', 'why; kept, so say nothing private', 'asked for')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, flags: PurgeFlags) => {
+      const { openPlace } = await import('./open-place.ts')
+      process.exitCode = await openPlace(flags, ({ runtime }) =>
+        runPurge(runtime.session(sessionId(id)), flags),
+      )
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'removed, or asked of the process that holds the session'],
+      [EXIT.failed, 'not done: the answer was no, or the store is busy'],
+      [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
+    ],
+    examples: ['throughline purge 0f3a', 'throughline purge 0f3a --entries 12-14 --yes'],
+  })
+}
+
+async function runPurge(session: Session, flags: PurgeFlags): Promise<number> {
+  const summary = await session.summary()
+  if (summary === undefined) {
+    throw new UsageError(`There is no session ${session.id} in this store.`)
+  }
+  const beyond = flags.entries?.find((number) => number > summary.entries)
+  if (beyond !== undefined) {
+    throw new UsageError(
+      `Session ${session.id} has no entry ${beyond}: ${summary.entries} is its last.`,
+    )
+  }
+  const what =
+    flags.entries === undefined
+      ? `all ${counted(summary.entries, 'entry', 'entries')} of session ${session.id}`
+      : `${counted(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
+  if (!(flags.yes || (await isConfirmed(what)))) {
+    tell('Nothing was removed.')
+    return EXIT.failed
+  }
+  const progress = new ProgressLine('Removing')
+  const purged = await session
+    .purge({ entries: flags.entries ?? 'all', reason: flags.reason })
+    .finally(() => progress.end())
+  if (purged.kind === 'asked') {
+    tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
+  } else tell(`Removed for good: ${what}.`)
+  return EXIT.done
+}
+
+async function isConfirmed(what: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new UsageError(`This removes ${what} for good; say --yes to mean it.`)
+  }
+  // Asked for only here: it takes a while to load.
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const answer = await confirm({
+    message: `Remove ${what} for good?`,
+    initialValue: false,
+    output: process.stderr,
+  })
+  return !isCancel(answer) && answer
+}

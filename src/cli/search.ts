@@ -1,0 +1,81 @@
+import { Command } from 'commander'
+import { sessionId } from '../base/ids.ts'
+import type { Found, Runtime } from '../runtime/runtime.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { drawFound } from './found-text.ts'
+import { withHelp } from './help.ts'
+import { countOption } from './numbers.ts'
+import { writeOutput } from './output.ts'
+import { paintOn } from './paint.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { jsonLine, tell } from './tell.ts'
+
+interface SearchFlags extends PlaceFlags {
+  readonly session?: string
+  readonly agent?: string
+  readonly limit: number
+  readonly neighbours: number
+  readonly json?: true
+}
+
+export function searchCommand(): Command {
+  const command = new Command('search')
+    .summary('find what was said, also what was compacted away')
+    .description(
+      'Finds what was said in any session, in one agent’s, or in one session. What was compacted ' +
+        'away is found like everything else; what was purged is not. Only reads.',
+    )
+    .argument('<text...>', 'words that an entry must hold')
+    .option('--session <session>', 'in this one only')
+    .option('--agent <name>', "in this agent's sessions only")
+    .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(20))
+    .addOption(
+      countOption('--neighbours <n>', 'with so many entries around each; needs --session', {
+        min: 0,
+        max: 20,
+      }).default(0),
+    )
+    .option('--json', 'print one JSON object per line')
+    .action(async (words: string[], flags: SearchFlags) => {
+      const { readPlace } = await import('./open-place.ts')
+      process.exitCode = await readPlace(flags, ({ runtime }) =>
+        runSearch(runtime, words.join(' '), flags),
+      )
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'found'],
+      [EXIT.failed, 'nothing found, or the store is busy'],
+      [EXIT.usage, 'wrong usage, or no store or session there'],
+    ],
+    examples: [
+      'throughline search invoice number',
+      'throughline search "retry limit" --session 0f3a --neighbours 2',
+    ],
+  })
+}
+
+async function runSearch(runtime: Runtime, text: string, flags: SearchFlags): Promise<number> {
+  const found = await find(runtime, text, flags)
+  if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
+  else {
+    const paint = paintOn(process.stdout)
+    await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
+    if (found.length === 0) tell('Nothing found.')
+  }
+  return found.length > 0 ? EXIT.done : EXIT.failed
+}
+
+async function find(runtime: Runtime, text: string, flags: SearchFlags): Promise<readonly Found[]> {
+  const { agent, limit, neighbours } = flags
+  if (flags.session === undefined) {
+    if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
+    return await runtime.search({ text, limit, ...(agent !== undefined && { agent }) })
+  }
+  if (agent !== undefined) throw new UsageError('--session and --agent exclude each other.')
+  const session = runtime.session(sessionId(flags.session))
+  if ((await session.summary()) === undefined) {
+    throw new UsageError(`There is no session ${session.id} in this store.`)
+  }
+  return await session.search({ text, limit, neighbours })
+}

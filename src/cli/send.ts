@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type SessionId, sessionId } from '../base/ids.ts'
+import type { Reply, Runtime } from '../runtime/runtime.ts'
+import { COMMAND_SOURCE, taken } from './admission.ts'
+import { EXIT, FailedError, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
+import { readInput } from './input.ts'
+import { parseSpan } from './numbers.ts'
+import type { Place } from './open-place.ts'
+import { writeOutput } from './output.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { ProgressLine } from './progress.ts'
+import { jsonLine, shown, tell } from './tell.ts'
+
+interface SendFlags extends PlaceFlags {
+  readonly wait?: true
+  readonly timeout: number
+  readonly key?: string
+  readonly agent?: string
+  readonly json?: true
+}
+
+const TIMEOUT = '10m'
+const KEY_CHARACTERS_MAX = 200
+
+export function sendCommand(): Command {
+  const command = new Command('send')
+    .summary('put a message into a session, from a script')
+    .description(
+      'Puts a message into a session’s mailbox: safe once this command ends. A process that runs ' +
+        '`serve` or `chat` on the same store answers it. The same --key again is the same message.',
+    )
+    .argument('<session>', 'its id')
+    .argument('<text>', 'what to say; - reads standard input')
+    .option('--wait', 'wait for the answer and print it')
+    .addOption(
+      new Option('--timeout <time>', 'how long to wait')
+        .argParser(parseSpan)
+        .default(parseSpan(TIMEOUT), TIMEOUT),
+    )
+    .addOption(new Option('--key <key>', 'what makes it once only').argParser(parseKey))
+    .option('--agent <name>', 'make the session with this agent if it is not there')
+    .option('--json', 'print what happened as JSON')
+    .action(async (id: string, text: string, flags: SendFlags) => {
+      const said = text === '-' ? await readInput('-') : text
+      if (said.trim() === '') throw new UsageError('There is nothing to send: the text is empty.')
+      const { openPlace, openPlaceWithAgents } = await import('./open-place.ts')
+      const act = async ({ runtime }: Place) =>
+        await runSend(runtime, { sessionId: sessionId(id), text: said }, flags)
+      process.exitCode =
+        flags.agent === undefined
+          ? await openPlace(flags, act)
+          : await openPlaceWithAgents(flags, act, { mayMake: true })
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'taken; with --wait: answered'],
+      [EXIT.failed, 'not taken now, or no answer: stopped, failed, or not in time'],
+      [EXIT.usage, 'wrong usage, or no such store, session or agent'],
+    ],
+    examples: [
+      'throughline send 0f3a "What is left to do?" --wait',
+      'git log -1 | throughline send 0f3a - --key "$(git rev-parse HEAD)"',
+      'throughline send build-7 "Begin." --agent assistant --wait --json',
+    ],
+  })
+}
+
+async function runSend(
+  runtime: Runtime,
+  { sessionId, text }: { readonly sessionId: SessionId; readonly text: string },
+  flags: SendFlags,
+): Promise<number> {
+  const session = runtime.session(sessionId)
+  if (flags.agent !== undefined) await makeSession(runtime, sessionId, flags.agent)
+  const admission = taken(
+    await session.admit({
+      source: COMMAND_SOURCE,
+      key: flags.key ?? randomUUID(),
+      parts: [{ type: 'text', text }],
+    }),
+    sessionId,
+  )
+  const { mail } = admission
+  const isDuplicate = admission.kind === 'duplicate'
+  if (!flags.wait) {
+    if (flags.json) await writeOutput('-', jsonLine({ sessionId, mail, isDuplicate }))
+    else tell(`${isDuplicate ? 'Taken before' : 'Taken'}: message ${mail} of session ${sessionId}.`)
+    await tellIfNobodyServes(runtime)
+    return EXIT.done
+  }
+  await tellIfNobodyServes(runtime)
+  const progress = new ProgressLine('Waiting for the answer')
+  const signal = AbortSignal.timeout(flags.timeout)
+  const reply = await session.reply(mail, signal).finally(() => progress.end())
+  if (reply === null && signal.aborted) {
+    throw new FailedError(
+      `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
+        'ask again with the same --key to wait on.',
+    )
+  }
+  return await tellReply({ sessionId, mail, isDuplicate, reply }, flags)
+}
+
+async function tellReply(
+  facts: {
+    readonly sessionId: SessionId
+    readonly mail: number
+    readonly isDuplicate: boolean
+    readonly reply: Reply | null
+  },
+  { json }: SendFlags,
+): Promise<number> {
+  const { reply } = facts
+  if (json) await writeOutput('-', jsonLine(facts))
+  else if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  if (reply?.ended === 'answered') return EXIT.done
+  tell(reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`)
+  return EXIT.failed
+}
+
+async function makeSession(runtime: Runtime, id: SessionId, agent: string): Promise<void> {
+  const created = await runtime.createSession({ agent, id })
+  if (created.kind === 'unknown-agent') {
+    const known = created.agents.join(', ') || 'none'
+    throw new UsageError(`There is no agent ${agent}. Configured: ${known}.`)
+  }
+}
+
+async function tellIfNobodyServes(runtime: Runtime): Promise<void> {
+  const { runners } = await runtime.health()
+  if (runners.length === 0) {
+    tell('note: nobody serves this store now; it is answered once `throughline serve` runs.')
+  }
+}
+
+function parseKey(text: string): string {
+  if (text === '' || text.length > KEY_CHARACTERS_MAX) {
+    throw new InvalidArgumentError(`It has 1 to ${KEY_CHARACTERS_MAX} characters.`)
+  }
+  return text
+}

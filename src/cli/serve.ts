@@ -1,0 +1,142 @@
+import { Command } from 'commander'
+import type { Change } from '../runtime/config/compare.ts'
+import type { Config } from '../runtime/config/schema.ts'
+import { EXIT } from './exit.ts'
+import { withHelp } from './help.ts'
+import { commandForm, currentPlace } from './hint.ts'
+import { countOption } from './numbers.ts'
+import type { Host } from './open-host.ts'
+import { writeOutput } from './output.ts'
+import { paintOn } from './paint.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { onEndSignal } from './platform.ts'
+import { jsonLine, tell } from './tell.ts'
+import { welcomeText } from './welcome.ts'
+
+interface ServeFlags extends PlaceFlags {
+  readonly host?: string
+  readonly port?: number
+  readonly json?: true
+}
+
+const PORT_MAX = 65_535
+
+export function serveCommand(): Command {
+  const command = new Command('serve')
+    .summary('run agents and answer over HTTP until told to end')
+    .description(
+      'Runs the configured agents and answers over HTTP. Several processes may serve one store. ' +
+        'Without a configuration there is one agent, `main`, on the built-in stand-in model. A ' +
+        'changed configuration file is taken up while it runs.',
+    )
+    .option('--host <address>', 'where to listen; other than loopback needs a token')
+    .addOption(countOption('--port <n>', 'which port; 0: any free one', { min: 0, max: PORT_MAX }))
+    .option('--json', 'print where it listens as JSON once it does')
+    .action(async (flags: ServeFlags) => {
+      process.exitCode = await runServe(flags)
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'ended in order; asked twice, 130 or 143 as shells count signals'],
+      [EXIT.failed, 'the store cannot be reached now'],
+      [EXIT.usage, 'wrong usage or configuration, or the address is taken'],
+    ],
+    examples: [
+      'throughline serve',
+      'throughline serve --port 8080 --store postgres://db.example/agents',
+    ],
+  })
+}
+
+async function runServe(flags: ServeFlags): Promise<number> {
+  const { openHost } = await import('./open-host.ts')
+  const { openServed } = await import('./open-served.ts')
+  const asked = Promise.withResolvers<NodeJS.Signals>()
+  const unlisten = onEndSignal(asked.resolve)
+  const host = await openHost(withAddress(flags), { runs: true, mayMake: true })
+  try {
+    const served = await openServed(host)
+    const stopWatching = await watch(flags, host)
+    try {
+      await welcome(host, served?.url ?? null, flags)
+      const signal = await asked.promise
+      tell(`${signal}: ending in order; once more ends at once.`)
+    } finally {
+      stopWatching()
+      await served?.close()
+    }
+  } finally {
+    await host.close()
+    unlisten()
+  }
+  return EXIT.done
+}
+
+/** Flags are values of the configuration for one run. */
+function withAddress({ host, port, set = [], ...flags }: ServeFlags): PlaceFlags {
+  return {
+    ...flags,
+    set: [
+      ...set,
+      ...(host === undefined ? [] : [`http.host=${host}`]),
+      ...(port === undefined ? [] : [`http.port=${port}`]),
+    ],
+  }
+}
+
+async function welcome(host: Host, url: string | null, flags: ServeFlags): Promise<void> {
+  const { loaded, runtime, store } = host
+  const { agents } = runtime
+  const place = loaded.config.store.url
+  if (flags.json) {
+    const names = agents.map(({ name }) => name)
+    await writeOutput('-', jsonLine({ url, store: place, agents: names, process: process.pid }))
+  }
+  const { findChoices } = await import('./config-choices.ts')
+  const { isStandIn } = host
+  const choices = isStandIn ? await findChoices(process.env) : []
+  const found = choices.filter(({ provider }) => provider !== 'stand-in')
+  const facts = {
+    url,
+    store: withoutPassword(place),
+    agents,
+    isStandIn,
+    found: found.map(({ label, hint }) => `${label} (${hint})`),
+    needsToken: (await store.listTokens()).length > 0,
+    program: commandForm(currentPlace()),
+  }
+  process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
+}
+
+function withoutPassword(place: string): string {
+  const url = URL.parse(place)
+  if (url === null || url.password === '') return place
+  url.password = ''
+  return url.href
+}
+
+async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
+  const { watchConfig } = await import('../runtime/config/watch.ts')
+  const { problemText } = await import('../runtime/config/problem.ts')
+  const { loadRequest } = await import('./open-host.ts')
+  return watchConfig({
+    load: loadRequest(withAddress(flags)),
+    current: host.loaded,
+    onChange: ({ config }, change) => apply(host, config, change),
+    onBroken: (problems) => {
+      for (const problem of problems) tell(`configuration: ${problemText(problem)}`)
+      tell('configuration: nothing was changed; what held before goes on.')
+    },
+  })
+}
+
+function apply(host: Host, config: Config, { applies, needsRestart }: Change): void {
+  if (applies.length > 0) {
+    host.runtime.reconfigure(host.agentsFrom(config))
+    host.logger.setLevel(config.logging.level)
+    tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
+  }
+  if (needsRestart.length > 0) {
+    tell(`configuration: ${needsRestart.join(', ')} needs a restart.`)
+  }
+}

@@ -1,0 +1,149 @@
+import { Command } from 'commander'
+import { entryNumber, sessionId } from '../base/ids.ts'
+import type { ContextView, Session } from '../runtime/runtime.ts'
+import { drawContext } from './context-text.ts'
+import { EXIT, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
+import { grouped } from './moment.ts'
+import { countOption, NUMBER_MAX } from './numbers.ts'
+import { writeOutput } from './output.ts'
+import { paintOn } from './paint.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { jsonLine, tell } from './tell.ts'
+import { drawEntries } from './transcript-text.ts'
+
+interface ShowFlags extends PlaceFlags {
+  readonly from?: number
+  readonly to?: number
+  readonly all?: true
+  readonly context?: true
+  readonly at?: number
+  readonly snapshot?: number
+  readonly full?: true
+  readonly json?: true
+}
+
+/** Entries shown when nobody says which; the newest. */
+const SHOWN = 100
+const PAGE = 500
+const LINES_MAX = 12
+
+export function showCommand(): Command {
+  const number = (flags: string, description: string) =>
+    countOption(flags, description, { min: 1, max: NUMBER_MAX })
+  const command = new Command('show')
+    .summary('show a transcript, or what the model sees of it')
+    .description(
+      'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
+        'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
+    )
+    .argument('<session>', 'its id')
+    .optionsGroup('Transcript:')
+    .addOption(number('--from <entry>', 'begin with this entry'))
+    .addOption(number('--to <entry>', 'end with this entry'))
+    .option('--all', 'from the first entry to the last')
+    .optionsGroup('Context:')
+    .option('--context', 'what the model sees now, part by part, with where each comes from')
+    .addOption(number('--at <step>', 'what the model saw at this step (the entry of its answer)'))
+    .addOption(number('--snapshot <n>', 'the context just before compaction n (its entry)'))
+    .optionsGroup('Output:')
+    .option('--full', 'do not shorten long results and parts')
+    .option('--json', 'a transcript as one JSON object per line, a context as one')
+    .action(async (id: string, flags: ShowFlags) => {
+      const { readPlace } = await import('./open-place.ts')
+      process.exitCode = await readPlace(flags, ({ runtime }) =>
+        runShow(runtime.session(sessionId(id)), flags),
+      )
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'shown'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, no store there, or no such session, step or compaction'],
+    ],
+    examples: [
+      'throughline show 0f3a',
+      'throughline show 0f3a --context',
+      'throughline show 0f3a --at 42 --json',
+      'throughline show 0f3a --all --json | jq -r \'select(.kind == "input")\'',
+    ],
+  })
+}
+
+async function runShow(session: Session, flags: ShowFlags): Promise<number> {
+  const ways = [flags.context, flags.at, flags.snapshot].filter((way) => way !== undefined)
+  if (ways.length > 1) throw new UsageError('--context, --at and --snapshot exclude each other.')
+  return ways.length === 0
+    ? await showTranscript(session, flags)
+    : await showContext(session, flags)
+}
+
+async function showTranscript(session: Session, flags: ShowFlags): Promise<number> {
+  const { tail } = await found(session)
+  const to = Math.min(flags.to ?? tail, tail)
+  const from = flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - SHOWN + 1))
+  const paint = paintOn(process.stdout)
+  const style = { paint, resultLinesMax: linesMax(flags) }
+  // Page by page: a transcript may be larger than memory.
+  for (let first = from; first <= to; first += PAGE) {
+    const last = Math.min(to, first + PAGE - 1)
+    const entries = (await session.transcript({ from: first, to: last })) ?? []
+    const text = flags.json ? entries.map(jsonLine).join('') : drawEntries(entries, style)
+    await writeOutput('-', text)
+  }
+  if (from > 1 && flags.from === undefined && !flags.json) {
+    tell(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
+  }
+  return EXIT.done
+}
+
+async function showContext(session: Session, flags: ShowFlags): Promise<number> {
+  const view = await readContext(session, flags)
+  const paint = paintOn(process.stdout)
+  const text = flags.json
+    ? jsonLine(view)
+    : drawContext(view, { paint, partLinesMax: linesMax(flags) })
+  await writeOutput('-', text)
+  return EXIT.done
+}
+
+async function readContext(session: Session, flags: ShowFlags): Promise<ContextView> {
+  const { tail } = await found(session)
+  const { at, snapshot } = flags
+  const wanted = at ?? snapshot
+  if (wanted !== undefined) await checkEntry(session, wanted, at === undefined, tail)
+  const upto = at ?? (snapshot === undefined ? undefined : snapshot - 1)
+  const view = await session.context(upto === undefined ? {} : { at: entryNumber(upto) })
+  if (view === undefined) throw unknown(session)
+  return view
+}
+
+/** A number that names something else would show a context nobody ever saw. */
+async function checkEntry(
+  session: Session,
+  number: number,
+  isCompaction: boolean,
+  tail: number,
+): Promise<void> {
+  const [entry] =
+    number > tail ? [] : ((await session.transcript({ from: number, to: number })) ?? [])
+  const kind = isCompaction ? 'compaction' : 'assistant'
+  if (entry?.kind === kind) return
+  const wanted = isCompaction ? 'a compaction' : "a step's answer"
+  const is = entry === undefined ? `the last one is ${tail}` : `it is of kind ${entry.kind}`
+  throw new UsageError(`Entry ${number} of session ${session.id} is not ${wanted}: ${is}.`)
+}
+
+async function found(session: Session): Promise<{ readonly tail: number }> {
+  const summary = await session.summary()
+  if (summary === undefined) throw unknown(session)
+  return { tail: summary.entries }
+}
+
+function unknown({ id }: Session): UsageError {
+  return new UsageError(`There is no session ${id} in this store. See \`throughline sessions\`.`)
+}
+
+function linesMax({ full }: ShowFlags): number {
+  return full ? Number.POSITIVE_INFINITY : LINES_MAX
+}

@@ -1,0 +1,95 @@
+import { clearScreenDown, cursorTo, type Interface, moveCursor } from 'node:readline'
+import type { Screen } from './answers.ts'
+import { printable } from './printable.ts'
+
+/**
+ * A terminal on which an answer grows while the next message is being typed. Whole lines scroll up
+ * and are never touched again; below them stands what readline draws as its prompt: the line of the
+ * answer that is not complete yet, the status, and what is typed.
+ */
+export class TerminalScreen implements Screen {
+  readonly #lines: Interface
+  readonly #output: NodeJS.WriteStream
+  #partial = ''
+  #status = ''
+  /** Readline's prompt stands on the screen; not so right after a line was entered. */
+  #isDrawn = false
+
+  constructor(lines: Interface, output: NodeJS.WriteStream) {
+    this.#lines = lines
+    this.#output = output
+  }
+
+  stream(text: string): void {
+    const { done, rest } = splitLines(this.#partial + printable(text), this.#columns())
+    this.#partial = rest
+    if (done.length > 0) this.#above(done)
+    else this.#draw()
+  }
+
+  endAnswer(): void {
+    if (this.#partial === '') return
+    const line = this.#partial
+    this.#partial = ''
+    this.#above([line])
+  }
+
+  say(text: string): void {
+    this.endAnswer()
+    this.#above([text])
+  }
+
+  status(text: string): void {
+    if (text === this.#status) return
+    this.#status = text
+    this.#draw()
+  }
+
+  /** What was typed has scrolled up with everything that stood above it. */
+  typed(): void {
+    this.#partial = ''
+    this.#isDrawn = false
+  }
+
+  #columns(): number {
+    return Math.max(20, this.#output.columns ?? 80)
+  }
+
+  #above(lines: readonly string[]): void {
+    const rows = this.#isDrawn ? this.#lines.getCursorPos().rows : 0
+    moveCursor(this.#output, 0, -rows)
+    cursorTo(this.#output, 0)
+    clearScreenDown(this.#output)
+    this.#output.write(`${lines.join('\n')}\n`)
+    // Readline goes up by as many rows as it drew last, and those are gone.
+    Object.assign(this.#lines, { prevRows: 0 })
+    this.#draw()
+  }
+
+  #draw(): void {
+    const above = [this.#partial, this.#status].filter((line) => line !== '')
+    this.#lines.setPrompt([...above, '> '].join('\n'))
+    this.#lines.prompt(true)
+    this.#isDrawn = true
+  }
+}
+
+/**
+ * The lines of a growing text that are complete, and what is not yet. A line wider than the terminal
+ * is broken at a blank, where the terminal would break it anyway: what is drawn again stays small.
+ */
+export function splitLines(
+  text: string,
+  columns: number,
+): { readonly done: readonly string[]; readonly rest: string } {
+  const lines = text.split('\n')
+  let rest = lines.pop() ?? ''
+  const done = [...lines]
+  while (rest.length > columns) {
+    const blank = rest.lastIndexOf(' ', columns)
+    const end = blank > 0 ? blank : columns
+    done.push(rest.slice(0, end))
+    rest = rest.slice(blank > 0 ? end + 1 : end)
+  }
+  return { done, rest }
+}

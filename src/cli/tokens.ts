@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { isId } from '../base/ids.ts'
+import type { Store } from '../store/contract.ts'
+import type { TokenRow } from '../store/standing.ts'
+import { EXIT, FailedError, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
+import { moment } from './moment.ts'
+import { parseSpan } from './numbers.ts'
+import { writeOutput } from './output.ts'
+import { paintOn } from './paint.ts'
+import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { printable } from './printable.ts'
+import { drawTable } from './table.ts'
+import { jsonLine, tell } from './tell.ts'
+
+/** Who may use the HTTP edge from elsewhere. A token is shown once; the store holds its hash. */
+export function tokensCommand(): Command {
+  return new Command('tokens')
+    .summary('let others in over HTTP: create, list and revoke access tokens')
+    .description(
+      'Access tokens for HTTP. Over loopback none is needed unless one is asked for; any other ' +
+        'address needs one.',
+    )
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+}
+
+interface CreateFlags extends PlaceFlags {
+  readonly id?: string
+  readonly label: string
+  readonly scope: 'read' | 'write' | 'admin'
+  readonly session?: readonly string[]
+  readonly expires?: number
+  readonly json?: true
+}
+
+const LABEL_CHARACTERS_MAX = 200
+
+function createCommand(): Command {
+  const command = new Command('create')
+    .summary('make a token and print it, once')
+    .description('Makes an access token and prints it. It cannot be shown again.')
+    .addOption(
+      new Option('--scope <scope>', 'what it may do; each includes those before it')
+        .choices(['read', 'write', 'admin'])
+        .default('write'),
+    )
+    .addOption(
+      new Option('--session <id...>', 'only these sessions; else all').argParser(
+        (id: string, before: string[] = []) => [...before, parseId(id)],
+      ),
+    )
+    .addOption(
+      new Option('--expires <time>', 'how long it is good, such as 90d').argParser(parseSpan),
+    )
+    .addOption(
+      new Option('--label <text>', 'whom it is for').default('').argParser((text) => {
+        if (text.length <= LABEL_CHARACTERS_MAX) return text
+        throw new InvalidArgumentError(`It has at most ${LABEL_CHARACTERS_MAX} characters.`)
+      }),
+    )
+    .addOption(new Option('--id <id>', 'its name; drawn if not given').argParser(parseId))
+    .option('--json', 'print the token and what is stored as JSON')
+    .action(async (flags: CreateFlags) => {
+      const { openPlace } = await import('./open-place.ts')
+      const { mintToken } = await import('../gateway/http/access.ts')
+      const now = Date.now()
+      const { text, record } = mintToken({
+        id: flags.id ?? randomBytes(4).toString('hex'),
+        scopes: [flags.scope, ...(flags.session ?? []).map((id) => `session:${id}`)],
+        label: flags.label,
+        now,
+        expiresAt: flags.expires === undefined ? null : now + flags.expires,
+      })
+      process.exitCode = await openPlace(
+        flags,
+        async ({ store }) => {
+          await keep(store, record)
+          await writeOutput(
+            '-',
+            flags.json ? jsonLine({ token: text, ...shown(record) }) : `${text}\n`,
+          )
+          tell(`Token ${record.id} was made. It is not shown again; revoke it by that name.`)
+          return EXIT.done
+        },
+        { mayMake: true },
+      )
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'made and printed'],
+      [EXIT.failed, 'there are too many'],
+      [EXIT.usage, 'wrong usage, or the name is taken'],
+    ],
+    examples: [
+      'throughline tokens create --scope read --label "status page" --expires 90d',
+      'TOKEN=$(throughline tokens create --session 0f3a)',
+    ],
+  })
+}
+
+async function keep(store: Store, record: TokenRow): Promise<void> {
+  const outcome = await store.putToken(record)
+  if (outcome.kind === 'taken') throw new UsageError(`There is a token ${record.id} already.`)
+  if (outcome.kind === 'full') {
+    throw new FailedError(`There are ${outcome.limit} tokens, the most; revoke some first.`)
+  }
+}
+
+interface ListFlags extends PlaceFlags {
+  readonly json?: true
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('list tokens: who may do what, until when')
+    .description('Lists access tokens, never their secrets. Only reads.')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: ListFlags) => {
+      const { readPlace } = await import('./open-place.ts')
+      process.exitCode = await readPlace(flags, async ({ store }) => {
+        const tokens = await store.listTokens()
+        if (flags.json) await writeOutput('-', tokens.map(shown).map(jsonLine).join(''))
+        else if (tokens.length === 0) tell('No tokens.')
+        else await writeOutput('-', drawTokens(tokens))
+        return EXIT.done
+      })
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'listed, also when there is none'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no store there'],
+    ],
+    examples: ['throughline tokens list'],
+  })
+}
+
+function drawTokens(tokens: readonly TokenRow[]): string {
+  const now = Date.now()
+  const columns = ['TOKEN', 'SCOPES', 'MADE', 'GOOD UNTIL', 'FOR'].map((title) => ({ title }))
+  const rows = tokens.map(({ id, scopes, label, createdAt, expiresAt }) => [
+    id,
+    scopes.join(' '),
+    moment(createdAt),
+    expiresAt === null
+      ? 'for ever'
+      : expiresAt > now
+        ? moment(expiresAt)
+        : { text: `over since ${moment(expiresAt)}`, colour: 'red' as const },
+    printable(label).replaceAll('\n', ' '),
+  ])
+  return drawTable(columns, rows, paintOn(process.stdout))
+}
+
+function shown({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
+  return token
+}
+
+function revokeCommand(): Command {
+  const command = new Command('revoke')
+    .summary('end a token')
+    .description('Ends an access token: refused within two seconds, in every process.')
+    .argument('<token>', 'its name, as `list` shows it')
+    .action(async (id: string, flags: PlaceFlags) => {
+      const { openPlace } = await import('./open-place.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const outcome = await store.removeToken({ id: parseId(id) })
+        if (outcome.kind === 'unknown') throw new UsageError(`There is no token ${id}.`)
+        tell(`Token ${id} was revoked.`)
+        return EXIT.done
+      })
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'revoked'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no such token'],
+    ],
+    examples: ['throughline tokens revoke 1f0c44ab'],
+  })
+}
+
+function parseId(text: string): string {
+  if (!isId(text)) {
+    throw new InvalidArgumentError('It has 1 to 64 letters, digits, "_" or "-".')
+  }
+  return text
+}

@@ -1,0 +1,53 @@
+import { counted } from './moment.ts'
+import type { Paint } from './paint.ts'
+
+/** What a person reads when the server stands: where it is and what to try next. */
+export interface Welcome {
+  /** Null: HTTP is switched off. */
+  readonly url: string | null
+  readonly store: string
+  readonly agents: readonly { readonly name: string; readonly model: string }[]
+  /** The agents' models are built in and no real ones. */
+  readonly isStandIn: boolean
+  /** Real models that this machine could use, such as `ANTHROPIC_API_KEY is set`. */
+  readonly found: readonly string[]
+  readonly needsToken: boolean
+  readonly program: string
+}
+
+export function welcomeText(welcome: Welcome, paint: Paint): string {
+  const { url, store, agents, program } = welcome
+  const who = agents.map(({ name, model }) => `${name} (${model})`).join(', ')
+  const where = url === null ? '' : ` at ${paint('bold', url)}`
+  return `${[
+    `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
+    `  Everything said is kept in ${store}.`,
+    '',
+    'Try next, in another terminal:',
+    `  ${program} chat`,
+    `  ${program} sessions`,
+    ...(url === null ? [] : requests(welcome, url)),
+    ...modelHint(welcome),
+    '',
+    paint('dim', 'Ctrl-C ends it in order; what was said is safe, and goes on at the next start.'),
+  ].join('\n')}\n`
+}
+
+function requests({ agents, needsToken }: Welcome, url: string): readonly string[] {
+  const agent = agents[0]?.name ?? 'main'
+  const token = needsToken ? ' -H "authorization: Bearer $TOKEN"' : ''
+  const post = `curl -s${token} -H 'content-type: application/json'`
+  return [
+    `  ${post} ${url}/v1/sessions -d '{"agent":"${agent}","id":"first"}'`,
+    `  ${post} '${url}/v1/sessions/first/messages?wait=reply' -d '{"text":"Hello."}'`,
+  ]
+}
+
+function modelHint({ isStandIn, found, program }: Welcome): readonly string[] {
+  if (!isStandIn) return []
+  const how =
+    found.length === 0
+      ? `Set a provider's key or start an Ollama, then: ${program} config init`
+      : `Found: ${found.join('; ')}. To switch: ${program} config init`
+  return ['', `The stand-in model is built in and only repeats what it was told. ${how}`]
+}

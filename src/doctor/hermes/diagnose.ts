@@ -1,0 +1,244 @@
+import { dirname, resolve, sep } from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { findZone, gatherConversations } from './conversations.ts'
+import type { Conversation, Diagnosis, ProfileDiagnosis } from './diagnosis.ts'
+import { HermesStoreError } from './errors.ts'
+import { findPoisonedClients } from './findings/client.ts'
+import type { Finding } from './findings/finding.ts'
+import { findIdentityFaults } from './findings/identity.ts'
+import { type Lineage, traceLineage } from './findings/lineage.ts'
+import { findLogIdentityFaults } from './findings/log-identity.ts'
+import { findDropped, findPauses, findTornSummaries } from './findings/log-trouble.ts'
+import { findDenials } from './findings/memory-gap.ts'
+import { pairOperations } from './findings/operations.ts'
+import { findRewrites } from './findings/rewrite.ts'
+import { findStuck } from './findings/stuck.ts'
+import { findTornMarkers } from './findings/torn-marker.ts'
+import { findTranscriptFaults } from './findings/transcript.ts'
+import { findProfiles, type ProfilePlace, readRoutingFile } from './home.ts'
+import { readLogs } from './log.ts'
+import type { LogEvent } from './log-event.ts'
+import { openReadOnly, translate } from './open.ts'
+import type { Hold, Route } from './rows.ts'
+import {
+  parseRoutes,
+  readHygiene,
+  readLocks,
+  readRoutes,
+  readSessions,
+  scanMessages,
+} from './rows.ts'
+import { readSchema } from './schema.ts'
+import { type Survey, Surveyor } from './survey.ts'
+
+/**
+ * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). Reads only: what it finds
+ * out about a file that cannot be read is part of the answer, and one bad profile does not keep the
+ * others from being examined. Throws `HermesStoreError` only where there is nothing to examine.
+ */
+export interface DiagnoseOptions {
+  readonly logs?: readonly string[]
+  readonly onProgress?: (progress: DiagnoseProgress) => void
+  /** Epoch milliseconds; what counts as "still" is measured against it. */
+  readonly now?: number
+}
+
+export type DiagnoseProgress =
+  | { readonly stage: 'log'; readonly path: string; readonly bytes: number }
+  | { readonly stage: 'rows'; readonly profile: string; readonly rows: number; readonly of: number }
+
+const ROWS_PER_BREATH = 10_000
+
+export async function diagnoseHermes(
+  path: string | null,
+  options: DiagnoseOptions = {},
+): Promise<Diagnosis> {
+  const now = options.now ?? Date.now()
+  const places: readonly (ProfilePlace | null)[] = path === null ? [null] : await findProfiles(path)
+  const given = shareOut(options.logs ?? [], places)
+  const profiles: ProfileDiagnosis[] = []
+  for (const [index, place] of places.entries()) {
+    const logPaths = [...new Set([...(place?.logs ?? []), ...(given[index] ?? [])])]
+    profiles.push(await diagnoseProfile({ place, logPaths, now: now / 1_000, options }))
+  }
+  return {
+    format: 'throughline-doctor-hermes',
+    version: 1,
+    path,
+    examinedAt: new Date(now).toISOString(),
+    profiles,
+  }
+}
+
+/** A log belongs to the profile in whose folder it lies, else to the first one. */
+function shareOut(
+  logs: readonly string[],
+  places: readonly (ProfilePlace | null)[],
+): readonly (readonly string[])[] {
+  const shares: string[][] = places.map(() => [])
+  for (const log of logs) {
+    const depths = places.map((place) => {
+      const folder = place === null ? null : `${dirname(resolve(place.store))}${sep}`
+      return folder !== null && resolve(log).startsWith(folder) ? folder.length : 0
+    })
+    shares[depths.indexOf(Math.max(...depths))]?.push(log)
+  }
+  return shares
+}
+
+interface ProfileRequest {
+  readonly place: ProfilePlace | null
+  readonly logPaths: readonly string[]
+  readonly now: number
+  readonly options: DiagnoseOptions
+}
+
+async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosis> {
+  const { place, logPaths, now, options } = request
+  const log = await readLogs(logPaths, (path, bytes) =>
+    options.onProgress?.({ stage: 'log', path, bytes }),
+  )
+  const store = place === null ? null : await examineStore(place, options)
+  const seen = store === null || store instanceof HermesStoreError ? null : store
+  const findings = findAll({ seen, events: log.events, now })
+  const { survey = null, lineage = null } = seen ?? {}
+  const zoneSeconds = survey === null ? null : findZone(survey)
+  const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds })
+  return {
+    name: place?.name ?? 'logs',
+    store: storeFacts(place, store),
+    logs: { paths: logPaths, lines: log.lines },
+    zoneSeconds,
+    remarks: [...(seen?.remarks ?? []), ...log.remarks],
+    findings,
+    conversations,
+    conversationsHealthy: countHealthy(seen, conversations),
+  }
+}
+
+function storeFacts(
+  place: ProfilePlace | null,
+  store: Examined | HermesStoreError | null,
+): ProfileDiagnosis['store'] {
+  if (store === null || place === null) return { kind: 'none' }
+  if (store instanceof HermesStoreError) {
+    const { path, verdict, problem } = store.facts
+    return { kind: 'unreadable', path, verdict, problem }
+  }
+  const { sessions, rows, liveRows } = store.survey
+  const { schemaVersion } = store
+  return { kind: 'read', path: place.store, schemaVersion, sessions: sessions.size, rows, liveRows }
+}
+
+function countHealthy(seen: Examined | null, told: readonly Conversation[]): number {
+  if (seen === null) return 0
+  const roots = new Set([...seen.survey.sessions.keys()].map((id) => seen.lineage.rootOf(id)))
+  for (const { rootId } of told) roots.delete(rootId)
+  return roots.size
+}
+
+/** What was read of a store; the detectors ask nothing else. */
+interface Examined {
+  readonly schemaVersion: number | null
+  readonly survey: Survey
+  readonly lineage: Lineage
+  readonly routes: readonly Route[]
+  readonly locks: readonly Hold[]
+  readonly hygiene: ReadonlyMap<string, number>
+  readonly remarks: readonly string[]
+}
+
+async function examineStore(
+  place: ProfilePlace,
+  { onProgress }: DiagnoseOptions,
+): Promise<Examined | HermesStoreError> {
+  const path = place.store
+  try {
+    const opened = await openReadOnly(path)
+    try {
+      const { database } = opened
+      const schema = readSchema(database, path)
+      const surveyor = new Surveyor(readSessions(database, schema))
+      const of = Number(
+        database.prepare('select cast(max(id) as real) as id from "messages"').get()?.['id'] ?? 0,
+      )
+      let rows = 0
+      let lastId = Number.NEGATIVE_INFINITY
+      for (const row of scanMessages(database, schema)) {
+        if (row.id < lastId) throw outOfOrder(path, row.id)
+        lastId = row.id
+        surveyor.take(row)
+        rows += 1
+        if (rows % ROWS_PER_BREATH === 0) {
+          onProgress?.({ stage: 'rows', profile: place.name, rows, of })
+          await breathe()
+        }
+      }
+      const survey = surveyor.end()
+      const routes = readRoutes(database, schema)
+      const examined: Examined = {
+        schemaVersion: schema.version,
+        survey,
+        lineage: traceLineage(survey),
+        routes: routes.length > 0 ? routes : await readOldRoutes(place),
+        locks: readLocks(database, schema),
+        hygiene: readHygiene(database, schema),
+        remarks: [...opened.remarks, ...schema.remarks],
+      }
+      if (!(await opened.hasChanged())) return examined
+      const remark =
+        'Hermes wrote to the store while it was read; examine it again when it is idle.'
+      return { ...examined, remarks: [...examined.remarks, remark] }
+    } finally {
+      await opened.close()
+    }
+  } catch (error) {
+    const known = translate(error, path)
+    if (known instanceof HermesStoreError) return known
+    throw known
+  }
+}
+
+async function readOldRoutes({ routingFile }: ProfilePlace): Promise<Route[]> {
+  return routingFile === null ? [] : parseRoutes(await readRoutingFile(routingFile))
+}
+
+function outOfOrder(path: string, id: number): HermesStoreError {
+  return new HermesStoreError({
+    path,
+    verdict: 'damaged',
+    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
+  })
+}
+
+function findAll({
+  seen,
+  events,
+  now,
+}: {
+  readonly seen: Examined | null
+  readonly events: readonly LogEvent[]
+  readonly now: number
+}): readonly Finding[] {
+  const operations = pairOperations(events)
+  const isSameConversation = (one: string, other: string) =>
+    seen?.survey.sessions.has(one) === true &&
+    seen.lineage.rootOf(one) === seen.lineage.rootOf(other)
+  const ofLog = [
+    ...findLogIdentityFaults({ operations, events, isSameConversation }),
+    ...findTornSummaries(operations.pairs),
+    ...findPoisonedClients(events),
+    ...findPauses(events),
+    ...findDropped(events),
+  ]
+  if (seen === null) return ofLog
+  const view = { ...seen, now }
+  const ofStore = [
+    ...findIdentityFaults(view),
+    ...findRewrites(view),
+    ...findTornMarkers(view),
+    ...findStuck(view),
+    ...findTranscriptFaults(view),
+  ]
+  return [...ofStore, ...findDenials({ view, faults: ofStore, events }), ...ofLog]
+}

@@ -1,0 +1,95 @@
+import type { Burst, SessionSurvey } from '../survey.ts'
+import { counted, type Finding, finding, rowEvidence } from './finding.ts'
+import type { StoreView } from './identity.ts'
+
+/**
+ * Anomaly B in the store: all rows of a session deleted and a shortened list put in their place. The
+ * rewriter read the clock once and added a microsecond per row, which nothing else does; the handoff
+ * among the rows says that it was a compaction and not an undo; ids that are missing before the first
+ * row say how much is gone.
+ */
+const ROWS_SURE = 5
+/** A continuation that was rewritten while it was being born lost nothing: its parent has the rows. */
+const BIRTH_SECONDS = 60
+
+interface Rewrite {
+  readonly survey: SessionSurvey
+  readonly burst: Burst
+  readonly gone: number
+  /** Nothing of the session stands before it. */
+  readonly isWhole: boolean
+}
+
+export function findRewrites(view: StoreView): Finding[] {
+  const rewrites = [...view.survey.sessions.values()].flatMap((survey) => rewriteOf(survey, view))
+  return rewrites.map((rewrite) => tell(rewrite, { view, rewrites }))
+}
+
+function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
+  const burst = survey.bursts.filter(({ rows, handoff }) => rows > 1 && handoff !== null).at(-1)
+  if (burst === undefined) return []
+  const { session } = survey
+  const gone = view.survey.missingBetween(survey.bornAfterId, burst.first.id)
+  if (gone === 0 && (burst.rows < ROWS_SURE || session.origin !== null)) return []
+  const isWhole = survey.firstId === burst.first.id
+  // Rows before it: a rewrite leaves none, so a short run of microseconds means something else.
+  if (!isWhole && (gone === 0 || burst.rows < ROWS_SURE)) return []
+  const continuesAnother = view.lineage.rootOf(session.id) !== session.id
+  const age = (burst.first.at ?? 0) - (session.startedAt ?? Number.POSITIVE_INFINITY)
+  if (continuesAnother && (gone === 0 || age < BIRTH_SECONDS)) return []
+  return [{ survey, burst, gone, isWhole }]
+}
+
+function tell(
+  { survey, burst, gone, isWhole }: Rewrite,
+  { view, rewrites }: { readonly view: StoreView; readonly rewrites: readonly Rewrite[] },
+): Finding {
+  const { session, bornAfterId } = survey
+  const at = burst.first.at
+  const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
+  const began = times.find((time) => time !== null && at !== null && time < at) ?? null
+  // Another session's deleted rows may be among the missing ids.
+  const isShared = rewrites.some(
+    (other) =>
+      other.survey !== survey &&
+      other.survey.bornAfterId < burst.first.id &&
+      bornAfterId < other.burst.first.id,
+  )
+  const isRoot = view.lineage.rootOf(session.id) === session.id
+  const isSure = gone > 0 && burst.rows >= ROWS_SURE && isWhole && isRoot
+  const goneText =
+    gone === 0
+      ? 'No row numbers are missing before it, so how much was deleted cannot be told.'
+      : `${isShared ? 'Up to ' : ''}${counted(gone, 'row number is', 'row numbers are')} missing between the beginning of the session and the rewrite: the deleted rows.`
+  return finding({
+    kind: 'destructive-rewrite',
+    severity: 'harm',
+    certainty: isSure ? 'certain' : 'suspected',
+    sessionIds: [session.id],
+    title:
+      gone === 0
+        ? 'A session was deleted and written anew in a shorter form'
+        : `${isShared ? 'Up to ' : ''}${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
+    explanation:
+      `Rows ${burst.first.id} to ${burst.last.id} of ${session.id} are a microsecond apart and hold a summary: ` +
+      'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
+      `${goneText} Tool calls and results are not among what was written back.`,
+    advice:
+      'The database cannot give the rows back. Look for a backup of state.db, for its -wal file of that day, ' +
+      'for JSONL transcripts in sessions/, and for inbound messages in the logs.',
+    from: began,
+    to: at,
+    facts: {
+      sessionId: session.id,
+      rowsGone: gone,
+      isUpperBound: isShared,
+      rowsWritten: burst.rows,
+      rewrittenAt: at,
+      toolCallsCounted: session.toolCallCount,
+    },
+    rows: [burst.first, ...(burst.handoff === null ? [] : [burst.handoff]), burst.last]
+      .filter((row, index, rows) => rows.indexOf(row) === index)
+      .map(rowEvidence),
+    rowCount: burst.rows,
+  })
+}

@@ -1,0 +1,31 @@
+import { type Finding, finding, rowEvidence } from './finding.ts'
+import type { StoreView } from './identity.ts'
+
+/** Where no log is left, a summary that was never written is known by the text put in its place. */
+const MARKER = 'Summary generation was unavailable'
+
+export function findTornMarkers({ survey }: StoreView): Finding[] {
+  return [...survey.sessions.values()].flatMap(({ session, handoffs }) => {
+    const rows = handoffs.rows.filter(
+      ({ text, state }) => state === 'live' && text.includes(MARKER),
+    )
+    if (rows.length === 0) return []
+    return [
+      finding({
+        kind: 'torn-summary',
+        severity: 'harm',
+        certainty: 'suspected',
+        sessionIds: [session.id],
+        title: 'A handoff says that its summary could not be written',
+        explanation:
+          `The context of ${session.id} begins with a stand-in instead of a summary: the middle of the conversation was dropped unread. ` +
+          'Somebody may have quoted that text; the log of the day would tell.',
+        advice:
+          'The rows that were dropped are still in the store or in the parent session; importing writes the summary anew.',
+        from: rows[0]?.at ?? null,
+        to: rows.at(-1)?.at ?? null,
+        rows: rows.map(rowEvidence),
+      }),
+    ]
+  })
+}

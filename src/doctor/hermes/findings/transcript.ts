@@ -1,0 +1,121 @@
+import type { HermesRow } from '../rows.ts'
+import type { Sample, SessionSurvey } from '../survey.ts'
+import { counted, type Finding, finding, rowEvidence } from './finding.ts'
+import type { StoreView } from './identity.ts'
+
+/** What is wrong inside one session's rows: tool calls without results, rows that stand twice. */
+export function findTranscriptFaults({ survey, lineage }: StoreView): Finding[] {
+  const sessions = [...survey.sessions.values()]
+  return [
+    ...sessions.flatMap(brokenPairs),
+    ...sessions.flatMap(doubledRows),
+    ...sessions.flatMap((session) =>
+      lineage.rootOf(session.session.id) === session.session.id ? [] : carriedRows(session),
+    ),
+    ...[...survey.homeless].map(([id, rows]) => homelessRows(id, rows)),
+  ]
+}
+
+function brokenPairs(survey: SessionSurvey): Finding[] {
+  const { session, strayResults, openCalls, unreadableCalls, lastLive } = survey
+  // A call behind which nothing stands is still being worked on, or was cut off by a closing.
+  const abandoned = [...new Set(openCalls.values())].filter(
+    (row) => lastLive !== null && lastLive.role !== 'tool' && row.id < lastLive.id,
+  )
+  // A list of calls that cannot be read may hold the missing call.
+  const strays = unreadableCalls.count > 0 ? [] : strayResults.rows
+  if (strays.length === 0 && abandoned.length === 0) return []
+  const rows = [...strays, ...abandoned]
+  const parts = [
+    ...(strays.length > 0 ? [`${counted(strayResults.count, 'tool result')} without a call`] : []),
+    ...(abandoned.length > 0 ? [`${counted(abandoned.length, 'tool call')} without a result`] : []),
+  ]
+  return [
+    finding({
+      kind: 'broken-tool-pair',
+      severity: 'risk',
+      certainty: 'certain',
+      sessionIds: [session.id],
+      title: `The live context holds ${parts.join(' and ')}`,
+      explanation:
+        `In the rows of ${session.id} that the model is shown, calls and results do not match. ` +
+        'Providers refuse such a request, or the model runs the tool again.',
+      advice:
+        'Importing keeps the rows and marks the missing half; a repaired copy for Hermes leaves them as they are.',
+      ...span(rows),
+      facts: {
+        strayResults: strays.length === 0 ? 0 : strayResults.count,
+        openCalls: abandoned.length,
+      },
+      rows: rows.map(rowEvidence),
+      rowCount: (strays.length === 0 ? 0 : strayResults.count) + abandoned.length,
+    }),
+  ]
+}
+
+function doubledRows({ session, doubled }: SessionSurvey): Finding[] {
+  if (doubled.count === 0) return []
+  return [
+    finding({
+      kind: 'doubled-rows',
+      severity: 'risk',
+      certainty: 'certain',
+      sessionIds: [session.id],
+      title: `${counted(doubled.count, 'row stands', 'rows stand')} twice in one live context`,
+      explanation:
+        `These rows of ${session.id} say word for word and at the same instant what an earlier live row says: ` +
+        'a copy was made and its original was left in the context. The model reads the same thing twice and pays for it twice.',
+      advice: 'Importing takes each row once.',
+      ...span(doubled.rows),
+      facts: { rows: doubled.count },
+      rows: doubled.rows.map(rowEvidence),
+      rowCount: doubled.count,
+    }),
+  ]
+}
+
+function carriedRows({ session, carried }: SessionSurvey): Finding[] {
+  if (carried.count === 0) return []
+  return [
+    finding({
+      kind: 'carried-over-rows',
+      severity: 'note',
+      certainty: 'certain',
+      sessionIds: [session.id, ...(session.parentId === null ? [] : [session.parentId])],
+      title: `${counted(carried.count, 'row is a copy', 'rows are copies')} of the session before`,
+      explanation:
+        'Compaction by rotation copies the newest rows into the new session. That is how it works and no fault; ' +
+        'whoever counts or exports messages counts them twice.',
+      advice: 'Importing recognises them and takes each once.',
+      ...span(carried.rows),
+      facts: { rows: carried.count },
+      rows: carried.rows.map(rowEvidence),
+      rowCount: carried.count,
+    }),
+  ]
+}
+
+function homelessRows(sessionId: string, { count, rows }: Sample): Finding {
+  return finding({
+    kind: 'homeless-rows',
+    severity: 'risk',
+    certainty: 'certain',
+    sessionIds: [sessionId],
+    title: `${counted(count, 'row belongs', 'rows belong')} to a session that does not exist`,
+    explanation:
+      `No session is called ${sessionId}: it was deleted, or its rows were written by a connection that did not check foreign keys. ` +
+      'No context shows them.',
+    advice: 'Importing gives them a session of their own.',
+    ...span(rows),
+    facts: { rows: count },
+    rows: rows.map(rowEvidence),
+    rowCount: count,
+  })
+}
+
+function span(rows: readonly HermesRow[]): { from: number | null; to: number | null } {
+  const times = rows.flatMap(({ at }) => (at === null ? [] : [at]))
+  return times.length === 0
+    ? { from: null, to: null }
+    : { from: Math.min(...times), to: Math.max(...times) }
+}

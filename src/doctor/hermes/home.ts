@@ -1,0 +1,75 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { HermesStoreError } from './errors.ts'
+
+/** Where the parts of a Hermes home are: one store per profile, with its logs and old routing file. */
+export interface ProfilePlace {
+  readonly name: string
+  readonly store: string
+  readonly logs: readonly string[]
+  readonly routingFile: string | null
+}
+
+const LOG_NAME = /\.log(?:\.\d{1,4})?(?:\.gz)?$/
+const ROUTING_BYTES_MAX = 32 * 1024 * 1024
+
+export async function findProfiles(path: string): Promise<readonly ProfilePlace[]> {
+  if (!(await isFolder(path))) return [await placeAt(dirname(path), path, profileName(path))]
+  const folders = [
+    { name: 'default', folder: path },
+    ...(await list(join(path, 'profiles'))).map((name) => ({
+      name,
+      folder: join(path, 'profiles', name),
+    })),
+  ]
+  const places: ProfilePlace[] = []
+  for (const { name, folder } of folders) {
+    const store = join(folder, 'state.db')
+    if (await isFile(store)) places.push(await placeAt(folder, store, name))
+  }
+  if (places.length > 0) return places
+  throw new HermesStoreError({
+    path,
+    verdict: 'missing',
+    problem: 'there is no state.db in this folder, nor in profiles/ below it. Name a Hermes home.',
+  })
+}
+
+/** Logs are looked for only beside a file that is named as Hermes names it. */
+async function placeAt(folder: string, store: string, name: string): Promise<ProfilePlace> {
+  if (basename(store) !== 'state.db') return { name, store, logs: [], routingFile: null }
+  const logs = (await list(join(folder, 'logs'))).filter((file) => LOG_NAME.test(file))
+  const routingFile = join(folder, 'sessions', 'sessions.json')
+  return {
+    name,
+    store,
+    logs: logs.sort().map((file) => join(folder, 'logs', file)),
+    routingFile: (await isFile(routingFile)) ? routingFile : null,
+  }
+}
+
+export async function readRoutingFile(path: string): Promise<string> {
+  const { size } = await stat(path)
+  return size > ROUTING_BYTES_MAX ? '' : await readFile(path, 'utf8')
+}
+
+function profileName(path: string): string {
+  const folder = dirname(path)
+  return basename(dirname(folder)) === 'profiles' ? basename(folder) : 'default'
+}
+
+async function list(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort()
+  } catch {
+    return []
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() ?? false
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readLogs } from './log.ts'
+import { parseLogLine } from './log-line.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function write(name: string, content: string | Buffer): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const AT = Date.UTC(2026, 4, 28, 16, 12, 31) / 1_000
+
+describe('parseLogLine', () => {
+  it.each([
+    ['2026-05-28 16:12:31,250 INFO [s_1] agent.x: hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31 INFO agent.x: hello: you', AT, null, 'agent.x'],
+    ['2026-05-28T16:12:31.250 INFO [s_1] agent.x: hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31,250 - agent.x - INFO [s_1] - hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31,250 - agent.x - INFO - hello: you', AT + 0.25, null, 'agent.x'],
+    ['16:12:31 INFO [s_1] hello: you', AT % 86_400, 's_1', 'hello'],
+    ['hello: you', null, null, null],
+  ])('takes %s apart', (text, at, tag, logger) => {
+    const message = logger === 'hello' ? 'you' : 'hello: you'
+    expect(parseLogLine(`${text}\r`)).toMatchObject({ at, tag, logger, message })
+  })
+
+  it('keeps a message whose beginning is no logger', () => {
+    const line = parseLogLine('16:15:40 INFO [s] compression started: session=x  messages=194')
+    expect(line).toMatchObject({
+      logger: null,
+      message: 'compression started: session=x  messages=194',
+    })
+  })
+})
+
+describe('readLogs', () => {
+  const started = (id: string, at = '16:12:31,000') =>
+    `2026-05-28 ${at} INFO [${id}] agent.c: context compression started: session=${id} messages=9 tokens=~1`
+
+  it('puts rotated and compressed parts in order of time', async () => {
+    const paths = [
+      write('agent.log', `${started('c', '18:00:00,000')}\n`),
+      write('agent.log.1', `${started('b', '17:00:00,000')}\n`),
+      write('agent.log.2.gz', gzipSync(`noise\n${started('a', '16:00:00,000')}`)),
+    ]
+    const { events, lines, remarks } = await readLogs(paths)
+    expect(events.map(({ tag, line }) => [tag, line])).toEqual([
+      ['a', 2],
+      ['b', 1],
+      ['c', 1],
+    ])
+    expect({ lines, remarks }).toEqual({ lines: 4, remarks: [] })
+  })
+
+  it('counts a line once that stands in two logs', async () => {
+    const text =
+      '2026-05-28 16:12:31,000 WARNING [a] root: Failed to generate context summary: x.\n'
+    const { events } = await readLogs([write('one.log', text), write('errors.log', text)])
+    expect(events).toHaveLength(1)
+  })
+
+  it('counts a compaction once that is quoted with and without its date', async () => {
+    const full = started('a', '16:12:31')
+    const { events } = await readLogs([write('quoted.log', `${full}\n${full.slice(11)}\n`)])
+    expect(events).toHaveLength(1)
+  })
+
+  it('keeps what it read of a log that is cut off', async () => {
+    const zipped = gzipSync(
+      `${started('a')}\n`.repeat(3_000).replaceAll('[a]', () => `[${Math.random()}]`),
+    )
+    const { events, remarks } = await readLogs([write('cut.log.gz', zipped.subarray(0, -2_000))])
+    expect(events.length).toBeGreaterThan(0)
+    expect(remarks).toEqual([expect.stringContaining('could not be read to its end')])
+  })
+
+  it('says which log is not there', async () => {
+    const { remarks } = await readLogs([join(folder, 'none.log')])
+    expect(remarks).toEqual([expect.stringContaining('none.log')])
+  })
+
+  it.each([
+    ['blanks', ' '],
+    ['brackets', '[ ] '],
+    ['dashes', ' - '],
+    ['colons', 'a: '],
+    ['starts', 'compression started: session=a messages=1 '],
+    ['quotes', " msg='"],
+    ['digits', '2026-05-28 '],
+  ])('takes time in proportion to the length of one line of %s', async (_name, piece) => {
+    const measure = async (length: number) => {
+      const body = piece.repeat(Math.ceil(length / piece.length))
+      const path = write('long.log', `2026-05-28 16:12:31 INFO [x] Auxiliary y: using ${body}`)
+      const begunAt = performance.now()
+      await readLogs([path])
+      return performance.now() - begunAt
+    }
+    await measure(100_000)
+    const [short, long] = [await measure(100_000), await measure(1_000_000)]
+    // The floor keeps a pause of the machine from deciding.
+    expect(long).toBeLessThan(15 * Math.max(short, 20))
+  })
+})

@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { StringDecoder } from 'node:string_decoder'
+import { createGunzip } from 'node:zlib'
+import { type LogEvent, readFact } from './log-event.ts'
+import { parseLogLine } from './log-line.ts'
+
+/**
+ * Reads the logs of one profile as one stream of events. Rotation leaves the parts in any order and
+ * `errors.log` and `gateway.log` repeat lines of `agent.log`, so the parts are put in order by time
+ * and a line that stands in two files with the same time counts once. Logs stream; only events stay.
+ */
+export interface LogReading {
+  readonly events: readonly LogEvent[]
+  readonly lines: number
+  readonly remarks: readonly string[]
+}
+
+const EVENTS_MAX = 400_000
+const QUOTE_LENGTH_MAX = 400
+
+export async function readLogs(
+  paths: readonly string[],
+  onProgress?: (path: string, bytes: number) => void,
+): Promise<LogReading> {
+  const remarks: string[] = []
+  const parts: LogEvent[][] = []
+  let lines = 0
+  let room = EVENTS_MAX
+  for (const path of paths) {
+    const events: LogEvent[] = []
+    parts.push(events)
+    try {
+      lines += await readLines(path, onProgress, (text, line) => {
+        const event = eventOf(text, { path, line })
+        if (event === null) return
+        if (room > 0) events.push(event)
+        room -= 1
+      })
+    } catch (error) {
+      remarks.push(`${path} could not be read to its end: ${(error as Error).message}.`)
+    }
+  }
+  if (room < 0) remarks.push(`Only the first ${EVENTS_MAX} events of the logs were kept.`)
+  return { events: mergeParts(parts), lines, remarks }
+}
+
+export function eventOf(
+  text: string,
+  place: { readonly path: string; readonly line: number },
+): LogEvent | null {
+  const line = parseLogLine(text)
+  const fact = readFact(line)
+  if (fact === null) return null
+  const { at, tag, logger } = line
+  return { fact, at, tag, logger, ...place, text: text.trimEnd().slice(0, QUOTE_LENGTH_MAX) }
+}
+
+/** A line without a time belongs to the one before it; a part without any keeps its place. */
+export function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
+  const timed: { readonly event: LogEvent; readonly at: number; readonly part: number }[] = []
+  for (const [part, events] of parts.entries()) {
+    let at = events.find((event) => event.at !== null)?.at ?? Number.NEGATIVE_INFINITY
+    for (const event of events) {
+      at = event.at ?? at
+      timed.push({ event, at, part })
+    }
+  }
+  timed.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+  const seen = new Map<string, number>()
+  const merged: LogEvent[] = []
+  for (const { event, part } of timed) {
+    const key = keyOf(event)
+    const firstPart = key === null ? undefined : seen.get(key)
+    const isRepeated = firstPart !== undefined && (firstPart !== part || isCompaction(event))
+    if (isRepeated) continue
+    if (key !== null) seen.set(key, part)
+    merged.push(event)
+  }
+  return merged
+}
+
+const DAY_SECONDS = 86_400
+
+/** People quote the same lines twice, once without the date; a compaction begins and ends once. */
+function keyOf(event: LogEvent): string | null {
+  if (event.at === null) return null
+  const time = isCompaction(event) ? event.at % DAY_SECONDS : event.at
+  return `${time} ${event.tag} ${JSON.stringify(event.fact)}`
+}
+
+function isCompaction({ fact }: LogEvent): boolean {
+  return fact.kind === 'started' || fact.kind === 'done'
+}
+
+async function readLines(
+  path: string,
+  onProgress: ((path: string, bytes: number) => void) | undefined,
+  take: (text: string, line: number) => void,
+): Promise<number> {
+  const isGzip = await isGzipped(path)
+  const raw = createReadStream(path, { highWaterMark: 1 << 18 })
+  const pieces = isGzip ? unzip(raw) : raw
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  let line = 0
+  for await (const piece of pieces as AsyncIterable<Buffer>) {
+    const text = decoder.write(piece)
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      line += 1
+      take(rest + text.slice(start, end), line)
+      rest = ''
+      start = end + 1
+    }
+    // A line without an end must not fill the memory: what is behind its limit is not read anyway.
+    if (rest.length < REST_LENGTH_MAX) rest += text.slice(start, start + REST_LENGTH_MAX)
+    onProgress?.(path, raw.bytesRead)
+  }
+  if (rest !== '') take(rest, line + 1)
+  return rest === '' ? line : line + 1
+}
+
+const REST_LENGTH_MAX = 8_192
+
+function unzip(raw: ReturnType<typeof createReadStream>) {
+  const unzipped = createGunzip()
+  raw.on('error', (error) => unzipped.destroy(error))
+  return raw.pipe(unzipped)
+}
+
+async function isGzipped(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0)
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b
+  } finally {
+    await file.close()
+  }
+}

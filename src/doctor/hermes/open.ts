@@ -1,0 +1,228 @@
+import { constants, type Stats } from 'node:fs'
+import { copyFile, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { HermesStoreError, type StoreVerdict } from './errors.ts'
+
+/**
+ * Opens somebody else's database without leaving a trace in it. A store that stands still is opened
+ * immutable: SQLite then takes no lock and makes no side file. Where a write-ahead log or a rollback
+ * journal holds content, the truth is in two files and reading it needs recovery, which writes; so
+ * both are copied to a private folder and the copy is recovered.
+ *
+ * The schema is untrusted too: views and triggers are never run, functions in it are refused, and no
+ * value may be larger than `VALUE_BYTES_MAX`.
+ */
+export interface OpenedStore {
+  readonly database: DatabaseSync
+  /** What a reader of the report must know about how it was read. */
+  readonly remarks: readonly string[]
+  /** Whether somebody wrote to the file since it was opened. */
+  hasChanged(): Promise<boolean>
+  close(): Promise<void>
+}
+
+const VALUE_BYTES_MAX = 64 * 1024 * 1024
+const COPY_ATTEMPTS_MAX = 5
+const HEADER_BYTES = 100
+const HEADER_TEXT = 'SQLite format 3\0'
+
+export async function openReadOnly(path: string): Promise<OpenedStore> {
+  const before = await look(path)
+  const header = await checkHeader(path, before)
+  const sideFile = await findSideFile(path)
+  if (sideFile === null) {
+    const database = connect(path, path, { immutable: true })
+    return {
+      database,
+      remarks: header.isWal
+        ? [
+            'It is in WAL mode and no -wal file stands beside it. That is so after a clean shutdown; ' +
+              'if the file was copied from a running Hermes, its newest messages stayed behind.',
+          ]
+        : [],
+      hasChanged: async () => differs(before, await look(path)),
+      close: async () => database.close(),
+    }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-doctor-'))
+  try {
+    const copy = await copyWhole({ path, sideFile, folder })
+    const database = connect(path, copy, { immutable: false })
+    return {
+      database,
+      remarks: [`Read from a copy, because ${sideFile.suffix} beside it holds content.`],
+      hasChanged: async () => false,
+      close: async () => {
+        database.close()
+        await rm(folder, { recursive: true, force: true })
+      },
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function look(path: string): Promise<Stats> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const [verdict, problem] = isMissing
+      ? (['missing', 'there is no such file. Name a Hermes home or its state.db.'] as const)
+      : (['unreadable', `it cannot be read: ${(error as Error).message}.`] as const)
+    throw new HermesStoreError({ path, verdict, problem }, { cause: error })
+  }
+}
+
+async function checkHeader(path: string, { size }: Stats): Promise<{ readonly isWal: boolean }> {
+  const header = Buffer.alloc(HEADER_BYTES)
+  try {
+    const file = await open(path)
+    try {
+      await file.read(header, 0, HEADER_BYTES, 0)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const problem = `it cannot be read: ${(error as Error).message}.`
+    throw new HermesStoreError({ path, verdict: 'unreadable', problem }, { cause: error })
+  }
+  const refuse = (verdict: StoreVerdict, problem: string) =>
+    new HermesStoreError({ path, verdict, problem })
+  if (size === 0) throw refuse('empty', 'the file is empty.')
+  if (header.toString('latin1', 0, 16) !== HEADER_TEXT) {
+    throw refuse('not-a-database', 'it is not an SQLite database: its first 16 bytes are others.')
+  }
+  const declared = header.readUInt16BE(16)
+  const pageBytes = declared === 1 ? 65_536 : declared
+  const pages = header.readUInt32BE(28)
+  // The count is only valid where the two change counters agree; else SQLite goes by the size.
+  const isCountValid = header.readUInt32BE(24) === header.readUInt32BE(92)
+  if (isCountValid && pages * pageBytes > size) {
+    throw refuse(
+      'damaged',
+      `it is cut short: its header promises ${pages * pageBytes} bytes, ${size} are there. ` +
+        'Look for a backup, or for a longer copy.',
+    )
+  }
+  return { isWal: header[18] === 2 }
+}
+
+interface SideFile {
+  readonly path: string
+  readonly suffix: '-wal' | '-journal'
+}
+
+async function findSideFile(path: string): Promise<SideFile | null> {
+  for (const suffix of ['-wal', '-journal'] as const) {
+    const size = await sizeOf(path + suffix)
+    if (size > 0) return { path: path + suffix, suffix }
+  }
+  return null
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch {
+    return 0
+  }
+}
+
+/** Two files that belong together: copied again for as long as somebody writes to one of them. */
+async function copyWhole({
+  path,
+  sideFile,
+  folder,
+}: {
+  readonly path: string
+  readonly sideFile: SideFile
+  readonly folder: string
+}): Promise<string> {
+  const copy = join(folder, 'state.db')
+  for (let attempt = 1; attempt <= COPY_ATTEMPTS_MAX; attempt++) {
+    const before = [await look(path), await look(sideFile.path)] as const
+    await checkRoom(path, before[0].size + before[1].size)
+    await copyFile(path, copy, constants.COPYFILE_FICLONE)
+    await copyFile(sideFile.path, copy + sideFile.suffix, constants.COPYFILE_FICLONE)
+    const after = [await look(path), await look(sideFile.path)] as const
+    if (!differs(before[0], after[0]) && !differs(before[1], after[1])) return copy
+  }
+  throw new HermesStoreError({
+    path,
+    verdict: 'changing',
+    problem: `it was written to during each of ${COPY_ATTEMPTS_MAX} copies. Try again when Hermes is idle.`,
+  })
+}
+
+async function checkRoom(path: string, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(tmpdir())
+  const free = bavail * bsize
+  if (needed <= free) return
+  throw new HermesStoreError({
+    path,
+    verdict: 'no-room',
+    problem:
+      `reading it needs a copy of ${needed} bytes, and the folder for temporary files has ${free}. ` +
+      'Name a larger one in TMPDIR, or stop Hermes so that its log is folded into the database.',
+  })
+}
+
+function differs(before: Stats, after: Stats): boolean {
+  return before.mtimeMs !== after.mtimeMs || before.size !== after.size || before.ino !== after.ino
+}
+
+function connect(
+  path: string,
+  file: string,
+  { immutable }: { readonly immutable: boolean },
+): DatabaseSync {
+  const address = pathToFileURL(file)
+  if (immutable) address.searchParams.set('immutable', '1')
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(address, {
+      // The copy is ours, and recovering it writes to it.
+      readOnly: immutable,
+      enableForeignKeyConstraints: false,
+      limits: { length: VALUE_BYTES_MAX, attach: 0 },
+    })
+    database.exec(
+      'pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0; ' +
+        'pragma cache_size = -4000',
+    )
+    // Recovery and the reading of the schema happen with the first query, not with the opening.
+    database.prepare('select count(*) from sqlite_schema').get()
+    database.exec('pragma query_only = on')
+    return database
+  } catch (error) {
+    database?.close()
+    throw translate(error, path)
+  }
+}
+
+/** Whatever SQLite says about a file becomes a verdict; errors of our own pass. */
+export function translate(error: unknown, path: string): unknown {
+  const { code, errcode, message } = error as Error & { code?: string; errcode?: number }
+  if (code !== 'ERR_SQLITE_ERROR') return error
+  const primary = (errcode ?? 0) & 0xff
+  const verdict: StoreVerdict =
+    primary === SQLITE_NOTADB
+      ? 'not-a-database'
+      : primary === SQLITE_CORRUPT
+        ? 'damaged'
+        : 'unreadable'
+  const advice =
+    verdict === 'damaged'
+      ? ' Look for a backup; `sqlite3 FILE ".recover"` on a copy saves what is left.'
+      : ''
+  const problem = `SQLite cannot read it: ${message}.${advice}`
+  return new HermesStoreError({ path, verdict, problem }, { cause: error })
+}
+
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26

@@ -1,0 +1,226 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { isArray, isObject, type JsonObject } from '../../base/json.ts'
+import type { HermesSchema } from './schema.ts'
+
+/**
+ * Rows of a Hermes store as values. A column may be absent, and SQLite keeps any type in any column,
+ * so every value is read for what it is. Messages stream in the order of their ids.
+ */
+export interface HermesSession {
+  readonly id: string
+  readonly source: string
+  readonly parentId: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly endReason: string | null
+  /** `model_config` says that it came from its parent in another way than by compaction. */
+  readonly origin: 'branch' | 'delegate' | 'reset' | null
+  readonly model: string | null
+  readonly title: string | null
+  readonly sessionKey: string | null
+  readonly messageCount: number | null
+  readonly toolCallCount: number | null
+  readonly cooldownUntil: number | null
+  readonly cooldownError: string | null
+  readonly fallbackStreak: number
+  readonly ineffectiveCount: number
+}
+
+/** Live: in the context. Archived: summarised away, still there. Rewound: taken back by the user. */
+export type RowState = 'live' | 'archived' | 'rewound'
+
+export interface HermesRow {
+  readonly id: number
+  readonly sessionId: string
+  readonly role: string
+  /** The beginning of what was said, at most `TEXT_BYTES_MAX`. */
+  readonly text: string
+  readonly contentBytes: number
+  readonly at: number | null
+  readonly state: RowState
+  readonly isSummary: boolean
+  readonly toolCallId: string | null
+  /** Ids of the calls it makes; null when `tool_calls` holds something that cannot be read. */
+  readonly callIds: readonly string[] | null
+}
+
+export interface Route {
+  readonly key: string
+  readonly sessionId: string
+  readonly from: string
+}
+
+const TEXT_BYTES_MAX = 2_048
+const CALLS_BYTES_MAX = 16 * 1024 * 1024
+
+export function readSessions(database: DatabaseSync, schema: HermesSchema): HermesSession[] {
+  const has = schema.columns.get('sessions') ?? new Set()
+  const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
+  const names = [
+    ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
+    ...['model_config', 'model', 'title', 'session_key', 'message_count', 'tool_call_count'],
+    ...['compression_failure_cooldown_until', 'compression_failure_error'],
+    ...['compression_fallback_streak', 'compression_ineffective_count'],
+  ]
+  const statement = database.prepare(
+    `select ${names.map(column).join(', ')} from "sessions" order by rowid`,
+  )
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  const sessions = new Map<string, HermesSession>()
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    const [id, source, parent, started, ended, reason, config, model, title, key] = row
+    const [, , , , , , , , , , messages, calls, until, error, fallbacks, ineffective] = row
+    const text = textOf(id)
+    if (text === null || sessions.has(text)) continue
+    sessions.set(text, {
+      id: text,
+      source: textOf(source) ?? '',
+      parentId: textOf(parent),
+      startedAt: numberOf(started),
+      endedAt: numberOf(ended),
+      endReason: textOf(reason),
+      origin: originOf(textOf(config)),
+      model: textOf(model),
+      title: textOf(title),
+      sessionKey: textOf(key),
+      messageCount: numberOf(messages),
+      toolCallCount: numberOf(calls),
+      cooldownUntil: numberOf(until),
+      cooldownError: textOf(error),
+      fallbackStreak: numberOf(fallbacks) ?? 0,
+      ineffectiveCount: numberOf(ineffective) ?? 0,
+    })
+  }
+  return [...sessions.values()]
+}
+
+export function* scanMessages(database: DatabaseSync, schema: HermesSchema): Generator<HermesRow> {
+  const has = schema.columns.get('messages') ?? new Set()
+  const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
+  // Cut as bytes: text functions of SQLite stop at NUL, with which multimodal content begins.
+  const statement = database.prepare(
+    `select id, session_id, role,
+       case when octet_length(content) <= ${TEXT_BYTES_MAX} then content
+         else substr(cast(content as blob), 1, ${TEXT_BYTES_MAX}) end,
+       octet_length(content), timestamp, ${column('active')}, ${column('compacted')},
+       ${column('_compressed_summary')}, ${column('tool_call_id')},
+       case when octet_length(${column('tool_calls')}) <= ${CALLS_BYTES_MAX}
+         then ${column('tool_calls')} when ${column('tool_calls')} is not null then '!' end
+     from "messages" order by id`,
+  )
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
+    yield {
+      id: Number(id),
+      sessionId: textOf(session) ?? '',
+      role: textOf(role) ?? '',
+      text: textOf(content) ?? '',
+      contentBytes: Number(bytes ?? 0),
+      at: numberOf(at),
+      state: active === 0n ? (compacted === 1n ? 'archived' : 'rewound') : 'live',
+      isSummary: summary === 1n,
+      toolCallId: textOf(callId),
+      callIds: callIdsOf(calls),
+    }
+  }
+}
+
+export function readRoutes(database: DatabaseSync, schema: HermesSchema): Route[] {
+  if (schema.columns.get('gateway_routing')?.has('entry_json') !== true) return []
+  const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
+  return rows.flatMap((row) => {
+    const sessionId = sessionIdIn(parse(textOf(row['entry_json']) ?? ''))
+    const key = textOf(row['session_key']) ?? ''
+    return sessionId === null ? [] : [{ key, sessionId, from: 'gateway_routing' }]
+  })
+}
+
+/** `sessions/sessions.json` of the time before the routing table: key -> entry. */
+export function parseRoutes(text: string): Route[] {
+  const value = parse(text)
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, entry]) => {
+    const sessionId = sessionIdIn(entry)
+    return sessionId === null ? [] : [{ key, sessionId, from: 'sessions.json' }]
+  })
+}
+
+export interface Hold {
+  readonly name: string
+  readonly until: number
+}
+
+export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] {
+  if (schema.columns.get('compression_locks')?.has('expires_at') !== true) return []
+  const rows = database.prepare('select session_id, expires_at from "compression_locks"').all()
+  return rows.map((row) => ({
+    name: textOf(row['session_id']) ?? '',
+    until: numberOf(row['expires_at']) ?? 0,
+  }))
+}
+
+/** Failures in a row of the gateway's own compaction, by session key. */
+export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<string, number> {
+  if (schema.columns.get('gateway_hygiene_state')?.has('failure_streak') !== true) return new Map()
+  const rows = database
+    .prepare('select session_key, failure_streak from "gateway_hygiene_state"')
+    .all()
+  return new Map(
+    rows.map((row) => [textOf(row['session_key']) ?? '', numberOf(row['failure_streak']) ?? 0]),
+  )
+}
+
+function sessionIdIn(entry: unknown): string | null {
+  const id = isObject(entry) ? entry['session_id'] : null
+  return typeof id === 'string' && id !== '' ? id : null
+}
+
+function originOf(config: string | null): HermesSession['origin'] {
+  const value = config === null ? null : parse(config)
+  if (!isObject(value)) return null
+  const says = (key: string) => value[key] !== undefined && value[key] !== null
+  if (says('_branched_from')) return 'branch'
+  if (says('_delegate_from')) return 'delegate'
+  return says('_reset_from') ? 'reset' : null
+}
+
+function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
+  const text = textOf(value)
+  if (text === null || text === '') return []
+  const calls = parse(text)
+  if (!isArray(calls)) return calls === null && text.trim() === 'null' ? [] : null
+  const ids: string[] = []
+  for (const call of calls) {
+    const id = isObject(call) ? ((call as JsonObject)['id'] ?? call['call_id']) : undefined
+    if (typeof id === 'string' && id !== '') ids.push(id)
+  }
+  return ids
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+function decode(value: SQLOutputValue | undefined): string {
+  return value instanceof Uint8Array
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
+    : ''
+}
+
+function textOf(value: SQLOutputValue | undefined): string | null {
+  if (value === null || value === undefined) return null
+  return value instanceof Uint8Array ? decode(value) : String(value)
+}
+
+function numberOf(value: SQLOutputValue | undefined): number | null {
+  if (value === null || value === undefined || value instanceof Uint8Array) return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}

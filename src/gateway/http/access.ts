@@ -1,0 +1,130 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { isId } from '../../base/ids.ts'
+import { Problem } from './problems.ts'
+
+/**
+ * Who asks, and what that one may do. A token is 256 random bits; what is kept is its hash, so a
+ * copy of the store lets nobody in. Two tokens may be valid at once, which is how one is replaced.
+ * Each scope includes those before it. A scope `session:ID` limits the token to such sessions; any
+ * other session then looks as if it did not exist.
+ */
+export const SCOPES = ['read', 'write', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface TokenRecord {
+  readonly id: string
+  readonly hash: string
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+}
+
+/** Where tokens are kept: the store's own verbs. */
+export interface Tokens {
+  findToken(query: { readonly hash: string }): Promise<TokenRecord | undefined>
+  listTokens(): Promise<readonly TokenRecord[]>
+}
+
+export interface Principal {
+  /** The token's id, or `local` where no token is needed. */
+  readonly id: string
+  may(scope: Scope): boolean
+  /** The only sessions it may reach; null: all. */
+  readonly sessions: ReadonlySet<string> | null
+}
+
+const PREFIX = 'tl_'
+const SECRET_BYTES = 32
+const BEARER = /^bearer +([A-Za-z0-9_-]{1,200})$/i
+const SESSION_SCOPE = 'session:'
+
+/** A new token: the text is shown once, the record is what is stored. */
+export function mintToken(request: {
+  readonly id: string
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly now: number
+  readonly expiresAt?: number | null
+}): { readonly text: string; readonly record: TokenRecord } {
+  const wrong = request.scopes.find((scope) => !isScope(scope))
+  if (wrong !== undefined || !request.scopes.some((scope) => SCOPES.includes(scope as Scope))) {
+    throw new RangeError(`Expected ${SCOPES.join(', ')} or session:ID, found ${wrong ?? 'none'}.`)
+  }
+  const text = PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
+  const { id, scopes, label, now, expiresAt = null } = request
+  return { text, record: { id, hash: hashToken(text), scopes, label, createdAt: now, expiresAt } }
+}
+
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function isScope(scope: string): boolean {
+  if (scope.startsWith(SESSION_SCOPE)) return isId(scope.slice(SESSION_SCOPE.length))
+  return SCOPES.includes(scope as Scope)
+}
+
+const LOCAL: Principal = { id: 'local', may: () => true, sessions: null }
+
+/** A token that was removed is refused after this time at the latest. */
+const REMEMBERED_MS = 2_000
+const REMEMBERED_MAX = 1_000
+
+export class Access {
+  readonly #tokens: Tokens | null
+  readonly #clock: Clock
+  readonly #remembered = new Map<string, { record: TokenRecord; until: number }>()
+
+  /** Without tokens everybody is let in: for loopback only. */
+  constructor(tokens: Tokens | null, clock: Clock) {
+    this.#tokens = tokens
+    this.#clock = clock
+  }
+
+  async identify(authorization: string | undefined): Promise<Principal> {
+    if (this.#tokens === null) return LOCAL
+    const text = BEARER.exec(authorization ?? '')?.[1]
+    const record = text === undefined ? undefined : await this.#find(this.#tokens, hashToken(text))
+    if (record === undefined) {
+      throw new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+    }
+    return principalOf(record)
+  }
+
+  async #find(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+    const now = this.#clock.monotonic()
+    const known = this.#remembered.get(hash)
+    const isFresh = known !== undefined && known.until > now
+    const record = isFresh ? known.record : await tokens.findToken({ hash })
+    if (record === undefined || !isSame(record.hash, hash)) {
+      this.#remembered.delete(hash)
+      return undefined
+    }
+    if (record.expiresAt !== null && record.expiresAt <= this.#clock.now()) return undefined
+    if (!isFresh) {
+      if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
+      this.#remembered.set(hash, { record, until: now + REMEMBERED_MS })
+    }
+    return record
+  }
+}
+
+function isSame(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function principalOf({ id, scopes }: TokenRecord): Principal {
+  const limits = scopes
+    .filter((scope) => scope.startsWith(SESSION_SCOPE))
+    .map((scope) => scope.slice(SESSION_SCOPE.length))
+  // The highest scope includes the lower ones.
+  const rank = Math.max(...scopes.map((scope) => SCOPES.indexOf(scope as Scope)))
+  return {
+    id,
+    may: (scope) => rank >= SCOPES.indexOf(scope),
+    sessions: limits.length === 0 ? null : new Set(limits),
+  }
+}

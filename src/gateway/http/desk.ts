@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { z } from '@hono/zod-openapi'
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Access, Principal } from './access.ts'
+import { checkHost, checkOrigin } from './addresses.ts'
+import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
+import type { EventStreams } from './event-stream.ts'
+import { openStream, readJsonBody, writeAnswer } from './exchange.ts'
+import type { Page } from './files.ts'
+import { type HttpLimits, RateLimit, Tally } from './limits.ts'
+import type { Metrics } from './metrics.ts'
+import { KEY_FORM, PROBLEM_TYPE } from './open-api.ts'
+import { Problem, problemOf } from './problems.ts'
+
+/**
+ * One request from its first check to its answer, always in this order: the host it was sent to,
+ * the page it came from, who asks, how often, what they may; then its form; then what it wants.
+ * Nothing is read of a body before all that concerns its sender is settled. Whatever is thrown on
+ * the way becomes a problem of the table.
+ */
+export interface DeskParts {
+  readonly edge: EdgeParts
+  readonly access: Access
+  readonly limits: HttpLimits
+  readonly metrics: Metrics
+  readonly streams: EventStreams
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly allowedHosts: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal
+}
+
+/** A request, and which route the router found for it. */
+export interface Call {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly endpoint: Endpoint | null
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string[]>>
+  /** What to answer where there is no endpoint: a file of the page, or this problem. */
+  readonly otherwise?: Page | Problem
+}
+
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+export class Desk {
+  readonly #parts: DeskParts
+  readonly #requests: RateLimit
+  readonly #failures: RateLimit
+  readonly #streams: Tally
+
+  constructor(parts: DeskParts) {
+    const { limits, clock } = parts
+    this.#parts = parts
+    const perSecond = limits.requestsPerMinute / 60
+    this.#requests = new RateLimit(clock, { perSecond, size: Math.max(1, perSecond * 2) })
+    this.#failures = new RateLimit(clock, {
+      perSecond: limits.failuresPerMinute / 60,
+      size: limits.failuresPerMinute,
+    })
+    this.#streams = new Tally({ total: limits.streamsMax, perName: limits.streamsPerTokenMax })
+  }
+
+  async handle(call: Call): Promise<void> {
+    const { clock, metrics, logger, closing } = this.#parts
+    const { incoming, outgoing, endpoint } = call
+    const startedAt = clock.monotonic()
+    const given = incoming.headers['x-request-id']
+    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    const headers: Record<string, string> = { 'x-request-id': requestId }
+    if (closing.aborted) headers['connection'] = 'close'
+    try {
+      await this.#answer(call, headers)
+    } catch (error) {
+      const problem = problemOf(error)
+      if (problem.code === 'internal') {
+        logger.error({ requestId, ...traceOf(error) }, 'request failed')
+      }
+      if (!outgoing.headersSent) this.#refuse(call, problem, { ...headers, ...problem.headers })
+      else outgoing.destroy()
+    }
+    const route = endpoint?.path ?? 'none'
+    const method = endpoint?.method.toUpperCase() ?? 'other'
+    const status = outgoing.statusCode
+    const durationMs = clock.monotonic() - startedAt
+    metrics.countRequest({ method, route, status, durationMs, isStream: !!endpoint?.isStream })
+    logger.debug({ requestId, method, route, status, durationMs }, 'request answered')
+  }
+
+  async #answer(call: Call, headers: Record<string, string>): Promise<void> {
+    const { edge, allowedHosts, allowedOrigins, limits } = this.#parts
+    const { incoming, outgoing, endpoint } = call
+    checkHost(incoming.headers.host, allowedHosts)
+    checkOrigin(incoming.headers, allowedOrigins)
+    if (endpoint === null) {
+      const { otherwise } = call
+      this.#take(`address ${addressOf(incoming)}`)
+      if (otherwise === undefined) throw new Problem('unknown-path')
+      if (otherwise instanceof Problem) throw otherwise
+      return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
+    }
+
+    const principal = await this.#identify(incoming, endpoint)
+    if (endpoint.isStream && incoming.method === 'HEAD') throw new Problem('method-not-allowed')
+    const params = parse(endpoint.params, call.params, 'path')
+    checkReach(principal, endpoint, call.params)
+    const query = parse(endpoint.query, single(call.query), 'query')
+    const key = keyOf(incoming)
+    const sent = await readJsonBody(incoming, limits)
+    const body = parseBody(endpoint, sent)
+    const signal = this.#signalFor(outgoing)
+    const asked: Asked = {
+      params,
+      query,
+      body,
+      principal,
+      once: { source: `http:${principal.id}`, key },
+      lastEventId: incoming.headers['last-event-id']?.toString(),
+      get signal() {
+        return signal()
+      },
+    }
+    const leave = endpoint.isStream ? this.#streams.enter(principal.id) : () => {}
+    if (leave === undefined) throw new Problem('too-many-streams')
+    try {
+      await this.#write(outgoing, await endpoint.run(asked, edge), headers)
+    } finally {
+      leave()
+    }
+  }
+
+  async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
+    const { access } = this.#parts
+    const address = addressOf(incoming)
+    if (endpoint.scope === null) {
+      this.#take(`address ${address}`)
+      return NOBODY
+    }
+    if (this.#failures.isEmpty(address)) throw new Problem('rate-limited')
+    const principal = await access.identify(incoming.headers.authorization).catch((error) => {
+      if (error instanceof Problem) this.#failures.take(address)
+      throw error
+    })
+    this.#take(`token ${principal.id}`)
+    const isTooSmall = endpoint.isWhole === true && principal.sessions !== null
+    if (!principal.may(endpoint.scope) || isTooSmall) {
+      throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
+    }
+    return principal
+  }
+
+  #take(name: string): void {
+    const waitSeconds = this.#requests.take(name)
+    if (waitSeconds === 0) return
+    const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
+    throw new Problem('rate-limited', { headers })
+  }
+
+  /** Made only for those who wait for something. */
+  #signalFor(outgoing: ServerResponse): () => AbortSignal {
+    let signal: AbortSignal | undefined
+    return () => {
+      if (signal !== undefined) return signal
+      const controller = new AbortController()
+      if (outgoing.destroyed) controller.abort()
+      outgoing.once('close', () => controller.abort())
+      signal = AbortSignal.any([controller.signal, this.#parts.closing])
+      return signal
+    }
+  }
+
+  async #write(
+    outgoing: ServerResponse,
+    answer: Answer,
+    headers: Record<string, string>,
+  ): Promise<void> {
+    if ('events' in answer) {
+      openStream(outgoing, headers)
+      await this.#parts.streams.send(outgoing, answer.events)
+    } else if ('text' in answer) {
+      writeAnswer(outgoing, answer.status, { ...headers, 'content-type': answer.type }, answer.text)
+    } else if (answer.body === undefined) {
+      writeAnswer(outgoing, answer.status, { ...headers, ...answer.headers }, null)
+    } else {
+      const all = { ...headers, ...answer.headers, 'content-type': 'application/json' }
+      writeAnswer(outgoing, answer.status, all, JSON.stringify(answer.body))
+    }
+  }
+
+  #refuse({ incoming, outgoing }: Call, problem: Problem, headers: Record<string, string>): void {
+    const body = { ...problem.body, requestId: headers['x-request-id'] }
+    const all = {
+      ...headers,
+      'content-type': PROBLEM_TYPE,
+      // What is left of the body is not worth reading.
+      ...(!incoming.complete && { connection: 'close' }),
+    }
+    writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
+  }
+}
+
+/** Whoever asks where nothing is guarded. */
+const NOBODY: Principal = { id: 'nobody', may: () => false, sessions: null }
+
+function addressOf(incoming: IncomingMessage): string {
+  return incoming.socket.remoteAddress ?? 'unknown'
+}
+
+/** A session that is out of reach and one that does not exist look alike. */
+function checkReach(
+  { sessions }: Principal,
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+): void {
+  if (sessions === null || !endpoint.path.includes('{id}')) return
+  if (!sessions.has(params['id'] ?? '')) throw new Problem('unknown-session')
+}
+
+function keyOf(incoming: IncomingMessage): string {
+  const key = incoming.headers['idempotency-key']?.toString()
+  if (key === undefined) return randomUUID()
+  if (KEY_FORM.test(key)) return key
+  throw new Problem('invalid', {
+    detail: 'Idempotency-Key: expected 1 to 255 visible ASCII characters.',
+  })
+}
+
+function single(query: Readonly<Record<string, string[]>>): Record<string, string> {
+  const twice = Object.values(query).some((values) => values.length > 1)
+  if (twice) throw new Problem('invalid', { detail: 'A parameter stands twice in the query.' })
+  return Object.fromEntries(Object.entries(query).map(([name, [value = '']]) => [name, value]))
+}
+
+function parseBody(endpoint: Endpoint, sent: unknown): unknown {
+  if (endpoint.body === undefined) {
+    if (sent === undefined) return undefined
+    throw new Problem('invalid', { detail: 'This route takes no body.' })
+  }
+  const isLeftOut = sent === undefined && endpoint.isBodyOptional === true
+  return parse(endpoint.body, isLeftOut ? {} : sent, 'body')
+}
+
+const ISSUES_MAX = 10
+
+/** Says where and what was expected, never what was found. */
+function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (schema === undefined) {
+    if (where !== 'query' || Object.keys(value as object).length === 0) return undefined
+    throw new Problem('invalid', { detail: 'This route takes no query.' })
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const { issues } = parsed.error
+  if (where === 'path' && issues.some(({ path }) => path[0] === 'id')) {
+    throw new Problem('unknown-session')
+  }
+  const errors = issues.slice(0, ISSUES_MAX).map((issue) => ({
+    at: [where, ...issue.path].join('.').slice(0, 200),
+    problem: issue.code === 'unrecognized_keys' ? 'an unknown name' : issue.message,
+  }))
+  throw new Problem('invalid', { facts: { errors } })
+}
+
+/** Where it happened, without the message: that may hold what somebody said. */
+function traceOf(error: unknown): object {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return { error: error.name, frames: frames.slice(0, 10).map((line) => line.trim()) }
+}

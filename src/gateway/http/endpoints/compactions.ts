@@ -1,0 +1,73 @@
+import { z } from '@hono/zod-openapi'
+import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
+import { Problem } from '../problems.ts'
+import { compactionList, entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
+import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
+import { findSummary, ofSession } from './sessions.ts'
+
+const PAGE_MAX = 200
+const PAGE = 50
+
+export const compactionEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/compactions',
+    summary: 'Compact; or show what that would make; or commit exactly what was shown',
+    scope: 'write',
+    params: ofSession,
+    body: newCompaction,
+    isBodyOptional: true,
+    isIdempotent: true,
+    answers: {
+      200: { description: 'With `preview`: what it would make; nothing changes', schema: preview },
+      202: ACCEPTED,
+    },
+    problems: [...ADMISSION_PROBLEMS, 'no-preview'],
+    async run({ params, body, once, signal }, edge) {
+      const session = sessionOf(edge, params)
+      const about = body.focus === undefined ? {} : { focus: body.focus }
+      if (body.preview === true) {
+        await findSummary(edge.runtime, params.id)
+        const shown = await session.preview(about, signal)
+        if (shown.kind !== 'failed') return { status: 200, body: shown }
+        throw new Problem('no-preview', { facts: { reason: shown.reason } })
+      }
+      if (body.install !== undefined) {
+        return acceptedOf(await session.install({ ...once, preview: body.install }))
+      }
+      return acceptedOf(await session.compact({ ...once, ...about }))
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/compactions',
+    summary: 'Attempts at compactions, the newest first',
+    scope: 'read',
+    params: ofSession,
+    query: z.strictObject({ limit: pageSize(PAGE_MAX) }),
+    answers: { 200: { description: 'How each began and ended', schema: compactionList } },
+    problems: ['unknown-session'],
+    async run({ params, query: { limit = PAGE } }, edge) {
+      const compactions = await sessionOf(edge, params).compactions({ limit })
+      if (compactions === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: { compactions } }
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/compactions/{number}/revert',
+    summary: 'Undo the newest compaction in effect, named by its entry',
+    scope: 'write',
+    params: ofSession.extend({ number: entryNumberText }),
+    isIdempotent: true,
+    answers: { 202: ACCEPTED },
+    problems: [...ADMISSION_PROBLEMS, 'not-in-effect'],
+    async run({ params, once }, edge) {
+      const { compaction } = await findSummary(edge.runtime, params.id)
+      if (compaction !== params.number) {
+        throw new Problem('not-in-effect', { facts: { inEffect: compaction } })
+      }
+      return acceptedOf(await sessionOf(edge, params).revert(once))
+    },
+  }),
+]

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { SessionId } from '../../base/ids.ts'
+import type { RuntimeEvent } from '../../runtime/runtime.ts'
+import { frameEvent } from './event-stream.ts'
+import { readEvents } from './read-events.ts'
+
+const sessionId = 's' as SessionId
+const delta = (text: string): RuntimeEvent => ({
+  ...{ type: 'live', kind: 'delta', sessionId, turn: 1, step: 1, attempt: 'a' },
+  text,
+})
+
+async function read(bytes: Uint8Array, cuts: readonly number[]) {
+  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length]
+  const sorted = places.toSorted((a, b) => a - b)
+  async function* chunks() {
+    for (const [index, end] of sorted.slice(1).entries()) yield bytes.slice(sorted[index], end)
+  }
+  return await Array.fromAsync(readEvents(chunks()))
+}
+
+describe('readEvents', () => {
+  it('reads what frameEvent wrote, however it is cut and whatever was said', async () => {
+    const texts = fc.array(fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()))
+    await fc.assert(
+      fc.asyncProperty(texts, fc.array(fc.nat()), async (said, cuts) => {
+        const frames = said.map((text) => `: \n\n${frameEvent(delta(text))}`).join('')
+        const events = await read(Buffer.from(`retry: 2000\n\n${frames}`), cuts)
+        expect(events.map(({ data }) => (data as { text: string }).text)).toEqual(said)
+        expect(events.every(({ id, type }) => id === null && type === 'live')).toBe(true)
+      }),
+    )
+  })
+
+  it('has the cursor of a stored event as its id', async () => {
+    const stored: RuntimeEvent = {
+      ...{ type: 'stored', cursor: 7, at: 1, sessionId, kind: 'turn ended' },
+      ...{ operationId: null, facts: {} },
+    }
+    const [event] = await read(Buffer.from(frameEvent(stored)), [])
+    expect(event).toMatchObject({ id: '7', type: 'stored', data: { cursor: 7 } })
+  })
+})

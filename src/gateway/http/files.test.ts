@@ -1,0 +1,24 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readPages } from './files.ts'
+
+it('a page has the files of its folder, and no links, hidden or foreign ones', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
+  mkdirSync(join(folder, 'assets'))
+  mkdirSync(join(folder, '.git'))
+  for (const name of ['index.html', 'assets/app.js', '.env', '.git/config.json', 'notes.txt']) {
+    writeFileSync(join(folder, name), name)
+  }
+  symlinkSync('/etc/hosts', join(folder, 'hosts.html'))
+  const pages = readPages(folder)
+  expect([...pages.keys()].toSorted()).toEqual(['/', '/assets/app.js', '/index.html'])
+  expect(pages.get('/assets/app.js')?.headers['content-type']).toContain('text/javascript')
+  expect(pages.get('/')?.headers['content-security-policy']).toContain("script-src 'self'")
+  rmSync(folder, { recursive: true })
+})
+
+it('a folder that is not there has no page', () => {
+  expect(readPages(join(tmpdir(), 'throughline-no-such-folder')).size).toBe(0)
+})

@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { KnownError } from '../../base/errors.ts'
+import { type HttpLimits, Tally } from './limits.ts'
+import { Problem, type ProblemCode } from './problems.ts'
+
+export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
+
+export class ListenError extends KnownError {
+  override readonly name = 'ListenError'
+  readonly code = 'cannot-listen'
+  readonly retryable = false
+
+  constructor(address: string, cause: Error) {
+    super(`Cannot listen on ${address}: ${cause.message}. Choose another address or port.`, {
+      cause,
+    })
+  }
+}
+
+const KEEP_ALIVE_MS = 30_000
+const CHECK_MS = 1_000
+
+/**
+ * The socket's side: how many may connect, how long a request may take to arrive, and an end in
+ * order. Node counts a connection that never sent anything as busy and would wait for it, so which
+ * ones have a request under way is kept here.
+ */
+export class NodeServer {
+  readonly #server: Server
+  readonly #graceMs: number
+  readonly #sockets = new Set<Socket>()
+  readonly #busy = new Map<Socket, number>()
+  #isClosing = false
+
+  constructor(handler: Handler, limits: HttpLimits) {
+    this.#graceMs = limits.graceMs
+    this.#server = createServer(
+      {
+        maxHeaderSize: limits.headerBytesMax,
+        headersTimeout: limits.headersMs,
+        requestTimeout: limits.requestMs,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
+      },
+      (incoming, outgoing) => {
+        this.#enter(incoming.socket, outgoing)
+        void handler(incoming, outgoing)
+      },
+    )
+    const connections = new Tally({
+      total: limits.connectionsMax,
+      perName: limits.connectionsPerAddressMax,
+    })
+    this.#server.on('connection', (socket: Socket) => {
+      const leave = connections.enter(socket.remoteAddress ?? 'unknown')
+      if (leave === undefined) {
+        socket.destroy()
+        return
+      }
+      this.#sockets.add(socket)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        leave()
+      })
+    })
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else socket.end(rawRefusal(CLIENT_ERRORS[error.code ?? ''] ?? 'bad-request'))
+    })
+  }
+
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) => reject(new ListenError(`${host}:${port}`, error)))
+      this.#server.listen(port, host, () => resolve())
+    })
+    return this.#server.address() as AddressInfo
+  }
+
+  /** Nothing new; what is under way is answered, within the grace. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))
+    for (const socket of this.#sockets) {
+      if (!this.#busy.has(socket)) socket.destroy()
+    }
+    const force = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy()
+    }, this.#graceMs)
+    await closed
+    clearTimeout(force)
+  }
+
+  #enter(socket: Socket, outgoing: ServerResponse): void {
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1)
+    outgoing.once('close', () => {
+      const left = (this.#busy.get(socket) ?? 1) - 1
+      if (left > 0) this.#busy.set(socket, left)
+      else {
+        this.#busy.delete(socket)
+        if (this.#isClosing) socket.destroySoon()
+      }
+    })
+  }
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
+}
+
+/** For what is not even HTTP: the parser leaves us nothing but the socket. */
+function rawRefusal(code: ProblemCode): string {
+  const problem = new Problem(code)
+  const body = JSON.stringify(problem.body)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${problem.message}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,96 @@
+import { KnownError } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
+
+/**
+ * The one table of statuses. Whatever goes wrong leaves as problem details (RFC 9457) with a code of
+ * this table; a code never changes its status. What was sent to us is never repeated in an answer,
+ * and our own errors say no more than their code.
+ */
+export const PROBLEMS = {
+  'bad-request': [400, 'The request cannot be read'],
+  'bad-json': [400, 'The body is not JSON that is accepted here'],
+  invalid: [400, 'The request is not of the form that this route takes'],
+  unauthorized: [401, 'A valid token is needed'],
+  forbidden: [403, 'The token does not allow this'],
+  'origin-refused': [403, 'Requests from pages of another origin are refused'],
+  'unknown-path': [404, 'There is no such route'],
+  'unknown-session': [404, 'There is no such session'],
+  'unknown-mail': [404, 'There is no such item in the mailbox'],
+  'unknown-entry': [404, 'There is no such step'],
+  'method-not-allowed': [405, 'This route does not take that method'],
+  timeout: [408, 'The request took too long to arrive'],
+  'session-exists': [409, 'A session with this id exists'],
+  'route-taken': [409, 'The route points to another session'],
+  'key-conflict': [409, 'This Idempotency-Key came with another body before'],
+  'not-pending': [409, 'The message does not wait any more'],
+  'not-in-effect': [409, 'This is not the newest compaction in effect'],
+  gone: [410, 'The session was deleted'],
+  'too-large': [413, 'The body is too large'],
+  'media-type': [415, 'The body must be application/json'],
+  'host-refused': [421, 'This host name is not served here'],
+  'unknown-agent': [422, 'There is no such agent'],
+  'no-preview': [422, 'A preview could not be made'],
+  'rate-limited': [429, 'Too many requests'],
+  'mailbox-full': [429, 'The mailbox is full; nothing was taken'],
+  'too-many-streams': [429, 'Too many event streams are open'],
+  'headers-too-large': [431, 'The headers are too large'],
+  internal: [500, 'Something went wrong here'],
+  unavailable: [503, 'This cannot be done right now; try again'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  /** More than the title says, for people; never what the client sent. */
+  readonly detail: string | undefined
+  readonly facts: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ProblemCode,
+    more: { detail?: string; facts?: JsonObject; headers?: Record<string, string> } = {},
+  ) {
+    super(PROBLEMS[code][1])
+    this.code = code
+    this.detail = more.detail
+    this.facts = more.facts ?? {}
+    this.headers = more.headers ?? {}
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code][0]
+  }
+
+  get body(): JsonObject {
+    const [status, title] = PROBLEMS[this.code]
+    return {
+      ...this.facts,
+      type: `urn:throughline:problem:${this.code}`,
+      code: this.code,
+      status,
+      title,
+      ...(this.detail !== undefined && { detail: this.detail }),
+    }
+  }
+}
+
+/** Operating errors that are the request's own fault. Every other one means: not now. */
+const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
+  'invalid-id': 'invalid',
+  'invalid-body': 'invalid',
+  'invalid-request': 'invalid',
+  'unknown-session': 'unknown-session',
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (!(error instanceof KnownError)) return new Problem('internal')
+  const code = OF_THE_REQUEST[error.code]
+  if (code !== undefined) return new Problem(code, { facts: { cause: error.code } })
+  return new Problem('unavailable', {
+    facts: { cause: error.code },
+    headers: { 'retry-after': '1' },
+  })
+}

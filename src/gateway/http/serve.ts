@@ -1,0 +1,193 @@
+import type { AddressInfo } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { KnownError } from '../../base/errors.ts'
+import { type Logger, SILENT } from '../../runtime/logger.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import { Access, type Tokens } from './access.ts'
+import { isLoopback } from './addresses.ts'
+import { type Call, Desk } from './desk.ts'
+import type { Endpoint } from './endpoint.ts'
+import { compactionEndpoints } from './endpoints/compactions.ts'
+import { eventEndpoints } from './endpoints/events.ts'
+import { messageEndpoints } from './endpoints/messages.ts'
+import { operatingEndpoints } from './endpoints/operating.ts'
+import { sessionEndpoints } from './endpoints/sessions.ts'
+import { EventStreams } from './event-stream.ts'
+import { type Page, readPages } from './files.ts'
+import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
+import { Metrics } from './metrics.ts'
+import { type Handler, NodeServer } from './node-server.ts'
+import { describeApi } from './open-api.ts'
+import { Problem, type ProblemCode } from './problems.ts'
+
+/**
+ * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless it is
+ * told otherwise, and on any other address only with a token to ask for.
+ */
+export interface HttpOptions {
+  readonly runtime: Runtime
+  readonly host?: string
+  /** 0: any free one. */
+  readonly port?: number
+  /** The store has these verbs. If it holds a token, every request needs one. */
+  readonly tokens?: Tokens
+  readonly limits?: Partial<HttpLimits>
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Names under which the server may be called, beside its own address. */
+  readonly allowedHosts?: readonly string[]
+  /** Origins of pages that may call it, beside its own. */
+  readonly allowedOrigins?: readonly string[]
+  /** The web page; nothing is served where the folder does not exist. */
+  readonly dashboardFolder?: string
+}
+
+export interface HttpServer {
+  readonly url: string
+  /** Ends event streams, answers what is under way, then lets go of the port. May be called twice. */
+  close(): Promise<void>
+}
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...sessionEndpoints,
+  ...messageEndpoints,
+  ...compactionEndpoints,
+  ...eventEndpoints,
+  ...operatingEndpoints,
+]
+
+export class TokenNeededError extends KnownError {
+  override readonly name = 'TokenNeededError'
+  readonly code = 'token-needed'
+  readonly retryable = false
+
+  constructor(host: string) {
+    super(
+      `Others could reach ${host}, so callers must show a token, and there is none yet. Make one ` +
+        'with `throughline token create NAME --scope write`, or listen on 127.0.0.1.',
+    )
+  }
+}
+
+const FOLLOW_AGAIN_MS = 5_000
+
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
+  const limits = { ...HTTP_LIMITS, ...options.limits }
+  const tokens = await usableTokens(options.tokens)
+  if (tokens === null && !isLoopback(host)) throw new TokenNeededError(host)
+
+  const closing = new AbortController()
+  const streams = new EventStreams(limits)
+  const metrics = new Metrics(runtime, () => streams.size)
+  const document = describeApi(ENDPOINTS)
+  const desk = new Desk({
+    edge: {
+      runtime,
+      waitMsMax: limits.waitMsMax,
+      readMetrics: () => metrics.read(),
+      openApi: () => document,
+    },
+    access: new Access(tokens, clock),
+    ...{ limits, metrics, streams, logger, clock },
+    allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
+    allowedOrigins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),
+    closing: closing.signal,
+  })
+  const pages =
+    options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
+  const server = new NodeServer(routesTo(desk, pages), limits)
+  const url = urlOf(host, await server.listen(host, port))
+  logger.info({ url, tokens: tokens === null ? 'none' : 'needed' }, 'listening')
+
+  const followed = follow(metrics, runtime, closing.signal, logger)
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    closing.abort()
+    await server.close()
+    streams.close()
+    await followed
+    logger.info({ url }, 'stopped listening')
+  }
+  return {
+    url,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+async function usableTokens(tokens: Tokens | undefined): Promise<Tokens | null> {
+  if (tokens === undefined) return null
+  return (await tokens.listTokens()).length > 0 ? tokens : null
+}
+
+type Routed = Context<{ Bindings: HttpBindings }>
+
+function routesTo(desk: Desk, pages: ReadonlyMap<string, Page>): Handler {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  const answer = async (context: Routed, rest: Pick<Call, 'endpoint' | 'otherwise'>) => {
+    const { incoming, outgoing } = context.env
+    const params = context.req.param() as Record<string, string>
+    await desk.handle({ incoming, outgoing, params, query: context.req.queries(), ...rest })
+    return RESPONSE_ALREADY_SENT
+  }
+  for (const endpoint of ENDPOINTS) {
+    app.on(endpoint.method, routerPath(endpoint.path), (context) => answer(context, { endpoint }))
+  }
+  for (const [path, endpoints] of Map.groupBy(ENDPOINTS, ({ path }) => path)) {
+    const allow = endpoints.map(({ method }) => method.toUpperCase()).join(', ')
+    const otherwise = new Problem('method-not-allowed', { headers: { allow } })
+    app.all(routerPath(path), (context) => answer(context, { endpoint: null, otherwise }))
+  }
+  app.notFound((context) => {
+    const page = context.req.method === 'GET' ? pages.get(context.req.path) : undefined
+    return answer(context, { endpoint: null, otherwise: page ?? new Problem('unknown-path') })
+  })
+  return getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
+    overrideGlobalObjects: false,
+    // Only what cannot even be routed comes here: an address or a host that is none.
+    errorHandler: () => refusal('bad-request'),
+  })
+}
+
+function routerPath(path: string): string {
+  return path.replaceAll(/\{([a-z]+)\}/g, ':$1')
+}
+
+function refusal(code: ProblemCode): Response {
+  const problem = new Problem(code)
+  const headers = { 'content-type': 'application/problem+json', connection: 'close' }
+  return new Response(JSON.stringify(problem.body), { status: problem.status, headers })
+}
+
+function urlOf(host: string, { port }: AddressInfo): string {
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+}
+
+/** Counting goes on when the store could not be read for a while. */
+async function follow(
+  metrics: Metrics,
+  runtime: Runtime,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await metrics.follow(runtime, signal)
+    } catch (error) {
+      logger.warn({ code: error instanceof KnownError ? error.code : 'unknown' }, 'not counting')
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, FOLLOW_AGAIN_MS)
+        signal.addEventListener('abort', () => {
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+    }
+  }
+}

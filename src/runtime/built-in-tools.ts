@@ -1,0 +1,50 @@
+import type { Clock } from '../base/clock.ts'
+import type { SessionId } from '../base/ids.ts'
+import type { Store } from '../store/contract.ts'
+import type { Route } from '../store/rows.ts'
+import { filesTool } from '../tools/files/files.ts'
+import { MEMORY_PIN, memoryTool } from '../tools/memory/memory.ts'
+import { pinTool } from '../tools/pin.ts'
+import { processTool } from '../tools/process/process.ts'
+import type { Processes } from '../tools/process/processes.ts'
+import { recallTool } from '../tools/recall.ts'
+import { scheduleTool } from '../tools/schedule/schedule.ts'
+import { sendMessageTool } from '../tools/send-message/send-message.ts'
+import { tasksTool } from '../tools/tasks.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolsConfig } from './config/agent-schema.ts'
+
+/** What tools are made from: the runtime's own parts, as far as a tool may use them. */
+export interface ToolDesk {
+  readonly store: Store
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly countTokens: (sessionId: SessionId, text: string) => number
+  readonly openRoute: (route: Route) => Promise<SessionId | undefined>
+  /** A session got mail. */
+  readonly onAdmitted: (sessionId: SessionId) => void
+}
+
+/** The tools that come with the product, as an agent's configuration switches them. */
+export function builtInTools(
+  config: ToolsConfig,
+  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): (desk: ToolDesk) => readonly Tool[] {
+  return (desk) => {
+    const { store, clock, countTokens, onAdmitted, openRoute, processes } = desk
+    const { send_message: message, memory, files, process } = config
+    const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+    const rule = { messagesMax: message.messagesMax, tokensMin: message.tokensMin }
+    const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
+      [config.tasks.enabled, () => tasksTool({ store, countTokens })],
+      [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
+      [config.recall.enabled, () => recallTool({ store })],
+      [message.enabled, () => sendMessageTool({ store, countTokens, openRoute, rule, onAdmitted })],
+      [memory.enabled, () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax })],
+      [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
+      [files.enabled, () => filesTool({ store, roots: files.roots })],
+      [process.enabled, () => processTool({ processes, programs: process.programs, ...place })],
+    ]
+    return made.filter(([isOn]) => isOn).map(([, make]) => make())
+  }
+}

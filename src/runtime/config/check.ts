@@ -1,0 +1,114 @@
+import { resolveBudget } from '../../compaction/budget.ts'
+import { Routes } from '../../model/routes.ts'
+import { capabilitiesOf } from '../../model/windows.ts'
+import { type AgentPlan, agentsOf } from './agents-of.ts'
+import type { Environment } from './overlay.ts'
+import type { Origin, Path, Problem } from './problem.ts'
+import type { Config } from './schema.ts'
+
+/** What is well formed and still cannot work, or probably is not meant. */
+export interface Checked {
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+}
+
+interface Sayings {
+  readonly env: Environment
+  readonly originOf: (path: Path) => Origin
+}
+
+export function checkConfig(config: Config, sayings: Sayings): Checked {
+  // Nothing is sent anywhere: any address serves to see the routes as they will be.
+  const agents = agentsOf(config, { standInUrl: 'http://127.0.0.1' })
+  return {
+    problems: agents.flatMap((agent) => thresholdProblems(agent, config, sayings)).slice(0, 1),
+    warnings: [
+      ...agents.flatMap((agent) => routeWarnings(agent, sayings)),
+      ...likeNames(config, sayings),
+      ...toolWarnings(config, sayings),
+      ...openDoors(config, sayings),
+    ],
+  }
+}
+
+/** A compaction that ends above its own threshold would be due again at once. */
+function thresholdProblems(
+  { name, compaction: { budget: settings } }: AgentPlan,
+  { compaction }: Config,
+  { originOf }: Sayings,
+): readonly Problem[] {
+  const { softTokens, targetTokens, hardTokens } = resolveBudget(settings)
+  if (softTokens > targetTokens) return []
+  const keys = ['softTokens', 'softShare', 'targetTokens', 'targetShare', 'preset'] as const
+  const key = keys.find((each) => compaction[each] !== undefined) ?? 'softShare'
+  return [
+    {
+      origin: originOf(['compaction', key]),
+      text:
+        `A compaction is due at ${softTokens} tokens and ends at ${targetTokens}, so it would be due ` +
+        `again at once (agent ${name}, ${hardTokens} usable tokens). Raise \`compaction.softShare\` ` +
+        'or lower `compaction.targetShare`.',
+    },
+  ]
+}
+
+const UNKNOWN = capabilitiesOf({ model: '' })
+
+function routeWarnings(
+  { name, routes }: AgentPlan,
+  { env, originOf }: Sayings,
+): readonly Problem[] {
+  const agentOrigin = originOf(['agents', name, 'model'])
+  const all = new Routes(routes)
+  const used = [
+    ...all.forMain(),
+    ...Object.keys(routes.tasks).flatMap((task) => [...all.forTask(task)]),
+  ]
+  const different = new Map(used.map((route) => [JSON.stringify({ ...route, name: '' }), route]))
+  return [...different.values()].flatMap(({ model, windowTokens, credential }) => {
+    const known = capabilitiesOf({ model })
+    const isKnown = known.windowTokens !== UNKNOWN.windowTokens || known.family !== UNKNOWN.family
+    const texts = []
+    if (windowTokens === undefined && !isKnown) {
+      texts.push(
+        `How much ${model} takes is not known; ${UNKNOWN.windowTokens} tokens are assumed. ` +
+          'Say it as `windowTokens` beside the model.',
+      )
+    }
+    if (credential.kind === 'variable' && !env[credential.name]?.trim()) {
+      texts.push(
+        `The variable ${credential.name} is empty; ${model} will refuse to answer the agent ${name}.`,
+      )
+    }
+    return texts.map((text) => ({ origin: agentOrigin, text }))
+  })
+}
+
+function likeNames({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+  const seen = new Map<string, string>()
+  return Object.keys(agents).flatMap((name) => {
+    const folded = name.toLowerCase().replaceAll('-', '_')
+    const other = seen.get(folded)
+    seen.set(folded, name)
+    if (other === undefined) return []
+    const text = `The agents ${other} and ${name} are told apart by their spelling only; variables cannot name the second.`
+    return [{ origin: originOf(['agents', name]), text }]
+  })
+}
+
+function toolWarnings({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+  return Object.entries(agents)
+    .filter(([, { tools }]) => tools.process.enabled && tools.process.programs.length === 0)
+    .map(([name]) => ({
+      origin: originOf(['agents', name, 'tools', 'process']),
+      text: `The agent ${name} has the tool process and may start no program; list some under \`programs\`.`,
+    }))
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/
+
+function openDoors({ http }: Config, { originOf }: Sayings): readonly Problem[] {
+  if (!http.enabled || LOOPBACK.test(http.host)) return []
+  const text = `${http.host} can be reached from other machines; callers need a token there.`
+  return [{ origin: originOf(['http', 'host']), text }]
+}

@@ -1,0 +1,30 @@
+import { type Path, pathText } from './problem.ts'
+import type { Config } from './schema.ts'
+import { needsRestartAt } from './schema-walk.ts'
+
+/** What a changed file changes: the keys that take effect now, and those that wait for a restart. */
+export interface Change {
+  readonly applies: readonly string[]
+  readonly needsRestart: readonly string[]
+}
+
+export function compareConfigs(before: Config, after: Config): Change {
+  const changed = differences(before, after, [])
+  const names = (paths: readonly Path[]) => [...new Set(paths.map(pathText))].sort()
+  return {
+    applies: names(changed.filter((path) => !needsRestartAt(path))),
+    needsRestart: names(changed.filter(needsRestartAt)),
+  }
+}
+
+function differences(before: unknown, after: unknown, path: Path): readonly Path[] {
+  if (!isMap(before) || !isMap(after)) {
+    return JSON.stringify(before) === JSON.stringify(after) ? [] : [path]
+  }
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...keys].flatMap((key) => differences(before[key], after[key], [...path, key]))
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { ALLOWANCE } from '../../auxiliary/allowance.ts'
+import type { CredentialSource } from '../../model/credential.ts'
+import { routesSchema } from '../../model/routes.ts'
+import { count, needsRestart, seconds, tokens } from './values.ts'
+
+/** What belongs to the process and its host: the store, the edges, limits, logs. */
+
+const place = z.string().min(1, { error: 'should be a path or a postgres:// address' })
+
+export interface StorePlace {
+  readonly url: string
+  readonly password?: CredentialSource | undefined
+}
+
+export function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(url)
+}
+
+export const store = z
+  .union(
+    [
+      place,
+      z
+        .strictObject({
+          url: place.describe('A path, or a postgres:// address without a password.'),
+          password: routesSchema.shape.main.shape.credential.describe(
+            'Where the password of the database comes from, written as `credential` is.',
+          ),
+        })
+        .refine(({ url, password }) => password === undefined || isPostgres(url), {
+          path: ['password'],
+          error: 'has no meaning for a store in a file',
+        }),
+    ],
+    { error: 'should be a path, a postgres:// address, or a map with url and password' },
+  )
+  .transform((value): StorePlace => (typeof value === 'string' ? { url: value } : value))
+  .prefault('.throughline/throughline.db')
+  .meta({
+    description:
+      'Where sessions are kept: a path from the folder of the configuration file, or a `postgres://` address.',
+    ...needsRestart,
+  })
+
+const LOCAL = '127.0.0.1'
+
+export const http = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Whether `serve` answers over HTTP.'),
+    host: z
+      .string()
+      .min(1)
+      .default(LOCAL)
+      .describe('The address to listen on. Other than loopback: callers need a token.'),
+    port: count(0, 65_535).default(7420).describe('0: any free one.'),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .max(64)
+      .default([])
+      .describe('Names under which the server may be called, beside its own address.'),
+    allowedOrigins: z
+      .array(z.string().min(1))
+      .max(64)
+      .default([])
+      .describe('Web pages that may call it, such as `https://example.org`.'),
+    limits: z
+      .strictObject({
+        bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),
+        depthMax: count(4, 256).default(64).describe('How deep its JSON may be nested.'),
+        connectionsMax: count(1, 100_000).default(1_000).describe('Connections open at once.'),
+        requestsPerMinute: count(1, 10_000_000)
+          .default(30_000)
+          .describe('Per token, or for everybody together where none is needed.'),
+        streamsMax: count(1, 100_000).default(500).describe('Event streams open at once.'),
+      })
+      .prefault({})
+      .describe('What the server takes before it refuses.'),
+  })
+  .prefault({})
+  .meta({ description: 'The HTTP server.', ...needsRestart })
+
+/**
+ * One key per chat platform, each with its own schema beside these; `telegram`, `discord` and `mcp`
+ * belong here. HTTP has a section of its own.
+ */
+export const gateways = z
+  .strictObject({})
+  .prefault({})
+  .meta({ description: 'Chat platforms; none is built in yet.', ...needsRestart })
+
+const money = z
+  .number()
+  .min(0)
+  .max(1_000_000_000)
+  .optional()
+  .describe('In your currency; calls without a known price do not count. Default: no limit.')
+
+const price = z.number().min(0).max(1_000_000)
+
+export const limits = z
+  .strictObject({
+    mailbox: z
+      .strictObject({
+        laneMailMax: count(1, 1_000_000)
+          .default(10_000)
+          .describe('Messages that wait in one lane of a session before more are refused.'),
+        sourceMailMax: count(1, 1_000_000)
+          .default(5_000)
+          .describe('The same, for messages of one sender.'),
+      })
+      .prefault({})
+      .describe('How much may wait.'),
+    budget: z
+      .strictObject({
+        windowSeconds: seconds()
+          .default(ALLOWANCE.windowMs / 1_000)
+          .describe('The span over which spending is counted.'),
+        session: z
+          .strictObject({
+            tokens: tokens().prefault(20_000_000).describe('Input and output together.'),
+            money,
+          })
+          .prefault({})
+          .describe('For one session.'),
+        host: z
+          .strictObject({
+            tokens: tokens().prefault(200_000_000).describe('Input and output together.'),
+            money,
+          })
+          .prefault({})
+          .describe('For everything on this host.'),
+      })
+      .prefault({})
+      .meta({ description: 'What may be spent; the stop is hard.', ...needsRestart }),
+    prices: z
+      .record(
+        z.string(),
+        z.strictObject({
+          input: price.describe('Per million tokens.'),
+          output: price.describe('Per million tokens.'),
+          cacheRead: price.optional().describe('Per million tokens.'),
+          cacheWrite: price.optional().describe('Per million tokens.'),
+        }),
+      )
+      .default({})
+      .meta({
+        description: "Prices by the model's exact name; they win over the built-in list.",
+        ...needsRestart,
+      }),
+  })
+  .prefault({})
+  .describe('Bounds of the host.')
+
+export const logging = z
+  .strictObject({
+    level: z
+      .enum(['silent', 'error', 'warn', 'info', 'debug'])
+      .default('info')
+      .describe('What is logged. Never what people and models say.'),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'Where to. Default: standard error.', ...needsRestart }),
+    pretty: z
+      .union([z.boolean(), z.literal('auto')], { error: 'should be true, false or auto' })
+      .default('auto')
+      .meta({
+        description: 'Lines for people instead of JSON; `auto`: on a terminal.',
+        ...needsRestart,
+      }),
+  })
+  .prefault({})
+  .describe('What the process tells about itself.')

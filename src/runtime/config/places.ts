@@ -1,0 +1,80 @@
+import { join, resolve } from 'node:path'
+import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import type { Config } from './schema.ts'
+import { type Node, nodeOf, withNode } from './tree.ts'
+import { FILE_PREFIX } from './values.ts'
+
+/** Names of files within the configuration: texts that are taken in, paths that are made whole. */
+
+export interface Taken {
+  readonly tree: Node
+  readonly problems: readonly Problem[]
+  readonly taken: readonly { readonly path: string; readonly origin: Origin }[]
+}
+
+type Read = (path: string, origin: Origin) => string | { readonly trouble: string }
+
+/** The tree with the content of every file that stands for a text. */
+export function takeTexts(tree: Node, read: Read): Taken {
+  const problems: Problem[] = []
+  const taken: { path: string; origin: Origin }[] = []
+  let whole = tree
+  for (const [path, { value, origin }] of leavesOf(tree)) {
+    if (!isText(path) || typeof value !== 'string' || !value.startsWith(FILE_PREFIX)) continue
+    const name = value.slice(FILE_PREFIX.length).trim()
+    const text = read(name, origin)
+    taken.push({ path: name, origin })
+    if (typeof text === 'string') whole = withNode(whole, path, nodeOf(text, origin))
+    else {
+      problems.push({ origin, text: `\`${pathText(path)}\` names ${name}, which ${text.trouble}.` })
+    }
+  }
+  return { tree: whole, problems, taken }
+}
+
+function isText(path: Path): boolean {
+  const [section, , key] = path
+  if (section === 'agents') return key === 'system' ? path.length === 3 : key === 'pins'
+  return section === 'compaction' && path[1] === 'prompt'
+}
+
+function leavesOf(
+  node: Node,
+  path: Path = [],
+): readonly (readonly [Path, Extract<Node, { kind: 'leaf' }>])[] {
+  if (node.kind === 'leaf') return [[path, node]]
+  if (node.kind === 'list') return node.items.flatMap((item, at) => leavesOf(item, [...path, at]))
+  return [...node.fields].flatMap(([key, field]) => leavesOf(field.node, [...path, key]))
+}
+
+/** Every path made absolute, so that nothing depends on where the process stands later. */
+export function settlePaths(
+  config: Config,
+  terms: { readonly baseOf: (path: Path) => string; readonly home: string | undefined },
+): Config {
+  const settle = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, at) => settle(item, [...path, at]))
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [key, settle(each, [...path, key])]),
+      )
+    }
+    if (typeof value !== 'string' || !isPlace(path) || isAddress(value)) return value
+    const isHome = value.startsWith('~/') && terms.home !== undefined
+    return isHome ? join(terms.home ?? '', value.slice(2)) : resolve(terms.baseOf(path), value)
+  }
+  return settle(config, []) as Config
+}
+
+function isPlace(path: Path): boolean {
+  const [section, key] = path
+  const [above, last] = path.slice(-2)
+  if (last === 'path') return above === 'credential' || above === 'password'
+  if (above === 'roots') return section === 'agents'
+  return (section === 'store' && key === 'url') || (section === 'logging' && key === 'file')
+}
+
+/** `postgres://…` and SQLite's `:memory:` are no paths. */
+function isAddress(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(value) || value.startsWith(':')
+}

@@ -1,0 +1,149 @@
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type Node as YamlNode,
+} from 'yaml'
+import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { EMPTY, type Field, type Node } from './tree.ts'
+
+/**
+ * YAML text as a tree that knows its places. Names that stand twice are found here, because the
+ * library's own search for them takes time by the square of their number; for the same reason
+ * everything that an alias can multiply is counted.
+ */
+export const FILE_BYTES_MAX = 128 * 1024
+const NODES_MAX = 5_000
+const DEPTH_MAX = 32
+
+export interface ReadYaml {
+  readonly tree: Node
+  readonly problems: readonly Problem[]
+}
+
+export function readYaml(text: string, file: string): ReadYaml {
+  const start: Origin = { kind: 'file', file, line: 1, column: 1 }
+  if (text.length > FILE_BYTES_MAX) {
+    return refused(start, `is larger than a configuration may be (${FILE_BYTES_MAX / 1024} kB).`)
+  }
+  const lines = new LineCounter()
+  let document: ReturnType<typeof parseDocument>
+  try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+      logLevel: 'silent',
+    })
+  } catch (error) {
+    // The parser calls itself for every level.
+    if (!(error instanceof RangeError)) throw error
+    return refused(start, 'is nested too deeply.')
+  }
+  const place = (offset: number): Origin => {
+    const { line, col } = lines.linePos(offset)
+    return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  if (document.errors.length > 0) {
+    const problems = document.errors.slice(0, 20).map(({ message, pos }) => ({
+      origin: place(pos[0]),
+      text: `This is not YAML as it should be: ${message.split('\n')[0]?.replace(/\.?$/, '.')}`,
+    }))
+    return { tree: EMPTY, problems }
+  }
+  const walk = new Walk(place, document)
+  const tree = walk.read(document.contents, [], 0)
+  if (walk.isFull) return refused(start, 'holds more than a configuration can.')
+  if (tree !== undefined && tree.kind !== 'map') {
+    return refused(start, 'should hold keys and values, such as `store: sessions.db`.')
+  }
+  return { tree: tree ?? EMPTY, problems: walk.problems }
+}
+
+function refused(origin: Origin, text: string): ReadYaml {
+  return { tree: EMPTY, problems: [{ origin, text: `The file ${text}` }] }
+}
+
+class Walk {
+  readonly problems: Problem[] = []
+  isFull = false
+  readonly #place: (offset: number) => Origin
+  readonly #document: ReturnType<typeof parseDocument>
+  #nodes = 0
+
+  constructor(place: (offset: number) => Origin, document: ReturnType<typeof parseDocument>) {
+    this.#place = place
+    this.#document = document
+  }
+
+  /** Undefined for what is left empty: a section whose lines are all comments says nothing. */
+  read(given: unknown, path: Path, depth: number): Node | undefined {
+    const node = isAlias(given) ? this.#resolve(given) : (given as YamlNode | null)
+    if (node === null || node === undefined || this.isFull) return undefined
+    const origin = this.#place(((given as YamlNode).range ?? node.range)?.[0] ?? 0)
+    this.#nodes++
+    if (this.#nodes > NODES_MAX || depth > DEPTH_MAX) {
+      this.isFull = true
+      return undefined
+    }
+    if (isScalar(node)) return node.value === null ? undefined : leaf(node, origin)
+    if (isSeq(node)) {
+      const items = node.items.map(
+        (item, at) => this.read(item, [...path, at], depth + 1) ?? leaf(null, origin),
+      )
+      return { kind: 'list', items, origin }
+    }
+    if (!isMap(node)) return undefined
+    const fields = new Map<string, Field>()
+    for (const pair of node.items) this.#readPair(pair, { fields, path, depth, origin })
+    return { kind: 'map', fields, origin }
+  }
+
+  #readPair(
+    { key, value }: Pair,
+    map: { fields: Map<string, Field>; path: Path; depth: number; origin: Origin },
+  ): void {
+    const { fields, path, depth } = map
+    if (!isScalar(key)) {
+      this.#tell(map.origin, 'A name here is not a plain word.')
+      return
+    }
+    const name = String(key.value)
+    const origin = this.#place(key.range?.[0] ?? 0)
+    if (fields.has(name)) {
+      this.#tell(origin, twice(path, name))
+      return
+    }
+    const node = this.read(value, [...path, name], depth + 1)
+    // Kept even when empty, so that the same name is seen a second time.
+    fields.set(name, { node: node ?? leaf(undefined, origin), origin })
+  }
+
+  #resolve(alias: Alias): YamlNode | undefined {
+    const target = alias.resolve(this.#document)
+    if (target === undefined) {
+      this.#tell(this.#place(alias.range?.[0] ?? 0), `\`*${alias.source}\` is not defined above.`)
+    }
+    return target
+  }
+
+  #tell(origin: Origin, text: string): void {
+    if (this.problems.length < 50) this.problems.push({ origin, text })
+  }
+}
+
+function leaf(from: Scalar | null | undefined, origin: Origin): Node {
+  return { kind: 'leaf', value: isScalar(from) ? from.value : from, origin }
+}
+
+function twice(path: Path, name: string): string {
+  return path.length === 1 && path[0] === 'agents'
+    ? `Two agents are named \`${name}\`; give each its own name.`
+    : `\`${pathText([...path, name])}\` stands here a second time; keep one of them.`
+}

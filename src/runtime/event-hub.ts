@@ -1,0 +1,153 @@
+import type { SessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Store } from '../store/contract.ts'
+import type { AuditRow } from '../store/rows.ts'
+import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
+
+/**
+ * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
+ * a listener that comes back behind its last cursor misses none. They are read once however many
+ * listen. A listener that falls behind loses live events and reads the stored ones for itself.
+ */
+const QUEUE_MAX = 1_000
+
+interface Listener {
+  readonly sessionId: SessionId | undefined
+  queue: RuntimeEvent[]
+  /** Reads from the store instead of being told. */
+  isBehind: boolean
+  wake: () => void
+}
+
+export class EventHub {
+  readonly #store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+  readonly #listeners = new Set<Listener>()
+  #unwatch: (() => void) | null = null
+  #cursor = 0
+  #isReading = false
+  #isHinted = false
+
+  constructor(store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>) {
+    this.#store = store
+  }
+
+  publish(sessionId: SessionId, event: LiveEvent): void {
+    const told: RuntimeEvent = { type: 'live', sessionId, ...event }
+    for (const listener of this.#listeners) this.#tell(listener, told)
+  }
+
+  async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
+    const listener: Listener = {
+      sessionId: query.sessionId,
+      queue: [],
+      isBehind: true,
+      wake: () => {},
+    }
+    const onAbort = () => listener.wake()
+    signal.addEventListener('abort', onAbort)
+    try {
+      await this.#add(listener)
+      let cursor = query.after ?? this.#cursor
+      let isNew = true
+      while (!signal.aborted) {
+        if (listener.isBehind) {
+          // From here on news is queued, so nothing falls between what is read and what is told.
+          listener.isBehind = false
+          listener.queue = []
+          for (let isMore = true; isMore && !signal.aborted; ) {
+            const rows = await this.#read(cursor, query.sessionId)
+            for (const row of rows) {
+              yield storedEvent(row)
+              cursor = row.cursor
+            }
+            isMore = rows.length === LIST_MAX
+          }
+          if (isNew && !signal.aborted) yield { type: 'caught-up', cursor }
+          isNew = false
+        }
+        for (let event = listener.queue.shift(); event; event = listener.queue.shift()) {
+          if (event.type === 'stored') {
+            if (event.cursor <= cursor) continue
+            cursor = event.cursor
+          }
+          yield event
+          if (signal.aborted) return
+        }
+        if (!listener.isBehind && !signal.aborted) {
+          await new Promise<void>((resolve) => {
+            listener.wake = resolve
+          })
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#remove(listener)
+    }
+  }
+
+  async #add(listener: Listener): Promise<void> {
+    if (this.#listeners.size === 0) {
+      this.#cursor = (await this.#store.readStore()).commits
+      this.#unwatch ??= this.#store.watch(() => void this.#pump())
+    }
+    this.#listeners.add(listener)
+  }
+
+  #remove(listener: Listener): void {
+    this.#listeners.delete(listener)
+    if (this.#listeners.size > 0) return
+    this.#unwatch?.()
+    this.#unwatch = null
+  }
+
+  /** Tells everybody what was stored since the last time; one reader at a time. */
+  async #pump(): Promise<void> {
+    this.#isHinted = true
+    if (this.#isReading) return
+    this.#isReading = true
+    try {
+      while (this.#isHinted && this.#listeners.size > 0) {
+        this.#isHinted = false
+        const rows = await this.#read(this.#cursor, undefined)
+        for (const row of rows) {
+          const event = storedEvent(row)
+          for (const listener of this.#listeners) this.#tell(listener, event)
+        }
+        this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+        if (rows.length === LIST_MAX) this.#isHinted = true
+      }
+    } catch {
+      // The store cannot be read now: everybody reads for themselves when it can.
+      for (const listener of this.#listeners) this.#fallBehind(listener)
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  #tell(listener: Listener, event: RuntimeEvent): void {
+    if (listener.isBehind || event.type === 'caught-up') return
+    if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
+    if (listener.queue.length >= QUEUE_MAX) this.#fallBehind(listener)
+    else listener.queue.push(event)
+    listener.wake()
+  }
+
+  #fallBehind(listener: Listener): void {
+    listener.isBehind = true
+    listener.queue = []
+    listener.wake()
+  }
+
+  #read(after: number, sessionId: SessionId | undefined): Promise<readonly AuditRow[]> {
+    return this.#store.readAudit({
+      after,
+      ...(sessionId !== undefined && { sessionId }),
+      limit: LIST_MAX,
+    })
+  }
+}
+
+function storedEvent(row: AuditRow): RuntimeEvent {
+  const { cursor, at, sessionId, kind, operation, facts } = row
+  return { type: 'stored', cursor, at, sessionId, kind, operationId: operation, facts }
+}

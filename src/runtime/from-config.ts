@@ -1,0 +1,76 @@
+import { SESSION_SETTINGS, type SessionSettings } from '../session/state.ts'
+import type { Agent } from './agent.ts'
+import { builtInTools } from './built-in-tools.ts'
+import { type AgentPlan, agentsOf } from './config/agents-of.ts'
+import { allowanceOf, pricesOf } from './config/allowance-of.ts'
+import type { Config } from './config/schema.ts'
+import type { RuntimeOptions } from './open-runtime.ts'
+
+/** What a configuration makes of a runtime: its agents with their tools, and the terms they run on. */
+export function runtimeTerms(
+  config: Config,
+  place: {
+    readonly standInUrl: string
+    /** Where programs are started. */
+    readonly folder: string
+    /** All that a started program finds in its environment. */
+    readonly env: Readonly<Record<string, string>>
+  },
+): Pick<RuntimeOptions, 'agents' | 'settings' | 'auxiliary'> {
+  const plans = agentsOf(config, place)
+  return {
+    agents: plans.map((plan) => agentFrom(plan, place)),
+    settings: settingsFrom(plans),
+    auxiliary: {
+      tasks: tasksFrom(plans),
+      allowance: allowanceOf(config),
+      prices: pricesOf(config),
+    },
+  }
+}
+
+function agentFrom(
+  plan: AgentPlan,
+  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Agent {
+  const { name, system, pins, routes, policy, stepsMax, window } = plan
+  const { laneMailMax: lane, sourceMailMax: source } = window
+  const mailMax = lane === undefined || source === undefined ? undefined : { lane, source }
+  return {
+    ...{ name, system, pins, routes, policy, stepsMax },
+    tools: builtInTools(plan.tools, place),
+    ...(mailMax !== undefined && { mailMax }),
+  }
+}
+
+/** Compaction is configured once for all agents; sizes that depend on a window come from its limits. */
+function settingsFrom([plan]: readonly AgentPlan[]): SessionSettings {
+  if (plan === undefined) return SESSION_SETTINGS
+  const { keepTokens, protectFirst, protectLast, userTokens, ledgerTokens, summaryTokens } =
+    plan.compaction.budget
+  const sections = {
+    keepTokens,
+    protectFirst,
+    protectLast,
+    userTokens,
+    ledgerTokens,
+    summaryTokens,
+  }
+  const { prompt } = plan.compaction
+  return {
+    ...plan.settings,
+    sections: Object.fromEntries(
+      Object.entries(sections).filter(([, value]) => value !== undefined),
+    ),
+    ...(prompt !== undefined && { prompt }),
+  }
+}
+
+function tasksFrom([plan]: readonly AgentPlan[]) {
+  return Object.fromEntries(
+    Object.entries(plan?.tasks ?? {}).map(([task, { deadlines, shielded }]) => [
+      task,
+      { deadlines, onInterrupt: shielded ? ('defer' as const) : ('stop' as const) },
+    ]),
+  )
+}

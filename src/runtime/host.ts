@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { RunnerRow } from '../store/rows.ts'
+
+/**
+ * This host and this process, as others who share the store see them: a process that is provably
+ * gone need not be waited for. What only Linux tells is left out elsewhere; then a lease ends by its
+ * time alone.
+ */
+export function thisHost(): Pick<RunnerRow, 'boot' | 'process'> {
+  return { boot: bootOf(), process: process.pid }
+}
+
+/** True only if it is certain: same boot of the same host, and nobody has that process id. */
+export function isGone(row: Pick<RunnerRow, 'boot' | 'process'>): boolean {
+  if (row.boot !== bootOf() || row.process === process.pid) return false
+  try {
+    // Signal 0 is sent to nobody: it only asks.
+    process.kill(row.process, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+let boot: string | undefined
+
+function bootOf(): string {
+  boot ??= `${hostname()} ${kernelBoot()} ${processSpace()}`
+  return boot
+}
+
+function kernelBoot(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    // Without an id nobody else's row matches ours, so nobody is ever declared gone.
+    return `unknown-${process.pid}`
+  }
+}
+
+/** Two containers on one host have the same boot id and different process ids for one process. */
+function processSpace(): string {
+  try {
+    return readFileSync('/proc/self/cgroup', 'utf8').split('\n')[0] ?? ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,26 @@
+/** `throughline/runtime`: agents over a store, or durable sessions for a loop of your own. */
+export { type SessionId, sessionId } from '../base/ids.ts'
+export type { Edge } from '../session/sender.ts'
+export type { Tool, ToolAnswer, ToolCall } from '../tools/tool.ts'
+export type { Agent } from './agent.ts'
+export type { Logger } from './logger.ts'
+export { LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
+export {
+  type Loop,
+  type LoopCall,
+  type LoopOptions,
+  type LoopStep,
+  MessageError,
+  openLoop,
+  SessionLostError,
+} from './own-loop.ts'
+export type {
+  Admission,
+  Health,
+  NewMessage,
+  Reply,
+  Runtime,
+  RuntimeEvent,
+  Session,
+  SessionSummary,
+} from './runtime.ts'

@@ -1,0 +1,214 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { entryNumber, sessionId } from '../base/ids.ts'
+import { type StandIn, standIn } from '../stand-in/server.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import type { Agent } from './agent.ts'
+import { type LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
+import type { NewMessage, RuntimeEvent } from './runtime.ts'
+
+describe('a runtime', () => {
+  it('answers a message that was admitted, and shows the answer in the transcript', async () => {
+    const { runtime } = await open()
+    const created = await runtime.createSession({ agent: 'main', id: 'first' })
+    expect(created).toEqual({ kind: 'created', sessionId: 'first' })
+    const session = runtime.session(sessionId('first'))
+    const admission = await session.admit(say('The code word is BASALT.', '1'))
+    expect(admission).toMatchObject({ kind: 'admitted', mail: 1 })
+    const reply = await session.reply(mailOf(admission), soon())
+    expect(reply).toMatchObject({ ended: 'answered', turn: 1 })
+    const again = await session.admit(say('What was the code word?', '2'))
+    expect((await session.reply(mailOf(again), soon()))?.text).toContain('BASALT')
+    const entries = await session.transcript({ from: 1, to: 100 })
+    expect(entries?.map((entry) => entry.kind)).toEqual([
+      ...['settings', 'input', 'assistant', 'turn', 'input', 'assistant', 'turn'],
+    ])
+  })
+
+  it('takes the same key once, and refuses it with another body', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 'once' })
+    const session = runtime.session(sessionId('once'))
+    await session.admit(say('Hello.', 'k'))
+    expect(await session.admit(say('Hello.', 'k'))).toMatchObject({ kind: 'duplicate', mail: 1 })
+    expect(await session.admit(say('Other.', 'k'))).toEqual({ kind: 'conflict' })
+  })
+
+  it('makes one session per route, and another one when started afresh', async () => {
+    const { runtime } = await open()
+    const route = { agent: 'main', channel: 'test', address: 'room' }
+    const [a, b] = await Promise.all([
+      runtime.admit({ ...route, ...say('One.', '1') }),
+      runtime.admit({ ...route, ...say('Two.', '2') }),
+    ])
+    expect(a).toMatchObject({ kind: 'admitted' })
+    expect('sessionId' in a && 'sessionId' in b && a.sessionId === b.sessionId).toBe(true)
+    const fresh = await runtime.startAfresh({ ...route, source: 'test', key: 'new' })
+    expect(fresh.kind).toBe('started')
+    const repeated = await runtime.startAfresh({ ...route, source: 'test', key: 'new' })
+    expect(repeated).toEqual({ ...fresh, kind: 'duplicate' })
+    expect(await runtime.findRoute(route)).toBe('sessionId' in fresh ? fresh.sessionId : '')
+  })
+
+  it('streams deltas under their attempt, and stored events with cursors', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 'live' })
+    const session = runtime.session(sessionId('live'))
+    const seen: RuntimeEvent[] = []
+    const stop = new AbortController()
+    const listening = (async () => {
+      for await (const event of session.events({ after: 0 }, stop.signal)) {
+        seen.push(event)
+        if (event.type === 'stored' && event.kind === 'turn ended') stop.abort()
+      }
+    })()
+    await session.admit(say('Hello.', '1'))
+    await listening
+    const deltas = seen.flatMap((e) => (e.type === 'live' && e.kind === 'delta' ? [e] : []))
+    expect(deltas.length).toBeGreaterThan(0)
+    expect(
+      new Set(deltas.map(({ turn, step, attempt }) => `${turn} ${step} ${attempt}`)).size,
+    ).toBe(1)
+    const cursors = seen.flatMap((e) => (e.type === 'stored' ? [e.cursor] : []))
+    expect(cursors).toEqual([...new Set(cursors)].sort((x, y) => x - y))
+  })
+
+  it('compacts on request, shows what a step saw, and takes it back', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 'long' })
+    const session = runtime.session(sessionId('long'))
+    for (let n = 1; n <= 6; n++) {
+      const text = `Fact ${n}: ${'the river is wide and slow here. '.repeat(120)}`
+      await session.reply(mailOf(await session.admit(say(text, `m${n}`))), soon())
+    }
+    const before = await session.context({})
+    await session.compact({ source: 'test', key: 'compact' })
+    await until(async () => (await session.summary())?.compaction !== null)
+    const after = await session.context({})
+    expect(after?.tokens).toBeLessThan(before?.tokens ?? 0)
+    expect(after?.parts.map((part) => part.kind)).toContain('summary')
+    const [made] = (await session.compactions({ limit: 10 })) ?? []
+    expect(made).toMatchObject({ state: 'committed', isInEffect: true, by: 'model' })
+    const early = await session.context({ at: entryNumber(3) })
+    expect(early?.parts.some((part) => part.kind === 'summary')).toBe(false)
+    await session.revert({ source: 'test', key: 'revert' })
+    await until(async () => (await session.summary())?.compaction === null)
+    expect((await session.context({}))?.tokens).toBe(before?.tokens)
+  })
+
+  it('adopts changed settings between two turns, as an entry', async () => {
+    const { runtime, agent } = await open()
+    await runtime.createSession({ agent: 'main', id: 'told' })
+    const session = runtime.session(sessionId('told'))
+    await session.reply(mailOf(await session.admit(say('Hello.', '1'))), soon())
+    runtime.reconfigure([{ ...agent, system: 'You answer in verse.' }])
+    await session.reply(mailOf(await session.admit(say('And now?', '2'))), soon())
+    expect((await session.context({}))?.parts[0]?.text).toBe('You answer in verse.')
+    expect((await session.context({ at: entryNumber(3) }))?.parts[0]?.text).toBe(agent.system)
+  })
+
+  it('keeps a message while the model is down, says so once, and answers when it is back', async () => {
+    const { runtime, model, url } = await open({ settings: { modelRetryMs: 100 } })
+    await runtime.createSession({ agent: 'main', id: 'down' })
+    const session = runtime.session(sessionId('down'))
+    await model.stop()
+    const notices: string[] = []
+    const stop = new AbortController()
+    const listening = (async () => {
+      for await (const event of session.events({}, stop.signal)) {
+        if (event.type === 'live' && event.kind === 'notice') notices.push(event.code)
+      }
+    })()
+    const admission = await session.admit(say('Are you there?', '1'))
+    await until(async () => (await session.summary())?.state === 'waiting-for-model')
+    await model.start(Number(new URL(url).port))
+    expect(await session.reply(mailOf(admission), soon())).toMatchObject({ ended: 'answered' })
+    stop.abort()
+    await listening
+    expect(notices).toEqual(['waiting-for-model'])
+  }, 30_000)
+
+  it('purges entries for good, also out of the handoff in effect', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 'purged' })
+    const session = runtime.session(sessionId('purged'))
+    const filler = 'the river is wide and slow here. '.repeat(120)
+    for (const [n, text] of ['My PIN is QUARTZ-77.', filler, filler, filler].entries()) {
+      await session.reply(mailOf(await session.admit(say(text, `m${n}`))), soon())
+    }
+    await session.compact({ source: 'test', key: 'c' })
+    await until(async () => (await session.summary())?.compaction !== null)
+    expect(JSON.stringify(await session.context({}))).toContain('QUARTZ-77')
+    const entries = (await session.transcript({ from: 1, to: 50 })) ?? []
+    const told = entries
+      .filter((entry) => JSON.stringify(entry).includes('QUARTZ-77'))
+      .filter(({ kind }) => kind !== 'compaction')
+    await session.purge({ entries: told.map(({ number }) => number), reason: 'asked' })
+    await until(async () => !JSON.stringify(await session.context({})).includes('QUARTZ-77'))
+    expect(JSON.stringify(await session.transcript({ from: 1, to: 99 }))).not.toContain('QUARTZ')
+    expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual([])
+  })
+})
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+async function open(options: Partial<RuntimeOptions> = {}): Promise<{
+  runtime: LocalRuntime
+  agent: Agent
+  url: string
+  model: { server: StandIn; stop: () => Promise<void>; start: (port: number) => Promise<void> }
+}> {
+  const server = standIn()
+  let running = await server.start()
+  const store = await openMemoryStore()
+  const { url } = running
+  const agent: Agent = {
+    name: 'main',
+    system: 'You are a helpful agent.',
+    routes: {
+      main: {
+        ...{ provider: 'openai-compatible', baseUrl: `${url}/v1`, model: 'stand-in' },
+        windowTokens: 16_000,
+      },
+      fallbacks: [],
+      tasks: {},
+    },
+  }
+  const runtime = await openRuntime({ store, agents: [agent], ...options })
+  closing.push(async () => {
+    await runtime.close()
+    await store.close()
+    await running.close()
+  })
+  const model = {
+    server,
+    stop: () => running.close(),
+    start: async (port: number) => {
+      running = await server.start({ port })
+    },
+  }
+  return { runtime, agent, url, model }
+}
+
+function say(text: string, key: string): NewMessage {
+  return { source: 'test', key, parts: [{ type: 'text', text }] }
+}
+
+function mailOf(admission: Awaited<ReturnType<LocalRuntime['admit']>>) {
+  if (!('mail' in admission)) throw new Error(`not admitted: ${admission.kind}`)
+  return admission.mail
+}
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(15_000)
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await isSo()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('it never came to be')
+}

@@ -1,0 +1,36 @@
+import { Credentials, type Environment } from '../model/credential.ts'
+import type { ReadStore, Store } from '../store/contract.ts'
+import { openPostgres } from '../store/postgres/open.ts'
+import { readPostgres } from '../store/postgres/read.ts'
+import { openSqliteStore } from '../store/sqlite/open.ts'
+import { readSqliteStore } from '../store/sqlite/read.ts'
+import type { Config } from './config/schema.ts'
+
+/** The store as configured: a database server by its address, or a file, made if it is not there. */
+export async function openStore(place: Config['store'], environment: Environment): Promise<Store> {
+  if (!isServer(place.url)) return await openSqliteStore({ path: place.url })
+  return await openPostgres(await addressOf(place, environment))
+}
+
+/** The same for looking only: nothing is made and not a byte is written. */
+export async function openForReading(
+  place: Config['store'],
+  environment: Environment,
+): Promise<ReadStore> {
+  if (!isServer(place.url)) return await readSqliteStore(place.url)
+  return await readPostgres(await addressOf(place, environment))
+}
+
+export function isServer(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(url)
+}
+
+async function addressOf(
+  { url, password }: Config['store'],
+  environment: Environment,
+): Promise<string> {
+  if (password === undefined) return url
+  const address = new URL(url)
+  address.password = encodeURIComponent(await new Credentials(environment).read(password))
+  return address.href
+}

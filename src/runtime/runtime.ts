@@ -1,0 +1,340 @@
+import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Message, UserPart } from '../message/message.ts'
+import type { Preview } from '../session/preview.ts'
+import type { Edge } from '../session/sender.ts'
+import type {
+  AuditKind,
+  BusyPolicy,
+  Entry,
+  EntryKind,
+  Lane,
+  MailState,
+  OperationRow,
+} from '../store/rows.ts'
+
+/**
+ * What every edge talks to: HTTP, the terminal, chat platforms, a program of one's own. A runtime is
+ * one process's share of the work: it admits messages, runs the sessions it holds a lease on, sends
+ * replies through its edges and tells what happens. Several runtimes may share one store.
+ *
+ * What a careful caller expects is a value with a `kind`; operating errors are thrown (KnownError).
+ */
+export interface Runtime {
+  readonly agents: readonly AgentSummary[]
+
+  createSession(request: NewSession): Promise<Created>
+  /** `/new`: the route points to a new session from now on; the old one keeps its mail and answers. */
+  startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh>
+  /** By route. The first message of a route makes its session. */
+  admit(request: RouteAddress & NewMessage): Promise<Admission>
+  /** The session that a route points to. */
+  findRoute(address: RouteAddress): Promise<SessionId | undefined>
+
+  /** A handle costs nothing and reads nothing; every verb of it says when there is no such session. */
+  session(id: SessionId): Session
+  listSessions(query: SessionQuery): Promise<readonly SessionSummary[]>
+  /** Over all sessions, or those of one agent. */
+  search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]>
+
+  /** From behind a cursor (default: from now on): first what is stored, then what happens. */
+  events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
+  /** From now on this process sends the replies of that edge. */
+  attach(edge: Edge): void
+  health(): Promise<Health>
+  /** Ends in order: no new turns, what runs is finished or handed over, then everything is closed. */
+  close(): Promise<void>
+}
+
+export interface Session {
+  readonly id: SessionId
+  summary(): Promise<SessionSummary | undefined>
+  admit(message: NewMessage): Promise<Admission>
+  /** Ends the running turn, if there is one; a compaction goes on. */
+  stop(request: Idempotent): Promise<Admission>
+  compact(request: Idempotent & { focus?: string }): Promise<Admission>
+  /** What a compaction would make of it now; changes nothing. */
+  preview(request: { focus?: string }, signal: AbortSignal): Promise<Preview>
+  /** Has exactly this preview committed, unless something changed meanwhile. */
+  install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
+  /** Undoes the newest compaction in effect. */
+  revert(request: Idempotent): Promise<Admission>
+  /** `text` null removes it. */
+  pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
+  setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
+
+  mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>
+  withdraw(mail: MailNumber): Promise<Withdrawal>
+
+  /** Entries with these numbers, both included; what was erased has `message` null. */
+  transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[] | undefined>
+  /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
+  context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
+  compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
+  /** The reply of the turn that took this mail; waits for it. Null: that turn ended without one. */
+  reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
+  events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
+
+  /** JSON lines that `import` takes. */
+  exportLines(): AsyncIterable<string>
+  /** Removes the bodies for good: of these entries, or of the whole session. */
+  purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged>
+}
+
+export interface AgentSummary {
+  readonly name: string
+  readonly model: string
+  readonly provider: string
+  readonly windowTokens: number
+  readonly tools: readonly string[]
+  readonly policy: BusyPolicy
+}
+
+export interface NewSession {
+  readonly agent: string
+  /** Chosen here when absent. */
+  readonly id?: string
+  readonly route?: { readonly channel: string; readonly address: string }
+}
+export type Created =
+  | { readonly kind: 'created'; readonly sessionId: SessionId }
+  | { readonly kind: 'exists'; readonly sessionId: SessionId }
+  | { readonly kind: 'route-taken'; readonly sessionId: SessionId }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+
+export interface RouteAddress {
+  readonly agent: string
+  /** Which edge and account, such as `telegram:mybot`. */
+  readonly channel: string
+  /** Where within it: a chat, a topic, a thread. */
+  readonly address: string
+}
+
+/** The same source and key are the same request, however often it comes. */
+export interface Idempotent {
+  /** The edge's account or the sending agent. */
+  readonly source: string
+  readonly key: string
+}
+
+export interface NewMessage extends Idempotent {
+  readonly parts: readonly UserPart[]
+  /** Default: `user`. */
+  readonly lane?: Exclude<Lane, 'control'>
+  /** Where the answer goes; without it, it stays in the transcript. */
+  readonly replyTo?: { readonly edge: string; readonly address: string }
+}
+
+export type StartedAfresh =
+  | { readonly kind: 'started' | 'duplicate'; readonly sessionId: SessionId }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+
+export type Admission =
+  | {
+      readonly kind: 'admitted' | 'duplicate'
+      readonly sessionId: SessionId
+      readonly mail: MailNumber
+    }
+  /** The same key with another body. */
+  | { readonly kind: 'conflict' }
+  /** The mailbox is full; nothing was taken. */
+  | { readonly kind: 'full'; readonly limit: number }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'gone' }
+
+export type Withdrawal =
+  | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'not-pending'; readonly state: MailState }
+  | { readonly kind: 'unknown' }
+
+export type Purged =
+  | { readonly kind: 'purged'; readonly entries: number }
+  /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
+  | { readonly kind: 'asked'; readonly entries: number }
+  | { readonly kind: 'unknown' }
+
+export interface SessionQuery {
+  readonly agent?: string
+  readonly after?: SessionId
+  readonly limit: number
+}
+
+export interface SessionSummary {
+  readonly id: SessionId
+  readonly agent: string
+  readonly title: string | null
+  readonly state: 'idle' | 'turn' | 'waiting-for-compaction' | 'waiting-for-model' | 'gone'
+  /** A handoff is being prepared beside everything else. */
+  readonly isCompacting: boolean
+  readonly createdAt: number
+  readonly entries: number
+  readonly turn: number
+  /** Messages in the mailbox that no turn has taken yet. */
+  readonly waiting: number
+  readonly contextTokens: number
+  readonly windowTokens: number
+  /** The newest compaction in effect; null: none. */
+  readonly compaction: EntryNumber | null
+  readonly policy: BusyPolicy
+  readonly pins: readonly string[]
+  /** The process that holds it now; null: nobody. */
+  readonly runner: string | null
+}
+
+export interface Mail {
+  readonly number: MailNumber
+  readonly lane: Lane
+  readonly control: string | null
+  readonly state: MailState
+  readonly at: number
+  readonly text: string
+}
+
+export interface TranscriptEntry {
+  readonly number: EntryNumber
+  readonly kind: EntryKind
+  readonly at: number
+  readonly tokens: number
+  readonly meta: Entry['meta']
+  /** For input, assistant and result; null once erased, and for the other kinds. */
+  readonly message: Message | null
+  /** For the other kinds: pins, tasks, settings, handoffs. */
+  readonly body: JsonObject | string | null
+  /** The compaction in effect covers it: the model no longer sees it word for word. */
+  readonly isCovered: boolean
+}
+
+export interface ContextView {
+  readonly sessionId: SessionId
+  readonly upto: EntryNumber
+  readonly tokens: number
+  readonly windowTokens: number
+  readonly hardTokens: number
+  readonly softTokens: number
+  readonly parts: readonly ContextPart[]
+  readonly messages: readonly Message[]
+}
+export interface ContextPart {
+  readonly kind:
+    | 'system'
+    | 'pin'
+    | 'memory'
+    | 'preserved'
+    | 'tasks'
+    | 'files'
+    | 'ledger'
+    | 'summary'
+    | 'tail'
+    | 'incoming'
+  readonly tokens: number
+  readonly text: string
+  /** The entries it comes from. */
+  readonly origin: { readonly from: number; readonly to: number }
+}
+
+export interface CompactionView {
+  readonly operationId: string
+  readonly state: OperationRow['state']
+  readonly by: OperationRow['by']
+  readonly trigger: string
+  readonly reason: string
+  readonly base: EntryNumber
+  readonly covers: EntryNumber
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly tokensBefore: number | null
+  readonly tokensAfter: number | null
+  /** The entry that it made, when committed. */
+  readonly entry: EntryNumber | null
+  readonly isInEffect: boolean
+}
+
+export interface Found {
+  readonly sessionId: SessionId
+  readonly entry: TranscriptEntry
+  readonly before: readonly TranscriptEntry[]
+  readonly after: readonly TranscriptEntry[]
+}
+
+export interface Reply {
+  readonly sessionId: SessionId
+  readonly turn: number
+  readonly entry: EntryNumber
+  readonly ended: 'answered' | 'stopped' | 'failed'
+  readonly text: string
+}
+
+export interface EventQuery {
+  readonly sessionId?: SessionId
+  /** The cursor of the last stored event that the caller has. */
+  readonly after?: number
+}
+
+/**
+ * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
+ * and are lost with the process. Deltas of one attempt belong together; `void` takes them back.
+ */
+export type RuntimeEvent =
+  | {
+      readonly type: 'stored'
+      readonly cursor: number
+      readonly at: number
+      readonly sessionId: SessionId
+      readonly kind: AuditKind
+      readonly operationId: string | null
+      readonly facts: JsonObject
+    }
+  | ({ readonly type: 'live'; readonly sessionId: SessionId } & LiveEvent)
+  /** Everything stored so far was told; what follows is new. */
+  | { readonly type: 'caught-up'; readonly cursor: number }
+
+export type LiveEvent =
+  | ({ readonly kind: 'delta' | 'reasoning'; readonly text: string } & AttemptId)
+  | ({ readonly kind: 'void' } & AttemptId)
+  | ({ readonly kind: 'call'; readonly callId: string; readonly tool: string } & AttemptId)
+  | {
+      readonly kind: 'notice'
+      readonly turn: number
+      readonly code: 'waiting-for-compaction' | 'waiting-for-model'
+      /** A kind sentence for the person who waits. */
+      readonly text: string
+    }
+
+/** Which attempt at which step of which turn; `step` is the entry that the context was built up to. */
+export interface AttemptId {
+  readonly turn: number
+  readonly step: number
+  readonly attempt: string
+}
+
+export interface Health {
+  readonly isReady: boolean
+  readonly store: { readonly schema: number; readonly commits: number }
+  readonly runner: {
+    readonly id: string | null
+    readonly holdsLease: boolean
+    readonly sessions: number
+  }
+  readonly runners: readonly {
+    readonly id: string
+    readonly process: number
+    readonly beat: number
+  }[]
+  readonly routes: readonly RouteHealth[]
+  readonly edges: readonly {
+    readonly name: string
+    readonly waiting: number
+    readonly dead: number
+  }[]
+  readonly problems: readonly string[]
+}
+export interface RouteHealth {
+  readonly route: string
+  readonly model: string
+  readonly state: 'closed' | 'open' | 'half-open'
+  readonly failures: number
+  readonly retryAt: number | null
+}

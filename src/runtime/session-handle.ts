@@ -1,0 +1,299 @@
+import { type EntryNumber, entryNumber, type MailNumber, type SessionId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { UserMessage, UserPart } from '../message/message.ts'
+import { buildContext } from '../session/context.ts'
+import type { HandoffWriter } from '../session/handoff.ts'
+import { type Preview, previewCompaction } from '../session/preview.ts'
+import { readRange } from '../session/source.ts'
+import type { SessionSettings } from '../session/state.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { AdmitOutcome } from '../store/commits.ts'
+import type { Store } from '../store/contract.ts'
+import type { BusyPolicy, Entry, MailState, SessionRow } from '../store/rows.ts'
+import { shelve } from './blobs.ts'
+import type { EventHub } from './event-hub.ts'
+import { purge } from './purge.ts'
+import type {
+  Admission,
+  CompactionView,
+  ContextView,
+  Found,
+  Idempotent,
+  Mail,
+  NewMessage,
+  Purged,
+  Reply,
+  RuntimeEvent,
+  Session,
+  SessionSummary,
+  TranscriptEntry,
+  Withdrawal,
+} from './runtime.ts'
+import { compactionView, contextView, entryView, findReply, mailView, summaryOf } from './views.ts'
+
+/** What a handle needs of the runtime it belongs to. */
+export interface SessionDesk {
+  readonly store: Store
+  readonly hub: EventHub
+  readonly settings: SessionSettings
+  readonly writerFor: (agent: string) => HandoffWriter
+  readonly countMessage: (message: UserMessage) => number
+  readonly countText: (text: string) => number
+  /** The session has news: have it looked at soon. */
+  readonly wake: (sessionId: SessionId) => void
+  /** What a running turn of it waits for, as far as this process knows. */
+  readonly waitOf: (sessionId: SessionId) => SessionSummary['state'] | undefined
+}
+
+export class SessionHandle implements Session {
+  readonly id: SessionId
+  readonly #desk: SessionDesk
+
+  constructor(id: SessionId, desk: SessionDesk) {
+    this.id = id
+    this.#desk = desk
+  }
+
+  async summary(): Promise<SessionSummary | undefined> {
+    const { store } = this.#desk
+    const source = await store.readContext({ sessionId: this.id })
+    if (source === null) {
+      const session = await store.findSession(this.id)
+      return session === undefined ? undefined : summaryOf(session, 0, undefined)
+    }
+    const { session } = source
+    const { tokens } = buildContext(source, session.limits, session.tail)
+    return summaryOf(session, tokens, this.#desk.waitOf(this.id))
+  }
+
+  async admit(message: NewMessage): Promise<Admission> {
+    return await admitMessage(this.#desk, this.id, message)
+  }
+
+  async stop(request: Idempotent): Promise<Admission> {
+    return await this.#control(request, 'stop', {})
+  }
+
+  async compact({ focus, ...request }: Idempotent & { focus?: string }): Promise<Admission> {
+    return await this.#control(request, 'compact', focus === undefined ? {} : { focus })
+  }
+
+  async preview({ focus }: { focus?: string }, signal: AbortSignal): Promise<Preview> {
+    const { store, settings, writerFor } = this.#desk
+    const sessionId = this.id
+    const session = await store.findSession(sessionId)
+    if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
+    const writer = writerFor(session.agent)
+    return await previewCompaction(
+      { store, writer, settings, sessionId, ...(focus !== undefined && { focus }) },
+      signal,
+    )
+  }
+
+  async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
+    return await this.#control(request, 'install', preview)
+  }
+
+  async revert(request: Idempotent): Promise<Admission> {
+    return await this.#control(request, 'revert', {})
+  }
+
+  async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
+    const { name, text, ...rest } = request
+    const tokens = text === null ? 0 : this.#desk.countText(text)
+    return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
+  }
+
+  async setPolicy({ policy, ...request }: Idempotent & { policy: BusyPolicy }): Promise<Admission> {
+    return await this.#control(request, 'policy', { policy })
+  }
+
+  async mailbox(query: {
+    state?: MailState
+    after?: number
+    limit: number
+  }): Promise<readonly Mail[]> {
+    const { after, ...rest } = query
+    const items = await this.#desk.store.listMail({
+      sessionId: this.id,
+      ...rest,
+      ...(after !== undefined && { after: after as MailNumber }),
+    })
+    return items.map(mailView)
+  }
+
+  async withdraw(mail: MailNumber): Promise<Withdrawal> {
+    return await this.#desk.store.withdraw({ sessionId: this.id, mail })
+  }
+
+  async transcript({
+    from,
+    to,
+  }: {
+    from: number
+    to: number
+  }): Promise<readonly TranscriptEntry[] | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) return undefined
+    const last = Math.min(to, session.tail, from + LIST_MAX - 1)
+    const entries = await readRange(this.#desk.store, this.id, Math.max(1, from) - 1, last)
+    return entries.map((entry) => entryView(entry, session.covers))
+  }
+
+  async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
+    const { store, settings } = this.#desk
+    const sessionId = this.id
+    const upto = at === undefined ? undefined : await this.#uptoOf(at)
+    const query = upto === undefined ? { sessionId } : { sessionId, upto }
+    const source = await store.readContext(query)
+    if (source === null) return undefined
+    const { session } = source
+    const context = buildContext(source, session.limits, upto ?? session.tail)
+    return contextView(session, context, settings)
+  }
+
+  /** A step's record says how far its context went; for any other entry: up to that entry. */
+  async #uptoOf(at: EntryNumber): Promise<EntryNumber> {
+    const [entry] = await readRange(this.#desk.store, this.id, at - 1, at)
+    return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
+  }
+
+  async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) return undefined
+    const rows = await this.#desk.store.listOperations({ sessionId: this.id, limit })
+    return rows.map((row) => compactionView(row, session))
+  }
+
+  async search(query: {
+    text: string
+    limit: number
+    neighbours: number
+  }): Promise<readonly Found[]> {
+    const { store } = this.#desk
+    const session = await store.findSession(this.id)
+    if (session === undefined) return []
+    return await searchSession(store, session, query)
+  }
+
+  async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {
+    const { store, hub } = this.#desk
+    const { commits } = await store.readStore()
+    const known = await this.#findReply(mail)
+    if (known !== undefined) return known
+    for await (const event of hub.events({ sessionId: this.id, after: commits }, signal)) {
+      if (event.type !== 'stored' || !ENDS.includes(event.kind)) continue
+      const reply = await this.#findReply(mail)
+      if (reply !== undefined) return reply
+    }
+    return null
+  }
+
+  /** Undefined: not yet. Null: it was withdrawn, or nobody knows it. */
+  async #findReply(mail: MailNumber): Promise<Reply | null | undefined> {
+    const { store } = this.#desk
+    const sessionId = this.id
+    const session = await store.findSession(sessionId)
+    const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+    if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
+    if (item.lane === 'control') return null
+    if (item.state === 'pending') return undefined
+    // Backwards: what somebody waits for is near the end.
+    let behind: readonly Entry[] = []
+    for (let to = session.tail as number; to > 0; to -= PAGE) {
+      const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
+      const at = page.findIndex(
+        ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
+      )
+      behind = [...page.slice(at + 1), ...behind]
+      const input = page[at]
+      if (input !== undefined) return findReply(sessionId, input.number, behind)
+    }
+    return null
+  }
+
+  events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return this.#desk.hub.events({ sessionId: this.id, ...query }, signal)
+  }
+
+  exportLines(): AsyncIterable<string> {
+    return this.#desk.store.exportSession(this.id)
+  }
+
+  async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
+    return await purge(this.#desk.store, this.id, request)
+  }
+
+  async #control(
+    { source, key }: Idempotent,
+    control: string,
+    body: JsonObject,
+    tokens = 0,
+  ): Promise<Admission> {
+    const to = { sessionId: this.id }
+    const outcome = await this.#desk.store.admit({
+      ...{ to, source, key, lane: 'control', control, body, tokens },
+    })
+    return admissionOf(outcome, this.#desk.wake)
+  }
+}
+
+const PAGE = 200
+const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
+
+export async function admitMessage(
+  desk: SessionDesk,
+  sessionId: SessionId,
+  request: NewMessage,
+): Promise<Admission> {
+  const { source, key, lane = 'user', replyTo } = request
+  const shelved = await shelve(desk.store, sessionId, request.parts)
+  if (shelved.kind !== 'shelved') return shelved
+  const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
+  const body = { message, ...(replyTo !== undefined && { replyTo }) } as unknown as JsonValue
+  const outcome = await desk.store.admit({
+    to: { sessionId },
+    source,
+    key,
+    lane,
+    body,
+    // Counted with its images, which the body holds by reference.
+    tokens: desk.countMessage({ role: 'user', parts: request.parts }),
+    blobs: shelved.hashes,
+  })
+  return admissionOf(outcome, desk.wake)
+}
+
+function admissionOf(outcome: AdmitOutcome, wake: (id: SessionId) => void): Admission {
+  switch (outcome.kind) {
+    case 'admitted':
+    case 'duplicate': {
+      const { kind, sessionId, mail } = outcome
+      wake(sessionId)
+      return { kind, sessionId, mail }
+    }
+    case 'conflict':
+      return { kind: 'conflict' }
+    case 'full':
+      return { kind: 'full', limit: outcome.limit }
+    case 'blob-missing':
+      throw new Error('A blob that was staged just now is gone.')
+    default:
+      return outcome
+  }
+}
+
+export async function searchSession(
+  store: Store,
+  session: SessionRow,
+  query: { text: string; limit: number; neighbours: number },
+): Promise<readonly Found[]> {
+  const hits = await store.search({ sessionId: session.id, ...query })
+  const view = (entry: Entry) => entryView(entry, session.covers)
+  return hits.map(({ entry, before, after }) => ({
+    sessionId: session.id,
+    entry: view(entry),
+    before: before.map(view),
+    after: after.map(view),
+  }))
+}

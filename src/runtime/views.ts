@@ -1,0 +1,218 @@
+import { entryNumber, type SessionId } from '../base/ids.ts'
+import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { Handoff } from '../message/handoff.ts'
+import { writeLedger } from '../message/ledger-text.ts'
+import type { Message } from '../message/message.ts'
+import { textOf } from '../message/text.ts'
+import { type Context, messagesOf, type Piece } from '../session/context.ts'
+import { budgetOf } from '../session/room.ts'
+import type { SessionSettings } from '../session/state.ts'
+import type { MailItem } from '../store/queries.ts'
+import type { Entry, OperationRow, SessionRow } from '../store/rows.ts'
+import type {
+  CompactionView,
+  ContextPart,
+  ContextView,
+  Mail,
+  Reply,
+  SessionSummary,
+  TranscriptEntry,
+} from './runtime.ts'
+
+/** The store's rows as people and programs want to see them. Pure. */
+
+export function entryView(entry: Entry, covers: number): TranscriptEntry {
+  const { number, kind, at, tokens, meta } = entry
+  const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+  return {
+    number,
+    kind,
+    at,
+    tokens,
+    meta,
+    message: messageIn(entry, body),
+    body: isMessage(entry) || body === null ? null : shown(body),
+    isCovered: isMessage(entry) && number <= covers,
+  }
+}
+
+function isMessage({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+function shown(body: JsonValue): JsonObject | string {
+  if (typeof body === 'string' || isObject(body)) return body
+  return JSON.stringify(body)
+}
+
+function messageIn(entry: Entry, body: JsonValue): Message | null {
+  if (body === null) return null
+  switch (entry.kind) {
+    case 'input': {
+      const inner = isObject(body) ? body['message'] : undefined
+      return isObject(inner) ? (inner as unknown as Message) : null
+    }
+    case 'assistant':
+      return isObject(body) ? (body as unknown as Message) : null
+    case 'result': {
+      const output = Array.isArray(body)
+        ? (body as never)
+        : [{ type: 'text' as const, text: typeof body === 'string' ? body : JSON.stringify(body) }]
+      const part = { type: 'tool-result' as const, callId: entry.meta.call, output }
+      const isError = entry.meta.outcome !== 'ok'
+      return { role: 'tool', parts: [isError ? { ...part, isError } : part] }
+    }
+    default:
+      return null
+  }
+}
+
+export function mailView(item: MailItem): Mail {
+  const { number, lane, control, state, at } = item
+  const body = item.body === null ? null : (JSON.parse(item.body) as JsonValue)
+  const message = isObject(body) ? body['message'] : undefined
+  const text = isObject(message) ? textOf(message as unknown as Message) : ''
+  return { number, lane, control, state, at, text }
+}
+
+export function summaryOf(
+  session: SessionRow,
+  contextTokens: number,
+  waits: SessionSummary['state'] | undefined,
+): SessionSummary {
+  const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
+  return {
+    id,
+    agent,
+    title,
+    state:
+      session.state !== 'open' ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
+    isCompacting: session.operation !== null,
+    createdAt,
+    entries: tail,
+    turn,
+    waiting: pending.user + pending.notification,
+    contextTokens,
+    windowTokens: session.limits.hardTokens,
+    compaction: effective === 0 ? null : effective,
+    policy,
+    pins: Object.keys(pins),
+    runner: session.runner,
+  }
+}
+
+export function contextView(
+  session: SessionRow,
+  context: Context,
+  settings: SessionSettings,
+): ContextView {
+  const { hardTokens, softTokens } = budgetOf(session.limits, settings)
+  return {
+    sessionId: session.id,
+    upto: context.upto,
+    tokens: context.tokens,
+    windowTokens: session.limits.hardTokens,
+    hardTokens,
+    softTokens,
+    parts: partsOf(context),
+    messages: messagesOf(context),
+  }
+}
+
+/** The reserved pin that holds an agent's memory notes. */
+export const MEMORY_PIN = 'memory'
+
+function partsOf({ system, handoff, pieces, covers, settings }: Context): readonly ContextPart[] {
+  const parts: ContextPart[] = []
+  for (const [index, piece] of system.entries()) {
+    const isSystemText = index === 0 && settings.length > 0
+    parts.push(part(isSystemText ? 'system' : 'pin', piece))
+  }
+  if (handoff?.message.role === 'handoff') {
+    parts.push(...handoffParts(handoff.message.handoff, handoff.tokens, covers))
+  }
+  const lastAnswer = pieces.findLastIndex(({ message }) => message.role === 'assistant')
+  for (const [index, piece] of pieces.entries()) {
+    parts.push(
+      part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
+    )
+  }
+  return parts
+}
+
+function part(kind: ContextPart['kind'], { message, tokens, number }: Piece): ContextPart {
+  return { kind, tokens, text: textOf(message), origin: { from: number, to: number } }
+}
+
+/** Sections share the whole by the length of their texts, so that they add up to it. */
+function handoffParts(handoff: Handoff, tokens: number, covers: number): readonly ContextPart[] {
+  const { preserved, tasks, files, ledger, summary } = handoff
+  const texts: readonly (readonly [ContextPart['kind'], string])[] = [
+    ['preserved', preserved.map(({ message }) => textOf(message)).join('\n\n')],
+    ['tasks', tasks.map(({ status, text }) => `${status}: ${text}`).join('\n')],
+    ['files', files.map(({ access, path }) => `${access} ${path}`).join('\n')],
+    ['ledger', writeLedger(ledger)],
+    ['summary', summary],
+  ]
+  const present = texts.filter(([, text]) => text !== '')
+  const length = present.reduce((sum, [, text]) => sum + text.length, 0)
+  const origin = { from: 1, to: covers }
+  let rest = tokens
+  return present.map(([kind, text], index) => {
+    const isLast = index === present.length - 1
+    const share = isLast ? rest : Math.round((tokens * text.length) / Math.max(1, length))
+    rest -= share
+    return { kind, tokens: share, text, origin }
+  })
+}
+
+export function compactionView(row: OperationRow, session: SessionRow): CompactionView {
+  const number = (key: string) => {
+    const found = row.result[key]
+    return typeof found === 'number' ? found : null
+  }
+  const entry = number('entry')
+  return {
+    operationId: row.id,
+    state: row.state,
+    by: row.by,
+    trigger: row.trigger,
+    reason: row.reason,
+    base: row.base,
+    covers: row.covers,
+    startedAt: row.startedAt,
+    endedAt: row.endedAt,
+    tokensBefore: number('tokensBefore'),
+    tokensAfter: number('tokensAfter'),
+    entry: entry === null ? null : entryNumber(entry),
+    isInEffect: row.state === 'committed' && entry === session.effective,
+  }
+}
+
+/**
+ * The answer to an input, from the entries behind it: that of the first turn to end whose model had
+ * the input in its context, or that was given up. Undefined: not yet.
+ */
+export function findReply(
+  sessionId: SessionId,
+  input: number,
+  entries: readonly Entry[],
+): Reply | undefined {
+  let seen = 0
+  let last: Entry | undefined
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') {
+      seen = Math.max(seen, entry.meta.upto)
+      last = entry
+    } else if (entry.kind === 'turn') {
+      const { turn, ended } = entry.meta
+      if (seen >= input || ended === 'failed') {
+        const message = last === undefined ? null : entryView(last, 0).message
+        const text = message === null ? '' : textOf(message)
+        return { sessionId, turn, entry: last?.number ?? entry.number, ended, text }
+      }
+      last = undefined
+    }
+  }
+  return undefined
+}

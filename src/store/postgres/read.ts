@@ -1,0 +1,59 @@
+import type { ReadStore, ReadVerb } from '../contract.ts'
+import { StoreClosedError, StoreRefusedError } from '../errors.ts'
+import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
+import { Connections, placeOf } from './connections.ts'
+import { translate } from './failure.ts'
+import type { PostgresOptions } from './open.ts'
+import { postgresReads } from './reads.ts'
+import { readSchema, SCHEMA } from './schema.ts'
+import { unchainedReads } from './unchained.ts'
+
+const DEFAULTS = { schema: 'throughline', connections: 2, busyMs: 5_000, statementMs: 30_000 }
+
+/**
+ * Opens a store on PostgreSQL for looking only: every transaction is read-only by the server's own
+ * word, nothing is made or migrated, and a standby will do.
+ */
+export async function readPostgres(
+  url: string,
+  options: Omit<PostgresOptions, 'pollMs'> = {},
+): Promise<ReadStore> {
+  const settings = { ...DEFAULTS, ...options, url, readOnly: true }
+  const place = placeOf(settings)
+  const connections = new Connections(settings)
+  const told = (error: unknown) => translate(error, place, settings.busyMs)
+  try {
+    await checkSchema(connections, place, settings.schema)
+  } catch (error) {
+    await connections.close()
+    throw told(error)
+  }
+  const reads = { ...postgresReads(connections), ...unchainedReads(connections) }
+  let closing: Promise<void> | undefined
+  return readStoreOver({
+    async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
+      if (closing !== undefined) throw new StoreClosedError({ verb })
+      const read = reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
+      return await read(query).catch((error: unknown) => Promise.reject(told(error)))
+    },
+    close() {
+      closing ??= connections.close()
+      return closing
+    },
+  })
+}
+
+async function checkSchema(connections: Connections, place: string, schema: string) {
+  const loan = await connections.loan()
+  try {
+    const found = await readSchema(loan, { place, schema })
+    if (found === SCHEMA) return
+    const problem =
+      found === 0
+        ? 'it holds no store: there is no such schema, or it is empty.'
+        : `it has schema ${found} and this program reads ${SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
+    throw new StoreRefusedError({ path: place, problem })
+  } finally {
+    loan.end()
+  }
+}

@@ -1,0 +1,47 @@
+import { NOTE_BYTES_MAX, NOTES_MAX, TOKENS_MAX } from '../bounds.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { bytesOver, checkName, isMoment } from '../measure.ts'
+import type { NoteRow } from '../standing.ts'
+import type { Rule } from './ruling.ts'
+
+/** What an agent keeps from one session to the next; the same id again replaces. */
+export const putNote: Rule<'putNote'> = (rows, { agent, id, text, origin }, stamp) => {
+  checkName(id, 'A note')
+  const large = bytesOver(text, NOTE_BYTES_MAX)
+  if (large !== null) return { outcome: large }
+  const before = rows.note(agent, id) ?? null
+  if (before === null && rows.notes(agent) >= NOTES_MAX) {
+    return { outcome: { kind: 'full', limit: NOTES_MAX } }
+  }
+  const note: NoteRow = { agent, id, text: text.toWellFormed(), origin, at: stamp.at }
+  return { outcome: { kind: 'noted', note }, change: { notes: [{ before, after: note }] } }
+}
+
+export const removeNote: Rule<'removeNote'> = (rows, { agent, id }) => {
+  if (rows.note(agent, id) === undefined) return { outcome: { kind: 'unknown' } }
+  return { outcome: { kind: 'done' }, change: { notesRemoved: [{ agent, id }] } }
+}
+
+/** A token never changes: who may do other things gets another one. */
+export const putToken: Rule<'putToken'> = (rows, token) => {
+  checkName(token.id, 'An access token')
+  const { hash, createdAt, expiresAt } = token
+  if (!/^[0-9a-f]{64}$/.test(hash)) {
+    const problem = 'An access token is stored as its SHA-256 in hex, never as itself.'
+    throw new InvalidRequestError({ problem })
+  }
+  if (!isMoment(createdAt) || !(expiresAt === null || isMoment(expiresAt))) {
+    throw new InvalidRequestError({ problem: 'The times of an access token are whole numbers.' })
+  }
+  const isTaken = rows.token(token.id) !== undefined || rows.tokenOf(hash) !== undefined
+  if (isTaken) return { outcome: { kind: 'taken' } }
+  if (rows.tokens() >= TOKENS_MAX) return { outcome: { kind: 'full', limit: TOKENS_MAX } }
+  const { id, scopes, label } = token
+  const row = { id, hash, scopes, label: label.toWellFormed(), createdAt, expiresAt }
+  return { outcome: { kind: 'done' }, change: { tokens: [row] } }
+}
+
+export const removeToken: Rule<'removeToken'> = (rows, { id }) => {
+  if (rows.token(id) === undefined) return { outcome: { kind: 'unknown' } }
+  return { outcome: { kind: 'done' }, change: { tokensRemoved: [id] } }
+}

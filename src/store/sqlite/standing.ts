@@ -1,0 +1,151 @@
+import { LIST_MAX } from '../bounds.ts'
+import type { Readers } from '../facade.ts'
+import type { Change } from '../rules/ruling.ts'
+import type { AttemptSum, NoteRow, ScheduleRow, SumAttempts, TokenRow } from '../standing.ts'
+import { bytes } from './codec.ts'
+import type { Connection, Record_ as Row, Value } from './connection.ts'
+
+/** The tables beside transcripts and mailboxes: schedules, notes, access tokens. */
+function decodeSchedule(row: Row): ScheduleRow {
+  return {
+    id: row['id'] as never,
+    sessionId: row['session'] as never,
+    dueAt: row['due_at'] as never,
+    repeat: row['repeat'] as never,
+    body: row['body'] as never,
+    tokens: row['tokens'] as never,
+    state: row['state'] as never,
+    fired: row['fired'] as never,
+    firedAt: row['fired_at'] as never,
+    at: row['at'] as never,
+  }
+}
+
+function decodeNote(row: Row): NoteRow {
+  const { agent, id, text, origin_session: sessionId, origin_entry: number, at } = row
+  return {
+    agent: agent as never,
+    id: id as never,
+    text: text as never,
+    origin: sessionId === null ? null : { sessionId: sessionId as never, number: number as never },
+    at: at as never,
+  }
+}
+
+function decodeToken(row: Row): TokenRow {
+  return {
+    id: row['id'] as never,
+    hash: Buffer.from(row['hash'] as Uint8Array).toString('hex'),
+    scopes: JSON.parse(row['scopes'] as string) as never,
+    label: row['label'] as never,
+    createdAt: row['created_at'] as never,
+    expiresAt: row['expires_at'] as never,
+  }
+}
+
+export function findSchedule(db: Connection, id: string): ScheduleRow | undefined {
+  const row = db.get('select * from schedule where id = ?', id)
+  return row && decodeSchedule(row)
+}
+
+export function findNote(db: Connection, agent: string, id: string): NoteRow | undefined {
+  const row = db.get('select * from note where agent = ? and id = ?', agent, id)
+  return row && decodeNote(row)
+}
+
+export function findToken(
+  db: Connection,
+  column: 'id' | 'hash',
+  value: Value,
+): TokenRow | undefined {
+  const row = db.get(`select * from token where ${column} = ?`, value)
+  return row && decodeToken(row)
+}
+
+export function writeStanding(db: Connection, change: Change): void {
+  for (const { after } of change.schedules ?? []) {
+    const { id, sessionId, dueAt, repeat, body, tokens, state, fired, firedAt, at } = after
+    db.run(
+      `insert or replace into schedule (id, session, due_at, repeat, body, tokens, state, fired,
+         fired_at, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, sessionId, dueAt, repeat, body, tokens, state, fired, firedAt, at],
+    )
+  }
+  for (const id of change.schedulesRemoved ?? []) db.run('delete from schedule where id = ?', id)
+  for (const { after } of change.notes ?? []) {
+    const { agent, id, text, origin, at } = after
+    db.run(
+      `insert or replace into note (agent, id, text, origin_session, origin_entry, at)
+       values (?, ?, ?, ?, ?, ?)`,
+      ...[agent, id, text, origin?.sessionId ?? null, origin?.number ?? null, at],
+    )
+  }
+  for (const { agent, id } of change.notesRemoved ?? []) {
+    db.run('delete from note where agent = ? and id = ?', agent, id)
+  }
+  for (const { id, hash, scopes, label, createdAt, expiresAt } of change.tokens ?? []) {
+    db.run(
+      `insert into token (id, hash, scopes, label, created_at, expires_at)
+       values (?, ?, ?, ?, ?, ?)`,
+      ...[id, bytes(hash), JSON.stringify(scopes), label, createdAt, expiresAt],
+    )
+  }
+  for (const id of change.tokensRemoved ?? []) db.run('delete from token where id = ?', id)
+}
+
+type StandingVerb = 'sumAttempts' | 'listSchedules' | 'listNotes' | 'listTokens' | 'findToken'
+
+export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
+  return {
+    sumAttempts: (query) => {
+      const { names, values } = attemptConditions(query)
+      const where = ['at >= ?', ...names.map((name) => `${name} = ?`)].join(' and ')
+      const row = db.get(`select ${ATTEMPT_SUMS} from attempt where ${where}`, ...values)
+      return { ...row } as unknown as AttemptSum
+    },
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
+      const conditions: readonly (readonly [string, Value | undefined])[] = [
+        ['session = ?', sessionId],
+        ['state = ?', state],
+        dueBy === undefined ? ['id > ?', after] : ['due_at <= ?', dueBy],
+      ]
+      const given = conditions.filter(([, value]) => value !== undefined)
+      return db
+        .all(
+          `select * from schedule where ${given.map(([text]) => text).join(' and ')}
+           order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ?`,
+          ...given.map(([, value]) => value as Value),
+          Math.min(limit, LIST_MAX),
+        )
+        .map(decodeSchedule)
+    },
+    listNotes: ({ agent, after = '', limit }) =>
+      db
+        .all(
+          'select * from note where agent = ? and id > ? order by id limit ?',
+          agent,
+          after,
+          Math.min(limit, LIST_MAX),
+        )
+        .map(decodeNote),
+    listTokens: () => db.all('select * from token order by id').map(decodeToken),
+    findToken: ({ hash }) => findToken(db, 'hash', bytes(hash)),
+  }
+}
+
+const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,
+  coalesce(sum(output_tokens), 0) as outputTokens, coalesce(sum(cached_tokens), 0) as cachedTokens,
+  coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+
+/** Only what was asked for is a condition, so that the index for it is used. */
+function attemptConditions({ sessionId, modelRoute, task, host, since }: SumAttempts): {
+  readonly names: readonly string[]
+  readonly values: readonly Value[]
+} {
+  const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
+  const given = asked.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
+  return {
+    names: given.map(({ name }) => name),
+    values: [since, ...given.map(({ value }) => value)],
+  }
+}

@@ -1,0 +1,127 @@
+import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { Gone } from './contract.ts'
+
+/**
+ * What stands beside transcripts and mailboxes: durable timers, what an agent noted down, and who
+ * may use the HTTP edge. Each row is replaced or removed by its key; none is part of a chain. Ids
+ * are written like session ids. What a row tells of goes when its session or its entry is erased.
+ */
+export interface ScheduleRow {
+  readonly id: string
+  readonly sessionId: SessionId
+  readonly dueAt: number
+  /** How it repeats, in the words of whoever computes the next time; null: once. */
+  readonly repeat: string | null
+  /** Canonical JSON; becomes the body of the mail. */
+  readonly body: string
+  readonly tokens: number
+  readonly state: 'waiting' | 'ended' | 'cancelled'
+  /** How often it has fired, and the due time of the last one. */
+  readonly fired: number
+  readonly firedAt: number | null
+  readonly at: number
+}
+
+/** The same id again replaces, also what has ended; `body` is what the mail will say. */
+export interface PutSchedule {
+  readonly id: string
+  readonly sessionId: SessionId
+  readonly dueAt: number
+  readonly repeat: string | null
+  readonly body: JsonValue
+  readonly tokens: number
+}
+export type PutScheduleOutcome =
+  | { readonly kind: 'scheduled'; readonly schedule: ScheduleRow }
+  /** The id belongs to another session. */
+  | { readonly kind: 'taken' }
+  /** It has fired for this or a later time, and each time fires once. */
+  | { readonly kind: 'passed'; readonly firedAt: number }
+  | Full
+  | TooLarge
+  | Unknown
+  | Gone
+
+export interface FireSchedule {
+  readonly id: string
+  /** As the caller read it: whoever comes second finds another one. */
+  readonly dueAt: number
+  /** Later than `dueAt`; null ends it. */
+  readonly nextDueAt: number | null
+}
+export type FireOutcome =
+  | {
+      readonly kind: 'fired'
+      readonly sessionId: SessionId
+      readonly mail: MailNumber
+      readonly runner: RunnerId | null
+      readonly schedule: ScheduleRow
+    }
+  | { readonly kind: 'not-due'; readonly schedule: ScheduleRow }
+  /** The mailbox takes nothing now; the schedule is as it was. */
+  | { readonly kind: 'full'; readonly which: 'lane' | 'source'; readonly limit: number }
+  | Unknown
+  | Gone
+
+/** With `dueBy`: the earliest first. Otherwise in the order of ids, behind `after`. */
+export interface ListSchedules {
+  readonly sessionId?: SessionId
+  readonly state?: ScheduleRow['state']
+  readonly dueBy?: number
+  readonly after?: string
+  readonly limit: number
+}
+
+/** One thing that an agent remembers from one session to the next, and where it learned it. */
+export interface NoteRow {
+  readonly agent: string
+  readonly id: string
+  readonly text: string
+  readonly origin: { readonly sessionId: SessionId; readonly number: EntryNumber } | null
+  readonly at: number
+}
+export type PutNote = Omit<NoteRow, 'at'>
+export type PutNoteOutcome = { readonly kind: 'noted'; readonly note: NoteRow } | Full | TooLarge
+export type NoteKey = Pick<NoteRow, 'agent' | 'id'>
+export interface ListNotes {
+  readonly agent: string
+  readonly after?: string
+  readonly limit: number
+}
+
+/** An access token as the store knows it: never the secret, only its hash. */
+export interface TokenRow {
+  readonly id: string
+  readonly hash: string
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+}
+
+/** What the model calls of a time cost together. */
+export interface AttemptSum {
+  readonly attempts: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  /** Of those whose cost is known. */
+  readonly cost: number
+  readonly unpriced: number
+}
+export interface SumAttempts {
+  readonly sessionId?: SessionId
+  readonly modelRoute?: string
+  readonly task?: string
+  readonly host?: string
+  readonly since: number
+}
+
+export type Full = { readonly kind: 'full'; readonly limit: number }
+export type TooLarge = {
+  readonly kind: 'too-large'
+  readonly bytes: number
+  readonly limit: number
+}
+export type Unknown = { readonly kind: 'unknown' }

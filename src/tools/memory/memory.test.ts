@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { ToolHost } from '../../../test/support/tool-host.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { recallTool } from '../recall.ts'
+import { claimedMissing, tellsOf } from './claims.ts'
+import { memoryTool } from './memory.ts'
+
+async function ada({ tokensMax = 500 } = {}) {
+  const host = new ToolHost(['ada'])
+  const { store, countTokens } = host
+  host.tools.set('ada', [memoryTool({ store, countTokens, tokensMax }), recallTool({ store })])
+  const id = await host.open('ada', 's-ada')
+  host.start()
+  return { host, id }
+}
+
+const memory = (input: JsonObject) => ({ tool: 'memory', input })
+const add = (text: string, id?: string) =>
+  memory({ action: 'add', text, ...(id !== undefined && { id }) })
+
+describe('a note', () => {
+  it('is shown from the next turn on, with the entry it came from', async () => {
+    const { host, id } = await ada()
+    const shown: string[][] = []
+    await host.say(id, 'I like tea.')
+    const steps = [[add('Likes tea.', 'drink')], ['noted'], ['hello']]
+    host.plays.set('ada', (context) => {
+      shown.push(context.filter(({ role }) => role === 'system').map((m) => JSON.stringify(m)))
+      return steps.shift() ?? ['ok']
+    })
+    await host.pass(2_000)
+    await host.say(id, 'Hi.')
+    await host.pass(2_000)
+    expect(shown.map((pins) => pins.length)).toEqual([0, 0, 1])
+    expect(shown[2]?.[0]).toMatch(/- \[drink, from s-ada #\d+\] Likes tea\./)
+  })
+
+  it('with the same id replaces, and is removed by it', async () => {
+    const { host, id } = await ada()
+    await host.ask(id, '1', [add('Likes tea.', 'drink'), add('Lives in Oslo.', 'home')])
+    await host.ask(id, '2', [add('Likes coffee.', 'drink')])
+    expect(await host.pins(id)).toEqual([
+      expect.stringMatching(/\[drink, .*\] Likes coffee\.\n- \[home, .*\] Lives in Oslo\.$/),
+    ])
+    await host.ask(id, '3', [memory({ action: 'remove', id: 'drink' })])
+    await host.ask(id, '4', [memory({ action: 'remove', id: 'home' })])
+    expect(await host.pins(id)).toEqual([])
+    expect(await host.ask(id, '5', [memory({ action: 'remove', id: 'home' })])).toEqual([
+      'There is no note home. Notes: none.',
+    ])
+  })
+
+  it('that would make the block too large is refused', async () => {
+    const { host, id } = await ada({ tokensMax: 60 })
+    const answers = await host.ask(id, '1', [add('short', 'a')], [add('word '.repeat(60), 'b')])
+    expect(answers).toEqual(['Noted as a.', expect.stringMatching(/^No room: .* of 60 tokens/)])
+  })
+
+  it('that denies what the transcript holds is refused with the entry', async () => {
+    const { host, id } = await ada()
+    await host.ask(id, 'The deploy to Lisbon failed on Friday.', ['I see.'])
+    const [answer] = await host.ask(id, 'What about the deploy?', [
+      add('I have no record of a deploy to Lisbon.'),
+    ])
+    expect(answer).toMatch(/^Not noted: .*#\d+ person.*The deploy to Lisbon failed on Friday/)
+    expect(await host.pins(id)).toEqual([])
+  })
+
+  it('that denies what was only asked and looked for is taken', async () => {
+    const { host, id } = await ada()
+    const looked = [{ tool: 'recall', input: { query: 'Lisbon deploy' } }]
+    await host.ask(id, 'Hello.', looked, ['I have no record of a deploy to Lisbon.'])
+    const [answer] = await host.ask(id, 'Tell me of the deploy to Lisbon.', [
+      add('I have no record of a deploy to Lisbon.', 'gap'),
+    ])
+    expect(answer).toBe('Noted as gap.')
+  })
+})
+
+describe('a claim of missing memory', () => {
+  it.each([
+    'I have no record of the Lisbon deploy',
+    "I don't remember the Lisbon deploy",
+    'I was never told about the Lisbon deploy',
+    'The Lisbon deploy is not in my records',
+    'Not aware of any Lisbon deploy',
+  ])('is seen in: %s', (text) => {
+    const words = claimedMissing(text)
+    expect(words).toHaveLength(2)
+    expect(tellsOf(words ?? [], 'Yesterday the deploys to Lisbon went well')).toBe(true)
+    expect(tellsOf(words ?? [], 'Lisbon is a city')).toBe(false)
+  })
+
+  it.each(['The Lisbon deploy failed', 'Remember to call', 'No records were lost in Lisbon'])(
+    'is not seen in: %s',
+    (text) => {
+      expect(claimedMissing(text)).toBeNull()
+    },
+  )
+})

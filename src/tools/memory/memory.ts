@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { entryNumber, type SessionId } from '../../base/ids.ts'
+import { clip, fold } from '../../base/line.ts'
+import type { Commits, Reads } from '../../store/contract.ts'
+import type { Entry } from '../../store/rows.ts'
+import type { NoteRow } from '../../store/standing.ts'
+import { defineTool, ok, refuse } from '../define-tool.ts'
+import { entryLabel, entryText } from '../entry-text.ts'
+import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
+import type { Tool, ToolCall } from '../tool.ts'
+import { findContrary } from './contrary.ts'
+
+/**
+ * Short notes that an agent keeps from one session to the next. Every context shows them as one
+ * bounded block, a pin of this name, with the entry that each came from. The block is changed
+ * between turns only: within a turn an agent is of one mind.
+ */
+export const MEMORY_PIN = 'memory'
+
+const input = z.strictObject({
+  action: z.enum(['add', 'remove', 'list']),
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional()
+    .describe('The note to replace or remove.'),
+  text: z.string().min(1).max(600).optional().describe('One fact, in a sentence or two.'),
+})
+
+type MemoryStore = Pick<
+  Commits & Reads,
+  'admit' | 'putNote' | 'removeNote' | 'listNotes' | 'search' | 'readEntries'
+>
+
+export interface MemoryParts extends Counting {
+  readonly store: MemoryStore
+  /** What the block may take of every context. */
+  readonly tokensMax: number
+}
+
+export const MEMORY_TOKENS_MAX = 1_500
+const NOTES_READ = 500
+
+export function memoryTool(parts: MemoryParts): Tool {
+  const { store, countTokens, tokensMax } = parts
+  return defineTool({
+    name: 'memory',
+    description:
+      'Keep short notes for yourself that last beyond this conversation: preferences, decisions, ' +
+      'facts about people and places. `add` writes one (with `id`: replaces it), `remove` takes one ' +
+      'away. They are shown to you from your next turn on.',
+    input,
+    isRepeatable: true,
+    run: async (call) => {
+      const { agent, sessionId } = call
+      const { action, id, text } = call.input
+      const notes = await store.listNotes({ agent, limit: NOTES_READ })
+      if (action === 'list') return ok(memoryBlock(notes) ?? 'There are no notes.')
+      if (action === 'remove') {
+        if (id === undefined) return refuse('Give the `id` of the note to remove.')
+        const isKnown = notes.some((note) => note.id === id)
+        await store.removeNote({ agent, id })
+        if (!isKnown) return refuse(`There is no note ${id}. Notes: ${idsOf(notes)}.`)
+        return await show(parts, call, `The note ${id} is removed.`)
+      }
+      if (text === undefined) return refuse('Give the `text` of the note.')
+      const contrary = await findContrary(store, call, text)
+      if (contrary !== null) return refuse(denial(contrary))
+      const origin = { sessionId, number: entryNumber(call.entry) }
+      const note = { agent, id: id ?? idFor('n', call), text: fold(text), origin }
+      const others = notes.filter((each) => each.id !== note.id)
+      const block = memoryBlock([...others, note]) ?? ''
+      const tokens = countTokens(sessionId, block)
+      if (tokens > tokensMax) {
+        return refuse(
+          `No room: the notes would take ${tokens} of ${tokensMax} tokens. Remove or shorten one: ${idsOf(notes)}.`,
+        )
+      }
+      const outcome = await store.putNote(note)
+      if (outcome.kind === 'noted') return await show(parts, call, `Noted as ${note.id}.`)
+      const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
+      return refuse(`The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.`)
+    },
+  })
+}
+
+/** Null: nothing to show. Notes in the order of their ids, so that equal notes give equal bytes. */
+export function memoryBlock(notes: readonly Omit<NoteRow, 'at'>[]): string | null {
+  if (notes.length === 0) return null
+  const lines = notes
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ id, text, origin }) => {
+      const from = origin === null ? '' : `, from ${origin.sessionId} #${origin.number}`
+      return `- [${id}${from}] ${text}`
+    })
+  return ['Your notes from earlier (the tool `memory` keeps them):', ...lines].join('\n')
+}
+
+/**
+ * Brings a session's block up to date; waits in the mailbox while a turn runs. For sessions of the
+ * agent other than the one that made the note, the runtime calls it before their next turn.
+ */
+export async function refreshMemory(
+  { store, countTokens }: Omit<MemoryParts, 'tokensMax'>,
+  target: { readonly sessionId: SessionId; readonly agent: string; readonly key: string },
+): Promise<Awaited<ReturnType<typeof admitControl>>> {
+  const { agent, sessionId } = target
+  const text = memoryBlock(await store.listNotes({ agent, limit: NOTES_READ }))
+  return await admitControl(store, target, {
+    control: 'pin',
+    body: { name: MEMORY_PIN, text, when: 'between-turns' },
+    tokens: text === null ? 0 : countTokens(sessionId, text),
+  })
+}
+
+async function show(parts: MemoryParts, call: Omit<ToolCall, 'input'>, done: string) {
+  return answerTo(await refreshMemory(parts, call), done)
+}
+
+function idsOf(notes: readonly NoteRow[]): string {
+  return notes.map(({ id, text }) => `${id} (${clip(text, 30)})`).join(', ') || 'none'
+}
+
+function denial(entry: Entry): string {
+  const words = clip(fold(entryText(entry)), 200)
+  return (
+    'Not noted: this conversation does hold it. ' +
+    `${entryLabel(entry)}: ${words}\nRead it with recall (from: ${entry.number}) first.`
+  )
+}

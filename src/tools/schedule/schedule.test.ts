@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { ToolHost } from '../../../test/support/tool-host.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { nextDue, problemOf, readRepeat, writeRepeat } from './repeat.ts'
+import { scheduleTool } from './schedule.ts'
+import { Scheduler } from './scheduler.ts'
+
+/** One store, one runner, and as many processes that fire as are asked for. */
+async function ada(schedulers = 1) {
+  const host = new ToolHost(['ada'])
+  const { store, clock, countTokens } = host
+  host.tools.set('ada', [scheduleTool({ store, clock, countTokens, timezone: 'UTC' })])
+  const id = await host.open('ada', 's-ada')
+  host.start()
+  const started = Array.from({ length: schedulers }, () => {
+    const onCrash = (error: unknown) => host.crashes.push(error)
+    return new Scheduler({ store, clock, pollMs: 1_000, onFired: () => {}, onCrash })
+  })
+  for (const scheduler of started) scheduler.start()
+  const reminders = async () => {
+    const lines = await host.transcript(id)
+    return lines.filter(
+      ({ kind, body }) => kind === 'input' && JSON.stringify(body).includes('A reminder'),
+    ).length
+  }
+  return { host, id, reminders, started }
+}
+
+const schedule = (input: JsonObject) => [{ tool: 'schedule', input }]
+const add = (when: JsonObject) => schedule({ action: 'add', text: 'look', ...when })
+
+describe('a schedule', () => {
+  it('comes once at its time, with however many processes [fault 18]', async () => {
+    const { host, id, reminders } = await ada(4)
+    const [answer] = await host.ask(id, 'go', add({ at: '2026-03-01T13:30:00+01:00' }))
+    expect(answer).toMatch(/^Planned as t-[0-9a-f]{16}: once, next 2026-03-01T12:30:00.000Z\.$/)
+    await host.pass(25 * 60_000)
+    expect(await reminders()).toBe(0)
+    await host.pass(10 * 60_000)
+    expect(await reminders()).toBe(1)
+    await host.pass(60 * 60_000)
+    expect(await reminders()).toBe(1)
+  })
+
+  it('that repeats comes once for each time, and ends when it is cancelled', async () => {
+    const { host, id, reminders } = await ada(2)
+    await host.ask(id, 'go', add({ every_seconds: 600 }))
+    await host.pass(35 * 60_000)
+    expect(await reminders()).toBe(3)
+    const [list = ''] = await host.ask(id, 'what?', schedule({ action: 'list' }))
+    expect(list).toMatch(/every 600000: A reminder that you scheduled: look$/)
+    const [, name = ''] = /- (t-[0-9a-f]+)/.exec(list) ?? []
+    await host.ask(id, 'stop it', schedule({ action: 'cancel', id: name }))
+    await host.pass(60 * 60_000)
+    expect(await reminders()).toBe(3)
+  })
+
+  it('that was due while nobody ran comes once, then at its next time', async () => {
+    const { host, id, reminders, started } = await ada(1)
+    await host.ask(id, 'go', add({ cron: '0 * * * *' }))
+    await started[0]?.close()
+    await host.pass(5 * 3_600_000 + 60_000)
+    expect(await reminders()).toBe(0)
+    const { store, clock } = host
+    const onCrash = (error: unknown) => host.crashes.push(error)
+    new Scheduler({ store, clock, pollMs: 1_000, onFired: () => {}, onCrash }).start()
+    await host.pass(60_000)
+    expect(await reminders()).toBe(1)
+    await host.pass(3_600_000)
+    expect(await reminders()).toBe(2)
+  })
+
+  it('is one however often its call is repeated, also after it came', async () => {
+    const { host, id, reminders } = await ada(1)
+    const [tool] = host.tools.get('ada') ?? []
+    const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: 'same' }
+    const input = { action: 'add', text: 'look', at: '2026-03-01T12:10:00Z' }
+    const run = () => tool?.run({ ...call, input }, new AbortController().signal)
+    await run()
+    await run()
+    await host.pass(11 * 60_000)
+    expect(await reminders()).toBe(1)
+    await run()
+    await host.pass(60_000)
+    expect(await reminders()).toBe(1)
+  })
+
+  it.each([
+    [{ at: '2026-03-01T11:00:00Z' }, 'That is past; it is 2026-03-01T12:00:0'],
+    [{ at: '2026-03-01T13:00:00' }, '`at` is a time with its zone'],
+    [{ at: 'tomorrow' }, '`at` is a time with its zone'],
+    [{ at: '2026-13-45T99:00:00Z' }, '`at` is a time with its zone'],
+    [{ cron: '* * * * * *' }, 'five fields'],
+    [{ cron: '0 0 31 2 *' }, 'never comes'],
+    [{ cron: '0 9 * * *', timezone: 'No/Where' }, 'timezone'],
+    [{ in_seconds: 5, every_seconds: 60 }, 'exactly one of'],
+    [{}, 'exactly one of'],
+  ])('for %j is refused with the reason', async (when, reason) => {
+    const { host, id } = await ada(0)
+    const [answer] = await host.ask(id, 'go', add(when))
+    expect(answer).toContain(reason)
+    expect(await host.store.listSchedules({ limit: 5 })).toEqual([])
+  })
+})
+
+describe('nextDue', () => {
+  const at = (text: string) => Date.parse(text)
+  const cron = (pattern: string, timezone: string) => ({ kind: 'cron', pattern, timezone }) as const
+
+  it('keeps nine in the morning at nine over the change of the clocks [fault 75]', () => {
+    const nine = cron('0 9 * * *', 'Europe/Berlin')
+    const days = [at('2026-03-28T00:00:00Z')]
+    for (let day = 0; day < 3; day++) days.push(nextDue(nine, 0, days.at(-1) ?? 0) ?? 0)
+    expect(days.slice(1).map((day) => new Date(day).toISOString())).toEqual([
+      '2026-03-28T08:00:00.000Z',
+      '2026-03-29T07:00:00.000Z',
+      '2026-03-30T07:00:00.000Z',
+    ])
+  })
+
+  it('is later than the moment it is asked for, on the grid of the first time', () => {
+    const hourly = { kind: 'every', everyMs: 3_600_000 } as const
+    expect(nextDue(hourly, 1_000, 1_000)).toBe(3_601_000)
+    expect(nextDue(hourly, 1_000, 3_601_000)).toBe(7_201_000)
+    expect(nextDue(hourly, 1_000, 9_999_999)).toBe(10_801_000)
+  })
+
+  it('reads back what it writes, and nothing else', () => {
+    for (const repeat of [
+      { kind: 'every', everyMs: 60_000 } as const,
+      cron('0 9 * * 1-5', 'Europe/Berlin'),
+    ]) {
+      expect(readRepeat(writeRepeat(repeat))).toEqual(repeat)
+    }
+    for (const text of ['', 'every', 'every x', 'cron UTC', 'held 4', 'cron No/Where 0 9 * * *']) {
+      expect(readRepeat(text)).toBeUndefined()
+    }
+    expect(problemOf(cron('0 9 * * *', 'Europe/Berlin'))).toBeNull()
+  })
+})

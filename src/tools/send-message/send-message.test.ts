@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { newest, type Play, ToolHost } from '../../../test/support/tool-host.ts'
+import type { SessionId } from '../../base/ids.ts'
+import { tasksTool } from '../tasks.ts'
+import { releaseHeld } from './held.ts'
+import { judgeLoop, LOOP_RULE, type Sign } from './loop.ts'
+import { sendMessageTool } from './send-message.ts'
+
+const send = (session: string, text: string) => ({
+  tool: 'send_message',
+  input: { session, text },
+})
+
+async function pair() {
+  const host = new ToolHost(['ada', 'bob'])
+  const { store, countTokens } = host
+  const routed: string[] = []
+  const openRoute = async (route: { agent: string; address: string }) => {
+    routed.push(route.address)
+    return route.agent === 'bob' ? bob : undefined
+  }
+  const tools = [
+    sendMessageTool({ store, countTokens, openRoute }),
+    tasksTool({ store, countTokens }),
+  ]
+  for (const name of ['ada', 'bob']) host.tools.set(name, tools)
+  const ada = await host.open('ada', 's-ada')
+  const bob = await host.open('bob', 's-bob')
+  host.start()
+  return { host, ada, bob, routed }
+}
+
+/** Sends once per turn to the other, whatever it hears. */
+function thanks(to: string, text = 'Thanks!'): Play {
+  return (context) => (context.at(-1)?.role === 'tool' ? ['sent'] : [send(to, text)])
+}
+
+async function inputs(host: ToolHost, id: SessionId): Promise<readonly string[]> {
+  const lines = await host.transcript(id)
+  return lines.filter(({ kind }) => kind === 'input').map(({ body }) => JSON.stringify(body))
+}
+
+describe('send_message', () => {
+  it('reaches the other session as a notification that says from whom [fault 38]', async () => {
+    const { host, ada, bob } = await pair()
+    const answers = await host.ask(ada, 'go', [send(bob, 'The build is green.')])
+    expect(answers).toEqual(['Sent to bob, session s-bob.'])
+    const [mail] = await host.store.listMail({ sessionId: bob, limit: 5 })
+    expect(mail).toMatchObject({ lane: 'notification', source: 'agent:ada' })
+    expect(mail?.body).toContain(
+      'Message from the agent ada (session s-ada):\\nThe build is green.',
+    )
+  })
+
+  it('arrives once however often the call is repeated [fault 30]', async () => {
+    const { host, ada, bob } = await pair()
+    const [tool] = host.tools.get('ada') ?? []
+    const call = { sessionId: ada, agent: 'ada', turn: 1, entry: 1, key: 'same' }
+    const input = { session: bob, text: 'once' }
+    for (let time = 0; time < 3; time++) {
+      const answer = await tool?.run({ ...call, input }, new AbortController().signal)
+      expect(answer?.outcome).toBe('ok')
+    }
+    expect(await host.store.listMail({ sessionId: bob, limit: 5 })).toHaveLength(1)
+  })
+
+  it('goes by agent and route, and says whom it did not find [fault 39]', async () => {
+    const { host, ada } = await pair()
+    const input = { agent: 'bob', channel: 'telegram', address: '42', text: 'hi' }
+    const answers = await host.ask(ada, 'go', [
+      { tool: 'send_message', input },
+      { tool: 'send_message', input: { ...input, agent: 'eve' } },
+      send('s-bob.snapshot.1', 'hi'),
+      send('nobody', 'hi'),
+      send(ada, 'hi'),
+      { tool: 'send_message', input: { text: 'hi' } },
+    ])
+    expect(answers).toEqual([
+      'Sent to bob, session s-bob.',
+      'There is no conversation telegram 42 of an agent eve.',
+      'There is no session s-bob.snapshot.1.',
+      'There is no session nobody.',
+      'That is this session itself.',
+      'Say whom: either `session`, or `agent` with `channel` and `address`.',
+    ])
+  })
+
+  it('ends a loop of thanks after six, drops nothing, and goes on with the next word [fault 40]', async () => {
+    const { host, ada, bob } = await pair()
+    host.plays.set('ada', thanks(bob))
+    host.plays.set('bob', thanks(ada))
+    await host.say(ada, 'Say thanks to bob.')
+    await host.pass(60_000)
+    const turns = async (id: SessionId) => (await host.store.findSession(id))?.turn
+    // The person's word began ada's first turn; each of the six messages began one more.
+    expect([await turns(ada), await turns(bob)]).toEqual([4, 3])
+    const held = await host.store.listSchedules({ state: 'waiting', limit: 10 })
+    expect(held.map(({ sessionId }) => sessionId)).toEqual([bob])
+
+    host.plays.set('bob', () => ['I am awake.'])
+    await host.say(bob, 'Anything new?')
+    await releaseHeld(host.store)
+    await host.pass(5_000)
+    const heard = await inputs(host, bob)
+    expect(heard.filter((text) => text.includes('Thanks!'))).toHaveLength(4)
+    expect(heard.filter((text) => text.includes('kept without waking you'))).toHaveLength(1)
+    const told = (await host.transcript(ada)).filter(
+      ({ kind, body }) => kind === 'result' && String(body).includes('wake nobody'),
+    )
+    expect(told).toHaveLength(1)
+  })
+
+  it('keeps a held message once however often its call is repeated', async () => {
+    const { host, ada, bob } = await pair()
+    host.plays.set('ada', thanks(bob))
+    host.plays.set('bob', thanks(ada))
+    await host.say(ada, 'go')
+    await host.pass(60_000)
+    host.plays.set('bob', () => ['ok'])
+    const [tool] = host.tools.get('ada') ?? []
+    const call = { sessionId: ada, agent: 'ada', turn: 9, entry: 1, key: 'again' }
+    const run = () =>
+      tool?.run({ ...call, input: { session: bob, text: 'Bye!' } }, new AbortController().signal)
+    expect(await run()).toEqual({
+      outcome: 'ok',
+      output: 'Kept: it is read when something else arrives there.',
+    })
+    await host.say(bob, 'Hello?')
+    await releaseHeld(host.store)
+    await run()
+    await host.pass(5_000)
+    const heard = await inputs(host, bob)
+    expect(heard.filter((text) => text.includes('Bye!'))).toHaveLength(1)
+  })
+
+  it('lets agents talk that work in between', async () => {
+    const { host, ada, bob } = await pair()
+    const works: (to: string) => Play = (to) => (context) => {
+      if (newest(context).startsWith('Kept')) return [send(to, 'Done, next?')]
+      if (context.at(-1)?.role === 'tool') return ['ok']
+      const tasks = [{ content: 'work', status: 'pending' }]
+      return [{ tool: 'tasks', input: { tasks } }]
+    }
+    host.plays.set('ada', works(bob))
+    host.plays.set('bob', works(ada))
+    await host.say(ada, 'go')
+    await host.pass(20_000)
+    expect((await host.store.findSession(bob))?.turn).toBeGreaterThan(6)
+    expect(await host.store.listSchedules({ limit: 5 })).toEqual([])
+  })
+})
+
+describe('judgeLoop', () => {
+  const short = (at: number): Sign => ({ at, kind: 'message', tokens: 5 })
+  const six = [1, 2, 3, 4, 5, 6].map(short)
+  const judge = (signs: readonly Sign[], tokens = 5) => judgeLoop(signs, { tokens }, LOOP_RULE)
+
+  it('holds the seventh of seven short messages in a row', () => {
+    expect(judge(six)).toEqual({ kind: 'hold', isFirst: true })
+    expect(judge(six.slice(1))).toEqual({ kind: 'send' })
+    expect(judge([...six, { at: 7, kind: 'held' }])).toEqual({ kind: 'hold', isFirst: false })
+  })
+
+  it('sends a message with something to say', () => {
+    expect(judge(six, 40)).toEqual({ kind: 'send' })
+    expect(judge(six, 39)).toEqual({ kind: 'hold', isFirst: true })
+  })
+
+  it('counts anew behind a person, a tool call, or a longer message', () => {
+    for (const sign of [
+      { at: 3, kind: 'other' },
+      { at: 3, kind: 'message', tokens: 40 },
+    ] as const) {
+      expect(judge([...six, sign])).toEqual({ kind: 'send' })
+      expect(judge([...six, short(7), short(8), short(9), sign]).kind).toBe('hold')
+    }
+  })
+
+  it('does not see a loop where the order is not known', () => {
+    expect(judge([...six, { at: 6, kind: 'other' }])).toEqual({ kind: 'send' })
+  })
+})

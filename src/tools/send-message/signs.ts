@@ -1,0 +1,70 @@
+import { entryNumber, mailNumber, type SessionId } from '../../base/ids.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Reads } from '../../store/contract.ts'
+import type { MailItem } from '../../store/queries.ts'
+import type { Entry, SessionRow } from '../../store/rows.ts'
+import type { Sign } from './loop.ts'
+
+/** Stands in the body of every message from one agent to another, beside the words. */
+export interface From {
+  readonly agent: string
+  readonly sessionId: SessionId
+  /** Of the words alone. */
+  readonly tokens: number
+}
+
+export const SEND_MESSAGE = 'send_message'
+/** Enough for any rule: what happened earlier is not "in a row". */
+const MAIL_READ = 64
+const ENTRIES_READ = 128
+
+/** What happened lately in a session, in the eyes of one that exchanges messages with it. */
+export async function readSigns(
+  store: Pick<Reads, 'listMail' | 'readEntries'>,
+  session: SessionRow,
+  other: SessionId,
+): Promise<{ readonly signs: readonly Sign[]; readonly mail: readonly MailItem[] }> {
+  const { id: sessionId } = session
+  const after = mailNumber(Math.max(0, session.mail - MAIL_READ))
+  const from = entryNumber(Math.max(1, session.tail - ENTRIES_READ + 1))
+  const [mail, entries] = await Promise.all([
+    store.listMail({ sessionId, after, limit: MAIL_READ }),
+    store.readEntries({ sessionId, from, to: session.tail }),
+  ])
+  const signs = [
+    ...mail.filter(({ lane }) => lane !== 'control').map((item) => mailSign(item, other)),
+    ...entries.filter(actsOtherwise).map(({ at }): Sign => ({ at, kind: 'other' })),
+  ]
+  return { signs, mail }
+}
+
+function mailSign(item: MailItem, other: SessionId): Sign {
+  const from = fromOf(bodyOf(item.body))
+  if (from === null || from.sessionId !== other) return { at: item.at, kind: 'other' }
+  return { at: item.at, kind: 'message', tokens: from.tokens }
+}
+
+/** A reply that calls a tool other than the one that sends messages. */
+function actsOtherwise(entry: Entry): boolean {
+  if (entry.kind !== 'assistant' || entry.meta.calls.length === 0) return false
+  const parts = bodyOf(entry.body)['parts']
+  if (!Array.isArray(parts)) return false
+  return parts.some(
+    (part: JsonValue) =>
+      isObject(part) && part['type'] === 'tool-call' && part['name'] !== SEND_MESSAGE,
+  )
+}
+
+export function fromOf(body: JsonObject): From | null {
+  const from = body['from']
+  if (!isObject(from)) return null
+  const { agent, sessionId, tokens } = from as { [key in keyof From]?: JsonValue }
+  const isWhole =
+    typeof agent === 'string' && typeof sessionId === 'string' && typeof tokens === 'number'
+  return isWhole ? { agent, sessionId: sessionId as SessionId, tokens } : null
+}
+
+export function bodyOf(text: string | null): JsonObject {
+  const body = text === null ? null : (JSON.parse(text) as JsonValue)
+  return isObject(body) ? body : {}
+}

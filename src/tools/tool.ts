@@ -1,0 +1,36 @@
+import type { SessionId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { ResultPart } from '../message/message.ts'
+
+/**
+ * Something an agent can do. A tool is called only for a call that is already in the transcript. It
+ * answers with a value, also for failure: what it throws is a programmer's error.
+ *
+ * A tool never writes to a transcript. What it wants changed in its own session (tasks, pins) or in
+ * another (a message) it admits as mail under the call's key, so that a repetition changes nothing.
+ */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema; goes to the model as it is, and the input was checked against it before `run`. */
+  readonly inputSchema: JsonObject
+  /** Whether a call whose outcome is unknown may be made again under the same key. */
+  readonly isRepeatable: boolean
+  run(call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>
+}
+
+export interface ToolCall {
+  readonly sessionId: SessionId
+  readonly agent: string
+  readonly turn: number
+  /** The entry that holds the call. */
+  readonly entry: number
+  /** The same for every repetition of this call. */
+  readonly key: string
+  readonly input: JsonValue
+}
+
+export interface ToolAnswer {
+  readonly outcome: 'ok' | 'error' | 'interrupted'
+  readonly output: string | readonly ResultPart[]
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { MailNumber } from '../../src/base/ids.ts'
+import { DELIVERY_MAX } from '../../src/store/bounds.ts'
+import { Desk } from '../../src/testing/store/desk.ts'
+import type { StoreBench } from '../../src/testing/store-contract.ts'
+import { memoryBench } from './benches/memory.ts'
+import { sqliteBench } from './benches/sqlite.ts'
+
+/** Numbers that no case of the contract needs on every engine. */
+const ENGINES: readonly [string, () => Promise<StoreBench & AsyncDisposable>][] = [
+  ['memory', async () => await memoryBench()],
+  ['SQLite', sqliteBench],
+]
+const MANY = 10_000
+const LIMITS = {
+  ...{ hardTokens: 100_000, pinTokens: 100, handoffTokens: 200, inputTokens: 90_000 },
+  ...{ stepTokens: 200, outputTokens: 200, laneMailMax: MANY, sourceMailMax: MANY },
+}
+
+describe.each(ENGINES)('%s', (_name, makeBench) => {
+  it('10,000 messages during one compaction are all behind it, in order, and it commits [I10, fault 34]', async () => {
+    await using bench = await makeBench()
+    const { store } = bench
+    const desk = await Desk.open(store, { limits: LIMITS })
+    await desk.exchange('before', 'it')
+    const operation = await desk.claim(1)
+    const mail: MailNumber[] = []
+    for (let from = 0; from < MANY; from += 500) {
+      const texts = Array.from({ length: 500 }, (_, index) => `message ${from + index}`)
+      mail.push(...(await Promise.all(texts.map((text) => desk.admit(text, { tokens: 1 })))))
+      if (from === MANY / 2) await desk.deliver(...mail.slice(0, DELIVERY_MAX))
+    }
+    const compaction = await desk.commit(operation)
+    for (let from = DELIVERY_MAX; from < MANY; from += DELIVERY_MAX) {
+      await desk.deliver(...mail.slice(from, from + DELIVERY_MAX))
+    }
+    const { entries, covers } = (await store.readContext({ sessionId: desk.id })) ?? {}
+    const said = entries?.flatMap(({ kind, number, body }) =>
+      kind === 'input' && number > (covers ?? 0) ? [body] : [],
+    )
+    expect(said).toEqual(Array.from({ length: MANY }, (_, index) => `"message ${index}"`))
+    expect((await desk.row()).effective).toBe(compaction)
+    expect(await store.verify({})).toEqual([])
+  }, 60_000)
+
+  it('a thousand stops at once end one turn and no compaction [I11, fault 36]', async () => {
+    await using bench = await makeBench()
+    const { store } = bench
+    const desk = await Desk.open(store, { limits: LIMITS })
+    await desk.exchange('before', 'it')
+    await desk.hear('a long task')
+    const operation = await desk.claim(1)
+    await Promise.all(Array.from({ length: 1_000 }, () => desk.stop()))
+    await desk.commit(operation)
+    const { turn } = await desk.row()
+    const ends = { how: 'stopped', replies: [] } as const
+    await store.commitReply({ ...desk.fenced(), turn, ends })
+    const row = await desk.row()
+    // What was asked before the stop is still to be answered, by the next turn.
+    expect([row.pending.control, row.turn, row.turnState]).toEqual([0, turn + 1, 'running'])
+    expect((await store.findOperation(operation))?.state).toBe('committed')
+  }, 60_000)
+})

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import type { Reads } from '../../src/store/contract.ts'
+import { readPostgres } from '../../src/store/postgres/read.ts'
+import { Desk } from '../../src/testing/store/desk.ts'
+import { startPostgres, type TestServer } from '../support/postgres.ts'
+import { dropSchemas, postgresBench } from './benches/postgres.ts'
+
+let server: TestServer | { readonly problem: string }
+
+beforeAll(async () => {
+  server = await startPostgres({ flags: ['-c', 'fsync=off', '-c', 'shared_buffers=32MB'] })
+})
+
+afterAll(async () => {
+  if ('problem' in server) return
+  await dropSchemas(server.url)
+  await server.stop()
+})
+
+function urlOf(context: TestContext): string {
+  if ('problem' in server) context.skip(server.problem)
+  return (server as TestServer).url
+}
+
+async function wholeAudit(store: Pick<Reads, 'readAudit'>, limit: number) {
+  const rows = []
+  for (;;) {
+    const page = await store.readAudit({ after: rows.at(-1)?.cursor ?? 0, limit })
+    if (page.length === 0) return rows
+    rows.push(...page)
+  }
+}
+
+describe('a store on PostgreSQL opened for looking', () => {
+  it('tells what the store tells, linked or not, and writes nothing', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { store, schema, sql } = bench
+    const desk = await Desk.open(store)
+    await desk.exchange('hello', 'hi')
+    await store.readStore()
+    // Rows that nobody has linked yet, as a killed process leaves them.
+    await sql(`update store set commits = commits - 2, hash = (
+      select encode(hash, 'hex') from audit where cursor = store.commits - 2)`)
+    await sql(`update audit set cursor = null, hash = null
+      where cursor > (select commits from store)`)
+    const only = await readPostgres(url, { schema })
+    const seen = {
+      store: await only.readStore(),
+      audit: await wholeAudit(only, 2),
+      session: await only.findSession(desk.id),
+      findings: await only.verify({}),
+    }
+    const unlinked = async () => (await sql('select from audit where cursor is null')).length
+    expect(await unlinked()).toBe(2)
+    expect(seen.findings).toEqual([])
+    expect(seen).toEqual({
+      store: await store.readStore(),
+      audit: await wholeAudit(store, 100),
+      session: await store.findSession(desk.id),
+      findings: [],
+    })
+    expect('admit' in only).toBe(false)
+    await only.close()
+  })
+
+  it('pages of the audit belong to one moment, whoever links rows meanwhile', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const desk = await Desk.open(bench.store)
+    const only = await readPostgres(url, { schema: bench.schema })
+    const first = await only.readAudit({ after: 0, limit: 1 })
+    await desk.admit('meanwhile')
+    await bench.store.readStore()
+    const rest = await only.readAudit({ after: first.at(-1)?.cursor ?? 0, limit: 100 })
+    expect(rest.some(({ kind }) => kind === 'message admitted')).toBe(false)
+    const again = await wholeAudit(only, 100)
+    expect(again.at(-1)?.kind).toBe('message admitted')
+    await only.close()
+  })
+
+  it('makes no schema and migrates none', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    await expect(readPostgres(url, { schema: 'not_there' })).rejects.toThrow('holds no store')
+    const [there] = await bench.sql(`select to_regnamespace('not_there') as schema`)
+    expect(there).toEqual({ schema: null })
+    await bench.sql('update store set schema = 1')
+    await expect(readPostgres(url, { schema: bench.schema })).rejects.toThrow('schema 1')
+    await bench.sql('update store set schema = 2')
+  })
+})

@@ -1,0 +1,203 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/**
+ * A Hermes store in memory, changed by the same steps that Hermes takes, and written as the schema of
+ * a version, with or without some of its columns.
+ */
+export interface ModelSession {
+  readonly id: string
+  readonly startedAt: number
+  source: string
+  parentId: string | null
+  endedAt: number | null
+  endReason: string | null
+  modelConfig: string | null
+  sessionKey: string | null
+  cooldownUntil: number | null
+  fallbackStreak: number
+  ineffectiveCount: number
+}
+
+export interface ModelRow {
+  readonly id: number
+  readonly sessionId: string
+  readonly role: string
+  readonly content: string | null
+  readonly at: number
+  readonly toolCallId: string | null
+  readonly toolCalls: string | null
+  readonly isSummary: boolean
+  active: number
+  compacted: number
+}
+
+export type NewRow = Pick<ModelRow, 'role' | 'content' | 'at'> &
+  Partial<Pick<ModelRow, 'toolCallId' | 'toolCalls' | 'isSummary'>>
+
+export class HermesModel {
+  readonly sessions = new Map<string, ModelSession>()
+  readonly routes = new Map<string, string>()
+  readonly hygiene = new Map<string, number>()
+  rows: ModelRow[] = []
+  #lastId = 0
+
+  open(id: string, at: number, more: Partial<ModelSession> = {}): void {
+    this.sessions.set(id, {
+      ...{ id, startedAt: at, source: 'telegram', parentId: null, endedAt: null, endReason: null },
+      ...{ modelConfig: null, sessionKey: null, cooldownUntil: null },
+      ...{ fallbackStreak: 0, ineffectiveCount: 0 },
+      ...more,
+    })
+  }
+
+  close(id: string, at: number, reason: string): void {
+    const session = this.#session(id)
+    session.endedAt = at
+    session.endReason = reason
+  }
+
+  append(sessionId: string, row: NewRow): ModelRow {
+    this.#lastId += 1
+    const added: ModelRow = {
+      ...{ toolCallId: null, toolCalls: null, isSummary: false, active: 1, compacted: 0 },
+      ...row,
+      id: this.#lastId,
+      sessionId,
+    }
+    this.rows.push(added)
+    return added
+  }
+
+  live(sessionId: string): ModelRow[] {
+    return this.rows.filter((row) => row.sessionId === sessionId && row.active === 1)
+  }
+
+  /** Deletes all rows and writes others, a microsecond apart. */
+  replace(sessionId: string, rows: readonly Omit<NewRow, 'at'>[], at: number): number {
+    const before = this.rows.length
+    this.rows = this.rows.filter((row) => row.sessionId !== sessionId)
+    const deleted = before - this.rows.length
+    for (const [index, row] of rows.entries())
+      this.append(sessionId, { ...row, at: at + index * 1e-6 })
+    return deleted
+  }
+
+  #session(id: string): ModelSession {
+    const session = this.sessions.get(id)
+    if (session === undefined) throw new Error(`no session ${id}`)
+    return session
+  }
+}
+
+export interface StoreShape {
+  readonly version: number | null
+  readonly sessionColumns: ReadonlySet<string>
+  readonly messageColumns: ReadonlySet<string>
+  readonly hasRouting: boolean
+}
+
+const SESSIONS_11 = [
+  ...['id text primary key', 'source text not null', 'user_id text', 'model text'],
+  ...['model_config text', 'system_prompt text', 'parent_session_id text'],
+  ...['started_at real not null', 'ended_at real', 'end_reason text'],
+  ...['message_count integer default 0', 'tool_call_count integer default 0', 'title text'],
+]
+const SESSIONS_26 = [
+  ...['session_key text', 'chat_id text', 'compression_failure_cooldown_until real'],
+  ...['compression_failure_error text', 'compression_fallback_streak integer not null default 0'],
+  ...['compression_ineffective_count integer not null default 0', 'profile_name text'],
+]
+const SESSIONS_30 = ['created_source text', 'tool_names text']
+const MESSAGES_11 = [
+  ...['id integer primary key autoincrement', 'session_id text not null', 'role text not null'],
+  ...['content text', 'tool_call_id text', 'tool_calls text', 'tool_name text'],
+  ...['timestamp real not null', 'token_count integer', 'reasoning text'],
+]
+const MESSAGES_26 = [
+  ...['platform_message_id text', 'observed integer default 0'],
+  ...['active integer not null default 1', 'compacted integer not null default 0'],
+]
+const MESSAGES_30 = ['_compressed_summary integer', 'display_order integer']
+
+export function columnsOf(version: number): {
+  readonly sessions: readonly string[]
+  readonly messages: readonly string[]
+} {
+  return {
+    sessions: [
+      ...SESSIONS_11,
+      ...(version >= 26 ? SESSIONS_26 : []),
+      ...(version >= 30 ? SESSIONS_30 : []),
+    ],
+    messages: [
+      ...MESSAGES_11,
+      ...(version >= 16 ? MESSAGES_26 : []),
+      ...(version >= 30 ? MESSAGES_30 : []),
+    ],
+  }
+}
+
+export const nameOf = (column: string) => column.split(' ')[0] ?? ''
+
+export function writeStore(model: HermesModel, shape: StoreShape, path: string): void {
+  rmSync(path, { force: true })
+  const database = new DatabaseSync(path)
+  database.exec('pragma journal_mode = off; pragma synchronous = off')
+  const all = columnsOf(30)
+  const sessions = all.sessions.filter((column) => shape.sessionColumns.has(nameOf(column)))
+  const messages = all.messages.filter((column) => shape.messageColumns.has(nameOf(column)))
+  database.exec('begin')
+  database.exec(`create table sessions (${sessions.join(', ')})`)
+  database.exec(`create table messages (${messages.join(', ')})`)
+  if (shape.version !== null) {
+    database.exec('create table schema_version (version integer not null)')
+    database.prepare('insert into schema_version values (?)').run(shape.version)
+  }
+  const insert = (table: string, columns: readonly string[]) => {
+    const names = columns.map(nameOf)
+    const statement = database.prepare(
+      `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+    )
+    return (values: { readonly [name: string]: string | number | null }) =>
+      statement.run(...names.map((name) => values[name] ?? DEFAULTS[name] ?? null))
+  }
+  const addSession = insert('sessions', sessions)
+  for (const session of model.sessions.values()) {
+    addSession({
+      ...{ id: session.id, source: session.source, parent_session_id: session.parentId },
+      ...{ started_at: session.startedAt, ended_at: session.endedAt },
+      ...{ end_reason: session.endReason, model_config: session.modelConfig },
+      ...{ session_key: session.sessionKey, model: 'some-model' },
+      compression_failure_cooldown_until: session.cooldownUntil,
+      compression_fallback_streak: session.fallbackStreak,
+      compression_ineffective_count: session.ineffectiveCount,
+    })
+  }
+  const addRow = insert('messages', messages)
+  for (const row of model.rows) {
+    addRow({
+      ...{ id: row.id, session_id: row.sessionId, role: row.role, content: row.content },
+      ...{ timestamp: row.at, tool_call_id: row.toolCallId, tool_calls: row.toolCalls },
+      ...{ active: row.active, compacted: row.compacted },
+      _compressed_summary: row.isSummary ? 1 : null,
+    })
+  }
+  if (shape.hasRouting) {
+    database.exec(
+      `create table gateway_routing (scope text not null default '', session_key text not null,
+         entry_json text not null, updated_at real not null, primary key (scope, session_key))`,
+    )
+    const route = database.prepare("insert into gateway_routing values ('', ?, ?, 0)")
+    for (const [key, id] of model.routes) route.run(key, JSON.stringify({ session_id: id }))
+    database.exec(
+      'create table gateway_hygiene_state (session_key text primary key, failure_streak integer not null)',
+    )
+    const streak = database.prepare('insert into gateway_hygiene_state values (?, ?)')
+    for (const [key, count] of model.hygiene) streak.run(key, count)
+  }
+  database.exec('commit')
+  database.close()
+}
+
+const DEFAULTS: { readonly [name: string]: number } = { message_count: 0, tool_call_count: 0 }

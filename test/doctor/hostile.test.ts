@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
+import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
+import { renderHtml } from '../../src/doctor/report/html.ts'
+import { renderMarkdown } from '../../src/doctor/report/markdown.ts'
+import { renderText } from '../../src/doctor/report/text.ts'
+import { generateHome } from './generate.ts'
+import { Chance } from './random.ts'
+
+/** Files that are not what they should be get a verdict: no crash, no write, no side file. */
+const folder = mkdtempSync(join(tmpdir(), 'throughline-hostile-'))
+const home = join(folder, 'home')
+const sound = join(home, 'state.db')
+
+beforeAll(() => {
+  generateHome(3, home)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fresh(name: string): string {
+  const place = join(folder, name)
+  mkdirSync(place, { recursive: true })
+  return join(place, 'state.db')
+}
+
+/** Every file below a folder with its bytes and times. */
+function traceOf(place: string): string[] {
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      const hash = createHash('sha256').update(readFileSync(path)).digest('hex')
+      return `${path} ${hash} ${statSync(path).mtimeMs}`
+    })
+    .sort()
+}
+
+async function examine(path: string): Promise<Diagnosis['profiles'][number]['store']> {
+  const before = traceOf(join(path, '..'))
+  const diagnosis = await diagnoseHermes(path)
+  expect(traceOf(join(path, '..'))).toEqual(before)
+  for (const render of [renderText, renderMarkdown, renderHtml])
+    expect(render(diagnosis)).not.toBe('')
+  const [profile] = diagnosis.profiles
+  if (profile === undefined) throw new Error('no profile')
+  return profile.store
+}
+
+function make(path: string, sql: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(sql)
+  database.close()
+}
+
+const TABLES = `create table sessions (id text primary key, started_at real not null);
+  create table messages (id integer primary key, session_id text, role text, content, timestamp real)`
+
+describe('a hostile file', () => {
+  it('that is no database is called so', async () => {
+    const path = fresh('text')
+    writeFileSync(path, 'dear diary\n'.repeat(1_000))
+    expect(await examine(path)).toMatchObject({ kind: 'unreadable', verdict: 'not-a-database' })
+  })
+
+  it('that is empty is called so', async () => {
+    const path = fresh('empty')
+    writeFileSync(path, '')
+    expect(await examine(path)).toMatchObject({ verdict: 'empty' })
+  })
+
+  it('that is missing is called so', async () => {
+    expect(await examine(fresh('missing'))).toMatchObject({ verdict: 'missing' })
+    await expect(diagnoseHermes(join(folder, 'missing'))).rejects.toThrow('no state.db')
+  })
+
+  it('that is cut short is damaged, wherever it is cut', async () => {
+    const size = statSync(sound).size
+    for (const share of [0.02, 0.3, 0.6, 0.99]) {
+      const path = fresh(`cut-${share}`)
+      copyFileSync(sound, path)
+      truncateSync(path, Math.floor(size * share))
+      expect(await examine(path)).toMatchObject({ kind: 'unreadable', verdict: 'damaged' })
+    }
+  })
+
+  it('with flipped bits is read or refused', async () => {
+    const bytes = readFileSync(sound)
+    const kinds = new Set<string>()
+    for (let seed = 0; seed < 150; seed++) {
+      const chance = new Chance(seed)
+      const flipped = Buffer.from(bytes)
+      for (let flip = chance.between(1, 8); flip > 0; flip--) {
+        // Half of them where they hurt: in the headers of pages.
+        const page = chance.between(0, flipped.length / 4_096 - 1) * 4_096
+        const at = chance.holds(0.5)
+          ? page + chance.between(0, 120)
+          : chance.between(16, flipped.length - 1)
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << chance.between(0, 7))
+      }
+      const path = fresh('flipped')
+      writeFileSync(path, flipped)
+      kinds.add((await examine(path)).kind)
+    }
+    expect([...kinds].sort()).toEqual(['read', 'unreadable'])
+  })
+
+  it("of somebody else's is foreign", async () => {
+    const path = fresh('foreign')
+    make(path, 'create table moz_places (id integer primary key, url text)')
+    expect(await examine(path)).toMatchObject({ verdict: 'foreign' })
+    const half = fresh('half')
+    make(
+      half,
+      'create table sessions (id text, started_at real); create table messages (id integer)',
+    )
+    expect(await examine(half)).toMatchObject({ verdict: 'foreign' })
+  })
+
+  it('with content in its write-ahead log is read whole, from a copy', async () => {
+    const path = fresh('wal')
+    const writer = new DatabaseSync(path)
+    writer.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${TABLES}`)
+    writer.exec(
+      "insert into sessions values ('s', 1); insert into messages values (1, 's', 'user', 'hi', 2)",
+    )
+    // Copied from under the writer, as a crash leaves it.
+    const crashed = fresh('crashed')
+    copyFileSync(path, crashed)
+    copyFileSync(`${path}-wal`, `${crashed}-wal`)
+    writer.close()
+    expect(await examine(crashed)).toMatchObject({ kind: 'read', rows: 1 })
+    rmSync(`${crashed}-wal`)
+    expect(await examine(crashed)).toMatchObject({ kind: 'unreadable', verdict: 'foreign' })
+  })
+
+  it('with a hot journal is read as it was before the torn commit', async () => {
+    const path = fresh('journal')
+    make(
+      path,
+      `${TABLES}; insert into sessions values ('s', 1); insert into messages values (1, 's', 'user', 'hi', 2)`,
+    )
+    const writer = new DatabaseSync(path)
+    writer.exec('pragma cache_size = 1; pragma synchronous = off; begin')
+    for (let id = 2; id < 400; id++) {
+      writer.exec(`insert into messages values (${id}, 's', 'user', '${'x'.repeat(900)}', ${id})`)
+    }
+    const torn = fresh('torn')
+    copyFileSync(path, torn)
+    copyFileSync(`${path}-journal`, `${torn}-journal`)
+    writer.exec('rollback')
+    writer.close()
+    expect(await examine(torn)).toMatchObject({ kind: 'read', rows: 1 })
+  })
+
+  it('of ten sparse gigabytes costs what its rows cost', async () => {
+    const place = fresh('sparse')
+    make(place, `${TABLES}; insert into sessions values ('s', 1)`)
+    truncateSync(place, 10 * 1024 ** 3)
+    const begunAt = performance.now()
+    const { profiles } = await diagnoseHermes(place)
+    expect(profiles[0]?.store).toMatchObject({ kind: 'read', sessions: 1 })
+    expect(performance.now() - begunAt).toBeLessThan(5_000)
+    expect(readdirSync(join(folder, 'sparse'))).toEqual(['state.db'])
+  })
+
+  it('whose messages are a view, or computed, runs nothing of its own', async () => {
+    const view = fresh('view')
+    make(
+      view,
+      `create table sessions (id text primary key, started_at real);
+       create view messages as with recursive n(id) as (select 1 union all select id + 1 from n)
+         select id, 's' as session_id, 'user' as role, '' as content, 1.0 as timestamp from n`,
+    )
+    expect(await examine(view)).toMatchObject({ verdict: 'foreign' })
+    const computed = fresh('computed')
+    make(
+      computed,
+      `create table sessions (id text primary key, started_at real);
+       create table messages (id integer primary key, session_id text, role text, timestamp real,
+         content text as (hex(zeroblob(500000000))))`,
+    )
+    expect(await examine(computed)).toMatchObject({ verdict: 'foreign' })
+  })
+
+  it('whose triggers lie is read as it is', async () => {
+    const path = fresh('trigger')
+    make(
+      path,
+      `${TABLES}; insert into sessions values ('s', 1); insert into messages values (1, 's', 'user', 'hi', 2);
+       create trigger lie after insert on messages begin delete from messages; end;
+       create table gateway_routing (a); create view compression_locks as select 's' as session_id, 9e99 as expires_at`,
+    )
+    expect(await examine(path)).toMatchObject({ kind: 'read', rows: 1 })
+  })
+
+  it('with any type in any column is read', async () => {
+    const path = fresh('types')
+    make(
+      path,
+      `${TABLES}; insert into sessions values (x'ff00', 'soon'), ('s', 1), (NULL, 9e999);
+       insert into messages values (1, 's', x'ff', x'fffe', 'never'), (2, 7, NULL, 3.5, 1e999),
+         (9007199254740993, 's', 'user', NULL, -5), (9223372036854775807, 's', 'assistant', 5, 9e15)`,
+    )
+    expect(await examine(path)).toMatchObject({ kind: 'read', rows: 4 })
+  })
+
+  it('with NUL, json and invalid UTF-8 in its texts is read and shown as text', async () => {
+    const path = fresh('bytes')
+    make(
+      path,
+      `create table sessions (id text primary key, started_at real, ended_at real, end_reason text);
+       create table messages (id integer primary key, session_id text, role text, content, timestamp real);
+       insert into sessions values ('<script>alert(1)</script>', 1, 2, 'compression');
+       insert into messages values
+         (1, '<script>alert(1)</script>', 'user', char(0) || 'json:[{"type":"text"}]', 3),
+         (2, '<script>alert(1)</script>', 'user', cast(x'41ff8042' as text), 4),
+         (3, '<script>alert(1)</script>', 'user', char(27) || '[2J' || char(8238) || '</code><img src=x onerror=alert(1)>', 5)`,
+    )
+    await examine(path)
+    const diagnosis = await diagnoseHermes(path)
+    const html = renderHtml(diagnosis)
+    expect(html).not.toMatch(/<script|<img|onerror=alert\(1\)>/)
+    expect(html).toContain('A��B')
+    const unseen = /\p{Cf}|(?!\n)\p{Cc}/u
+    for (const text of [html, renderText(diagnosis), renderMarkdown(diagnosis)]) {
+      expect(text).not.toMatch(unseen)
+    }
+    const outsideCode = renderMarkdown(diagnosis).replace(/`[^`\n]*`/g, '')
+    expect(outsideCode).not.toMatch(/(?<!\\)</)
+  })
+
+  it('whose sessions are each other’s parents is judged', async () => {
+    const path = fresh('circle')
+    make(
+      path,
+      `create table sessions (id text primary key, parent_session_id text, started_at real, ended_at real, end_reason text);
+       create table messages (id integer primary key, session_id text, role text, content, timestamp real);
+       insert into sessions values ('a', 'b', 1, 2, 'compression'), ('b', 'a', 1, 2, 'compression'), ('c', 'c', 1, 2, 'compression')`,
+    )
+    expect(await examine(path)).toMatchObject({ kind: 'read', sessions: 3 })
+  })
+
+  it('of a sound home leaves every byte of the home as it was', async () => {
+    const before = traceOf(home)
+    await diagnoseHermes(home)
+    expect(traceOf(home)).toEqual(before)
+    const temporary = readdirSync(tmpdir()).filter((name) => name.startsWith('throughline-doctor-'))
+    expect(
+      temporary.filter((name) => readdirSync(join(tmpdir(), name)).includes('state.db')),
+    ).toEqual([])
+  })
+})
+
+describe('a home of several profiles', () => {
+  it('is examined profile by profile, and one bad store spoils no other', async () => {
+    const place = join(folder, 'many')
+    generateHome(5, place)
+    generateHome(6, join(place, 'profiles', 'loki'))
+    mkdirSync(join(place, 'profiles', 'broken'), { recursive: true })
+    writeFileSync(join(place, 'profiles', 'broken', 'state.db'), 'no')
+    const { profiles } = await diagnoseHermes(place)
+    expect(profiles.map(({ name, store }) => [name, store.kind])).toEqual([
+      ['default', 'read'],
+      ['broken', 'unreadable'],
+      ['loki', 'read'],
+    ])
+  })
+})

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, type TestContext } from 'vitest'
+import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
+import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
+
+/** What the samples of ../shared hold, no more and no less. */
+const corpus =
+  process.env['THROUGHLINE_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus')
+const place = (...names: readonly string[]) => join(corpus, '..', ...names)
+
+function need(context: TestContext, path: string): void {
+  if (!existsSync(path)) {
+    console.log('not run: samples absent')
+    context.skip('not run: samples absent')
+  }
+}
+
+async function faultsOf(path: string | null, logs: readonly string[] = []) {
+  const { profiles } = await diagnoseHermes(path, { logs })
+  const findings = profiles.flatMap((profile) => profile.findings).filter(isFault)
+  return findings.map(({ kind, certainty, sessionIds }) =>
+    [kind, certainty, ...sessionIds].join(' '),
+  )
+}
+
+describe('the sample stores', () => {
+  it('of schema 26 holds an orphan, a late row, a shell and a rewrite', async (context) => {
+    const path = place('hermes', 'state-schema26.db')
+    need(context, path)
+    const { profiles } = await diagnoseHermes(path)
+    const findings = profiles.flatMap((profile) => profile.findings).filter(isFault)
+    expect(findings.map(({ kind, sessionIds }) => [kind, sessionIds[0]])).toEqual([
+      ['orphaned-parent', '20260520_120000_0rphan01'],
+      ['rows-after-closing', '20260528_100000_aaaaaaaa'],
+      ['empty-shell', '20260528_100000_aaaaaaaa'],
+      ['destructive-rewrite', '20260528_155201_68dc5996'],
+    ])
+    expect(findings.every(({ certainty }) => certainty === 'certain')).toBe(true)
+    expect(findings[1]?.rows.map(({ id }) => id)).toEqual([184])
+    expect(findings[3]?.facts).toMatchObject({ rowsGone: 40, rowsWritten: 13 })
+  })
+
+  it('of schema 11 holds a late row and a rewrite of 194 rows', async (context) => {
+    const path = place('hermes', 'state-schema11.db')
+    need(context, path)
+    const { profiles } = await diagnoseHermes(path)
+    const findings = profiles.flatMap((profile) => profile.findings).filter(isFault)
+    expect(findings.map(({ kind, sessionIds }) => [kind, ...sessionIds])).toEqual([
+      ['rows-after-closing', '20260528_093510_66bfaec7', '20260528_161635_bb86b1'],
+      ['destructive-rewrite', '20260528_155201_68dc5996'],
+    ])
+    expect(findings[1]?.facts).toMatchObject({ rowsGone: 194, isUpperBound: false })
+  })
+})
+
+const INTERRUPTED = '20260511_205207_8a7dc8 20260511_211843_103fc8'
+const ISSUE_A = 'identity-changed certain 20260528_093510_66bfaec7 20260528_161635_bb86b1'
+const ISSUE_B = 'foreign-tag certain 20260528_155201_68dc5996 20260528_093510_66bfaec7'
+
+describe('the sample logs', () => {
+  it('of the seed issues hold one A, one B, and a torn summary that is an A of its own', async (context) => {
+    const path = place('hermes', 'agent-seed-issues.log')
+    need(context, path)
+    expect((await faultsOf(null, [path])).sort()).toEqual([
+      ISSUE_B,
+      `identity-changed certain ${INTERRUPTED}`,
+      ISSUE_A,
+      `torn-summary certain ${INTERRUPTED}`,
+    ])
+  })
+
+  it('of the session-id issue yield one A and one B, also from the whole text of the issue', async (context) => {
+    const path = place('seeds', 'issue-session-id-desync.txt')
+    need(context, path)
+    expect((await faultsOf(null, [path])).sort()).toEqual([ISSUE_B, ISSUE_A])
+  })
+
+  it('of the interrupted summary yield the same from the whole text of the issue', async (context) => {
+    const path = place('seeds', 'issue-compression-interrupted.txt')
+    need(context, path)
+    expect((await faultsOf(null, [path])).sort()).toEqual([
+      `identity-changed certain ${INTERRUPTED}`,
+      `torn-summary certain ${INTERRUPTED}`,
+    ])
+  })
+
+  it('of the poisoned client are recognised', async (context) => {
+    const path = place('seeds', 'issue-poisoned-auxiliary-client.txt')
+    need(context, path)
+    const faults = await faultsOf(null, [path])
+    expect(faults.filter((fault) => fault.startsWith('poisoned-client'))).toHaveLength(1)
+    const ids = '20260510_171239_804511 20260510_213719_f58dae'
+    expect(faults).toContain(`identity-changed certain ${ids}`)
+    expect(faults).toContain(`torn-summary certain ${ids}`)
+    expect(faults).toHaveLength(3)
+  })
+
+  it('of the drifting tag hold one change of identity and four foreign tags', async (context) => {
+    const path = place('hermes', 'agent-0.20.5-tag-drift.log')
+    need(context, path)
+    const kinds = (await faultsOf(null, [path])).map((fault) => fault.split(' ')[0])
+    expect(kinds).toEqual(['identity-changed', ...Array(4).fill('foreign-tag')])
+  })
+
+  it('and a store that knows the sessions make no fault of one another', async (context) => {
+    const store = place('hermes', 'state-schema11.db')
+    need(context, store)
+    const log = place('hermes', 'agent-seed-issues.log')
+    expect(await faultsOf(store, [log])).toHaveLength(2 + 4)
+  })
+})

@@ -1,0 +1,125 @@
+import type { AllowanceLimits } from '../../src/auxiliary/allowance.ts'
+import { type Attempt, MemoryAttempts } from '../../src/auxiliary/attempts.ts'
+import { Auxiliary, type AuxiliaryParts } from '../../src/auxiliary/auxiliary.ts'
+import type { TaskNotice } from '../../src/auxiliary/tasks.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { SessionId } from '../../src/base/ids.ts'
+import { sessionId } from '../../src/base/ids.ts'
+import type { Message } from '../../src/message/message.ts'
+import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
+import { Routes, routesSchema } from '../../src/model/routes.ts'
+import { type HandoffRequest, handoffWriter } from '../../src/session/handoff.ts'
+import { SESSION_SETTINGS } from '../../src/session/state.ts'
+import type { StandInOptions } from '../../src/stand-in/server.ts'
+import type { Limits, OperationRow } from '../../src/store/rows.ts'
+import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
+import { openBench } from './bench.ts'
+
+/** Auxiliary tasks over real sockets: a main model and one beside it, both at one stand-in. */
+export async function openAuxiliary(options: AuxiliaryOptions = {}) {
+  const { auxiliary: own = {}, main = {}, task = {}, separate = true, ...standing } = options
+  const bench = await openBench(standing)
+  const time = { aheadMs: 0 }
+  const clock: Clock = {
+    now: () => bench.clock.now() + time.aheadMs,
+    monotonic: () => bench.clock.monotonic(),
+    after: (delayMs, callback) => bench.clock.after(delayMs, callback),
+  }
+  const route = (model: string, more: object) => ({
+    provider: 'openai-chat' as ProviderName,
+    baseUrl: `${bench.url}/v1`,
+    credential: { kind: 'variable' as const, name: 'KEY' },
+    model,
+    ...more,
+  })
+  const routes = new Routes(
+    routesSchema.parse({
+      main: route('main-model', { windowTokens: 128_000, ...main }),
+      tasks: separate ? { compaction: route('aux-model', { windowTokens: 128_000, ...task }) } : {},
+    }),
+  )
+  const notices: TaskNotice[] = []
+  const attempts = own.attempts ?? new MemoryAttempts()
+  const open = () => {
+    const auxiliary = new Auxiliary({
+      routes,
+      desk: { ...bench.desk, clock },
+      random: () => 0,
+      tell: (notice) => notices.push(notice),
+      ...own,
+      attempts,
+    })
+    const handoffs = auxiliary.handoffs((summarize) => handoffWriter(counters, summarize))
+    return { auxiliary, handoffs }
+  }
+  const { auxiliary, handoffs } = open()
+  const rows = () => notices.flatMap((each) => (each.kind === 'attempt' ? [each.attempt] : []))
+  return {
+    ...bench,
+    routes,
+    auxiliary,
+    notices,
+    attempts,
+    /** What was recorded, oldest first, in short. */
+    outcomes: (): readonly string[] =>
+      rows().map(({ modelRoute, outcome }) => `${modelRoute.split(/[/@]/)[1]} ${outcome}`),
+    rows: rows as () => readonly Attempt[],
+    handoffs,
+    /** The wall clock of the tasks goes ahead by so much. */
+    time,
+    /** As after a restart: nothing is left but what was recorded. */
+    reopen: open,
+    close: async () => {
+      await auxiliary.close()
+      await bench.close()
+    },
+  }
+}
+
+export interface AuxiliaryOptions extends StandInOptions {
+  readonly auxiliary?: Partial<AuxiliaryParts> & { readonly allowance?: AllowanceLimits }
+  readonly main?: Partial<ModelRoute>
+  readonly task?: Partial<ModelRoute>
+  /** Whether summaries have a route of their own. */
+  readonly separate?: boolean
+}
+
+export const counters = {
+  countTokens: (text: string) => estimateText(text, 'generic'),
+  countMessage: (message: Message) => estimateMessage(message, 'generic'),
+}
+
+export const SESSION: SessionId = sessionId('s1')
+
+/** A request as a session makes it: cover all but the last message. */
+export function handoffOf(
+  messages: readonly Message[],
+  options: { limits?: Partial<Limits>; focus?: string; sessionId?: SessionId } = {},
+): HandoffRequest {
+  const operation = {
+    id: 'op1',
+    sessionId: options.sessionId ?? SESSION,
+    by: 'model',
+    trigger: 'background',
+  } as unknown as OperationRow
+  return {
+    operation,
+    agent: 'a',
+    focus: options.focus ?? null,
+    messages,
+    cut: messages.length - 1,
+    limits: { ...LIMITS, ...options.limits },
+    settings: SESSION_SETTINGS,
+  }
+}
+
+const LIMITS: Limits = {
+  hardTokens: 120_000,
+  pinTokens: 4_000,
+  handoffTokens: 8_000,
+  inputTokens: 30_000,
+  stepTokens: 30_000,
+  outputTokens: 8_000,
+  laneMailMax: 1_000,
+  sourceMailMax: 1_000,
+}

@@ -1,0 +1,213 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { mailNumber, sessionId } from '../../src/base/ids.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { SCHEMA } from '../../src/store/sqlite/schema.ts'
+import { create, Desk, LIMITS, said } from '../../src/testing/store/desk.ts'
+import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
+import { openPlace, type Place } from './place.ts'
+
+/** Processes that die while files are copied, emptied or changed in their shape. */
+const CHILDREN = join(import.meta.dirname, 'children')
+const COMPILED = join(tmpdir(), 'throughline-compiled')
+const DIE_MIGRATING = pathToFileURL(join(CHILDREN, 'die-migrating.ts')).href
+const id = sessionId('kept')
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+async function newStore(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-files-'))
+  folders.push(folder)
+  const path = join(folder, 'store.db')
+  const limits = { ...LIMITS, laneMailMax: 1_000_000, sourceMailMax: 1_000_000 }
+  await using({ kind: 'sqlite', path }, (store) => create(store, { id, limits }))
+  return path
+}
+
+async function using<Value>(place: Place, work: (store: Store) => Promise<Value>): Promise<Value> {
+  const store = await openPlace(place)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function start(child: string, args: readonly string[], env: Record<string, string> = {}) {
+  return spawn(process.execPath, [join(CHILDREN, child), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
+  })
+}
+
+/** Kills a process so many milliseconds after it has said a word for the nth time. */
+async function killAt(child: ChildProcess, nth: number, delayMs: number): Promise<void> {
+  const ended = once(child, 'exit')
+  let lines = 0
+  await new Promise<void>((resolve) => {
+    child.stdout?.on('data', (data) => {
+      lines += String(data).split('\n').length - 1
+      if (lines >= nth) resolve()
+    })
+    child.once('exit', () => resolve())
+  })
+  await new Promise((resolve) => setTimeout(resolve, delayMs))
+  child.kill('SIGKILL')
+  expect((await ended)[1]).toBe('SIGKILL')
+}
+
+/** Everything acknowledged is there under its number, and all chains are whole. */
+async function checkKept(path: string, files: readonly string[]): Promise<number> {
+  const acks = files
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1))
+  return await using({ kind: 'sqlite', path }, async (store) => {
+    const keys = new Map<number, string | null>()
+    for (let after = mailNumber(0); ; ) {
+      const page = await store.listMail({ sessionId: id, after, limit: 50 })
+      for (const { number, key } of page) keys.set(number, key)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.number
+    }
+    const lost = acks.filter((line) => {
+      const [number, key] = line.split(' ')
+      return keys.get(Number(number)) !== key
+    })
+    expect(lost).toEqual([])
+    expect(await store.verify({})).toEqual([])
+    return acks.length
+  })
+}
+
+describe('kill -9 while the files of a store are worked on', () => {
+  it('a process that dies while it empties the WAL loses nothing acknowledged [I1, fault 16]', async () => {
+    const path = await newStore()
+    const files: string[] = []
+    for (let round = 0; round < 4; round++) {
+      const acks = join(dirname(path), `acks-${round}`)
+      files.push(acks)
+      await killAt(start('keeper.ts', [path, acks, `r${round}`, 'checkpoint']), 3, round)
+    }
+    expect(await checkKept(path, files)).toBeGreaterThan(20)
+  }, 60_000)
+
+  it('a process that dies while it makes a backup leaves the store whole and no half copy under its name [fault 16]', async () => {
+    const path = await newStore()
+    const files: string[] = []
+    const target = join(dirname(path), 'copy')
+    let halves = 0
+    for (let round = 0; round < 4; round++) {
+      const acks = join(dirname(path), `acks-${round}`)
+      files.push(acks)
+      const child = start('keeper.ts', [path, acks, `r${round}`, 'backup', `${target}-${round}`])
+      await killAt(child, 2, 4 + 4 * round)
+      const names = readdirSync(dirname(path)).filter((name) => name.startsWith('copy-'))
+      halves += names.filter((name) => name.endsWith('.part')).length
+      for (const name of names.filter((each) => !/\.|-wal$|-shm$/.test(each))) {
+        const copy = await openSqliteStore({ path: join(dirname(path), name) })
+        expect(await copy.verify({})).toEqual([])
+        await copy.close()
+      }
+    }
+    expect(await checkKept(path, files)).toBeGreaterThan(10)
+    // Else the kills came too late and this test has shown nothing.
+    expect(halves).toBeGreaterThan(0)
+  }, 60_000)
+})
+
+const SQLITE_AS_IT_WAS = `
+  drop table schedule; drop table note; drop table token; drop index attempt_at;
+  alter table session drop column title; alter table attempt drop column cached_tokens;
+  alter table attempt drop column cost; alter table attempt drop column host;
+  create unique index operation_running on operation (session) where state = 'running';
+  create unique index audit_phase on audit (operation, phase) where operation is not null;
+  pragma user_version = 1;`
+const POSTGRES_AS_IT_WAS = `
+  drop table schedule, note, token; drop index attempt_at; alter table session drop column title;
+  alter table attempt drop column cached_tokens, drop column cost, drop column host;
+  update store set schema = 1`
+
+/** Opened again and again by processes that die on the way, then by one that does not. */
+async function migrateThroughDeaths(place: Place, schemaOf: () => Promise<number>): Promise<void> {
+  for (const [point, schema] of [
+    ['half', 1],
+    ['whole', 1],
+    ['after', 2],
+  ] as const) {
+    const env = { DIE_AT: point, NODE_OPTIONS: `--import=${DIE_MIGRATING}` }
+    const child = start('migrator.ts', [JSON.stringify(place)], env)
+    const [, signal] = await once(child, 'exit')
+    expect([point, signal, await schemaOf()]).toEqual([point, 'SIGKILL', schema])
+  }
+}
+
+async function fill(store: Store): Promise<Desk> {
+  const desk = await Desk.open(store)
+  await desk.exchange('before', 'the change')
+  await desk.admit(said('waiting'))
+  return desk
+}
+
+async function checkFilled(store: Store, desk: Desk): Promise<void> {
+  expect(await store.verify({})).toEqual([])
+  const row = await store.findSession(desk.id)
+  expect([row?.tail, row?.mail, row?.title]).toEqual([3, 2, null])
+  expect(await store.setTitle({ sessionId: desk.id, title: 'x' })).toEqual({ kind: 'done' })
+  expect(await store.listNotes({ agent: 'ada', limit: 1 })).toEqual([])
+}
+
+describe('kill -9 during a migration', () => {
+  let server: TestServer | { readonly problem: string }
+  beforeAll(async () => {
+    server = await startPostgres({ flags: ['-c', 'fsync=off'] })
+  }, 60_000)
+  afterAll(async () => {
+    if ('url' in server) await server.stop()
+  })
+
+  it('leaves a SQLite file in its old shape or in the new one, with everything in it [I9, fault 17]', async () => {
+    const path = await newStore()
+    const place: Place = { kind: 'sqlite', path }
+    const desk = await using(place, fill)
+    const hand = () => new DatabaseSync(path, { timeout: 2_000 })
+    const old = hand()
+    old.exec(SQLITE_AS_IT_WAS)
+    old.close()
+    const schemaOf = async () => {
+      const database = hand()
+      const { user_version: found } = database.prepare('pragma user_version').get() ?? {}
+      database.close()
+      return Number(found)
+    }
+    await migrateThroughDeaths(place, schemaOf)
+    await using(place, (store) => checkFilled(store, desk))
+    expect(await schemaOf()).toBe(SCHEMA)
+  }, 60_000)
+
+  it('leaves a PostgreSQL schema in its old shape or in the new one [I9, fault 17]', async (context) => {
+    if ('problem' in server) return context.skip(server.problem)
+    const { url } = server
+    const schema = newSchema()
+    const place: Place = { kind: 'postgres', url, schema }
+    const desk = await using(place, fill)
+    const admin = await connectAdmin(url)
+    await admin.query(`set search_path to ${schema}`)
+    await admin.query(POSTGRES_AS_IT_WAS)
+    const schemaOf = async () =>
+      Number((await admin.query('select schema from store')).rows[0].schema)
+    await migrateThroughDeaths(place, schemaOf)
+    await using(place, (store) => checkFilled(store, desk))
+    await admin.end()
+  }, 60_000)
+})

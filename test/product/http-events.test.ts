@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import { type ReadEvent, readEvents } from '../../src/gateway/http/read-events.ts'
+import { openPlace, type Place, type PlaceOptions } from './http-place.ts'
+
+const places: Place[] = []
+afterEach(async () => {
+  for (const place of places.splice(0)) await place.close()
+})
+
+async function open(options?: PlaceOptions): Promise<Place> {
+  const place = await openPlace(options)
+  places.push(place)
+  return place
+}
+
+/** Events until one is the last that is asked for. */
+async function listen(
+  place: Place,
+  path: string,
+  isLast: (event: ReadEvent, all: readonly ReadEvent[]) => boolean,
+  headers: Record<string, string> = {},
+): Promise<readonly ReadEvent[]> {
+  const stop = new AbortController()
+  const response = await fetch(place.url + path, { headers, signal: stop.signal })
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const all: ReadEvent[] = []
+  for await (const event of readEvents(response.body as AsyncIterable<Uint8Array>)) {
+    all.push(event)
+    if (isLast(event, all)) break
+  }
+  stop.abort()
+  return all
+}
+
+const ask = (place: Place, id: string, text: string) =>
+  place.call(`/v1/sessions/${id}/messages?wait=reply`, { method: 'POST', body: { text } })
+const kindOf = ({ data }: ReadEvent) => (data as { kind?: string }).kind
+const isTurnEnd = (event: ReadEvent) => kindOf(event) === 'turn ended'
+
+describe('an event stream', () => {
+  it('tells stored events under their cursor, and live deltas without an id', async () => {
+    const place = await open()
+    const id = await place.make()
+    const listening = listen(place, `/v1/sessions/${id}/events?after=0`, isTurnEnd)
+    await ask(place, id, 'Hello there.')
+    const events = await listening
+    const stored = events.filter(({ type }) => type === 'stored')
+    expect(stored.map(kindOf)).toEqual(expect.arrayContaining(['session created', 'turn started']))
+    const cursors = stored.map((event) => Number(event.id))
+    expect(cursors).toEqual(cursors.toSorted((a, b) => a - b))
+    expect(cursors).toEqual(stored.map(({ data }) => (data as { cursor: number }).cursor))
+    const live = events.filter(({ type }) => type === 'live')
+    expect(live.some((event) => kindOf(event) === 'delta')).toBe(true)
+    expect(live.every((event) => event.id === null)).toBe(true)
+  })
+
+  it('goes on behind Last-Event-ID without a gap and without a repetition', async () => {
+    const place = await open()
+    const id = await place.make()
+    await ask(place, id, 'One.')
+    const path = `/v1/sessions/${id}/events`
+    const isCaughtUp = (event: ReadEvent) => event.type === 'caught-up'
+    const storedIn = (events: readonly ReadEvent[]) =>
+      events.filter(({ type }) => type === 'stored').map((event) => event.id)
+    const whole = storedIn(await listen(place, `${path}?after=0`, isCaughtUp))
+    const first = whole.slice(0, 3)
+    const rest = await listen(place, `${path}?after=0`, isCaughtUp, {
+      'last-event-id': first.at(-1) ?? '',
+    })
+    expect([...first, ...storedIn(rest)]).toEqual(whole)
+    expect(whole.length).toBeGreaterThan(5)
+  })
+
+  it('tells of all sessions, or of one alone', async () => {
+    const place = await open()
+    const [one, other] = [await place.make(), await place.make()]
+    const isCaughtUp = (event: ReadEvent) => event.type === 'caught-up'
+    const sessionsIn = async (path: string) =>
+      new Set(
+        (await listen(place, path, isCaughtUp))
+          .filter(({ type }) => type === 'stored')
+          .map(({ data }) => (data as { sessionId: string }).sessionId),
+      )
+    expect(await sessionsIn('/v1/events?after=0')).toEqual(new Set([one, other]))
+    expect(await sessionsIn(`/v1/sessions/${one}/events?after=0`)).toEqual(new Set([one]))
+  })
+
+  it('is kept alive by heartbeats, and ended when the server closes', async () => {
+    const place = await open({ limits: { heartbeatMs: 10 } })
+    const id = await place.make()
+    const response = await fetch(`${place.url}/v1/sessions/${id}/events`)
+    let text = ''
+    const reading = (async () => {
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        text += Buffer.from(chunk).toString()
+        if (text.split('\n: \n').length > 3) places.splice(0)
+        if (text.split('\n: \n').length === 4) void place.close()
+      }
+    })()
+    await reading
+    expect(text.startsWith('retry: ')).toBe(true)
+    expect(text).toContain('\n: \n\n: \n\n')
+  })
+
+  it('is refused when too many are open, and its place is free once it ends', async () => {
+    const place = await open({ limits: { streamsPerTokenMax: 1 } })
+    const id = await place.make()
+    const stop = new AbortController()
+    await fetch(`${place.url}/v1/sessions/${id}/events`, { signal: stop.signal })
+    expect(await place.call('/v1/events')).toMatchObject({
+      status: 429,
+      json: { code: 'too-many-streams' },
+    })
+    stop.abort()
+    for (let round = 0; ; round++) {
+      const again = new AbortController()
+      const { status } = await fetch(`${place.url}/v1/events`, { signal: again.signal })
+      again.abort()
+      if (status === 200) break
+      expect(round).toBeLessThan(200)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })
+
+  it('ends for a client that takes nothing, while others go on', async () => {
+    const place = await open({ runs: false, limits: { stallMs: 200 } })
+    const id = await place.make()
+    // Events of megabytes in all, far more than a socket's buffers hold.
+    const session = place.runtime.session(sessionId(id))
+    for (let round = 0; round < 6; round++) {
+      await Promise.all(
+        Array.from({ length: 1_000 }, () => session.stop({ source: 'test', key: randomUUID() })),
+      )
+    }
+    const socket = connect(Number(new URL(place.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(`GET /v1/sessions/${id}/events?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+    socket.pause()
+    const isLeft = async () => {
+      const metrics = await place.call('/metrics')
+      return metrics.text.includes('throughline_event_streams 0')
+    }
+    expect(await isLeft()).toBe(false)
+    for (let round = 0; round < 300 && !(await isLeft()); round++) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(await isLeft()).toBe(true)
+    socket.destroy()
+  })
+})

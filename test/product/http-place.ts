@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { mintToken, type TokenRecord, type Tokens } from '../../src/gateway/http/access.ts'
+import { type HttpOptions, serveHttp } from '../../src/gateway/http/serve.ts'
+import { routesSchema } from '../../src/model/routes.ts'
+import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+
+/** A whole product in one process: a store, the stand-in model, a runtime, and HTTP before it. */
+export interface Place {
+  readonly url: string
+  readonly store: Store
+  readonly runtime: LocalRuntime
+  readonly model: StandIn
+  readonly call: (path: string, init?: Init) => Promise<Answered>
+  /** A session of the agent `main`. */
+  readonly make: () => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+export interface Init {
+  readonly method?: string
+  /** A string is sent as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many forms
+  readonly json: any
+}
+
+export interface PlaceOptions extends Partial<Omit<HttpOptions, 'runtime'>> {
+  readonly model?: StandInOptions
+  readonly windowTokens?: number
+  readonly mailMax?: { readonly lane: number; readonly source: number }
+  readonly runs?: boolean
+  readonly store?: Store
+}
+
+export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
+  const { model: modelOptions, windowTokens = 200_000, mailMax, runs = true, ...http } = options
+  const store = options.store ?? openMemoryStore()
+  const model = standIn(modelOptions)
+  const running = await model.start()
+  const main = {
+    provider: 'openai-chat',
+    baseUrl: `${running.url}/v1`,
+    credential: { kind: 'none' },
+    model: 'stand-in',
+    windowTokens,
+  }
+  const agent = {
+    name: 'main',
+    system: 'You help.',
+    routes: routesSchema.parse({ main }),
+    ...(mailMax !== undefined && { mailMax }),
+  }
+  const runtime = await openRuntime({ store, agents: [agent], runs })
+  const server = await serveHttp({ runtime, ...http })
+  const { url } = server
+  return {
+    url,
+    store,
+    runtime,
+    model,
+    call: (path, init = {}) => call(url, path, init),
+    async make() {
+      const id = `s-${randomUUID()}`
+      await runtime.createSession({ agent: 'main', id })
+      return id
+    },
+    async close() {
+      await server.close()
+      await runtime.close()
+      await store.close()
+      await running.close()
+    },
+  }
+}
+
+async function call(url: string, path: string, init: Init): Promise<Answered> {
+  const { body, headers, ...rest } = init
+  const response = await fetch(url + path, {
+    ...rest,
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  const json = isJson ? JSON.parse(text) : undefined
+  return { status: response.status, headers: response.headers, text, json }
+}
+
+/** Tokens as a store keeps them. */
+export function tokensOf(...minted: readonly ReturnType<typeof mintToken>[]): Tokens {
+  const records: readonly TokenRecord[] = minted.map(({ record }) => record)
+  return {
+    listTokens: async () => records,
+    findToken: async ({ hash }) => records.find((record) => record.hash === hash),
+  }
+}
+
+export function tokenFor(...scopes: readonly string[]): ReturnType<typeof mintToken> {
+  const id = `t${randomUUID().slice(0, 8)}`
+  return mintToken({ id, scopes, label: 'test', now: Date.now() })
+}
+
+export const bearer = ({ text }: { readonly text: string }) => ({ authorization: `Bearer ${text}` })

@@ -1,0 +1,388 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
+import {
+  bearer,
+  openPlace,
+  type Place,
+  type PlaceOptions,
+  tokenFor,
+  tokensOf,
+} from './http-place.ts'
+
+/** The security checklist, as far as it concerns HTTP; the number of each item is in its title. */
+const places: Place[] = []
+afterEach(async () => {
+  for (const place of places.splice(0)) await place.close()
+})
+
+async function open(options?: PlaceOptions): Promise<Place> {
+  const place = await openPlace(options)
+  places.push(place)
+  return place
+}
+
+const say = (place: Place, id: string, body: unknown, headers: Record<string, string> = {}) =>
+  place.call(`/v1/sessions/${id}/messages`, { method: 'POST', body, headers })
+
+/** Bytes as they are, for what a client library would not send. */
+function raw(place: Place, text: string, waitMs = 3_000): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(place.url).port), '127.0.0.1')
+    let answer = ''
+    const timer = setTimeout(() => socket.destroy(), waitMs)
+    socket.on('data', (data) => {
+      answer += data
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve(answer)
+    })
+    socket.write(text)
+  })
+}
+
+function recorder() {
+  const lines: string[] = []
+  const note = (fields: object, text: string) =>
+    void lines.push(JSON.stringify({ ...fields, text }))
+  return { lines, logger: { debug: note, info: note, warn: note, error: note } }
+}
+
+describe('the address it listens on', () => {
+  it('is loopback unless told otherwise, and no other without a token [checklist 1]', async () => {
+    const place = await open()
+    expect(new URL(place.url).hostname).toBe('127.0.0.1')
+    const { runtime } = place
+    for (const host of ['0.0.0.0', '::', '192.0.2.1']) {
+      const refused = serveHttp({ runtime, host, tokens: tokensOf() })
+      await expect(refused).rejects.toThrow(TokenNeededError)
+      await expect(serveHttp({ runtime, host })).rejects.toThrow(/throughline token create/)
+    }
+    const server = await serveHttp({ runtime, host: '0.0.0.0', tokens: tokensOf(tokenFor('read')) })
+    const answer = await fetch(`http://127.0.0.1:${new URL(server.url).port}/v1/agents`)
+    expect(answer.status).toBe(401)
+    await server.close()
+  })
+})
+
+describe('a token', () => {
+  it('is asked for on every route but the signs of life and the description [checklist 2]', async () => {
+    const place = await open({ tokens: tokensOf(tokenFor('admin')) })
+    const { json } = await place.call('/openapi.json')
+    const open_ = ['/healthz', '/readyz', '/openapi.json']
+    for (const [path, methods] of Object.entries(json.paths as object)) {
+      for (const method of Object.keys(methods)) {
+        const answer = await place.call(path.replace('{id}', 'a').replace(/\{.*?\}/g, '1'), {
+          method: method.toUpperCase(),
+        })
+        expect([path, method, answer.status]).toEqual([
+          path,
+          method,
+          open_.includes(path) ? 200 : 401,
+        ])
+      }
+    }
+  })
+
+  it('allows what its scope says and no more [checklist 2]', async () => {
+    const [reader, writer] = [tokenFor('read'), tokenFor('write')]
+    const place = await open({ tokens: tokensOf(reader, writer) })
+    const id = await place.make()
+    expect((await say(place, id, { text: 'hello' }, bearer(reader))).json.code).toBe('forbidden')
+    expect((await say(place, id, { text: 'hello' }, bearer(writer))).status).toBe(202)
+    const read = await place.call(`/v1/sessions/${id}`, { headers: bearer(reader) })
+    expect(read.status).toBe(200)
+  })
+
+  it('counts in the header only, never in the address [checklist 2]', async () => {
+    const token = tokenFor('read')
+    const place = await open({ tokens: tokensOf(token) })
+    for (const name of ['token', 'access_token', 'authorization']) {
+      expect((await place.call(`/v1/agents?${name}=${token.text}`)).status).toBe(401)
+    }
+  })
+
+  it('limited to a session sees others as if they did not exist [checklist 3]', async () => {
+    const seed = await openPlace()
+    const [mine, other] = [await seed.make(), await seed.make()]
+    const token = tokenFor('write', `session:${mine}`)
+    const server = await serveHttp({ runtime: seed.runtime, tokens: tokensOf(token) })
+    const call = async (path: string, method = 'GET') => {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: { ...bearer(token), 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: JSON.stringify({ text: 'hello' }) }),
+      })
+      return { status: response.status, json: await response.json() }
+    }
+    expect((await call(`/v1/sessions/${mine}`)).status).toBe(200)
+    for (const path of ['', '/transcript', '/context', '/events', '/mailbox', '/search?q=a']) {
+      const [hidden, missing] = [
+        await call(`/v1/sessions/${other}${path}`),
+        await call(`/v1/sessions/nobody${path}`),
+      ]
+      const same = { ...hidden, json: { ...hidden.json, requestId: missing.json.requestId } }
+      expect(same).toEqual(missing)
+      expect(hidden.status).toBe(404)
+    }
+    expect((await call(`/v1/sessions/${other}/messages`, 'POST')).status).toBe(404)
+    const listed = await call('/v1/sessions')
+    expect(listed.json.sessions.map((session: { id: string }) => session.id)).toEqual([mine])
+    expect((await call('/v1/health')).status).toBe(403)
+    await server.close()
+    await seed.close()
+  })
+
+  it('that is wrong is refused ever more slowly [checklist 5]', async () => {
+    const token = tokenFor('read')
+    const place = await open({ tokens: tokensOf(token), limits: { failuresPerMinute: 3 } })
+    const statuses: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const wrong = { authorization: `Bearer wrong-${round}` }
+      statuses.push((await place.call('/v1/agents', { headers: wrong })).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+  })
+})
+
+describe('limits', () => {
+  it('hold before a body is read or parsed [checklist 4]', async () => {
+    const place = await open({ limits: { bodyBytesMax: 1_000, depthMax: 8, keysMax: 20 } })
+    const id = await place.make()
+    const long = { text: 'x'.repeat(2_000) }
+    expect(await say(place, id, long)).toMatchObject({ status: 413, json: { limit: 1_000 } })
+    const head = `POST /v1/sessions/${id}/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`
+    const chunked = await raw(
+      place,
+      `${head}transfer-encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2_000)}\r\n0\r\n\r\n`,
+    )
+    expect(chunked).toMatch(/^HTTP\/1.1 413 /)
+    // Announced, and never sent: the answer does not wait for it.
+    const announced = await raw(place, `${head}content-length: 9999999999\r\n\r\n`)
+    expect(announced).toMatch(/^HTTP\/1.1 413 /)
+    expect((await say(place, id, `{"text":${'['.repeat(9)}${']'.repeat(9)}}`)).json.code).toBe(
+      'bad-json',
+    )
+    expect((await say(place, id, '{"text":"a","text":"b"}')).json.code).toBe('bad-json')
+    expect((await say(place, id, '{"text":"a","__proto__":{"x":1}}')).json.code).toBe('bad-json')
+    expect(({} as { x?: number }).x).toBeUndefined()
+  })
+
+  it('refuse headers that are too large or never end [checklist 4]', async () => {
+    const place = await open({ limits: { headerBytesMax: 2_000, headersMs: 200, requestMs: 400 } })
+    const large = await raw(
+      place,
+      `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(4_000)}\r\n\r\n`,
+    )
+    expect(large).toMatch(/^HTTP\/1.1 431 .*application\/problem\+json/s)
+    const slow = await raw(place, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n', 5_000)
+    expect(slow).toMatch(/^HTTP\/1.1 408 /)
+    const half = await raw(
+      place,
+      'POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{',
+      5_000,
+    )
+    expect(half).toMatch(/^HTTP\/1.1 408 /)
+  })
+
+  it('bound connections per address [checklist 4]', async () => {
+    const place = await open({ limits: { connectionsPerAddressMax: 3 } })
+    const waiting = [1, 2, 3].map(() => raw(place, 'GET /healthz HTTP/1.1\r\n', 1_000))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const started = performance.now()
+    expect(await raw(place, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n', 1_000)).toBe('')
+    expect(performance.now() - started).toBeLessThan(500)
+    await Promise.all(waiting)
+  })
+
+  it('slow a caller down, and say when to come back [checklist 5]', async () => {
+    const place = await open({ limits: { requestsPerMinute: 60 } })
+    const statuses = []
+    for (let round = 0; round < 4; round++) statuses.push((await place.call('/v1/agents')).status)
+    expect(statuses.slice(0, 2)).toEqual([200, 200])
+    const refused = await place.call('/v1/agents')
+    expect(refused).toMatchObject({ status: 429, json: { code: 'rate-limited' } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  it('refuse a message for a full mailbox before it is acknowledged [checklist 5]', async () => {
+    const place = await open({ runs: false, mailMax: { lane: 2, source: 2 } })
+    const id = await place.make()
+    const statuses = []
+    for (let round = 0; round < 3; round++)
+      statuses.push(await say(place, id, { text: `${round}` }))
+    expect(statuses.map(({ status }) => status)).toEqual([202, 202, 429])
+    expect(statuses[2]?.json).toMatchObject({ code: 'mailbox-full', limit: 2 })
+    expect((await place.call(`/v1/sessions/${id}/mailbox`)).json.mail).toHaveLength(2)
+  })
+})
+
+describe('pages of strangers', () => {
+  it('get nothing under a host name of theirs or from another origin [checklist 6]', async () => {
+    const place = await open()
+    const id = await place.make()
+    const port = Number(new URL(place.url).port)
+    const status = (headers: Record<string, string>, method = 'GET', path = '/v1/agents') =>
+      new Promise<number | undefined>((resolve) => {
+        const asking = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
+          answer.resume()
+          resolve(answer.statusCode)
+        })
+        asking.end(method === 'POST' ? '{"text":"forged"}' : undefined)
+      })
+    expect(await status({ host: 'evil.example' })).toBe(421)
+    expect(await status({ host: `localhost:${port}`, origin: 'http://evil.example' })).toBe(403)
+    const path = `/v1/sessions/${id}/messages`
+    const simple = { 'content-type': 'text/plain' }
+    expect(await status({ ...simple, origin: 'http://evil.example' }, 'POST', path)).toBe(403)
+    expect(await status(simple, 'POST', path)).toBe(415)
+    expect(await status({ ...simple, 'sec-fetch-site': 'cross-site' }, 'POST', path)).toBe(403)
+    expect((await place.call(`/v1/sessions/${id}/mailbox`)).json.mail).toEqual([])
+  })
+
+  it('are told nothing by CORS, and no answer may be framed, sniffed or kept [checklist 6]', async () => {
+    const place = await open()
+    for (const path of ['/v1/agents', '/nothing', '/healthz']) {
+      const { headers } = await place.call(path, { method: 'GET' })
+      expect(headers.get('access-control-allow-origin')).toBeNull()
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-request-id')).toMatch(/^[\w-]{1,64}$/)
+    }
+    const preflight = await place.call('/v1/agents', { method: 'OPTIONS' })
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
+      405,
+      null,
+    ])
+  })
+
+  it('cannot reach beyond the folder of the page [checklist 15]', async () => {
+    const dashboardFolder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
+    writeFileSync(join(dashboardFolder, 'index.html'), '<p>page</p>')
+    const place = await open({ dashboardFolder })
+    const page = await place.call('/')
+    expect([page.status, page.text]).toEqual([200, '<p>page</p>'])
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+    for (const path of [
+      '/../../etc/passwd',
+      '/..%2f..%2fetc/passwd',
+      '/%2e%2e/x',
+      '/.env',
+      '//etc/passwd',
+    ]) {
+      const answer = await raw(
+        place,
+        `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+      )
+      expect([path, answer.slice(9, 12)]).toEqual([path, '404'])
+    }
+    rmSync(dashboardFolder, { recursive: true })
+  })
+})
+
+describe('input', () => {
+  it('has session ids of a fixed alphabet, at every border [checklist 15]', async () => {
+    const place = await open()
+    for (const id of ['a.b', '..', 'a b', 'ä', 'x'.repeat(65), '']) {
+      expect(
+        (await place.call('/v1/sessions', { method: 'POST', body: { agent: 'main', id } })).status,
+      ).toBe(400)
+      const path = `/v1/sessions/${encodeURIComponent(id)}/transcript`
+      expect((await place.call(path)).status).toBe(404)
+    }
+  })
+
+  it('adds no line to a log, and nothing of what was said [checklist 16]', async () => {
+    const { lines, logger } = recorder()
+    const place = await open({ logger })
+    const id = await place.make()
+    const forged = 'x%0a%7b%22text%22:%22compaction%20committed%22%7d'
+    await place.call(`/v1/sessions/${forged}`)
+    await place.call('/v1/agents', { headers: { 'x-request-id': 'forged id' } })
+    await say(place, id, { text: 'my secret is swordfish' }, { 'idempotency-key': 'swordfish' })
+    await say(place, id, '{"text": swordfish}')
+    expect(lines.length).toBeGreaterThan(4)
+    for (const line of lines) {
+      expect(line).not.toMatch(/[\n\r\u2028\u2029]|forged|swordfish|compaction/)
+    }
+  })
+
+  it('with an address of an image makes nobody fetch it here [checklist 18]', async () => {
+    let asked = 0
+    const stranger = createServer((_, answer) => {
+      asked++
+      answer.end()
+    })
+    await new Promise<void>((resolve) => void stranger.listen(0, '127.0.0.1', resolve))
+    const { port } = stranger.address() as AddressInfo
+    const place = await open()
+    const id = await place.make()
+    const image = (url: string) => ({ parts: [{ type: 'image', source: { kind: 'url', url } }] })
+    for (const url of [`http://127.0.0.1:${port}/x.png`, 'file:///etc/passwd', 'https://a@b/c']) {
+      expect((await say(place, id, image(url))).status).toBe(400)
+    }
+    const path = `/v1/sessions/${id}/messages?wait=reply`
+    const body = image(`https://127.0.0.1:${port}/x.png`)
+    await place.call(path, { method: 'POST', body, signal: AbortSignal.timeout(10_000) })
+    expect(asked).toBe(0)
+    stranger.close()
+  })
+
+  it('keeps text byte for byte, or refuses what is none [checklist 20]', async () => {
+    const place = await open({ runs: false })
+    const id = await place.make()
+    const texts = ['e\u0301 é', 'a\u0000b', '\u202egnol\u2028', '😀', '<script>']
+    for (const text of texts) expect((await say(place, id, { text })).status).toBe(202)
+    const { json } = await place.call(`/v1/sessions/${id}/mailbox`)
+    expect(json.mail.map((mail: { text: string }) => mail.text)).toEqual(texts)
+    expect((await say(place, id, '{"text":"\\ud800"}')).status).toBe(400)
+    expect((await say(place, id, '{"text":1e999}')).status).toBe(400)
+    const head = `POST /v1/sessions/${id}/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 12\r\n\r\n`
+    const port = Number(new URL(place.url).port)
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      let text = ''
+      socket.on('data', (data) => {
+        text += data
+      })
+      socket.on('close', () => resolve(text))
+      socket.write(
+        Buffer.concat([Buffer.from(`${head}{"text":"`), Buffer.from([0xff]), Buffer.from('"}')]),
+      )
+    })
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  it('that breaks us is answered without a trace, a body or a secret [checklist 22]', async () => {
+    const { lines, logger } = recorder()
+    const token = tokenFor('admin')
+    const place = await open({ logger, tokens: tokensOf(token) })
+    const broken = Object.assign(Object.create(place.runtime), {
+      session() {
+        throw new Error('the body said swordfish')
+      },
+    })
+    const server = await serveHttp({ runtime: broken, logger, tokens: tokensOf(token) })
+    const response = await fetch(`${server.url}/v1/sessions/a`, { headers: bearer(token) })
+    const text = await response.text()
+    expect(response.status).toBe(500)
+    expect(JSON.parse(text)).toEqual({
+      ...{ type: 'urn:throughline:problem:internal', code: 'internal', status: 500 },
+      title: 'Something went wrong here',
+      requestId: response.headers.get('x-request-id'),
+    })
+    await server.close()
+    const all = lines.join('\n')
+    expect(all).toContain('request failed')
+    expect(all).not.toContain('swordfish')
+    expect(all).not.toContain(token.text)
+  })
+})

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENDPOINTS } from '../../src/gateway/http/serve.ts'
+import { type Answered, type Init, openPlace, type Place } from './http-place.ts'
+
+let place: Place
+
+beforeAll(async () => {
+  place = await openPlace({ windowTokens: 8_000 })
+})
+afterAll(() => place.close())
+
+const call = (path: string, init?: Init): Promise<Answered> => place.call(path, init)
+const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  call(path, { method: 'POST', headers, ...(body !== undefined && { body }) })
+const say = (id: string, text: string, headers?: Record<string, string>) =>
+  post(`/v1/sessions/${id}/messages`, { text }, headers)
+const ask = (id: string, text: string) => post(`/v1/sessions/${id}/messages?wait=reply`, { text })
+
+async function until<Value>(
+  read: () => Promise<Value>,
+  isThere: (value: Value) => boolean,
+): Promise<Value> {
+  for (let round = 0; round < 400; round++) {
+    const value = await read()
+    if (isThere(value)) return value
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('it did not come')
+}
+
+describe('sessions over HTTP', () => {
+  it('are made once under an id, and told by it', async () => {
+    const id = `made-${randomUUID()}`
+    const made = await post('/v1/sessions', { agent: 'main', id })
+    expect(made).toMatchObject({ status: 201, json: { sessionId: id } })
+    expect(made.headers.get('location')).toBe(`/v1/sessions/${id}`)
+    expect(await post('/v1/sessions', { agent: 'main', id })).toMatchObject({
+      status: 409,
+      json: { code: 'session-exists', sessionId: id },
+    })
+    expect(await call(`/v1/sessions/${id}`)).toMatchObject({
+      status: 200,
+      json: { id, agent: 'main', state: 'idle', windowTokens: 8_000 },
+    })
+  })
+
+  it('name the agents there are when an unknown one is asked for', async () => {
+    expect(await post('/v1/sessions', { agent: 'nobody' })).toMatchObject({
+      status: 422,
+      json: { code: 'unknown-agent', agents: ['main'] },
+    })
+  })
+
+  it('keep a route for the session that has it', async () => {
+    const route = { channel: 'test', address: randomUUID() }
+    const first = await post('/v1/sessions', { agent: 'main', route })
+    expect(await post('/v1/sessions', { agent: 'main', route })).toMatchObject({
+      status: 409,
+      json: { code: 'route-taken', sessionId: first.json.sessionId },
+    })
+  })
+
+  it('are listed page by page, each once', async () => {
+    const made = await Promise.all([place.make(), place.make(), place.make()])
+    const seen: string[] = []
+    let after = ''
+    for (;;) {
+      const { json } = await call(`/v1/sessions?limit=2${after}`)
+      seen.push(...json.sessions.map((session: { id: string }) => session.id))
+      if (json.next === null) break
+      after = `&after=${json.next}`
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining(made))
+  })
+})
+
+describe('messages over HTTP', () => {
+  it('are acknowledged with their number, in order', async () => {
+    const id = await place.make()
+    const answers = [await say(id, 'one'), await say(id, 'two')]
+    expect(answers.map(({ status, json }) => [status, json])).toEqual([
+      [202, { sessionId: id, mail: 1, duplicate: false }],
+      [202, { sessionId: id, mail: 2, duplicate: false }],
+    ])
+  })
+
+  it('are taken once per Idempotency-Key, and refused under it with another body', async () => {
+    const id = await place.make()
+    const headers = { 'idempotency-key': 'k-1' }
+    await say(id, 'hello', headers)
+    expect(await say(id, 'hello', headers)).toMatchObject({
+      status: 202,
+      json: { mail: 1, duplicate: true },
+    })
+    expect(await say(id, 'other', headers)).toMatchObject({
+      status: 409,
+      json: { code: 'key-conflict' },
+    })
+  })
+
+  it('find nobody under an unknown or a derived id', async () => {
+    const id = await place.make()
+    for (const wrong of ['nobody', `${id}.snapshot.1`, 'a%2Fb', '%00', '..%2f..']) {
+      expect(await say(wrong, 'hello')).toMatchObject({
+        status: 404,
+        json: { code: 'unknown-session' },
+      })
+    }
+  })
+
+  it('give the reply to whoever waits, and what was said is in the transcript', async () => {
+    const id = await place.make()
+    const told = await ask(id, 'The code word is BASALT.')
+    expect(told).toMatchObject({ status: 200, json: { mail: 1, reply: { ended: 'answered' } } })
+    const { json } = await ask(id, 'What was the code word?')
+    expect(json.reply.text).toContain('BASALT')
+    const transcript = await call(`/v1/sessions/${id}/transcript`)
+    const kinds = transcript.json.entries.map((entry: { kind: string }) => entry.kind)
+    expect(kinds).toEqual(['settings', 'input', 'assistant', 'turn', 'input', 'assistant', 'turn'])
+    const page = await call(`/v1/sessions/${id}/transcript?from=2&limit=2`)
+    expect(page.json).toMatchObject({ entries: [{ number: 2 }, { number: 3 }], next: 4 })
+  })
+
+  it('can be taken back while they wait, and not afterwards', async () => {
+    const idle = await openPlace({ runs: false })
+    const id = await idle.make()
+    const path = `/v1/sessions/${id}/mailbox`
+    const body = { text: 'a slip' }
+    await idle.call(`/v1/sessions/${id}/messages`, { method: 'POST', body })
+    expect((await idle.call(`${path}?state=pending`)).json.mail).toMatchObject([
+      { number: 1, text: 'a slip' },
+    ])
+    expect((await idle.call(`${path}/1`, { method: 'DELETE' })).status).toBe(204)
+    expect(await idle.call(`${path}/1`, { method: 'DELETE' })).toMatchObject({
+      status: 409,
+      json: { code: 'not-pending', state: 'withdrawn' },
+    })
+    expect(await idle.call(`${path}/9`, { method: 'DELETE' })).toMatchObject({
+      status: 404,
+      json: { code: 'unknown-mail' },
+    })
+    await idle.close()
+  })
+
+  it('are acknowledged without a reply when the wait is over', async () => {
+    const idle = await openPlace({ runs: false, limits: { waitMsMax: 30 } })
+    const id = await idle.make()
+    const path = `/v1/sessions/${id}/messages?wait=reply`
+    expect(await idle.call(path, { method: 'POST', body: { text: 'hello' } })).toMatchObject({
+      status: 202,
+      json: { mail: 1, duplicate: false },
+    })
+    await idle.close()
+  })
+
+  it('stop a turn, pin text and unpin it by control mail', async () => {
+    const id = await place.make()
+    expect((await post(`/v1/sessions/${id}/stop`)).status).toBe(202)
+    const pin = `/v1/sessions/${id}/pins/rule`
+    expect((await call(pin, { method: 'PUT', body: { text: 'Never push.' } })).status).toBe(202)
+    await until(
+      () => call(`/v1/sessions/${id}`),
+      ({ json }) => json.pins.includes('rule'),
+    )
+    expect((await call(pin, { method: 'DELETE' })).status).toBe(202)
+    await until(
+      () => call(`/v1/sessions/${id}`),
+      ({ json }) => json.pins.length === 0,
+    )
+  })
+})
+
+describe('compactions over HTTP', () => {
+  it('are previewed, installed exactly as shown, listed, and reverted', async () => {
+    const id = await place.make()
+    for (let round = 1; round <= 4; round++) {
+      await ask(id, `Round ${round}: the code word is GRANITE. ${'filler words here. '.repeat(60)}`)
+    }
+    const path = `/v1/sessions/${id}/compactions`
+    const shown = await post(path, { preview: true, focus: 'the code word' })
+    expect(shown).toMatchObject({ status: 200, json: { kind: 'previewed' } })
+    expect((await call(path)).json.compactions).toEqual([])
+
+    expect((await post(path, { install: shown.json.install })).status).toBe(202)
+    const { json } = await until(
+      () => call(path),
+      (answer) => answer.json.compactions[0]?.state === 'committed',
+    )
+    const [committed] = json.compactions
+    expect(committed).toMatchObject({ covers: shown.json.covers, isInEffect: true })
+    const context = await call(`/v1/sessions/${id}/context`)
+    expect(context.json.parts.some((part: { kind: string }) => part.kind === 'summary')).toBe(true)
+
+    expect(await post(`${path}/1/revert`)).toMatchObject({
+      status: 409,
+      json: { code: 'not-in-effect', inEffect: committed.entry },
+    })
+    expect((await post(`${path}/${committed.entry}/revert`)).status).toBe(202)
+    await until(
+      () => call(`/v1/sessions/${id}`),
+      (answer) => answer.json.compaction === null,
+    )
+  })
+
+  it('leave what they cover to be searched', async () => {
+    const id = await place.make()
+    await ask(id, 'The lighthouse is painted vermilion.')
+    const found = await call(`/v1/sessions/${id}/search?q=vermilion&neighbours=1`)
+    expect(found.json.found[0]).toMatchObject({ sessionId: id, entry: { kind: 'input' } })
+    const everywhere = await call('/v1/search?q=vermilion&agent=main')
+    expect(everywhere.json.found[0]).toMatchObject({ sessionId: id })
+  })
+
+  it('show the context of a step as it was', async () => {
+    const id = await place.make()
+    await ask(id, 'First thing.')
+    await ask(id, 'Second thing.')
+    const then = await call(`/v1/sessions/${id}/context?at=3`)
+    expect(JSON.stringify(then.json.messages)).not.toContain('Second thing.')
+    expect(JSON.stringify(then.json.messages)).toContain('First thing.')
+    expect(await call(`/v1/sessions/${id}/context?at=999`)).toMatchObject({
+      status: 404,
+      json: { code: 'unknown-entry' },
+    })
+  })
+})
+
+describe('operating over HTTP', () => {
+  it('tells that it is alive, ready, and how it is', async () => {
+    expect(await call('/healthz')).toMatchObject({ status: 200, json: { status: 'alive' } })
+    expect(await call('/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } })
+    expect(await call('/v1/health')).toMatchObject({ status: 200, json: { isReady: true } })
+    expect((await call('/v1/agents')).json.agents).toMatchObject([{ name: 'main' }])
+  })
+
+  it('counts admissions, turns and requests, and names no session in a label', async () => {
+    const id = await place.make()
+    await ask(id, 'Count me.')
+    const { text } = await until(
+      () => call('/metrics'),
+      (answer) => /turns_total\{ended="answered"\} [1-9]/.test(answer.text),
+    )
+    expect(text).toMatch(/throughline_admissions_total\{lane="user"\} [1-9]/)
+    expect(text).toMatch(
+      /throughline_http_requests_total\{.*route="\/v1\/sessions\/\{id\}\/messages"/,
+    )
+    expect(text).toMatch(/throughline_model_route_state\{.*state="closed"\} 1/)
+    expect(text).toContain('nodejs_eventloop_lag_p99_seconds')
+    expect(text).not.toContain(id)
+  })
+
+  it('describes every route that it has, and answers 405 and 404 for others', async () => {
+    const { json } = await call('/openapi.json')
+    const described = Object.entries(json.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method} ${path}`),
+    )
+    const routes = ENDPOINTS.map(({ method, path }) => `${method} ${path}`)
+    expect(described.toSorted()).toEqual(routes.toSorted())
+    const wrong = await call('/v1/agents', { method: 'DELETE' })
+    expect(wrong).toMatchObject({ status: 405, json: { code: 'method-not-allowed' } })
+    expect(wrong.headers.get('allow')).toBe('GET')
+    expect(await call('/v1/nothing')).toMatchObject({ status: 404, json: { code: 'unknown-path' } })
+  })
+
+  it('tells of a store that cannot be read as not ready, and of a verb as not now', async () => {
+    const broken = await openPlace({ runs: false })
+    const id = await broken.make()
+    await broken.store.close()
+    expect((await broken.call('/readyz')).status).toBe(503)
+    expect(await broken.call(`/v1/sessions/${id}`)).toMatchObject({ status: 503 })
+    await broken.close()
+  })
+})

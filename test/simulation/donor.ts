@@ -1,0 +1,68 @@
+import { mailNumber, operationId, runnerId, type SessionId } from '../../src/base/ids.ts'
+import type { JsonValue } from '../../src/base/json.ts'
+import { canonicalJson } from '../../src/store/canonical.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { MemoryTables } from '../../src/store/memory/tables.ts'
+import { RENDERER } from '../../src/turn/step.ts'
+import type { World } from './world.ts'
+
+interface Donated {
+  readonly lines: readonly string[]
+  /** What the other store has acknowledged: the key still gives the same place. */
+  readonly acks: ReadonlyMap<string, { sessionId: string; mail: number; body: string }>
+}
+
+/** A session of another store, with a past, something to send and something that waits. */
+export async function donate(
+  id: SessionId,
+  { composition, wide }: World,
+  nextWord: () => string,
+): Promise<Donated> {
+  let salts = 0
+  const random = () => `donor ${id} ${salts++}`
+  const store = openMemoryStore({ tables: new MemoryTables({ clock: () => 0, random }) })
+  const { limits } = composition
+  const operation = operationId(`made-${id}`)
+  await store.createSession({ id, agent: 'main', limits, policy: 'steer', operation })
+  const acks = new Map<string, { sessionId: string; mail: number; body: string }>()
+  const count = wide.between(2, 4)
+  for (let index = 1; index <= count; index++) {
+    const message = { role: 'user', parts: [{ type: 'text', text: nextWord() }] }
+    const body = { message, replyTo: { edge: 'edge', address: 'x' } } as JsonValue
+    const key = `${id}-${index}`
+    const to = { sessionId: id }
+    await store.admit({ to, source: 'ann', key, lane: 'user', body, tokens: 50 })
+    acks.set(`ann ${key}`, { sessionId: id, mail: index, body: canonicalJson(body) })
+  }
+  await live(store, id, nextWord(), wide.hits(0.5) ? 'answered' : 'open')
+  const lines: string[] = []
+  for await (const line of store.exportSession(id)) lines.push(line)
+  return { lines, acks }
+}
+
+async function live(store: Store, id: SessionId, word: string, end: 'answered' | 'open') {
+  const runner = runnerId(`old-${id}`)
+  await store.registerRunner({ id: runner, boot: 'other', process: 1, startedAt: 0, leaseMs: 1 })
+  const held = await store.acquire({ sessionId: id, runner, holder: 'old', fence: 0 })
+  if (held.kind !== 'acquired') throw new Error(`The donor is ${held.kind}.`)
+  const { lease, session } = held
+  const fenced = async (name: string) => {
+    const row = (await store.findSession(id)) ?? session
+    const tail = { number: row.tail, hash: row.tailHash }
+    return { lease, tail, operation: operationId(`${id}-${name}`) }
+  }
+  const none = { repeatable: [], attemptsMax: 3, failureReplies: [] }
+  await store.recover({ ...(await fenced('recover')), ...none })
+  await store.deliver({ ...(await fenced('deliver')), mail: [mailNumber(1)] })
+  if (end === 'open') return
+  const body = { role: 'assistant', parts: [{ type: 'text', text: word }] } as JsonValue
+  const { tail } = await fenced('look')
+  const reply = { edge: 'edge', address: 'x', key: `${id}-1`, body: { text: word } }
+  await store.commitReply({
+    ...(await fenced('reply')),
+    turn: 1,
+    step: { upto: tail.number, renderer: RENDERER, calls: [], body, tokens: 40 },
+    ends: { how: 'answered', replies: [reply] },
+  })
+}

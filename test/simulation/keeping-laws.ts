@@ -1,0 +1,133 @@
+import type { SessionId } from '../../src/base/ids.ts'
+import type { Entry } from '../../src/store/rows.ts'
+import type { Change } from '../../src/store/rules/ruling.ts'
+import type { Observed } from './laws.ts'
+import { handoffOf, type Shadow, wordsOfEntry } from './shadow.ts'
+import type { World } from './world.ts'
+
+/** Laws about what is kept and what is gone: erasure (decision 23) and files (decision 26). */
+export class KeepingLaws {
+  readonly #world: World
+  readonly #shadows: Map<string, Shadow>
+  /** Files by session and hash, with the mail and entries that use each and still say something. */
+  readonly #users = new Map<string, Set<string>>()
+
+  constructor(world: World, shadows: Map<string, Shadow>) {
+    this.#world = world
+    this.#shadows = shadows
+  }
+
+  observe({ verb, request }: Observed, change: Change): void {
+    for (const { sessionId, mail } of change.mail ?? []) {
+      for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
+    }
+    if (change.erase !== undefined) this.#erased(verb, change.erase)
+    if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
+    const touchesFiles = (change.blobUses?.length ?? 0) + (change.blobs?.length ?? 0) > 0
+    if (touchesFiles || change.erase !== undefined) this.#filesKept()
+  }
+
+  #use(sessionId: string, hash: string): Set<string> {
+    const name = `${sessionId} ${hash}`
+    const known = this.#users.get(name) ?? new Set()
+    this.#users.set(name, known)
+    return known
+  }
+
+  /** What was erased is nowhere any more: not in mail, replies or a handoff that tells of it. */
+  #erased(verb: string, { sessionId, entries }: NonNullable<Change['erase']>): void {
+    const shadow = this.#shadows.get(sessionId)
+    if (shadow === undefined) return
+    this.#world.count(`erased by ${verb}`)
+    const gone: string[] = []
+    for (const number of entries) {
+      const each = shadow.entries[number - 1]
+      if (each === undefined) continue
+      if (isSaid(each.entry)) gone.push(...said(each.entry))
+      if (each.entry.kind === 'input') {
+        const { mail, blobs } = each.entry.meta
+        for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
+      }
+      const entry: Entry = { ...each.entry, body: null, salt: null }
+      shadow.entries[number - 1] = { ...each, entry, words: wordsOfEntry(entry) }
+    }
+    // A deletion goes in pieces: what it must leave is judged when it says that it is done.
+    if (verb !== 'eraseEntries') return
+    shadow.erasedAt = shadow.tail
+    const first = Math.min(...entries)
+    const told = shadow.entries.filter(
+      ({ entry, number }) => entry.body !== null && number < shadow.tail && tells(entry, first),
+    )
+    if (told.length > 0) {
+      this.#world.violate('I19', `handoff ${told[0]?.number} still tells of entry ${first}`)
+    }
+    this.#nowhere(sessionId, gone)
+  }
+
+  #nowhere(sessionId: SessionId, words: readonly string[]): void {
+    const { tables } = this.#world
+    const places: readonly (readonly [string, readonly { body: string | null }[]])[] = [
+      ['entry', tables.entries.get(sessionId) ?? []],
+      ['mail', tables.mails.get(sessionId) ?? []],
+      ['reply', [...tables.replies.values()].filter((reply) => reply.sessionId === sessionId)],
+    ]
+    for (const [place, rows] of places) {
+      for (const { body } of rows) {
+        const word = body === null ? undefined : words.find((each) => body.includes(`"${each}"`))
+        if (word !== undefined) this.#world.violate('I19', `erased ${word} is still in a ${place}`)
+      }
+    }
+  }
+
+  /** A session that is gone has left nothing but its tombstone and its hashes. */
+  #emptied(sessionId: SessionId): void {
+    const { tables } = this.#world
+    if (tables.session(sessionId)?.state !== 'gone') return
+    const rows = [
+      ...(tables.entries.get(sessionId) ?? []),
+      ...(tables.mails.get(sessionId) ?? []),
+      ...[...tables.replies.values()].filter((reply) => reply.sessionId === sessionId),
+    ]
+    const left = [...tables.blobs.values(), ...tables.routes.values()].filter(
+      (row) => row.sessionId === sessionId,
+    )
+    if (left.length > 0 || rows.some(({ body }) => body !== null)) {
+      this.#world.violate('I19', `${sessionId} is gone and something of it is left`)
+    }
+    for (const name of this.#users.keys()) {
+      if (name.startsWith(`${sessionId} `)) this.#users.delete(name)
+    }
+  }
+
+  /** A file is there as long as somebody uses it, and no longer than that once it was used. */
+  #filesKept(): void {
+    const { tables } = this.#world
+    const present = new Set([...tables.blobs.values()].map((row) => `${row.sessionId} ${row.hash}`))
+    for (const [name, users] of this.#users) {
+      const shadow = this.#shadows.get(name.split(' ')[0] ?? '')
+      if (shadow?.isDeleted === true) continue
+      if (users.size > 0 && !present.has(name)) {
+        this.#world.violate('I19', `file ${name.slice(0, 24)} is gone and ${users.size} use it`)
+      }
+      if (users.size > 1) this.#world.count('file used twice')
+      if (users.size > 0) continue
+      this.#users.delete(name)
+      if (present.has(name))
+        this.#world.violate('I19', `file ${name.slice(0, 24)} outlived its use`)
+      else this.#world.count('file erased with its last use')
+    }
+  }
+}
+
+function isSaid({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+/** The words themselves, each of which is said once in a run. */
+function said(entry: Entry): readonly string[] {
+  return [...(entry.body ?? '').matchAll(/"(w\d+)"/g)].map(([, word]) => word ?? '')
+}
+
+function tells(entry: Entry, number: number): boolean {
+  return (handoffOf(entry)?.covers ?? 0) >= number
+}

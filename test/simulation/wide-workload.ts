@@ -1,0 +1,233 @@
+import {
+  entryNumber,
+  operationId,
+  runnerId,
+  type SessionId,
+  sessionId,
+} from '../../src/base/ids.ts'
+import type { JsonValue } from '../../src/base/json.ts'
+import { canonicalJson } from '../../src/store/canonical.ts'
+import type { Admit } from '../../src/store/commits.ts'
+import { donate } from './donor.ts'
+import type { Laws } from './laws.ts'
+import { emptyHandoff } from './scripted.ts'
+import type { SimProcess } from './sim-process.ts'
+import type { World } from './world.ts'
+
+/**
+ * What operators do beside the conversation: erase entries, remove what a deleted session leaves,
+ * carry a session over from another store, attach files and sweep those that nobody used. All of it
+ * over the same bad line; whoever asks asks again until there is an answer.
+ */
+export class WideWorkload {
+  readonly #world: World
+  readonly #laws: Laws
+  readonly #client: SimProcess
+  #names = 0
+
+  constructor(world: World, laws: Laws, client: SimProcess) {
+    this.#world = world
+    this.#laws = laws
+    this.#client = client
+  }
+
+  plan(until: number): void {
+    const { wide, timeline } = this.#world
+    const acts = wide.between(4, 14)
+    for (let index = 0; index < acts; index++) {
+      timeline.plan(null, wide.between(200, until), () => this.#act())
+    }
+  }
+
+  #act(): void {
+    const { wide } = this.#world
+    const draw = wide.next()
+    const open = [...this.#world.tables.sessions.values()].filter((row) => row.state === 'open')
+    if (draw >= 0.92) this.#configure()
+    if (open.length === 0) return
+    const { id } = wide.pick(open)
+    if (draw < 0.4) void this.#erase(id)
+    else if (draw < 0.65) this.#attach(id)
+    else if (draw < 0.73) this.#sweep()
+    else if (draw < 0.87) void this.#import()
+    else if (draw < 0.92) this.#delete(id)
+  }
+
+  /** Another system text and other limits, now and then more than there is room for. */
+  #configure(): void {
+    const { wide, composition } = this.#world
+    this.#world.wanted = {
+      limits: { ...composition.limits, inputTokens: wide.pick([600, 500, 400]) },
+      body: { system: this.#laws.nextWord() },
+      tokens: wide.between(10, 180),
+    }
+  }
+
+  #name(what: string): string {
+    return `${what}${++this.#names}`
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#world.timeline.plan(null, ms, resolve))
+  }
+
+  /** Asks until there is an answer, as a person does who looks whether it was done. */
+  async #insist<Outcome>(ask: () => Promise<Outcome>): Promise<Outcome> {
+    for (;;) {
+      try {
+        return await ask()
+      } catch {
+        await this.#pause(this.#world.wide.between(5, 200))
+      }
+    }
+  }
+
+  /** Takes the session as any process would, erases, and gives it back. */
+  async #erase(id: SessionId): Promise<void> {
+    const { tables, composition } = this.#world
+    const runner = runnerId(this.#name('purge'))
+    const { leaseMs } = composition.lease
+    const about = { id: runner, boot: 'desk', process: this.#world.bear(), startedAt: 0, leaseMs }
+    const { store } = this.#client
+    await this.#insist(() => store.registerRunner(about))
+    for (let tries = 0; tries < 12; tries++) {
+      const fence = tables.session(id)?.fence ?? 0
+      const holder = this.#name('h')
+      const held = await store.acquire({ sessionId: id, runner, holder, fence }).catch(() => null)
+      if (held?.kind === 'acquired') {
+        const times = this.#world.wide.between(1, 3)
+        for (let time = 0; time < times; time++) await this.#eraseUnder(held.lease, id)
+        break
+      }
+      await this.#pause(300)
+    }
+    await this.#insist(() => store.retireRunner({ runner }))
+  }
+
+  async #eraseUnder(
+    lease: Parameters<SimProcess['store']['release']>[0]['lease'],
+    id: SessionId,
+  ): Promise<void> {
+    const { wide, tables, composition } = this.#world
+    const session = tables.session(id)
+    const said = (tables.entries.get(id) ?? []).filter(({ kind }) => SAID.includes(kind))
+    if (session === undefined || said.length === 0) return
+    const count = wide.between(1, 3)
+    // What a handoff already tells of, what brought a file, what was erased before: each often.
+    const among = wide.pick([
+      said,
+      said.filter(({ number }) => number <= session.covers),
+      said.filter(({ meta }) => 'blobs' in meta && meta.blobs.length > 0),
+      said.filter(({ body }) => body === null),
+    ])
+    const named = Array.from({ length: count }, () =>
+      wide.pick(among.length > 0 ? among : said),
+    ).map(({ number }) => number)
+    const entries = [...new Set(named)]
+    const operation = operationId(this.#name('erase'))
+    const summary = `${id} ${operation} ${session.covers}`
+    const handoff = emptyHandoff('digest', summary, 0) as unknown as JsonValue
+    const isCovered = Math.min(...entries) <= session.covers
+    if (isCovered) this.#world.count('erased under a handoff')
+    const outcome = await this.#client.store
+      .eraseEntries({
+        lease,
+        tail: { number: session.tail, hash: session.tailHash },
+        operation,
+        entries: entries.map(entryNumber),
+        reason: 'asked',
+        replacement: { body: handoff, tokens: wide.between(40, composition.limits.handoffTokens) },
+      })
+      .catch(() => null)
+    if (outcome?.kind === 'replacement-needed') {
+      this.#world.violate('I19', 'a replacement was given and is still wanted')
+    }
+  }
+
+  #delete(id: SessionId): void {
+    const operation = operationId(this.#name('wipe'))
+    const { store } = this.#client
+    const wipe = async () => {
+      await this.#insist(() => store.deleteSession({ sessionId: id, operation, reason: 'asked' }))
+      const piece = { sessionId: id, limit: this.#world.wide.between(1, 20) }
+      while ((await this.#insist(() => store.eraseSome(piece))).kind === 'erased') {
+        if (this.#world.tables.session(id)?.state === 'gone') break
+        await this.#pause(this.#world.wide.between(1, 50))
+      }
+      this.#world.count('deleted whole')
+    }
+    void wipe()
+  }
+
+  /** One of a few files, so that several messages share one. */
+  #attach(id: SessionId): void {
+    const { wide } = this.#world
+    const word = this.#laws.nextWord()
+    const bytes = new TextEncoder().encode(wide.hits(0.8) ? 'file' : 'other file')
+    const { store } = this.#client
+    const message = { role: 'user', parts: [{ type: 'text', text: word }] }
+    const key = this.#name('file')
+    const send = async (): Promise<void> => {
+      const staged = await this.#insist(() =>
+        store.stageBlob({ sessionId: id, mediaType: 'text/plain', bytes }),
+      )
+      if (staged.kind !== 'staged') return
+      if (wide.hits(0.3)) return
+      await this.#pause(wide.between(1, 400))
+      const request: Admit = {
+        to: { sessionId: id },
+        source: 'ann',
+        key,
+        lane: 'user',
+        body: { message, replyTo: { edge: 'edge', address: 'x' } } as JsonValue,
+        tokens: wide.between(20, 100),
+        blobs: [staged.hash],
+      }
+      const outcome = await this.#insist(() => store.admit(request))
+      this.#world.count(`file ${outcome.kind}`)
+      if (outcome.kind === 'blob-missing') {
+        await send()
+        return
+      }
+      if (outcome.kind !== 'admitted' && outcome.kind !== 'duplicate') return
+      const { sessionId: to, mail } = outcome
+      const body = canonicalJson(request.body)
+      this.#laws.acknowledged(`ann ${key}`, { sessionId: to, mail, body })
+    }
+    void send()
+  }
+
+  #sweep(): void {
+    const before = this.#client.wall() - this.#world.wide.between(0, 500)
+    this.#client.store.dropStaged({ before }).then(
+      ({ count }) => count > 0 && this.#world.count('staged file swept'),
+      () => {},
+    )
+  }
+
+  /** A file of another store; read twice, because nobody knows whether the first time it took. */
+  async #import(): Promise<void> {
+    const { wide } = this.#world
+    const id = sessionId(this.#name('i'))
+    const { lines, acks } = await donate(id, this.#world, () => this.#laws.nextWord())
+    const { store } = this.#client
+    const damaged = lines.map((line) => line.replace('"kind":"input"', '"kind":"inpuT"'))
+    if (wide.hits(0.3)) {
+      const refused = await this.#insist(() => store.importSession(damaged))
+      this.#world.count(`import ${refused.kind}`)
+      if (refused.kind === 'imported') this.#world.violate('I19', 'a damaged file was imported')
+    }
+    const times = wide.between(1, 2)
+    for (let time = 0; time < times; time++) {
+      const outcome = await this.#insist(() => store.importSession(lines))
+      this.#world.count(`import ${outcome.kind}`)
+      if (outcome.kind === 'refused') {
+        this.#world.violate('I19', `a sound file was refused: ${outcome.problem}`)
+        return
+      }
+    }
+    for (const [key, ack] of acks) this.#laws.acknowledged(key, ack)
+  }
+}
+
+const SAID: readonly string[] = ['input', 'assistant', 'result']
