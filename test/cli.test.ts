@@ -419,7 +419,7 @@ describe('the program', () => {
     })
     expect(await runCli(['--help'])).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('compact [options] <file>'),
+      stdout: expect.stringContaining('compact [options] [file]'),
     })
   })
 

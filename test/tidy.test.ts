@@ -65,7 +65,8 @@ const ARCHITECTURE: Architecture = {
       '@modelcontextprotocol/server',
     ],
     runtime: ['yaml', 'zod', 'pino'],
-    tools: ['re2js', 'croner', '@modelcontextprotocol/client'],
+    tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
+    turn: ['zod'],
     store: ['pg'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],
@@ -80,8 +81,11 @@ const ARCHITECTURE: Architecture = {
     'src/compaction/summarize.ts': ['await'],
   },
   outer: ['cli', 'runtime'],
-  // Beside what package.json names: what is started as a thread, by its address.
-  entryPoints: [...entryPointsOf(packageJson), 'src/store/sqlite/thread.ts'],
+  // Beside what package.json names: what is started as a thread or a process, by its address.
+  entryPoints: [
+    ...entryPointsOf(packageJson),
+    ...['src/store/sqlite/thread.ts', 'src/tools/process/guard.ts'],
+  ],
   sourceLinesMax: 400,
 }
 

@@ -45,8 +45,9 @@ export function auditCommand(): Command {
 
 async function runAudit(paths: readonly string[], flags: AuditFlags): Promise<number> {
   // Asked for only here: the other commands must not pay for loading SQLite.
-  const { openWitness } = await import('./audit-store.ts')
-  const store = flags.store === undefined ? null : await openWitness(flags.store)
+  const { openForReading } = await import('../runtime/open-store.ts')
+  const store =
+    flags.store === undefined ? null : await openForReading({ url: flags.store }, process.env)
   const progress = new ProgressLine('Reading the logs')
   try {
     const onProgress = (at: AuditProgress) => progress.update(progressText(at))

@@ -1,25 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { KnownError } from '../base/errors.ts'
-import { auditCommand } from './audit.ts'
-import { backupCommand } from './backup.ts'
-import { chatCommand } from './chat.ts'
-import { compactCommand } from './compact.ts'
-import { completionCommand } from './completion.ts'
-import { configCommand } from './config.ts'
-import { doctorCommand } from './doctor.ts'
 import { EXIT, FailedError } from './exit.ts'
-import { exportCommand } from './export.ts'
-import { importCommand } from './import.ts'
 import { printable } from './printable.ts'
-import { purgeCommand } from './purge.ts'
-import { searchCommand } from './search.ts'
-import { sendCommand } from './send.ts'
-import { serveCommand } from './serve.ts'
-import { serviceCommand } from './service.ts'
-import { sessionsCommand } from './sessions.ts'
-import { showCommand } from './show.ts'
-import { tokensCommand } from './tokens.ts'
+import { buildProgram } from './program.ts'
 
 /** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
 
@@ -35,49 +18,6 @@ try {
   process.exitCode = exitCodeOf(error)
 }
 
-function buildProgram(): Command {
-  const program = new Command('throughline')
-    .description('Keeps the memory of AI agents that run for months.')
-    .version(readVersion(), '-V, --version')
-    .showHelpAfterError('Run it with --help to see what it takes.')
-    .exitOverride()
-  for (const { heading, commands } of groups()) {
-    program.commandsGroup(heading)
-    for (const command of commands) program.addCommand(inheriting(command, program))
-  }
-  // Listed beside the last ones.
-  return program.helpCommand(true)
-}
-
-/** In the order in which a newcomer meets them. */
-function groups() {
-  return [
-    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand()] },
-    {
-      heading: 'Look:',
-      commands: [sessionsCommand(), showCommand(), searchCommand()],
-    },
-    {
-      heading: 'Keep:',
-      commands: [
-        ...[compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
-      ],
-    },
-    { heading: 'Prove:', commands: [auditCommand(), doctorCommand()] },
-    {
-      heading: 'Set up:',
-      commands: [configCommand(), tokensCommand(), serviceCommand(), completionCommand()],
-    },
-  ]
-}
-
-/** Commands below commands inherit as well: none may end the process by itself. */
-function inheriting(command: Command, parent: Command): Command {
-  command.copyInheritedSettings(parent)
-  for (const sub of command.commands) inheriting(sub, command)
-  return command
-}
-
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
     // Commander has already said what is wrong.
@@ -91,9 +31,4 @@ function exitCodeOf(error: unknown): number {
   process.stderr.write(`throughline failed unexpectedly; please report this.\n`)
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   return EXIT.failed
-}
-
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

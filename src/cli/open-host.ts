@@ -16,7 +16,7 @@ import type { Store } from '../store/contract.ts'
 import { loadRequest as configRequest } from './config-options.ts'
 import { UsageError } from './exit.ts'
 import type { PlaceFlags } from './place-options.ts'
-import { stateFolder } from './platform.ts'
+import { programEnvironment, stateFolder } from './platform.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -68,7 +68,7 @@ export async function openHost(
       runtimeTerms(each, {
         standInUrl: model?.url ?? NO_STAND_IN,
         folder: process.cwd(),
-        env: { PATH: process.env['PATH'] ?? '' },
+        env: programEnvironment(),
       })
     const agentsFrom = (each: Config) => termsOf(each).agents
     const runtime = await openRuntime({

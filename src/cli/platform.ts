@@ -59,3 +59,17 @@ export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
   const usual = isWindows ? join(homedir(), 'AppData', 'Local') : join(homedir(), '.local', 'state')
   return join(local || usual, 'throughline')
 }
+
+const PROGRAM_VARIABLES = isWindows
+  ? ['Path', 'PATHEXT', 'SystemRoot', 'ComSpec', 'TEMP', 'TMP', 'USERPROFILE', 'LANG']
+  : ['PATH', 'HOME', 'SHELL', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ']
+
+/** What a program that an agent starts needs to run, and none of our keys. */
+export function programEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  return Object.fromEntries(
+    PROGRAM_VARIABLES.flatMap((name) => {
+      const value = env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}

@@ -29,7 +29,7 @@ describe('decideWaiting', () => {
   })
 
   it('tries at once when somebody was answered on the route since', () => {
-    const answered = decideWaiting(waiting({ failures: 9, answeredAt: 1_000_001 }))
+    const answered = decideWaiting(waiting({ failures: 9, answeredAt: 1_000_001, now: 1_000_500 }))
     expect(answered).toEqual({ kind: 'try', because: 'answered' })
     expect(decideWaiting(waiting({ answeredAt: 999_999 })).kind).toBe('wait')
   })

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt } from '../auxiliary/attempts.ts'
+import { Auxiliary, type AuxiliaryParts } from '../auxiliary/auxiliary.ts'
 import { wordOf } from '../auxiliary/breaker.ts'
 import { costOf } from '../auxiliary/prices.ts'
-import { Tasks, type TasksParts } from '../auxiliary/tasks.ts'
-import { handoffsBy } from '../auxiliary/write-handoff.ts'
 import type { Clock } from '../base/clock.ts'
 import { operationId, type SessionId } from '../base/ids.ts'
 import type { Counters } from '../compaction/counters.ts'
+import type { AssistantMessage } from '../message/message.ts'
 import { Credentials, type Environment } from '../model/credential.ts'
 import { DEADLINES } from '../model/deadlines.ts'
 import type { Model } from '../model/model.ts'
@@ -26,7 +26,7 @@ import {
   modelSteps,
   type StepAgent,
 } from '../turn/model-steps.ts'
-import type { StepRunner, ToolRunner } from '../turn/step.ts'
+import { callsOf, type StepRequest, type StepRunner, type ToolRunner } from '../turn/step.ts'
 import { CALL_MS_MAX, toolRunner } from '../turn/tool-runner.ts'
 import type { AgentDesk } from './agent.ts'
 import { storedAttempts } from './attempts.ts'
@@ -51,9 +51,10 @@ export interface ModelRoomParts {
   readonly onModelBack: () => void
 }
 
-export type AuxiliaryTerms = Pick<TasksParts, 'tasks' | 'allowance' | 'prices'>
+export type AuxiliaryTerms = Pick<AuxiliaryParts, 'tasks' | 'allowance' | 'prices'>
 
 const STEPS_MAX = 50
+const TITLE_TURNS_MAX = 5
 
 export class ModelRoom {
   readonly steps: StepRunner
@@ -62,7 +63,8 @@ export class ModelRoom {
   readonly #parts: ModelRoomParts
   readonly #pool = new Pool()
   readonly #credentials: Credentials
-  readonly #tasks = new WeakMap<AgentDesk, Tasks>()
+  readonly #auxiliaries = new Map<AgentDesk, Auxiliary>()
+  readonly #closing = new AbortController()
   readonly #attempts: ReturnType<typeof storedAttempts>
   readonly #routes = new Map<string, RouteHealth>()
 
@@ -82,7 +84,12 @@ export class ModelRoom {
     this.steps = {
       run: async (request, signal) => {
         const context = await unshelve(store, request.sessionId, request.context)
-        return await steps.run({ ...request, context }, signal)
+        const outcome = await steps.run({ ...request, context }, signal)
+        if (outcome.kind === 'replied' && callsOf(outcome.message).length === 0) {
+          const naming = this.#nameSession(request, outcome.message)
+          naming.catch((error: unknown) => parts.logger.warn({ err: error }, 'no title'))
+        }
+        return outcome
       },
     }
     this.tools = toolRunner({
@@ -96,12 +103,8 @@ export class ModelRoom {
     const writerOf = (agent: string) => {
       const desk = parts.deskOf(agent)
       if (desk === undefined) return handoffWriter(this.#countersFor(agent))
-      const { routes } = desk
-      const ladder = {
-        ...{ tasks: this.tasksOf(desk), routes, clock },
-        ...(parts.auxiliary.tasks !== undefined && { overrides: parts.auxiliary.tasks }),
-      }
-      return handoffsBy(ladder, (summarize) => handoffWriter(countersOf(desk.family), summarize))
+      const counters = countersOf(desk.family)
+      return this.#auxiliaryOf(desk).handoffs((summarize) => handoffWriter(counters, summarize))
     }
     this.writers = {
       model: { write: (request, signal) => writerOf(request.agent).write(request, signal) },
@@ -112,24 +115,38 @@ export class ModelRoom {
     }
   }
 
-  /** Calls beside the conversation: handoffs, titles, notes. */
-  tasksOf(desk: AgentDesk): Tasks {
-    const known = this.#tasks.get(desk)
+  /** Calls beside the conversation: handoffs, titles. */
+  #auxiliaryOf(desk: AgentDesk): Auxiliary {
+    const known = this.#auxiliaries.get(desk)
     if (known !== undefined) return known
     const { clock, logger, auxiliary } = this.#parts
-    const tasks = new Tasks({
+    const made = new Auxiliary({
       ...auxiliary,
       routes: desk.routes,
-      openModel: (route) => this.#open(route),
+      desk: { pool: this.#pool, credentials: this.#credentials, clock },
       attempts: this.#attempts,
-      clock,
       random: Math.random,
       tell: (notice) => {
         if (notice.kind !== 'attempt') logger.warn({ notice }, 'auxiliary task')
       },
     })
-    this.#tasks.set(desk, tasks)
-    return tasks
+    this.#auxiliaries.set(desk, made)
+    return made
+  }
+
+  /** A session gets its name from its first answer on; one that fails is tried with the next. */
+  async #nameSession(request: StepRequest, answer: AssistantMessage): Promise<void> {
+    const { sessionId, agent, context, turn } = request
+    if (turn > TITLE_TURNS_MAX) return
+    const { store, deskOf, logger } = this.#parts
+    const desk = deskOf(agent)
+    const session = await store.findSession(sessionId)
+    if (desk === undefined || session === undefined || session.title !== null) return
+    const { signal } = this.#closing
+    const messages = [...context, answer]
+    const written = await this.#auxiliaryOf(desk).writeTitle(messages, { sessionId, signal })
+    if (written.kind === 'written') await store.setTitle({ sessionId, title: written.value })
+    else logger.debug({ sessionId, outcome: written.kind }, 'no title')
   }
 
   health(): readonly RouteHealth[] {
@@ -137,6 +154,8 @@ export class ModelRoom {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all([...this.#auxiliaries.values()].map((each) => each.close()))
     await this.#pool.close()
   }
 

@@ -63,6 +63,16 @@ function build(list: readonly Entry[], effective = 0, covers = 0) {
 }
 
 describe('buildContext', () => {
+  it('keeps an erased call with its result [I15]', () => {
+    const list = entries(input('do it'), reply('I will', ['c1']), result('c1', 'secret'))
+    const erased = list.map((entry) => (entry.number === 1 ? entry : { ...entry, body: null }))
+    expect(messagesOf(build(erased))).toMatchObject([
+      { role: 'user', parts: [{ text: 'do it' }] },
+      { role: 'assistant', parts: [{ text: '[erased]' }, { type: 'tool-call', id: 'c1' }] },
+      { role: 'tool', parts: [{ callId: 'c1', output: [{ text: '[erased]' }] }] },
+    ])
+  })
+
   it('shows pins first, then the handoff, then everything behind the covered range', () => {
     const handoff = { summary: 'what was', preserved: [], tasks: [], files: [], ledger: [] }
     const list = entries(

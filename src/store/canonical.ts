@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JsonValue } from '../base/json.ts'
 import { InvalidBodyError } from './errors.ts'
 
@@ -13,7 +13,7 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 export function sha256(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 function write(value: JsonValue | undefined, depth: number): string {

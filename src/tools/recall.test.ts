@@ -46,7 +46,7 @@ describe('recall', () => {
 
   it('gives a long entry whole over several calls, each within its bound', async () => {
     const { host, id } = await ada()
-    const text = Array.from({ length: 4_000 }, (_, index) => `line ${index} 😀`).join('\n')
+    const text = Array.from({ length: 4_000 }, (_, index) => '😀'.repeat(index % 9)).join('\n')
     await host.say(id, text)
     await host.pass(1_000)
     const input = (await host.transcript(id)).find(({ kind }) => kind === 'input')
@@ -55,6 +55,7 @@ describe('recall', () => {
     for (let call = 0; call < 20; call++) {
       const [answer = ''] = await host.ask(id, '?', recall({ from: input?.number ?? 0, offset }))
       expect(answer.length).toBeLessThan(RECALL_CHARACTERS_MAX + 200)
+      expect(answer.isWellFormed()).toBe(true)
       const [, ...lines] = answer.split('\n')
       const next =
         /\[\d+ further characters of this entry; go on with from: \d+, offset: (\d+)\.\]$/

@@ -47,7 +47,7 @@ function stage(tools: readonly Tool[], clock = new FakeClock()) {
 describe('a tool call', () => {
   it('hands the input on and stores the whole output with its count', async () => {
     const seen: JsonValue[] = []
-    const { run } = stage([
+    const { run, clock } = stage([
       tool(async ({ input }) => {
         seen.push(input)
         return { outcome: 'ok', output: 'x'.repeat(300_000) }
@@ -57,6 +57,7 @@ describe('a tool call', () => {
     expect(seen).toEqual([{ path: 'a', lines: 2 }])
     expect(outcome.output).toBe('x'.repeat(300_000))
     expect(outcome.tokens).toBeGreaterThan(50_000)
+    expect(clock.timers).toBe(0)
   })
 
   it('of an unknown tool lists those that there are', async () => {
@@ -149,9 +150,7 @@ describe('a tool call', () => {
     const outcome = await run({ input: { path: 'hunter2' } })
     expect(outcome.outcome).toBe('error')
     expect(outcome.output).not.toContain('boom')
-    expect(failures).toEqual([
-      { sessionId: 's-1', tool: 'look', entry: 4, error: thrown },
-    ])
+    expect(failures).toEqual([{ sessionId: 's-1', tool: 'look', entry: 4, error: thrown }])
   })
 
   it('keeps a million characters and says how much more there was', async () => {

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import type { Reads } from '../../src/store/contract.ts'
+import { openPostgres } from '../../src/store/postgres/open.ts'
 import { readPostgres } from '../../src/store/postgres/read.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
@@ -30,6 +34,40 @@ async function wholeAudit(store: Pick<Reads, 'readAudit'>, limit: number) {
     rows.push(...page)
   }
 }
+
+describe('an anchor beside a store on PostgreSQL', () => {
+  it('an older backup that was put back answers reads and refuses commits [I26, fault 24]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-anchor-'))
+    context.onTestFinished(() => rmSync(folder, { recursive: true }))
+    const anchorPath = join(folder, 'anchor')
+    const open = () => openPostgres(url, { schema: bench.schema, anchorPath })
+    const first = await open()
+    const desk = await Desk.open(first)
+    await desk.admit('kept')
+    const { commits } = await first.readStore()
+    await desk.admit('lost')
+    await first.close()
+    const again = await open()
+    await desk.store.close()
+    expect((await again.setTitle({ sessionId: desk.id, title: 'x' })).kind).toBe('done')
+    await again.close()
+
+    await bench.sql('delete from audit where cursor > $1', [commits])
+    await bench.sql(
+      `update store set commits = $1, hash = (select encode(hash, 'hex') from audit where cursor = $1)`,
+      [commits],
+    )
+    const restored = await open()
+    expect((await restored.findSession(desk.id))?.id).toBe(desk.id)
+    await expect(restored.setTitle({ sessionId: desk.id, title: 'y' })).rejects.toMatchObject({
+      code: 'store-damaged',
+      message: expect.stringContaining('anchor'),
+    })
+    await restored.close()
+  })
+})
 
 describe('a store on PostgreSQL opened for looking', () => {
   it('tells what the store tells, linked or not, and writes nothing', async (context) => {

@@ -29,9 +29,9 @@ export interface Setting {
   readonly now: number
 }
 
-type Life = (setting: Setting) => Step[]
+export type Life = (setting: Setting) => Step[]
 
-const HANDOFFS = [
+export const HANDOFFS = [
   '[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. ## Goal',
   '[CONTEXT SUMMARY]: what came before',
 ]
@@ -42,7 +42,7 @@ export function idAt(at: number, chance: Chance, digits: number): string {
 }
 
 /** A conversation in the making: turns move its clock on. */
-class Script {
+export class Script {
   readonly steps: Step[] = []
   readonly setting: Setting
   readonly root: string
@@ -110,7 +110,7 @@ class Script {
       const tail = carry === 0 ? [] : wholeTail(model, parent, carry)
       for (const [index, row] of tail.entries()) {
         const at = keepsTimes ? row.at : now + 0.002 + index * 0.001
-        model.append(child, { ...row, at })
+        model.copy(child, row, at)
       }
       if (follow) model.routes.set(key, child)
     })
@@ -129,7 +129,7 @@ class Script {
         row.compacted = 1
       }
       model.append(id, { role: 'user', content: HANDOFFS[0] ?? '', at: now, isSummary: true })
-      for (const row of tail) model.append(id, { ...row, at: row.at, isSummary: row.isSummary })
+      for (const row of tail) model.copy(id, row)
     })
   }
 }
@@ -146,300 +146,3 @@ const SAYINGS = [
   ...['deploy the service ', 'what is the status ', 'ok ', 'Übersicht bitte 日本 ', ''],
   ...['\0json:[{"type":"text","text":"see picture"}] ', 'I have [CONTEXT] in mind ', 'done '],
 ]
-
-export const HEALTHY: { readonly [name: string]: Life } = {
-  plain(setting) {
-    const script = new Script(setting)
-    script.turns(setting.chance.between(0, 12))
-    return script.steps
-  },
-  chain(setting) {
-    const script = new Script(setting)
-    for (let link = setting.chance.between(1, 4); link > 0; link--) {
-      script.turns(setting.chance.between(1, 5))
-      script.rotate()
-    }
-    script.turns(setting.chance.between(0, 4))
-    return script.steps
-  },
-  inPlace(setting) {
-    const script = new Script(setting)
-    for (let pass = setting.chance.between(1, 3); pass > 0; pass--) {
-      script.turns(setting.chance.between(2, 5))
-      if (setting.hasActive) script.compactInPlace()
-    }
-    script.turns(2)
-    return script.steps
-  },
-  otherChildren(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const parent = script.rotate()
-    script.turns(2)
-    const { chance } = setting
-    for (const kind of ['_branched_from', '_delegate_from', '_reset_from', 'tool'] as const) {
-      const id = idAt(script.now + chance.between(1, 9), chance, 6)
-      const at = script.now
-      const isTool = kind === 'tool'
-      const filled = chance.holds(0.5)
-      script.do((model) => {
-        model.open(id, at, {
-          parentId: parent,
-          source: isTool ? 'tool' : 'telegram',
-          modelConfig: isTool ? null : JSON.stringify({ [kind]: parent }),
-        })
-        if (filled) model.append(id, { role: 'user', content: 'elsewhere', at: at + 1 })
-      })
-    }
-    return script.steps
-  },
-  undone(setting) {
-    const script = new Script(setting)
-    script.turns(4)
-    const { id, now } = script
-    script.do((model) => {
-      const kept = model.live(id).filter((row) => row.role !== 'tool' && row.toolCalls === null)
-      model.replace(id, kept.slice(0, -2), now + 5)
-    })
-    script.now += 10
-    script.turns(1)
-    return script.steps
-  },
-  compressedByHand(setting) {
-    const script = new Script(setting)
-    script.turns(5)
-    script.rotate({ carry: 4 })
-    const { id, now } = script
-    script.do((model) => {
-      const kept = model.live(id).filter((row) => row.role !== 'tool' && row.toolCalls === null)
-      model.replace(id, [...kept, ...kept], now + 2)
-    })
-    script.now += 10
-    script.turns(2)
-    return script.steps
-  },
-  inProgress(setting) {
-    const script = new Script(setting)
-    script.turns(2)
-    script.call([`call_${setting.chance.hex(8)}`])
-    return script.steps
-  },
-  closedOtherwise(setting) {
-    const script = new Script(setting)
-    script.turns(2)
-    const { id, now } = script
-    const reason = setting.chance.pick(['session_reset', 'idle', 'daily', 'branched', 'user_exit'])
-    script.do((model) => model.close(id, now, reason))
-    script.turns(1)
-    return script.steps
-  },
-  modest(setting) {
-    const script = new Script(setting)
-    script.turns(1)
-    script.say('assistant', 'I have no record of that order in the customer database.')
-    script.turns(1)
-    return script.steps
-  },
-  rewound(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const { id } = script
-    script.do((model) => {
-      if (!setting.hasActive) return
-      const live = model.live(id)
-      const turn = live.findLastIndex((row) => row.role === 'user')
-      for (const row of live.slice(turn)) row.active = 0
-    })
-    script.say('user', 'again, differently')
-    return script.steps
-  },
-  recovered(setting) {
-    const { hasCooldown, start } = setting
-    const script = new Script(
-      setting,
-      hasCooldown ? { cooldownUntil: start + 60, fallbackStreak: 1 } : {},
-    )
-    script.now += 120
-    script.turns(2)
-    return script.steps
-  },
-  arrivedMeanwhile(setting) {
-    const script = new Script(setting)
-    script.turns(2)
-    const parent = script.rotate({ carry: 0 })
-    const child = script.id
-    const at = script.now
-    script.do((model) => {
-      const row = { role: 'user', content: 'while you were busy', at }
-      if (setting.keepsTimes) model.append(parent, row)
-      model.append(child, row)
-    })
-    script.turns(1)
-    return script.steps
-  },
-}
-
-export const HARMED: { readonly [name: string]: Life } = {
-  late(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const parent = script.rotate()
-    const child = script.id
-    const count = setting.chance.between(1, 5)
-    const ids: number[] = []
-    for (let index = 0; index < count; index++) {
-      script.now += 20
-      const at = script.now
-      script.do((model) =>
-        ids.push(model.append(parent, { role: 'user', content: `[RESULT] ${index}`, at }).id),
-      )
-    }
-    script.do((_model, expect) =>
-      expect({ kind: 'rows-after-closing', sessionId: parent, rowIds: ids }),
-    )
-    script.turns(1)
-    if (setting.chance.holds(0.5)) {
-      script.say('user', 'what about the result?')
-      script.say('assistant', 'I have no record of a result being delivered.')
-      script.do((_model, expect) => expect({ kind: 'said-no-record', sessionId: child }))
-    }
-    return script.steps
-  },
-  orphan(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const { id, now } = script
-    script.do((model, expect) => {
-      model.close(id, now, 'compression')
-      model.routes.delete(setting.key)
-      expect({ kind: 'orphaned-parent', sessionId: id })
-    })
-    return script.steps
-  },
-  fork(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const parent = script.rotate()
-    script.turns(1)
-    for (let more = setting.chance.between(1, 2); more > 0; more--) {
-      script.now += 3
-      const other = idAt(script.now, setting.chance, 6)
-      const at = script.now
-      script.do((model) => {
-        model.open(other, at, { parentId: parent })
-        model.append(other, { role: 'user', content: HANDOFFS[0] ?? '', at: at + 0.01 })
-      })
-    }
-    script.do((_model, expect) => expect({ kind: 'fork', sessionId: parent }))
-    return script.steps
-  },
-  shell(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const { id: parent, now } = script
-    const shell = idAt(now, setting.chance, 6)
-    script.do((model, expect) => {
-      model.close(parent, now, 'compression')
-      model.open(shell, now + 0.001, { parentId: parent })
-      model.routes.set(setting.key, shell)
-      expect({ kind: 'empty-shell', sessionId: parent })
-    })
-    return script.steps
-  },
-  misrouted(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const parent = script.rotate({ follow: false })
-    script.turns(1)
-    script.do((_model, expect) => expect({ kind: 'route-on-closed-parent', sessionId: parent }))
-    return script.steps
-  },
-  rewritten(setting) {
-    const script = new Script(setting)
-    script.turns(setting.chance.between(3, 20))
-    script.now += 60
-    const { id, now } = script
-    const count = setting.chance.between(5, 15)
-    const handoffAt = setting.chance.between(0, count - 1)
-    script.do((model, expect) => {
-      const rows = Array.from({ length: count }, (_, index) => ({
-        role: index % 2 === 0 ? 'user' : 'assistant',
-        content: index === handoffAt ? (HANDOFFS[0] ?? '') : `kept ${index}`,
-      }))
-      const rowsGone = model.replace(id, rows, now)
-      expect({ kind: 'destructive-rewrite', sessionId: id, rowsGone })
-    })
-    script.turns(setting.chance.between(0, 3))
-    return script.steps
-  },
-  doubled(setting) {
-    const script = new Script(setting)
-    script.turns(3)
-    const { id } = script
-    script.do((model, expect) => {
-      const texts = model.live(id).filter((row) => row.role === 'user')
-      const ids = texts.slice(-2).map((row) => model.append(id, { ...row, at: row.at }).id)
-      expect({ kind: 'doubled-rows', sessionId: id, rowIds: ids })
-    })
-    return script.steps
-  },
-  unpaired(setting) {
-    const script = new Script(setting)
-    script.turns(1)
-    const { id } = script
-    if (setting.chance.holds(0.5))
-      script.say('tool', 'left over', { toolCallId: 'call_nobody_made' })
-    else script.call([`call_${setting.chance.hex(8)}`])
-    script.do((_model, expect) => expect({ kind: 'broken-tool-pair', sessionId: id }))
-    script.turns(1)
-    return script.steps
-  },
-  stuck(setting) {
-    if (!setting.hasCooldown) return HEALTHY['plain']?.(setting) ?? []
-    const more = setting.chance.pick([
-      { cooldownUntil: setting.now + 600 },
-      { fallbackStreak: 2 },
-      { ineffectiveCount: 3 },
-    ])
-    const script = new Script(setting, more)
-    script.turns(2)
-    const { id } = script
-    script.do((_model, expect) => expect({ kind: 'stuck-compaction', sessionId: id }))
-    return script.steps
-  },
-  homeless(setting) {
-    const id = `gone_${setting.chance.hex(6)}`
-    const at = setting.start
-    return [
-      {
-        at,
-        run(model, expect) {
-          model.append(id, { role: 'user', content: 'whose am I', at })
-          expect({ kind: 'homeless-rows', sessionId: id })
-        },
-      },
-    ]
-  },
-  routedNowhere(setting) {
-    const id = `nowhere_${setting.chance.hex(6)}`
-    return [
-      {
-        at: setting.start,
-        run(model, expect) {
-          model.routes.set(setting.key, id)
-          expect({ kind: 'route-nowhere', sessionId: id })
-        },
-      },
-    ]
-  },
-  tornMarker(setting) {
-    const script = new Script(setting)
-    script.turns(2)
-    script.rotate()
-    const { id } = script
-    script.say('user', `${HANDOFFS[0]} Summary generation was unavailable. 40 turns were removed.`)
-    script.do((_model, expect) => expect({ kind: 'torn-summary', sessionId: id }))
-    script.turns(1)
-    return script.steps
-  },
-}

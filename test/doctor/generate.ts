@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type Expected, HARMED, HEALTHY, idAt, type Setting, type Step } from './conversations.ts'
+import { type Expected, idAt, type Setting, type Step } from './conversations.ts'
+import { HARMED } from './harmed.ts'
+import { HEALTHY } from './healthy.ts'
 import { columnsOf, HermesModel, nameOf, type StoreShape, writeStore } from './hermes-model.ts'
 import { LOG_LIVES, type LogExpected, printLine, type ScriptedLine } from './logs.ts'
 import { Chance } from './random.ts'
@@ -9,6 +11,7 @@ import { Chance } from './random.ts'
 /** A Hermes home that a seed decides, and what must be found in it: everything, and nothing else. */
 export interface GeneratedHome {
   readonly path: string
+  readonly model: HermesModel
   readonly now: number
   readonly expected: readonly (Expected | LogExpected)[]
   /** Only one thing deleted rows, so that the number of missing ones is exact. */
@@ -53,7 +56,7 @@ export function generateHome(seed: number, folder: string): GeneratedHome {
   if (!shape.hasRouting) writeRoutes(model, join(folder, 'sessions', 'sessions.json'))
   expected.push(...writeLogs(chance, folder))
   const deleting = chosen.filter(([name]) => DELETING.has(name)).length
-  return { path: folder, now: now * 1_000, expected, isGoneExact: deleting <= 1 }
+  return { path: folder, model, now: now * 1_000, expected, isGoneExact: deleting <= 1 }
 }
 
 const DELETING = new Set(['rewritten', 'undone', 'compressedByHand'])

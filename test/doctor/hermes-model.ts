@@ -28,12 +28,14 @@ export interface ModelRow {
   readonly toolCallId: string | null
   readonly toolCalls: string | null
   readonly isSummary: boolean
+  /** The row that it repeats, where the steps made it as a copy. */
+  readonly copyOf: number | null
   active: number
   compacted: number
 }
 
 export type NewRow = Pick<ModelRow, 'role' | 'content' | 'at'> &
-  Partial<Pick<ModelRow, 'toolCallId' | 'toolCalls' | 'isSummary'>>
+  Partial<Pick<ModelRow, 'toolCallId' | 'toolCalls' | 'isSummary' | 'copyOf'>>
 
 export class HermesModel {
   readonly sessions = new Map<string, ModelSession>()
@@ -60,13 +62,18 @@ export class HermesModel {
   append(sessionId: string, row: NewRow): ModelRow {
     this.#lastId += 1
     const added: ModelRow = {
-      ...{ toolCallId: null, toolCalls: null, isSummary: false, active: 1, compacted: 0 },
+      ...{ toolCallId: null, toolCalls: null, isSummary: false, copyOf: null },
       ...row,
+      ...{ active: 1, compacted: 0 },
       id: this.#lastId,
       sessionId,
     }
     this.rows.push(added)
     return added
+  }
+
+  copy(sessionId: string, row: ModelRow, at = row.at): ModelRow {
+    return this.append(sessionId, { ...row, at, copyOf: row.copyOf ?? row.id })
   }
 
   live(sessionId: string): ModelRow[] {
@@ -79,7 +86,7 @@ export class HermesModel {
     this.rows = this.rows.filter((row) => row.sessionId !== sessionId)
     const deleted = before - this.rows.length
     for (const [index, row] of rows.entries())
-      this.append(sessionId, { ...row, at: at + index * 1e-6 })
+      this.append(sessionId, { ...row, copyOf: null, at: at + index * 1e-6 })
     return deleted
   }
 

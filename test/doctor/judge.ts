@@ -4,6 +4,7 @@ import type { Finding } from '../../src/doctor/hermes/findings/finding.ts'
 import type { Expected } from './conversations.ts'
 import { type GeneratedHome, generateHome } from './generate.ts'
 import type { LogExpected } from './logs.ts'
+import { reconcile } from './reconcile.ts'
 
 /** Examines one generated home; says what was missed, invented or told wrongly. */
 export async function judgeSeed(seed: number, folder: string): Promise<readonly string[]> {
@@ -11,7 +12,8 @@ export async function judgeSeed(seed: number, folder: string): Promise<readonly 
   const { profiles } = await diagnoseHermes(home.path, { now: home.now })
   const [profile] = profiles
   if (profile?.store.kind !== 'read') return [`seed ${seed}: the store was not read`]
-  return judge(home, profile.findings.filter(isFault)).map((problem) => `seed ${seed}: ${problem}`)
+  const problems = [...judge(home, profile.findings.filter(isFault)), ...reconcile(home.model)]
+  return problems.map((problem) => `seed ${seed}: ${problem}`)
 }
 
 function judge(home: GeneratedHome, faults: readonly Finding[]): string[] {

@@ -1,16 +1,9 @@
 import { readdirSync } from 'node:fs'
-import {
-  type EntryNumber,
-  entryNumber,
-  type MailNumber,
-  mailNumber,
-  sessionId,
-} from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
-import type { MailItem } from '../../src/store/queries.ts'
-import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../src/store/rows.ts'
+import type { AuditRow, Entry } from '../../src/store/rows.ts'
 import { type Ack, agentOf, readAcks } from './courier.ts'
 import { type Host, isAtRest, until } from './host.ts'
+import { type Kept, readAudit, readKept } from './kept.ts'
 
 /**
  * The checker stands outside: it knows the files that senders, tools, edges and models wrote, and
@@ -32,13 +25,6 @@ export interface Verdict {
     takeovers: number
     resent: number
   }
-}
-
-interface Kept {
-  readonly session: SessionRow
-  readonly mail: readonly MailItem[]
-  readonly entries: readonly Entry[]
-  readonly replies: readonly ReplyRow[]
 }
 
 /** Waits until all is at rest, ends the agents in order, looks. */
@@ -97,52 +83,23 @@ async function check(host: Host, store: Store): Promise<Verdict> {
 
 async function readAll(host: Host, store: Store, verdict: Verdict): Promise<Map<string, Kept>> {
   const sessions = await store.listSessions({ limit: 1_000 })
-  const found = sessions.map(({ id }) => id as string).sort()
+  const ids = sessions.map(({ id }) => id as string).sort()
   const born = host.sessions.toSorted()
-  if (found.join() !== born.join()) verdict.idsChanged.push(`sessions ${born} became ${found}`)
+  if (ids.join() !== born.join()) verdict.idsChanged.push(`sessions ${born} became ${ids}`)
   const kept = new Map<string, Kept>()
   for (const session of sessions) {
     const { id } = session
     const route = { agent: agentOf(id), channel: 'chat', address: id }
     const leadsTo = (await store.findRoute(route))?.sessionId
     if (leadsTo !== id) verdict.idsChanged.push(`the route of ${id} leads to ${leadsTo}`)
-    const replies = await store.listReplies({ sessionId: id, limit: 1_000 })
+    const found = await readKept(store, session)
+    const { replies } = found
     if (replies.length !== Math.min(1_000, session.replies)) {
       verdict.lost.push(`${id} has ${session.replies} replies, ${replies.length} are there`)
     }
-    const mail = await readMail(store, id)
-    kept.set(id, { session, mail, entries: await readEntries(store, session), replies })
+    kept.set(id, found)
   }
   return kept
-}
-
-async function readMail(store: Store, id: string): Promise<readonly MailItem[]> {
-  const mail: MailItem[] = []
-  for (let after: MailNumber = mailNumber(0); ; ) {
-    const page = await store.listMail({ sessionId: sessionId(id), after, limit: 1_000 })
-    mail.push(...page)
-    const last = page.at(-1)
-    if (last === undefined) return mail
-    after = last.number
-  }
-}
-
-async function readEntries(store: Store, { id, tail }: SessionRow): Promise<readonly Entry[]> {
-  const entries: Entry[] = []
-  for (let from = 1; from <= tail; from += 1_000) {
-    const to: EntryNumber = entryNumber(Math.min(tail, from + 999))
-    entries.push(...(await store.readEntries({ sessionId: id, from: entryNumber(from), to })))
-  }
-  return entries
-}
-
-export async function readAudit(store: Store): Promise<readonly AuditRow[]> {
-  const rows: AuditRow[] = []
-  for (;;) {
-    const page = await store.readAudit({ after: rows.at(-1)?.cursor ?? 0, limit: 1_000 })
-    if (page.length === 0) return rows
-    rows.push(...page)
-  }
 }
 
 /** I1, I2, I4: what was acknowledged is there, once, where it was said to be, in order. */

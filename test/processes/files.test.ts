@@ -15,9 +15,10 @@ import { connectAdmin, newSchema, startPostgres, type TestServer } from '../supp
 import { openPlace, type Place } from './place.ts'
 
 /** Processes that die while files are copied, emptied or changed in their shape. */
-const CHILDREN = join(import.meta.dirname, 'children')
+const KEEPER = join(import.meta.dirname, 'children', 'keeper.ts')
+const MIGRATOR = join(import.meta.dirname, 'children', 'migrator.ts')
+const DIE_MIGRATING = join(import.meta.dirname, 'children', 'die-migrating.ts')
 const COMPILED = join(tmpdir(), 'throughline-compiled')
-const DIE_MIGRATING = pathToFileURL(join(CHILDREN, 'die-migrating.ts')).href
 const id = sessionId('kept')
 const folders: string[] = []
 
@@ -44,7 +45,7 @@ async function using<Value>(place: Place, work: (store: Store) => Promise<Value>
 }
 
 function start(child: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawn(process.execPath, [join(CHILDREN, child), ...args], {
+  return spawn(process.execPath, [child, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
   })
@@ -97,7 +98,7 @@ describe('kill -9 while the files of a store are worked on', () => {
     for (let round = 0; round < 4; round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
-      await killAt(start('keeper.ts', [path, acks, `r${round}`, 'checkpoint']), 3, round)
+      await killAt(start(KEEPER, [path, acks, `r${round}`, 'checkpoint']), 3, round)
     }
     expect(await checkKept(path, files)).toBeGreaterThan(20)
   }, 60_000)
@@ -110,7 +111,7 @@ describe('kill -9 while the files of a store are worked on', () => {
     for (let round = 0; round < 4; round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
-      const child = start('keeper.ts', [path, acks, `r${round}`, 'backup', `${target}-${round}`])
+      const child = start(KEEPER, [path, acks, `r${round}`, 'backup', `${target}-${round}`])
       await killAt(child, 2, 4 + 4 * round)
       const names = readdirSync(dirname(path)).filter((name) => name.startsWith('copy-'))
       halves += names.filter((name) => name.endsWith('.part')).length
@@ -145,8 +146,8 @@ async function migrateThroughDeaths(place: Place, schemaOf: () => Promise<number
     ['whole', 1],
     ['after', 2],
   ] as const) {
-    const env = { DIE_AT: point, NODE_OPTIONS: `--import=${DIE_MIGRATING}` }
-    const child = start('migrator.ts', [JSON.stringify(place)], env)
+    const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
+    const child = start(MIGRATOR, [JSON.stringify(place)], env)
     const [, signal] = await once(child, 'exit')
     expect([point, signal, await schemaOf()]).toEqual([point, 'SIGKILL', schema])
   }

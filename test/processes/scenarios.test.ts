@@ -3,9 +3,10 @@ import { sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { AuditRow } from '../../src/store/rows.ts'
 import { type AgentOptions, leaseFor, PACES } from './agent-options.ts'
-import { findingsOf, judge, readAudit } from './checker.ts'
+import { findingsOf, judge } from './checker.ts'
 import { Courier, readAcks } from './courier.ts'
 import { Host, isAtRest, type Life, until } from './host.ts'
+import { readAudit } from './kept.ts'
 
 /** The scenarios of the report on drifting session ids, each agent a process of its own. */
 /** Processes start slowly on a machine that has other things to do. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
+import { sign } from '../../src/gateway/http/webhook.ts'
 import {
   bearer,
   openPlace,
@@ -120,7 +121,7 @@ describe('a token', () => {
         headers: { ...bearer(token), 'content-type': 'application/json' },
         ...(method === 'POST' && { body: JSON.stringify({ text: 'hello' }) }),
       })
-      return { status: response.status, json: await response.json() }
+      return { status: response.status, json: JSON.parse(await response.text()) }
     }
     expect((await call(`/v1/sessions/${mine}`)).status).toBe(200)
     for (const path of ['', '/transcript', '/context', '/events', '/mailbox', '/search?q=a']) {
@@ -285,6 +286,67 @@ describe('pages of strangers', () => {
       expect([path, answer.slice(9, 12)]).toEqual([path, '404'])
     }
     rmSync(dashboardFolder, { recursive: true })
+  })
+})
+
+describe('a webhook', () => {
+  const hook = {
+    name: 'builds',
+    secrets: ['old secret', 'new secret'],
+    to: { agent: 'main', channel: 'hook', address: 'builds' },
+  }
+  const now = () => Math.floor(Date.now() / 1_000)
+  const deliver = (
+    place: Place,
+    changes: Partial<{
+      id: string
+      at: number
+      secret: string
+      body: string
+      sent: string
+      path: string
+    }> = {},
+  ) => {
+    const { id = 'event-1', at = now(), secret = 'new secret', body = '{"a": 1}' } = changes
+    const { sent = body, path = '/v1/hooks/builds' } = changes
+    const signed = { id, timestamp: `${at}`, bytes: Buffer.from(body) }
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': `${at}`,
+      'webhook-signature': `v1,AAAA v1,${sign(signed, secret).toString('base64')}`,
+    }
+    return place.call(path, { method: 'POST', body: sent, headers })
+  }
+
+  it('is taken under any of its secrets, once per id, as a notification [checklist 7]', async () => {
+    const place = await open({ hooks: [hook], tokens: tokensOf(tokenFor('admin')) })
+    const first = await deliver(place)
+    expect(first).toMatchObject({ status: 202, json: { mail: 1, duplicate: false } })
+    expect((await deliver(place)).json).toMatchObject({ mail: 1, duplicate: true })
+    const second = await deliver(place, { id: 'event-2', secret: 'old secret' })
+    expect(second.json).toMatchObject({ mail: 2, duplicate: false })
+    const mail = await place.store.listMail({ sessionId: first.json.sessionId, limit: 10 })
+    expect(mail.map(({ lane }) => lane)).toEqual(['notification', 'notification'])
+  })
+
+  it('is refused with other bytes, another secret, an old time, or no hook [checklist 7]', async () => {
+    const place = await open({ hooks: [hook, { ...hook, name: 'open', secrets: [] }] })
+    const wrong = [
+      { sent: '{"a":  1}' },
+      { secret: 'guess' },
+      { secret: '' },
+      { at: now() - 301 },
+      { at: now() + 301 },
+      { path: '/v1/hooks/nobody' },
+      { path: '/v1/hooks/open', secret: '' },
+    ]
+    for (const changes of wrong) {
+      expect(await deliver(place, changes)).toMatchObject({
+        status: 401,
+        json: { code: 'bad-signature' },
+      })
+    }
+    expect((await deliver(place, { at: now() - 290 })).status).toBe(202)
   })
 })
 

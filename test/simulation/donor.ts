@@ -35,7 +35,10 @@ export async function donate(
     await store.admit({ to, source: 'ann', key, lane: 'user', body, tokens: 50 })
     acks.set(`ann ${key}`, { sessionId: id, mail: index, body: canonicalJson(body) })
   }
-  await live(store, id, nextWord(), wide.hits(0.5) ? 'answered' : 'open')
+  const word = nextWord()
+  // Where logs are judged none of the other store's is at hand to tell of a turn begun there.
+  const isOpen = wide.hits(0.5) && composition.audit === undefined
+  await live(store, id, word, isOpen ? 'open' : 'answered')
   const lines: string[] = []
   for await (const line of store.exportSession(id)) lines.push(line)
   return { lines, acks }

@@ -5,7 +5,7 @@ import { runSeed } from './run.ts'
 import { missingCounters, runSeeds, type Tally, tallyUp } from './tally.ts'
 
 /** Often enough that a run which is ended loses little, seldom enough that nobody waits for it. */
-const SEEDS_PER_ROUND = 5_000
+const SEEDS_PER_ROUND = 2_000
 
 /**
  * `npm run sim -- --seeds N --from M`: N seeds from M on, over all cores or `--cores K`. With

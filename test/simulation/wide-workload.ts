@@ -6,8 +6,13 @@ import {
   sessionId,
 } from '../../src/base/ids.ts'
 import type { JsonValue } from '../../src/base/json.ts'
+import { NO_AUDIT } from '../../src/events/log.ts'
+import { SessionTrail } from '../../src/events/trail.ts'
+import type { Acquisition } from '../../src/session/actor.ts'
+import { Lookout } from '../../src/session/lookout.ts'
 import { canonicalJson } from '../../src/store/canonical.ts'
 import type { Admit } from '../../src/store/commits.ts'
+import type { Lease } from '../../src/store/contract.ts'
 import { donate } from './donor.ts'
 import type { Laws } from './laws.ts'
 import { emptyHandoff } from './scripted.ts'
@@ -95,8 +100,7 @@ export class WideWorkload {
       const holder = this.#name('h')
       const held = await store.acquire({ sessionId: id, runner, holder, fence }).catch(() => null)
       if (held?.kind === 'acquired') {
-        const times = this.#world.wide.between(1, 3)
-        for (let time = 0; time < times; time++) await this.#eraseUnder(held.lease, id)
+        await this.#eraseWith(held)
         break
       }
       await this.#pause(300)
@@ -104,10 +108,22 @@ export class WideWorkload {
     await this.#insist(() => store.retireRunner({ runner }))
   }
 
-  async #eraseUnder(
-    lease: Parameters<SimProcess['store']['release']>[0]['lease'],
-    id: SessionId,
-  ): Promise<void> {
+  /** Keeps its audit lines like every holder. */
+  async #eraseWith({ lease, abandoned }: Acquisition): Promise<void> {
+    const { composition, wide } = this.#world
+    const lookout = new Lookout(this.#client.store, lease)
+    const trail = new SessionTrail(composition.audit?.() ?? NO_AUDIT, lease, abandoned)
+    const times = wide.between(1, 3)
+    for (let time = 0; time <= times; time++) {
+      const seen = await this.#insist(() => lookout.look())
+      if (seen !== null) trail.looked(seen.picture)
+      if (seen === null || time === times) break
+      await this.#eraseUnder(lease, lease.sessionId)
+    }
+    trail.lost('shutdown')
+  }
+
+  async #eraseUnder(lease: Lease, id: SessionId): Promise<void> {
     const { wide, tables, composition } = this.#world
     const session = tables.session(id)
     const said = (tables.entries.get(id) ?? []).filter(({ kind }) => SAID.includes(kind))

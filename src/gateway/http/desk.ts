@@ -7,7 +7,7 @@ import type { Access, Principal } from './access.ts'
 import { checkHost, checkOrigin } from './addresses.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
-import { openStream, readJsonBody, writeAnswer } from './exchange.ts'
+import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
 import type { Page } from './files.ts'
 import { type HttpLimits, RateLimit, Tally } from './limits.ts'
 import type { Metrics } from './metrics.ts'
@@ -110,7 +110,8 @@ export class Desk {
     checkReach(principal, endpoint, call.params)
     const query = parse(endpoint.query, single(call.query), 'query')
     const key = keyOf(incoming)
-    const sent = await readJsonBody(incoming, limits)
+    const signed = endpoint.isSigned ? await readSigned(incoming, limits) : undefined
+    const sent = endpoint.isSigned ? undefined : await readJsonBody(incoming, limits)
     const body = parseBody(endpoint, sent)
     const signal = this.#signalFor(outgoing)
     const asked: Asked = {
@@ -118,6 +119,7 @@ export class Desk {
       query,
       body,
       principal,
+      signed,
       once: { source: `http:${principal.id}`, key },
       lastEventId: incoming.headers['last-event-id']?.toString(),
       get signal() {

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access.ts'
 import type { ProblemCode } from './problems.ts'
+import type { Hook, Signed } from './webhook.ts'
 
 /**
  * A route as a value: what it takes, what it answers, who may ask, and what it does. The server,
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly isBodyOptional?: true
   readonly isIdempotent?: true
   readonly isStream?: true
+  /** The body is taken as it comes, with its signature, and nothing of it is parsed. */
+  readonly isSigned?: true
   readonly answers: Readonly<Record<number, AnswerForm>>
   readonly problems: readonly ProblemCode[]
   run(asked: Asked, edge: EdgeParts): Promise<Answer>
@@ -45,6 +48,8 @@ export interface Asked<Params = unknown, Query = unknown, Body = unknown> {
   /** From the Idempotency-Key, or drawn at random. */
   readonly once: { readonly source: string; readonly key: string }
   readonly lastEventId: string | undefined
+  /** For signed routes alone. */
+  readonly signed: Signed | undefined
   /** Aborts when the client goes away or the server closes. */
   readonly signal: AbortSignal
 }
@@ -52,6 +57,8 @@ export interface Asked<Params = unknown, Query = unknown, Body = unknown> {
 export interface EdgeParts {
   readonly runtime: Runtime
   readonly waitMsMax: number
+  readonly hooks: readonly Hook[]
+  readonly now: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
   readonly openApi: () => object
 }

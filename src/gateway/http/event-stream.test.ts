@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionId } from '../../base/ids.ts'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
 import { frameEvent } from './event-stream.ts'
-import { readEvents } from './read-events.ts'
+import { type ReadEvent, readEvents } from './read-events.ts'
 
 const sessionId = 's' as SessionId
 const delta = (text: string): RuntimeEvent => ({
@@ -17,7 +17,9 @@ async function read(bytes: Uint8Array, cuts: readonly number[]) {
   async function* chunks() {
     for (const [index, end] of sorted.slice(1).entries()) yield bytes.slice(sorted[index], end)
   }
-  return await Array.fromAsync(readEvents(chunks()))
+  const events: ReadEvent[] = []
+  for await (const event of readEvents(chunks())) events.push(event)
+  return events
 }
 
 describe('readEvents', () => {
@@ -30,6 +32,7 @@ describe('readEvents', () => {
         expect(events.map(({ data }) => (data as { text: string }).text)).toEqual(said)
         expect(events.every(({ id, type }) => id === null && type === 'live')).toBe(true)
       }),
+      { numRuns: 50 },
     )
   })
 

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { parseJson } from './json-body.ts'
 import type { HttpLimits } from './limits.ts'
 import { Problem } from './problems.ts'
+import type { Signed } from './webhook.ts'
 
 /**
  * Bytes in, bytes out. Both ends are Node's own: going through web streams and a web Response cost
@@ -39,6 +40,14 @@ export function openStream(outgoing: ServerResponse, headers: Readonly<Record<st
     'x-accel-buffering': 'no',
   })
   outgoing.flushHeaders()
+}
+
+/** The bytes of a signed request, and what it says about them. */
+export async function readSigned(incoming: IncomingMessage, limits: HttpLimits): Promise<Signed> {
+  const header = (name: string) => incoming.headers[name]?.toString() ?? ''
+  const bytes = await readBytes(incoming, limits.bodyBytesMax)
+  const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')]
+  return { id, timestamp, signature: header('webhook-signature'), bytes }
 }
 
 /** Undefined: there is no body. */
@@ -81,10 +90,12 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
       if (bytes <= bytesMax) chunks.push(chunk)
       else reject(tooLarge())
     })
-    incoming.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
-    )
-    incoming.on('error', () => reject(new Problem('bad-request')))
-    incoming.on('close', () => reject(new Problem('bad-request')))
+    incoming.on('end', () => resolve(Buffer.concat(chunks)))
+    // Every request closes; only before its end does that mean anything. A Problem costs its trace.
+    const cut = () => {
+      if (!incoming.readableEnded) reject(new Problem('bad-request'))
+    }
+    incoming.on('error', cut)
+    incoming.on('close', cut)
   })
 }

@@ -12,6 +12,9 @@ export interface JsonLimits {
   readonly keysMax: number
 }
 
+/** No number that means something is longer; turning digits into one is slow. */
+const NUMBER_LENGTH_MAX = 400
+
 export function parseJson(text: string, limits: JsonLimits): JsonValue {
   const fault = findFault(text, limits)
   if (fault !== undefined) throw new Problem('bad-json', { detail: fault })
@@ -47,6 +50,7 @@ function findFault(text: string, { depthMax, keysMax }: JsonLimits): string | un
     } else if (code === BRACE_END || code === BRACKET_END) open.pop()
     else if (isNumeric(code)) {
       const end = endOfNumber(text, at)
+      if (end - at > NUMBER_LENGTH_MAX) return 'A number is too long.'
       if (!Number.isFinite(Number(text.slice(at, end)))) return 'A number is too large.'
       at = end - 1
     }

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   'bad-json': [400, 'The body is not JSON that is accepted here'],
   invalid: [400, 'The request is not of the form that this route takes'],
   unauthorized: [401, 'A valid token is needed'],
+  'bad-signature': [401, 'The signature is wrong, too old, or of no known hook'],
   forbidden: [403, 'The token does not allow this'],
   'origin-refused': [403, 'Requests from pages of another origin are refused'],
   'unknown-path': [404, 'There is no such route'],

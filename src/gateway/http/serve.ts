@@ -12,6 +12,7 @@ import { type Call, Desk } from './desk.ts'
 import type { Endpoint } from './endpoint.ts'
 import { compactionEndpoints } from './endpoints/compactions.ts'
 import { eventEndpoints } from './endpoints/events.ts'
+import { hookEndpoints } from './endpoints/hooks.ts'
 import { messageEndpoints } from './endpoints/messages.ts'
 import { operatingEndpoints } from './endpoints/operating.ts'
 import { sessionEndpoints } from './endpoints/sessions.ts'
@@ -22,6 +23,7 @@ import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
 import { Problem, type ProblemCode } from './problems.ts'
+import type { Hook } from './webhook.ts'
 
 /**
  * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless it is
@@ -34,6 +36,8 @@ export interface HttpOptions {
   readonly port?: number
   /** The store has these verbs. If it holds a token, every request needs one. */
   readonly tokens?: Tokens
+  /** Programs that may send news, each to its session. */
+  readonly hooks?: readonly Hook[]
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly clock?: Clock
@@ -56,6 +60,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...messageEndpoints,
   ...compactionEndpoints,
   ...eventEndpoints,
+  ...hookEndpoints,
   ...operatingEndpoints,
 ]
 
@@ -88,6 +93,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     edge: {
       runtime,
       waitMsMax: limits.waitMsMax,
+      hooks: options.hooks ?? [],
+      now: () => clock.now(),
       readMetrics: () => metrics.read(),
       openApi: () => document,
     },

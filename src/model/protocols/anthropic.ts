@@ -111,12 +111,14 @@ class AnthropicCollector implements Collector {
     } else if (type === 'citations_delta') {
       this.#open.citations.push(delta['citation'] ?? null)
     } else {
-      // Text, thoughts, signatures, compactions, and whatever comes next: pieces of strings join.
+      // Text, thoughts, signatures, and whatever comes next: pieces of strings join.
       for (const key in delta) {
         if (key === 'type') continue
         const before = block[key]
         const value = delta[key] ?? null
-        const joins = typeof before === 'string' && typeof value === 'string'
+        // A compaction comes in one delta that is its final value: the provider's own client says so.
+        const isFinal = type === 'compaction_delta'
+        const joins = typeof before === 'string' && typeof value === 'string' && !isFinal
         block[key] = joins ? before + value : value
       }
     }

@@ -125,10 +125,7 @@ describe('Anthropic', () => {
       { type: 'thinking_delta', thinking: 'see.' },
       { type: 'signature_delta', signature: 'EvUB+/=' },
     ],
-    compaction: [
-      { type: 'compaction_delta', content: 'So ', encrypted_content: null },
-      { type: 'compaction_delta', content: 'far.', encrypted_content: 'e' },
-    ],
+    compaction: [{ type: 'compaction_delta', content: 'So far.', encrypted_content: 'e' }],
     text: [
       { type: 'text_delta', text: 'Hello ' },
       { type: 'text_delta', text: 'there.' },
@@ -140,7 +137,7 @@ describe('Anthropic', () => {
   }
   const starts: { readonly [type: string]: JsonObject } = {
     thinking: { thinking: '', signature: '' },
-    compaction: { content: '', encrypted_content: null },
+    compaction: { content: 'So far.', encrypted_content: null },
     text: { text: '' },
     tool_use: { input: {} },
   }

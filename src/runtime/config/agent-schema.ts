@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MEMORY_TOKENS_MAX } from '../../tools/memory/memory.ts'
 import { LOOP_RULE } from '../../tools/send-message/loop.ts'
 import { fallbackRoute, mainRoute } from './route-schema.ts'
-import { count, seconds, tokens } from './values.ts'
+import { count, tokens } from './values.ts'
 
 /** An agent: what it is told, which model it thinks with, what it can do. */
 
@@ -12,7 +12,7 @@ function tool<Shape extends z.core.$ZodShape>(
   shape: Shape,
 ) {
   const options = z.strictObject({
-    enabled: z.boolean().default(true).describe('On or off.'),
+    enabled: z.boolean().default(true).describe('On or off; options alone switch it on.'),
     ...shape,
   })
   return z
@@ -65,11 +65,6 @@ const tools = z
           .max(256)
           .default([])
           .describe('The programs it may start; an empty list allows none.'),
-        secondsMax: seconds().default(3_600).describe('A command is ended after this long.'),
-        outputBytesMax: count(1_024, 1_073_741_824)
-          .default(1_048_576)
-          .describe('How much output of a command is kept.'),
-        countMax: count(1, 1_000).default(8).describe('Commands that run at once, per session.'),
       },
     ),
   })

@@ -5,11 +5,11 @@ import { DEADLINES } from '../../model/deadlines.ts'
 import { Routes, routesSchema } from '../../model/routes.ts'
 import { budgetOf } from '../../session/room.ts'
 import { SESSION_SETTINGS } from '../../session/state.ts'
+import { PROCESS_LIMITS } from '../../tools/process/processes.ts'
 import { limitsFor } from '../limits.ts'
 import { type AgentPlan, agentsOf, needsStandIn } from './agents-of.ts'
-import { allowanceOf, pricesOf } from './allowance-of.ts'
+import { allowanceOf, pricesOf, processLimitsOf } from './allowance-of.ts'
 import { configSchema } from './schema.ts'
-import { readStorePlace } from './store-of.ts'
 
 const STAND_IN = { standInUrl: 'http://127.0.0.1:4711' }
 
@@ -35,6 +35,7 @@ describe('agentsOf', () => {
     expect(tasks.title.shielded).toBe(false)
     expect(window).toEqual({ windowTokens: 128_000, laneMailMax: 10_000, sourceMailMax: 5_000 })
     expect(allowanceOf(configSchema.parse({}))).toEqual(ALLOWANCE)
+    expect(processLimitsOf(configSchema.parse({}))).toEqual(PROCESS_LIMITS)
   })
 
   it('gives routes that the model folder takes, tasks that follow the main one included', () => {
@@ -133,19 +134,5 @@ describe('what belongs to the host', () => {
       host: { tokens: 1_000_000, cost: 2_500_000 },
     })
     expect(pricesOf(config)).toEqual({ m: price })
-  })
-
-  it('puts the password of the store into its address at the last moment', async () => {
-    const password = { kind: 'variable', name: 'PW' }
-    const config = configSchema.parse({
-      store: { url: 'postgres://me@host/db?sslmode=require', password },
-    })
-    const place = await readStorePlace(config, { PW: 'a@b:c/d%e' })
-    const { username, password: written, search } = new URL(place)
-    expect([username, decodeURIComponent(written), search]).toEqual([
-      ...['me', 'a@b:c/d%e', '?sslmode=require'],
-    ])
-    await expect(readStorePlace(config, {})).rejects.toThrow(/PW/)
-    expect(await readStorePlace(configSchema.parse({ store: 'a.db' }), {})).toBe('a.db')
   })
 })

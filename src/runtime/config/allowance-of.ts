@@ -1,5 +1,6 @@
 import type { AllowanceLimits, Limit } from '../../auxiliary/allowance.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
+import { PROCESS_LIMITS, type ProcessLimits } from '../../tools/process/processes.ts'
 import type { Config } from './schema.ts'
 
 /** What may be spent, in the units that the auxiliary folder counts in. */
@@ -27,4 +28,10 @@ export function pricesOf({ limits: { prices } }: Config): Prices {
       },
     ]),
   )
+}
+
+/** What programs in the background may take. */
+export function processLimitsOf({ limits: { processes } }: Config): ProcessLimits {
+  const { secondsMax, ...counts } = processes
+  return { ...PROCESS_LIMITS, ...counts, timeMs: secondsMax * 1_000 }
 }

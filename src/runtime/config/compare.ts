@@ -1,3 +1,4 @@
+import { needsStandIn } from './agents-of.ts'
 import { type Path, pathText } from './problem.ts'
 import type { Config } from './schema.ts'
 import { needsRestartAt } from './schema-walk.ts'
@@ -10,11 +11,23 @@ export interface Change {
 
 export function compareConfigs(before: Config, after: Config): Change {
   const changed = differences(before, after, [])
+  const isStandInNew = needsStandIn(after) && !needsStandIn(before)
+  const waits = (path: Path) =>
+    needsRestartAt(path) || (isStandInNew && namesStandIn(valueAt(after, path)))
   const names = (paths: readonly Path[]) => [...new Set(paths.map(pathText))].sort()
   return {
-    applies: names(changed.filter((path) => !needsRestartAt(path))),
-    needsRestart: names(changed.filter(needsRestartAt)),
+    applies: names(changed.filter((path) => !waits(path))),
+    needsRestart: names(changed.filter(waits)),
   }
+}
+
+/** Its server is started with the process, and only where something asks it. */
+function namesStandIn(value: unknown): boolean {
+  return JSON.stringify(value)?.includes('"stand-in"') === true
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (isMap(at) ? at[key] : undefined), value)
 }
 
 function differences(before: unknown, after: unknown, path: Path): readonly Path[] {

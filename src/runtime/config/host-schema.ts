@@ -2,18 +2,19 @@ import { z } from 'zod'
 import { ALLOWANCE } from '../../auxiliary/allowance.ts'
 import type { CredentialSource } from '../../model/credential.ts'
 import { routesSchema } from '../../model/routes.ts'
+import { PROCESS_LIMITS } from '../../tools/process/processes.ts'
 import { count, needsRestart, seconds, tokens } from './values.ts'
 
 /** What belongs to the process and its host: the store, the edges, limits, logs. */
 
 const place = z.string().min(1, { error: 'should be a path or a postgres:// address' })
 
-export interface StorePlace {
+interface StorePlace {
   readonly url: string
   readonly password?: CredentialSource | undefined
 }
 
-export function isPostgres(url: string): boolean {
+function isPostgres(url: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(url)
 }
 
@@ -111,6 +112,23 @@ export const limits = z
       })
       .prefault({})
       .describe('How much may wait.'),
+    processes: z
+      .strictObject({
+        secondsMax: seconds()
+          .default(PROCESS_LIMITS.timeMs / 1_000)
+          .describe('A command is ended after this long.'),
+        outputBytesMax: count(1_024, 1_073_741_824)
+          .default(PROCESS_LIMITS.outputBytesMax)
+          .describe('A command that writes more is ended.'),
+        runningMax: count(1, 10_000)
+          .default(PROCESS_LIMITS.runningMax)
+          .describe('Commands that run at once.'),
+        runningPerSessionMax: count(1, 10_000)
+          .default(PROCESS_LIMITS.runningPerSessionMax)
+          .describe('The same, for one session.'),
+      })
+      .prefault({})
+      .meta({ description: 'What the tool `process` may start.', ...needsRestart }),
     budget: z
       .strictObject({
         windowSeconds: seconds()

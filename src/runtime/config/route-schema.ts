@@ -3,7 +3,7 @@ import { isObject } from '../../base/json.ts'
 import { DEADLINES } from '../../model/deadlines.ts'
 import { PROVIDERS } from '../../model/route.ts'
 import { routesSchema } from '../../model/routes.ts'
-import { seconds, tokens } from './values.ts'
+import { needsRestart, seconds, tokens } from './values.ts'
 
 /**
  * Model routes as the file has them: the fields of src/model, plus two providers that stand for
@@ -103,11 +103,14 @@ export function taskRoute({ shielded }: { shielded: boolean }) {
             .describe('From beginning to end.'),
         })
         .prefault({})
-        .describe('How long this task waits for its model.'),
+        .meta({ description: 'How long this task waits for its model.', ...needsRestart }),
       shielded: z
         .boolean()
         .default(shielded)
-        .describe('A stop or a new message does not interrupt this task.'),
+        .meta({
+          description: 'A stop or a new message does not interrupt this task.',
+          ...needsRestart,
+        }),
     })
     .check(WHOLE_ROUTE)
     .prefault({})

@@ -139,4 +139,15 @@ describe('compareConfigs', () => {
       needsRestart: ['compaction.enabled', 'logging.file', 'store.url'],
     })
   })
+
+  it('waits for a restart with a stand-in that nobody has asked so far', () => {
+    const model = (provider: string) => ({ model: { provider, model: 'm' } })
+    const before = config({ agents: { main: model('anthropic') } })
+    const after = config({ agents: { main: model('stand-in'), second: model('stand-in') } })
+    expect(compareConfigs(before, after)).toEqual({
+      applies: [],
+      needsRestart: ['agents.main.model.provider', 'agents.second'],
+    })
+    expect(compareConfigs(config({}), after).needsRestart).toEqual([])
+  })
 })

@@ -13,14 +13,16 @@ const DELAY_MS = 100
  */
 export class House {
   readonly #connections: Connections
+  readonly #onChained: () => Promise<void> | undefined
   readonly #unindexed = new Set<SessionId>()
   #unchained = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> | undefined
   #closed = false
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, onChained: () => Promise<void> | undefined) {
     this.#connections = connections
+    this.#onChained = onChained
     this.#work = this.#findUnindexed()
   }
 
@@ -54,6 +56,7 @@ export class House {
     try {
       const [chained] = await this.#connections.query(CHAIN)
       this.#unchained = chained?.['more'] === true
+      await this.#onChained()
       for (const id of [...this.#unindexed]) {
         if (this.#closed) return
         if (!(await indexSome(this.#connections, id))) this.#unindexed.delete(id)

@@ -3,6 +3,7 @@ import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contr
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import type { Change } from '../rules/ruling.ts'
+import { PostgresAnchor } from './anchor.ts'
 import { type Committed, commitVerb, type Terms } from './commit.ts'
 import { type ConnectionOptions, Connections, placeOf } from './connections.ts'
 import { translate } from './failure.ts'
@@ -23,6 +24,8 @@ export interface PostgresOptions {
   readonly statementMs?: number
   /** How often other processes' commits are looked for; notifications usually come sooner. */
   readonly pollMs?: number
+  /** A file of this host that remembers how far the store had come: an older backup put back is noticed. */
+  readonly anchorPath?: string
 }
 
 // 13 processes with 6 + 1 connections stay below the 100 that a server allows by default.
@@ -44,6 +47,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const settings = { ...DEFAULTS, ...options, url }
   const place = placeOf(settings)
   const connections = new Connections(settings)
+  let anchor: PostgresAnchor | undefined
   try {
     const loan = await connections.loan()
     try {
@@ -51,16 +55,19 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     } finally {
       loan.end()
     }
+    const { anchorPath } = settings
+    if (anchorPath !== undefined) anchor = await PostgresAnchor.open(connections, anchorPath, place)
   } catch (error) {
     await connections.close()
     throw translate(error, place, settings.busyMs)
   }
-  return storeOver(new PostgresEngine(connections, settings, place))
+  return storeOver(new PostgresEngine(connections, settings, place, anchor))
 }
 
 class PostgresEngine implements Engine {
   readonly #settings: ConnectionOptions & { readonly pollMs: number }
   readonly #place: string
+  readonly #anchor: PostgresAnchor | undefined
   readonly #terms: Terms
   readonly #connections: Connections
   readonly #reads
@@ -75,14 +82,16 @@ class PostgresEngine implements Engine {
     connections: Connections,
     settings: ConnectionOptions & { readonly pollMs: number },
     place: string,
+    anchor: PostgresAnchor | undefined,
   ) {
+    this.#anchor = anchor
     this.#settings = settings
     this.#place = place
     this.#terms = { place, busyMs: settings.busyMs }
     this.#connections = connections
     this.#reads = postgresReads(connections)
     this.#watch = new Watch(connections, settings, () => this.#tell())
-    this.#house = new House(connections)
+    this.#house = new House(connections, () => anchor?.keep())
   }
 
   async commit<Verb extends CommitVerb>(
@@ -90,6 +99,7 @@ class PostgresEngine implements Engine {
     request: RequestOf<Verb>,
   ): Promise<OutcomeOf<Verb>> {
     this.#checkOpen(verb)
+    this.#anchor?.check()
     const committed = await this.#follow(
       this.#turns.take(queueOf(request), () =>
         commitVerb(this.#connections, { verb, request }, this.#terms),
@@ -131,6 +141,7 @@ class PostgresEngine implements Engine {
     await this.#watch.close()
     await this.#house.close()
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
+    await this.#anchor?.close()
     await this.#connections.close()
   }
 

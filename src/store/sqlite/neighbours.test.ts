@@ -30,6 +30,19 @@ async function open(path: string): Promise<Store> {
 }
 
 describe('neighbours', () => {
+  it('a store that is up to date is opened while somebody else holds the write lock', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    const started = performance.now()
+    const store = await open(path)
+    expect(await store.listRunners()).toEqual([])
+    expect(performance.now() - started).toBeLessThan(4_000)
+    other.exec('rollback')
+    other.close()
+  })
+
   it('a reader that never ends lets the WAL grow, keeps nobody waiting, and leaves it small again [fault 66]', async () => {
     const path = newPath()
     const store = await open(path)

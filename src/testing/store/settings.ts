@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { EntryNumber } from '../../base/ids.ts'
 import type { StoreCase } from './case.ts'
 import { Desk, expectKind, LIMITS } from './desk.ts'
 
@@ -74,6 +75,47 @@ export const settings: readonly StoreCase[] = [
       const limits = { ...LIMITS, pinTokens: 50 }
       const request = { ...desk.fenced(), body: {}, tokens: 0, limits }
       expectKind(await store.changeSettings(request), 'limits-refused')
+    },
+  },
+  {
+    name: 'the settings count beside the pins [I33]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const change = async (tokens: number) =>
+        await store.changeSettings({ ...desk.fenced(), body: { system: 'be kind' }, tokens })
+      desk.tail = expectKind(await change(60), 'appended').tail
+      expectKind(await desk.pin('a', 'x', 41), 'no-room')
+      expectKind(await desk.pin('a', 'x', 40), 'appended')
+      expectKind(await change(61), 'limits-refused')
+    },
+  },
+  {
+    name: 'a past context has the limits of its time [I9]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('one', 'first')
+      const born = (await desk.row()).tail
+      const change = async (inputTokens: number) => {
+        const limits = { ...LIMITS, inputTokens }
+        const outcome = await store.changeSettings({
+          ...desk.fenced(),
+          body: {},
+          tokens: 0,
+          limits,
+        })
+        desk.tail = expectKind(outcome, 'appended').tail
+      }
+      await change(30)
+      const second = (await desk.row()).tail
+      await change(20)
+      const inputAt = async (upto?: EntryNumber) => {
+        const query = { sessionId: desk.id, ...(upto !== undefined && { upto }) }
+        return (await store.readContext(query))?.limits.inputTokens
+      }
+      assert.deepEqual(
+        [await inputAt(born), await inputAt(second), await inputAt()],
+        [LIMITS.inputTokens, 30, 20],
+      )
     },
   },
   {

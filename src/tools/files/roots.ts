@@ -1,7 +1,33 @@
 import { realpathSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { KnownError } from '../../base/errors.ts'
 import { openedPath, openToRead } from './opened-path.ts'
+
+export class MissingRootError extends KnownError {
+  override readonly name = 'MissingRootError'
+  readonly code = 'missing-root'
+  readonly retryable = false
+  readonly facts: { readonly root: string }
+
+  constructor(facts: MissingRootError['facts'], cause: unknown) {
+    super(
+      `The files tool may read ${facts.root}, but there is no such folder. Make or remove it.`,
+      {
+        cause,
+      },
+    )
+    this.facts = facts
+  }
+}
+
+function realRoot(root: string): string {
+  try {
+    return realpathSync(root)
+  } catch (error) {
+    throw new MissingRootError({ root }, error)
+  }
+}
 
 /** What may be read: these folders and everything that is really below them. */
 export class Roots {
@@ -9,7 +35,7 @@ export class Roots {
 
   /** Each must exist; a relative path is looked up in the first. */
   constructor(roots: readonly string[]) {
-    this.#roots = roots.map((root) => realpathSync(root))
+    this.#roots = roots.map(realRoot)
   }
 
   get paths(): readonly string[] {

@@ -3,7 +3,7 @@ import { ToolHost } from '../../../test/support/tool-host.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { recallTool } from '../recall.ts'
 import { claimedMissing, tellsOf } from './claims.ts'
-import { memoryTool } from './memory.ts'
+import { memoryTool, refreshMemory } from './memory.ts'
 
 async function ada({ tokensMax = 500 } = {}) {
   const host = new ToolHost(['ada'])
@@ -50,6 +50,31 @@ describe('a note', () => {
     ])
   })
 
+  it('reaches another session of the agent when that is brought up to date, once', async () => {
+    const { host, id } = await ada()
+    const other = await host.open('ada', 's-other')
+    const { store, countTokens } = host
+    const refresh = (key: string) =>
+      refreshMemory({ store, countTokens }, { sessionId: other, agent: 'ada', key })
+    expect(await refresh('k1')).toBeNull()
+    await host.ask(id, '1', [add('Likes tea.', 'drink')])
+    expect(await refresh('k2')).toMatchObject({ kind: 'admitted' })
+    await host.pass(1_000)
+    expect(await host.pins(other)).toEqual(await host.pins(id))
+    expect(await refresh('k3')).toBeNull()
+  })
+
+  it('that is added and removed in one turn leaves nothing', async () => {
+    const { host, id } = await ada()
+    await host.ask(
+      id,
+      '1',
+      [add('Likes tea.', 'drink')],
+      [memory({ action: 'remove', id: 'drink' })],
+    )
+    expect(await host.pins(id)).toEqual([])
+  })
+
   it('that would make the block too large is refused', async () => {
     const { host, id } = await ada({ tokensMax: 60 })
     const answers = await host.ask(id, '1', [add('short', 'a')], [add('word '.repeat(60), 'b')])
@@ -70,6 +95,8 @@ describe('a note', () => {
     const { host, id } = await ada()
     const looked = [{ tool: 'recall', input: { query: 'Lisbon deploy' } }]
     await host.ask(id, 'Hello.', looked, ['I have no record of a deploy to Lisbon.'])
+    // This one finds the first search, and quotes it.
+    await host.ask(id, 'Hello again.', looked)
     const [answer] = await host.ask(id, 'Tell me of the deploy to Lisbon.', [
       add('I have no record of a deploy to Lisbon.', 'gap'),
     ])

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { clip, fold } from '../../base/line.ts'
+import type { AdmitOutcome } from '../../store/commits.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { Entry } from '../../store/rows.ts'
 import type { NoteRow } from '../../store/standing.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
 import { entryLabel, entryText } from '../entry-text.ts'
 import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
-import type { Tool, ToolCall } from '../tool.ts'
+import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { findContrary } from './contrary.ts'
 
 /**
@@ -29,7 +30,7 @@ const input = z.strictObject({
 
 type MemoryStore = Pick<
   Commits & Reads,
-  'admit' | 'putNote' | 'removeNote' | 'listNotes' | 'search' | 'readEntries'
+  'admit' | 'findSession' | 'putNote' | 'removeNote' | 'listNotes' | 'search' | 'readEntries'
 >
 
 export interface MemoryParts extends Counting {
@@ -97,15 +98,17 @@ export function memoryBlock(notes: readonly Omit<NoteRow, 'at'>[]): string | nul
 }
 
 /**
- * Brings a session's block up to date; waits in the mailbox while a turn runs. For sessions of the
- * agent other than the one that made the note, the runtime calls it before their next turn.
+ * Brings a session's block up to date; the change waits in the mailbox while a turn runs. The runtime
+ * calls it for a new session, and for the agent's other sessions before their next turn, each time
+ * under a new key. Null: the session shows the notes as they are.
  */
 export async function refreshMemory(
   { store, countTokens }: Omit<MemoryParts, 'tokensMax'>,
   target: { readonly sessionId: SessionId; readonly agent: string; readonly key: string },
-): Promise<Awaited<ReturnType<typeof admitControl>>> {
+): Promise<AdmitOutcome | null> {
   const { agent, sessionId } = target
   const text = memoryBlock(await store.listNotes({ agent, limit: NOTES_READ }))
+  if ((await readShown(store, sessionId)) === text) return null
   return await admitControl(store, target, {
     control: 'pin',
     body: { name: MEMORY_PIN, text, when: 'between-turns' },
@@ -113,8 +116,26 @@ export async function refreshMemory(
   })
 }
 
-async function show(parts: MemoryParts, call: Omit<ToolCall, 'input'>, done: string) {
-  return answerTo(await refreshMemory(parts, call), done)
+/** The block as it is shown; undefined while something waits that may change it. */
+async function readShown(
+  store: MemoryStore,
+  sessionId: SessionId,
+): Promise<string | null | undefined> {
+  const session = await store.findSession(sessionId)
+  if (session === undefined || session.pending.control > 0) return undefined
+  const pin = session.pins[MEMORY_PIN]
+  if (pin === undefined) return null
+  const [entry] = await store.readEntries({ sessionId, from: pin.entry, to: pin.entry })
+  return entry?.body == null ? undefined : (JSON.parse(entry.body) as string)
+}
+
+async function show(
+  parts: MemoryParts,
+  call: Omit<ToolCall, 'input'>,
+  done: string,
+): Promise<ToolAnswer> {
+  const outcome = await refreshMemory(parts, call)
+  return outcome === null ? ok(done) : answerTo(outcome, done)
 }
 
 function idsOf(notes: readonly NoteRow[]): string {

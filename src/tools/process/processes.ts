@@ -89,7 +89,6 @@ export class Processes {
   constructor(parts: ProcessesParts) {
     this.#parts = parts
     this.#limits = parts.limits ?? PROCESS_LIMITS
-    process.on('exit', this.#endAll)
   }
 
   get limits(): ProcessLimits {
@@ -103,18 +102,19 @@ export class Processes {
     if (compiled.kind === 'refused') {
       return { kind: 'refused', problem: `The pattern ${compiled.pattern}: ${compiled.problem}` }
     }
-    const process = await begin(wanted)
-    if (process.kind === 'failed') {
-      return { kind: 'refused', problem: `${wanted.program} did not start (${process.code}).` }
+    const begun = await begin(wanted)
+    if (begun.kind === 'failed') {
+      return { kind: 'refused', problem: `${wanted.program} did not start (${begun.code}).` }
     }
     const matches = new Matches(compiled.patterns, this.#parts.notices ?? NOTICE_LIMITS)
     const { sessionId, agent } = call
     const limits = { ...this.#limits, timeMs: Math.min(wanted.timeMs, this.#limits.timeMs) }
     const { clock } = this.#parts
-    const child = new Child(process, { clock, limits, matches, onMatch: () => this.#tellSoon(job) })
+    const child = new Child(begun, { clock, limits, matches, onMatch: () => this.#tellSoon(job) })
     const title = clip([wanted.program, ...wanted.args].join(' '), TITLE_MAX)
     const id = idFor('p', call)
     const job: Job = { id, sessionId, agent, title, tellsEnd: wanted.tellsEnd, child, matches }
+    if (this.#jobs.size === 0) process.on('exit', this.#endAll)
     this.#jobs.set(id, job)
     this.#watchdog.add(child.pid)
     this.#own(this.#follow(job))
@@ -176,7 +176,7 @@ export class Processes {
     const dueAt = job.matches.dueAt()
     if (dueAt === null || this.#isClosed || this.#timers.has(job.id)) return
     const { clock } = this.#parts
-    const cancel = clock.after(dueAt - clock.monotonic(), () => {
+    const cancel = clock.after(Math.ceil(dueAt - clock.monotonic()), () => {
       this.#timers.delete(job.id)
       // What is left when a program ends is part of the last word about it.
       if (job.child.end === null) this.#own(this.#tell(job))
@@ -186,7 +186,8 @@ export class Processes {
 
   async #tell(job: Job): Promise<void> {
     const notice = job.matches.next(this.#parts.clock.monotonic())
-    if (notice === null) return
+    // A timer may ring a moment early.
+    if (notice === null) return this.#tellSoon(job)
     if (await this.#admit(job, matchText(job, notice))) return
     job.matches.putBack(notice)
     this.#tellSoon(job)

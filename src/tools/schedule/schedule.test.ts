@@ -14,7 +14,7 @@ async function ada(schedulers = 1) {
   host.start()
   const started = Array.from({ length: schedulers }, () => {
     const onCrash = (error: unknown) => host.crashes.push(error)
-    return new Scheduler({ store, clock, pollMs: 1_000, onFired: () => {}, onCrash })
+    return new Scheduler({ store, clock, pollMs: 10_000, onFired: () => {}, onCrash })
   })
   for (const scheduler of started) scheduler.start()
   const reminders = async () => {
@@ -63,7 +63,7 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(0)
     const { store, clock } = host
     const onCrash = (error: unknown) => host.crashes.push(error)
-    new Scheduler({ store, clock, pollMs: 1_000, onFired: () => {}, onCrash }).start()
+    new Scheduler({ store, clock, pollMs: 10_000, onFired: () => {}, onCrash }).start()
     await host.pass(60_000)
     expect(await reminders()).toBe(1)
     await host.pass(3_600_000)

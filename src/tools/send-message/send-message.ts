@@ -42,13 +42,13 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
     isRepeatable: true,
     run: async (call) => {
       const target = await findTarget(parts, call.input)
-      if (typeof target === 'string') return refuse(target)
+      if (target.kind === 'none') return refuse(target.problem)
       const [receiver, sender] = await Promise.all([
-        parts.store.findSession(target),
+        parts.store.findSession(target.sessionId),
         parts.store.findSession(call.sessionId),
       ])
       if (receiver === undefined || sender === undefined) {
-        return refuse(`There is no session ${target}.`)
+        return refuse(`There is no session ${target.sessionId}.`)
       }
       if (receiver.id === sender.id) return refuse('That is this session itself.')
       return await send(parts, call, { receiver, sender, text: call.input.text })
@@ -56,18 +56,27 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
   })
 }
 
+type Target =
+  | { readonly kind: 'session'; readonly sessionId: SessionId }
+  | { readonly kind: 'none'; readonly problem: string }
+
 async function findTarget(
   { openRoute }: SendMessageParts,
   { session, agent, channel, address }: z.output<typeof input>,
-): Promise<SessionId | string> {
+): Promise<Target> {
   if (session !== undefined) {
-    return isId(session) ? sessionId(session) : `There is no session ${session}.`
+    return isId(session)
+      ? { kind: 'session', sessionId: sessionId(session) }
+      : { kind: 'none', problem: `There is no session ${session}.` }
   }
   if (agent === undefined || channel === undefined || address === undefined) {
-    return 'Say whom: either `session`, or `agent` with `channel` and `address`.'
+    const problem = 'Say whom: either `session`, or `agent` with `channel` and `address`.'
+    return { kind: 'none', problem }
   }
   const found = await openRoute({ agent, channel, address })
-  return found ?? `There is no conversation ${channel} ${address} of an agent ${agent}.`
+  if (found !== undefined) return { kind: 'session', sessionId: found }
+  const problem = `There is no conversation ${channel} ${address} of an agent ${agent}.`
+  return { kind: 'none', problem }
 }
 
 interface Letter {

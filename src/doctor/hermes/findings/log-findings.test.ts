@@ -87,10 +87,10 @@ describe('compactions in the log', () => {
   it('compactions that run at once and count the same are told apart by session', () => {
     const found = judge(
       eventsOf(
-        started('09:00:00', OLD, OLD, 50),
-        started('09:00:01', OTHER, OTHER, 50),
-        done('09:00:20', OLD, OLD, '50->5'),
-        done('09:00:21', OTHER, OTHER, '50->6'),
+        started('09:00:00', null, OLD, 50),
+        started('09:00:01', null, OTHER, 50),
+        done('09:00:20', null, OLD, '50->5'),
+        done('09:00:21', null, OTHER, '50->6'),
       ),
     )
     expect(found).toEqual([])

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { type FoldRow, foldConversation } from './fold.ts'
+
+function row(id: number, said: string, at: number, more: Partial<FoldRow> = {}): FoldRow {
+  return { id, role: 'user', at, state: 'live', isHandoff: false, said, ...more }
+}
+
+const handoff = (id: number, at: number) => row(id, `handoff ${id}`, at, { isHandoff: true })
+
+function told(sessions: Parameters<typeof foldConversation>[0]) {
+  const { entries, copies, rewound, rowsIn } = foldConversation(sessions)
+  expect(entries.length + copies.length + rewound.length).toBe(rowsIn)
+  return {
+    ids: entries.map(({ rowId }) => rowId),
+    copies: copies.map(({ rowId, ofRowId }) => [rowId, ofRowId]),
+    rewound,
+    restored: entries.flatMap((one) =>
+      one.kind === 'message' && one.isRestored ? [one.rowId] : [],
+    ),
+    kept: entries.flatMap((one) => (one.kind === 'compaction' ? [one.keptRowIds] : [])),
+  }
+}
+
+describe('foldConversation', () => {
+  it('takes a carried row once, where its original stands, and says what the compaction kept', () => {
+    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
+    const child = {
+      id: 'b',
+      closedAt: null,
+      rows: [handoff(3, 30), row(4, 'y', 2), row(5, 'z', 40)],
+    }
+    expect(told([parent, child])).toMatchObject({
+      ids: [1, 2, 3, 5],
+      copies: [[4, 2]],
+      kept: [[2]],
+    })
+  })
+
+  it('recognises copies that were given new times by their order behind the handoff', () => {
+    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2), row(3, 'x', 3)] }
+    const rows = [handoff(4, 30), row(5, 'y', 30.1), row(6, 'x', 30.2), row(7, 'y', 90)]
+    const child = { id: 'b', closedAt: null, rows }
+    expect(told([parent, child])).toMatchObject({
+      ids: [1, 2, 3, 4, 7],
+      copies: [
+        [5, 2],
+        [6, 3],
+      ],
+    })
+  })
+
+  it('follows a copy of a copy to the original', () => {
+    const first = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1)] }
+    const second = { id: 'b', closedAt: 60, rows: [handoff(2, 30), row(3, 'x', 30.1)] }
+    const third = { id: 'c', closedAt: null, rows: [handoff(4, 60), row(5, 'x', 60.1)] }
+    expect(told([first, second, third]).copies).toEqual([
+      [3, 1],
+      [5, 1],
+    ])
+  })
+
+  it('does not take for a copy what is said again later', () => {
+    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'ok', 1)] }
+    const child = { id: 'b', closedAt: null, rows: [handoff(2, 30), row(3, 'ok', 60)] }
+    expect(told([parent, child])).toMatchObject({ ids: [1, 2, 3], copies: [] })
+  })
+
+  it('puts rows delivered after the closing back in their place by time, never between a call and its result', () => {
+    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(9, 'late', 50.5)] }
+    const child = {
+      id: 'b',
+      closedAt: null,
+      rows: [
+        handoff(2, 30),
+        row(3, 'call', 50, { role: 'assistant' }),
+        row(4, 'result', 51, { role: 'tool' }),
+        row(5, 'after', 60),
+      ],
+    }
+    expect(told([parent, child])).toMatchObject({ ids: [1, 2, 3, 4, 9, 5], restored: [9] })
+  })
+
+  it('takes an archived original instead of its live copy, and keeps what was taken back apart', () => {
+    const rows = [
+      row(1, 'x', 1, { state: 'archived' }),
+      row(2, 'oops', 2, { state: 'rewound' }),
+      row(3, 'y', 3, { state: 'archived' }),
+      handoff(4, 30),
+      row(5, 'y', 3),
+      row(6, 'z', 40),
+    ]
+    expect(told([{ id: 'a', closedAt: null, rows }])).toMatchObject({
+      ...{ ids: [1, 3, 4, 6], copies: [[5, 3]], rewound: [2], kept: [[3]] },
+    })
+  })
+
+  it('folds a long overlap in one walk', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => row(index, 'a', index))
+    const again = many.map((one) => row(one.id + 100_000, 'a', 30_000))
+    const begunAt = performance.now()
+    const child = { id: 'b', closedAt: null, rows: [handoff(50_000, 30_000), ...again] }
+    expect(told([{ id: 'a', closedAt: 25_000, rows: many }, child]).copies).toHaveLength(20_000)
+    expect(performance.now() - begunAt).toBeLessThan(2_000)
+  })
+})

@@ -1,0 +1,37 @@
+import { z } from '@hono/zod-openapi'
+import { type Endpoint, endpoint } from '../endpoint.ts'
+import { Problem } from '../problems.ts'
+import { name } from '../schemas.ts'
+import { isGenuine } from '../webhook.ts'
+import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
+
+/** What it says is data for the agent, never an order of a person: it goes into the other lane. */
+export const hookEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/v1/hooks/{name}',
+    summary: 'News from another program, signed with the secret of the hook',
+    scope: null,
+    isSigned: true,
+    params: z.strictObject({ name }),
+    answers: { 202: ACCEPTED },
+    problems: [...ADMISSION_PROBLEMS, 'bad-signature'],
+    async run({ params, signed }, { runtime, hooks, now }) {
+      const hook = hooks.find((each) => each.name === params.name)
+      // An unknown hook and a wrong signature look alike.
+      if (hook === undefined || signed === undefined || !isGenuine(signed, hook.secrets, now())) {
+        throw new Problem('bad-signature')
+      }
+      const said = Buffer.from(signed.bytes).toString('utf8')
+      return acceptedOf(
+        await runtime.admit({
+          ...hook.to,
+          source: `hook:${hook.name}`,
+          key: signed.id,
+          lane: 'notification',
+          parts: [{ type: 'text', text: `[webhook ${hook.name}]\n${said}` }],
+        }),
+      )
+    },
+  }),
+]

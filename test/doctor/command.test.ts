@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
+import { generateHome } from './generate.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-command-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function doctor(...words: readonly string[]) {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [main, 'doctor', 'hermes', ...words],
+    { encoding: 'utf8' },
+  )
+  return { status, stdout, stderr }
+}
+
+/** The first home of which the generator says whether it is healthy. */
+function homeThatIs(health: 'healthy' | 'harmed'): string {
+  for (let seed = 1; ; seed++) {
+    const home = generateHome(seed, join(folder, health))
+    if ((home.expected.length === 0) === (health === 'healthy')) return home.path
+  }
+}
+
+describe('throughline doctor hermes', () => {
+  it('ends with 0 for a healthy home and says so', () => {
+    const { status, stdout, stderr } = doctor(homeThatIs('healthy'))
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('No fault was found.')
+  })
+
+  it('ends with 1 where there are faults, and writes the same findings in every form', () => {
+    const home = homeThatIs('harmed')
+    const page = join(folder, 'report.html')
+    const asJson = doctor(home, '--json', '--html', page)
+    expect(asJson.status).toBe(1)
+    const diagnosis = JSON.parse(asJson.stdout) as Diagnosis
+    const titles = diagnosis.profiles.flatMap(({ findings }) => findings.map(({ title }) => title))
+    expect(titles.length).toBeGreaterThan(0)
+    const text = doctor(home).stdout
+    const markdown = doctor(home, '--markdown').stdout
+    const html = readFileSync(page, 'utf8')
+    for (const title of titles) {
+      expect(text).toContain(title)
+      expect(markdown.replaceAll('\\', '')).toContain(title)
+      expect(html.replaceAll('&#39;', "'")).toContain(title)
+    }
+    expect(html).toContain('<svg')
+    expect(html).not.toMatch(/<script|https?:\/\/(?!models\.example)/)
+  })
+
+  it('ends with 2 for a file that cannot be read, for a missing log, and for nothing at all', () => {
+    const path = join(folder, 'state.db')
+    writeFileSync(path, 'not a database')
+    expect(doctor(path)).toMatchObject({
+      status: 2,
+      stdout: expect.stringContaining('not-a-database'),
+    })
+    expect(doctor('--log', join(folder, 'none.log')).status).toBe(2)
+    expect(doctor()).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Name a Hermes home'),
+    })
+  })
+})

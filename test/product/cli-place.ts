@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Finished, type RunOptions, runCli } from '../support/run-cli.ts'
+
+/** A folder with a store of its own, and processes that serve it. */
+export interface CliPlace {
+  readonly folder: string
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>
+  serve(args?: readonly string[]): Promise<Served>
+  close(): Promise<void>
+}
+
+export interface Served {
+  readonly url: string
+  readonly child: ChildProcess
+  stderr(): string
+  /** Resolves with the exit code once it has ended. */
+  readonly ended: Promise<number | null>
+}
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const READY_MS = 30_000
+
+export function cliPlace(): CliPlace {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-product-'))
+  const env = { XDG_STATE_HOME: join(folder, 'state'), HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }
+  const served: Served[] = []
+  return {
+    folder,
+    run: (args, options = {}) =>
+      runCli(args, { cwd: folder, ...options, env: { ...env, ...options.env } }),
+    async serve(args = []) {
+      const started = await startServer(folder, env, args)
+      served.push(started)
+      return started
+    },
+    async close() {
+      for (const { child, ended } of served) {
+        child.kill('SIGKILL')
+        await ended
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function startServer(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Served> {
+  const child = spawn(
+    process.execPath,
+    [program, 'serve', '--port', '0', '--json', '--set', 'logging.level=error', ...args],
+    { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let stdout = ''
+  let stderr = ''
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ready = new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready: ${stderr}`)), READY_MS)
+    void ended.then(() => reject(new Error(`ended: ${stderr}`)))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      if (!stdout.includes('\n')) return
+      clearTimeout(timer)
+      resolve((JSON.parse(stdout) as { url: string }).url)
+    })
+  })
+  return { url: await ready, child, stderr: () => stderr, ended }
+}

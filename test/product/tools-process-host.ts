@@ -1,0 +1,33 @@
+import { systemClock } from '../../src/base/clock.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { Desk } from '../../src/testing/store/desk.ts'
+import { Processes } from '../../src/tools/process/processes.ts'
+
+/** A runtime that starts a program with a child of its own, tells their ids, and waits to be killed. */
+const store = openMemoryStore()
+const { id: sessionId } = await Desk.open(store)
+const processes = new Processes({ store, clock: systemClock, countTokens: () => 1 })
+const script = `
+  const { spawn } = require('node:child_process')
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  console.log('ids ' + process.pid + ' ' + child.pid + ' .')
+  setInterval(() => {}, 1000)
+`
+const call = { sessionId, agent: 'ada', turn: 1, entry: 1, key: 'k' }
+const started = await processes.start(call, {
+  program: process.execPath,
+  args: ['-e', script],
+  folder: import.meta.dirname,
+  env: {},
+  watch: [],
+  timeMs: 30_000,
+  tellsEnd: false,
+})
+if (started.kind === 'refused') throw new Error(started.problem)
+const { output } = started.job.child
+const timer = setInterval(() => {
+  const { text } = output.read(0, 1_000)
+  if (!text.includes(' .')) return
+  clearInterval(timer)
+  process.stdout.write(text)
+}, 20)
