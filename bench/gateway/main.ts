@@ -92,13 +92,15 @@ async function openStreams(url: string): Promise<() => void> {
   return () => stop.abort()
 }
 
-/** Of this process alone: the share of one core, and memory after a collection where it is allowed. */
+/** Of this process alone: the share of one core, and its memory after a collection. */
 async function measureIdle(): Promise<{ readonly share: number; readonly bytes: number }> {
   globalThis.gc?.()
   const before = process.cpuUsage()
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
   const { user, system } = process.cpuUsage(before)
-  return { share: (user + system) / 1_000 / IDLE_MS, bytes: process.memoryUsage().rss }
+  globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return { share: (user + system) / 1_000 / IDLE_MS, bytes: heapUsed + external }
 }
 
 calibrate()
@@ -145,7 +147,7 @@ await withStore(async (store) => {
   console.log(
     `${STREAMS} idle event streams (both ends here, a heartbeat each second): ` +
       `${(during.share * 100).toFixed(1)} % of a core (${(before.share * 100).toFixed(1)} % without), ` +
-      `${perStream.toFixed(0)} kB each`,
+      `${perStream.toFixed(0)} kB of heap each`,
   )
   line('over HTTP, beside them', busy)
   await server.close()

@@ -23,6 +23,11 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`
 }
 
+/** `12,345`. By hand: asking for the locale takes 50 ms the first time. */
 export function grouped(count: number): string {
-  return count.toLocaleString('en-US')
+  const digits = String(count)
+  const first = digits.length % 3 || 3
+  const groups = [digits.slice(0, first)]
+  for (let at = first; at < digits.length; at += 3) groups.push(digits.slice(at, at + 3))
+  return groups.join(',')
 }

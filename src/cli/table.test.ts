@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { drawFill } from './fill.ts'
-import { ago } from './moment.ts'
+import { ago, grouped } from './moment.ts'
 import { noPaint } from './paint.ts'
 import { drawTable } from './table.ts'
 
@@ -43,5 +43,13 @@ describe('ago', () => {
       ...['now', 'now', '1 s ago', '1 min ago', '2 h ago', '3 d ago'],
     ])
     expect(ago(5_000, 0)).toBe('now')
+  })
+})
+
+describe('grouped', () => {
+  it('puts a comma before every third digit from the end', () => {
+    expect([0, 12, 999, 1_000, 12_345, 1_234_567].map(grouped)).toEqual([
+      ...['0', '12', '999', '1,000', '12,345', '1,234,567'],
+    ])
   })
 })

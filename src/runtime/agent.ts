@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { Routes, type RoutesConfig } from '../model/routes.ts'
 import { capabilitiesOf } from '../model/windows.ts'
-import type { WantedSettings } from '../session/state.ts'
+import type { SessionSettings, WantedSettings } from '../session/state.ts'
 import type { BusyPolicy } from '../store/rows.ts'
 import { estimateText, estimateTools } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
@@ -22,6 +22,10 @@ export interface Agent {
   readonly policy?: BusyPolicy
   /** Steps in one turn before the agent is asked to sum up. */
   readonly stepsMax?: number
+  /** When and how its sessions are compacted, where that differs from the runtime's. */
+  readonly settings?: Partial<SessionSettings>
+  /** False: nobody is told when a turn waits for a compaction. */
+  readonly tellsWaits?: boolean
   readonly mailMax?: { readonly lane: number; readonly source: number }
 }
 

@@ -1,8 +1,8 @@
-import { SESSION_SETTINGS, type SessionSettings } from '../session/state.ts'
+import type { SessionSettings } from '../session/state.ts'
 import type { Agent } from './agent.ts'
 import { builtInTools } from './built-in-tools.ts'
 import { type AgentPlan, agentsOf } from './config/agents-of.ts'
-import { allowanceOf, pricesOf } from './config/allowance-of.ts'
+import { allowanceOf, pricesOf, processLimitsOf } from './config/allowance-of.ts'
 import type { Config } from './config/schema.ts'
 import type { RuntimeOptions } from './open-runtime.ts'
 
@@ -16,16 +16,16 @@ export function runtimeTerms(
     /** All that a started program finds in its environment. */
     readonly env: Readonly<Record<string, string>>
   },
-): Pick<RuntimeOptions, 'agents' | 'settings' | 'auxiliary'> {
+): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {
   const plans = agentsOf(config, place)
   return {
     agents: plans.map((plan) => agentFrom(plan, place)),
-    settings: settingsFrom(plans),
     auxiliary: {
       tasks: tasksFrom(plans),
       allowance: allowanceOf(config),
       prices: pricesOf(config),
     },
+    processes: processLimitsOf(config),
   }
 }
 
@@ -39,13 +39,13 @@ function agentFrom(
   return {
     ...{ name, system, pins, routes, policy, stepsMax },
     tools: builtInTools(plan.tools, place),
+    settings: settingsFrom(plan),
+    tellsWaits: plan.compaction.notices,
     ...(mailMax !== undefined && { mailMax }),
   }
 }
 
-/** Compaction is configured once for all agents; sizes that depend on a window come from its limits. */
-function settingsFrom([plan]: readonly AgentPlan[]): SessionSettings {
-  if (plan === undefined) return SESSION_SETTINGS
+function settingsFrom(plan: AgentPlan): SessionSettings {
   const { keepTokens, protectFirst, protectLast, userTokens, ledgerTokens, summaryTokens } =
     plan.compaction.budget
   const sections = {

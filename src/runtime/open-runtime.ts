@@ -12,7 +12,7 @@ import { type Notice, SESSION_SETTINGS, type SessionSettings } from '../session/
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import { estimateMessage, estimateText } from '../tokens/estimate.ts'
-import { Processes } from '../tools/process/processes.ts'
+import { Processes, type ProcessLimits } from '../tools/process/processes.ts'
 import { SCHEDULE_POLL_MS, Scheduler } from '../tools/schedule/scheduler.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
@@ -53,6 +53,8 @@ export interface RuntimeOptions {
   /** Where credentials that are variables come from; usually `process.env`. */
   readonly environment?: Environment
   readonly settings?: Partial<SessionSettings>
+  /** Bounds of programs that agents start. */
+  readonly processes?: ProcessLimits
   /** Terms of the calls beside the conversation: tasks, what may be spent, prices. */
   readonly auxiliary?: AuxiliaryTerms
   /** Where audit lines go; the caller opens and closes it. */
@@ -119,7 +121,10 @@ export class LocalRuntime implements Runtime {
     const onAdmitted = (id: SessionId) => this.#runner?.wake(id)
     const countTokens = (_id: SessionId, text: string) => estimateText(text, 'generic')
     const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
-    this.#processes = new Processes({ store, clock, countTokens, onAdmitted, onCrash })
+    this.#processes = new Processes({
+      ...{ store, clock, countTokens, onAdmitted, onCrash },
+      ...(options.processes !== undefined && { limits: options.processes }),
+    })
     this.#scheduler = new Scheduler({
       ...{ store, clock, pollMs: SCHEDULE_POLL_MS, onFired: onAdmitted, onCrash },
     })
@@ -144,6 +149,10 @@ export class LocalRuntime implements Runtime {
       onModelBack: () => this.#runner?.modelIsBack(),
     })
     const desks = () => this.#desks
+    const settingsFor = (agent: string): SessionSettings => ({
+      ...settings,
+      ...this.#desks.get(agent)?.agent.settings,
+    })
     const tools = seams.tools(this.#room.tools)
     const { model, digest } = this.#room.writers
     const writers = { model: seams.writer(model), digest: seams.writer(digest) }
@@ -156,10 +165,11 @@ export class LocalRuntime implements Runtime {
           writers,
           decisions: seams.decisions,
           settings,
+          settingsFor,
           handoffMsMax: HANDOFF_MS_MAX,
           audit,
           wantedFor: (agent) => this.#desks.get(agent)?.wanted,
-          onNotice: (id, turn, notice) => this.#tellWait(id, turn, notice),
+          onNotice: (id, agent, turn, notice) => this.#tellWait(id, agent, turn, notice),
           get agents() {
             return [...desks().keys()]
           },
@@ -180,7 +190,7 @@ export class LocalRuntime implements Runtime {
     this.#desk = {
       store,
       hub: this.#hub,
-      settings,
+      settingsFor,
       writerFor: () => this.#room.writers.model,
       countMessage: (message) => estimateMessage(message, 'generic'),
       countText: (text) => estimateText(text, 'generic'),
@@ -276,7 +286,7 @@ export class LocalRuntime implements Runtime {
     return await Promise.all(
       rows.map(async (row) => {
         const source = await this.#store.readContext({ sessionId: row.id })
-        const tokens = source === null ? 0 : buildContext(source, row.limits, row.tail).tokens
+        const tokens = source === null ? 0 : buildContext(source, source.limits, row.tail).tokens
         return summaryOf(row, tokens, this.#waits.get(row.id))
       }),
     )
@@ -353,8 +363,10 @@ export class LocalRuntime implements Runtime {
     return { kind: 'unknown-agent', agents: [...this.#desks.keys()] } as const
   }
 
-  #tellWait(id: SessionId, turn: number, notice: Notice): void {
+  #tellWait(id: SessionId, agent: string, turn: number, notice: Notice): void {
     this.#waits.set(id, notice)
+    const isTold = this.#desks.get(agent)?.agent.tellsWaits ?? true
+    if (!isTold && notice === 'waiting-for-compaction') return
     this.#hub.publish(id, { kind: 'notice', turn, code: notice, text: NOTICES[notice] })
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { operationId, type SessionId } from '../base/ids.ts'
+import type { ErasedUpTo } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import type { Purged } from './runtime.ts'
 
@@ -29,9 +30,11 @@ export async function purge(
   const operation = operationId(randomUUID())
   // `gone` when an earlier purge ended halfway: it goes on where that one stopped.
   await store.deleteSession({ sessionId, operation, reason })
+  let after: ErasedUpTo | undefined
   for (;;) {
-    const erased = await store.eraseSome({ sessionId, limit: PIECE })
+    const erased = await store.eraseSome({ sessionId, limit: PIECE, ...(after && { after }) })
     if (erased.kind === 'not-deleted' || !erased.left) break
+    after = erased.upTo
   }
   return { kind: 'purged', entries: session.tail }
 }

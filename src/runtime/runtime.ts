@@ -247,6 +247,8 @@ export interface CompactionView {
   readonly endedAt: number | null
   readonly tokensBefore: number | null
   readonly tokensAfter: number | null
+  /** Who wrote the summary, where a model did. */
+  readonly modelRoute: string | null
   /** The entry that it made, when committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean

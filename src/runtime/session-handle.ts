@@ -35,7 +35,7 @@ import { compactionView, contextView, entryView, findReply, mailView, summaryOf 
 export interface SessionDesk {
   readonly store: Store
   readonly hub: EventHub
-  readonly settings: SessionSettings
+  readonly settingsFor: (agent: string) => SessionSettings
   readonly writerFor: (agent: string) => HandoffWriter
   readonly countMessage: (message: UserMessage) => number
   readonly countText: (text: string) => number
@@ -62,7 +62,7 @@ export class SessionHandle implements Session {
       return session === undefined ? undefined : summaryOf(session, 0, undefined)
     }
     const { session } = source
-    const { tokens } = buildContext(source, session.limits, session.tail)
+    const { tokens } = buildContext(source, source.limits, session.tail)
     return summaryOf(session, tokens, this.#desk.waitOf(this.id))
   }
 
@@ -79,11 +79,13 @@ export class SessionHandle implements Session {
   }
 
   async preview({ focus }: { focus?: string }, signal: AbortSignal): Promise<Preview> {
-    const { store, settings, writerFor } = this.#desk
+    const { store, settingsFor, writerFor } = this.#desk
     const sessionId = this.id
     const session = await store.findSession(sessionId)
     if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
-    const writer = writerFor(session.agent)
+    const { agent } = session
+    const writer = writerFor(agent)
+    const settings = settingsFor(agent)
     return await previewCompaction(
       { store, writer, settings, sessionId, ...(focus !== undefined && { focus }) },
       signal,
@@ -141,15 +143,15 @@ export class SessionHandle implements Session {
   }
 
   async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
-    const { store, settings } = this.#desk
+    const { store, settingsFor } = this.#desk
     const sessionId = this.id
     const upto = at === undefined ? undefined : await this.#uptoOf(at)
     const query = upto === undefined ? { sessionId } : { sessionId, upto }
     const source = await store.readContext(query)
     if (source === null) return undefined
     const { session } = source
-    const context = buildContext(source, session.limits, upto ?? session.tail)
-    return contextView(session, context, settings)
+    const context = buildContext(source, source.limits, upto ?? session.tail)
+    return contextView(session, context, settingsFor(session.agent))
   }
 
   /** A step's record says how far its context went; for any other entry: up to that entry. */

@@ -185,6 +185,7 @@ export function compactionView(row: OperationRow, session: SessionRow): Compacti
     tokensBefore: number('tokensBefore'),
     tokensAfter: number('tokensAfter'),
     entry: entry === null ? null : entryNumber(entry),
+    modelRoute: typeof row.result['modelRoute'] === 'string' ? row.result['modelRoute'] : null,
     isInEffect: row.state === 'committed' && entry === session.effective,
   }
 }

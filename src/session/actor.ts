@@ -12,7 +12,7 @@ import type { OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import { type Context, messagesOf } from './context.ts'
 import type { Decisions } from './decisions.ts'
-import type { HandoffWriter } from './handoff.ts'
+import type { HandoffReply, HandoffWriter } from './handoff.ts'
 import { Lookout } from './lookout.ts'
 import { advance, openState } from './protocol.ts'
 import { measureRevert, readSource, readSourceWithout } from './source.ts'
@@ -45,7 +45,7 @@ export interface SessionParts {
   /** What each agent is configured with; without it sessions keep what they have. */
   readonly wantedFor?: (agent: string) => WantedSettings | undefined
   /** Told when a turn has to wait, once per turn and kind. */
-  readonly onNotice?: (sessionId: SessionId, turn: number, notice: Notice) => void
+  readonly onNotice?: (sessionId: SessionId, agent: string, turn: number, notice: Notice) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }
@@ -183,7 +183,7 @@ export class SessionActor {
         this.#setTimer(effect.at)
         break
       case 'notify':
-        this.#parts.onNotice?.(this.lease.sessionId, effect.turn, effect.notice)
+        this.#notify(effect.turn, effect.notice)
         break
       case 'end':
         this.#end({ kind: effect.how })
@@ -191,6 +191,11 @@ export class SessionActor {
       default:
         effect satisfies never
     }
+  }
+
+  #notify(turn: number, notice: Notice): void {
+    const { agent, id } = this.#session
+    this.#parts.onNotice?.(id, agent, turn, notice)
   }
 
   #setTimer(at: number): void {
@@ -316,7 +321,7 @@ export class SessionActor {
       const writer = operation.by === 'digest' ? writers.digest : writers.model
       const reply = await writer.write(request, controller.signal)
       if (reply.kind === 'failed') failed(reply.reason)
-      else this.#tell(written(operation.id, reply.handoff as unknown as JsonValue, reply.tokens))
+      else this.#tell(written(operation.id, reply))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       // A busy store says nothing about the handoff: an attempt that was none is not counted.
@@ -367,8 +372,15 @@ export class SessionActor {
   }
 }
 
-function written(operation: OperationId, body: JsonValue, tokens: number) {
-  return { kind: 'handoff written', operation, body, tokens } as const
+function written(operation: OperationId, reply: Extract<HandoffReply, { kind: 'written' }>) {
+  const { handoff, tokens, provenance } = reply
+  return {
+    kind: 'handoff written',
+    operation,
+    body: handoff as unknown as JsonValue,
+    tokens,
+    ...(provenance !== undefined && { provenance }),
+  } as const
 }
 
 /** How a commit ends its turn if it does; a recovery that gives one up is known only afterwards. */

@@ -64,7 +64,7 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
     })
   }
   const { by, covers } = operation
-  const { body, tokens } = handoff
+  const { body, tokens, provenance } = handoff
   const problem = decisions.judgeHandoff(picture, { by, covers, tokens })
   if (problem !== null) {
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
@@ -78,6 +78,7 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
       body,
       tokens,
       result: {
+        ...provenance,
         tokensBefore: context.tokens,
         tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
       },

@@ -94,9 +94,6 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
   const isEarly = body['when'] === 'between-turns' && picture.session.turnState === 'running'
   if (isEarly) return null
   if (typeof name !== 'string') return settle(state, [mail.number])
-  // What an agent notes for itself waits in the mailbox: within a turn it is of one mind.
-  const isForLater = body['when'] === 'between-turns'
-  if (isForLater && picture.session.turnState === 'running') return null
   return commitNew(state, (operation) => ({
     verb: 'pin',
     request: {

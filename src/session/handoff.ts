@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts'
 import { assemble } from '../compaction/assemble.ts'
 import { allot } from '../compaction/budget.ts'
 import { check } from '../compaction/check.ts'
@@ -37,7 +38,13 @@ export interface HandoffRequest {
 }
 
 export type HandoffReply =
-  | { readonly kind: 'written'; readonly handoff: Handoff; readonly tokens: number }
+  | {
+      readonly kind: 'written'
+      readonly handoff: Handoff
+      readonly tokens: number
+      /** Which model on which route, with which instructions; kept beside the compaction. */
+      readonly provenance?: JsonObject
+    }
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** Handoffs through the compaction core: by a summary's writer, or without one as a digest. */

@@ -282,13 +282,11 @@ function absorbHandoff(
   const { handoff } = state
   if (handoff.kind !== 'writing' || handoff.operation.id !== event.operation) return state
   const { operation, focus } = handoff
-  return {
-    ...state,
-    handoff:
-      event.kind === 'handoff written'
-        ? { kind: 'written', operation, focus, body: event.body, tokens: event.tokens }
-        : { kind: 'refused', operation, focus, reason: event.reason },
+  if (event.kind === 'handoff failed') {
+    return { ...state, handoff: { kind: 'refused', operation, focus, reason: event.reason } }
   }
+  const { kind: _, at: __, operation: ___, ...written } = event
+  return { ...state, handoff: { kind: 'written', operation, focus, ...written } }
 }
 
 /** Stops at once: whoever holds the session now must find nothing of ours still beginning. */

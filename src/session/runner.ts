@@ -6,6 +6,7 @@ import { OutcomeUnknownError } from '../store/errors.ts'
 import type { AuditKind, RunnerRow, SessionRow } from '../store/rows.ts'
 import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 import type { Sender } from './sender.ts'
+import type { SessionSettings } from './state.ts'
 
 /**
  * One process's hold on its sessions. The lease is one row however many sessions are held: renewing
@@ -22,6 +23,8 @@ import type { Sender } from './sender.ts'
  */
 export interface RunnerParts extends SessionParts {
   readonly agents: readonly string[]
+  /** Settings of one agent's sessions, asked for when one is taken; absent: `settings`. */
+  readonly settingsFor?: (agent: string) => SessionSettings
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
   readonly lease: LeaseTimes
   /** Random text for runner ids and holders: letters and digits. */
@@ -265,7 +268,8 @@ export class Runner {
     // The process may have lost its own row, or begun to close, while the answer was on its way;
     // the end of that row then frees the session.
     if (acquired === null || this.#isClosing || runner !== this.#id) return
-    const actor = new SessionActor(this.#parts, acquired, this.#mayActAs(runner))
+    const settings = this.#parts.settingsFor?.(session.agent) ?? this.#parts.settings
+    const actor = new SessionActor({ ...this.#parts, settings }, acquired, this.#mayActAs(runner))
     this.#actors.set(acquired.lease.sessionId, actor)
     this.#endOf.set(
       actor,

@@ -184,6 +184,8 @@ export type HandoffTrack =
       readonly focus: string | null
       readonly body: JsonValue
       readonly tokens: number
+      /** Who wrote it; stands in the operation's result. */
+      readonly provenance?: JsonObject
     }
   | {
       readonly kind: 'refused'
@@ -265,6 +267,7 @@ export type Event = { readonly at: Instant } & (
       readonly operation: OperationId
       readonly body: JsonValue
       readonly tokens: number
+      readonly provenance?: JsonObject
     }
   | { readonly kind: 'handoff failed'; readonly operation: OperationId; readonly reason: string }
   /** The store could not be read just now, so nobody was asked to write; the operation goes on. */

@@ -94,16 +94,19 @@ function line(entry: Entry, charactersMax: number): string {
 }
 
 const WORD = /[\p{L}\p{N}]+/gu
-const WORDS_READ_MAX = 50_000
+/** The store searches no further into an entry. */
+const SEARCHED_CHARACTERS = 200_000
+const PLAIN = /^[A-Za-z0-9]{2}/
 
 /** The place where the first of the words stands, with what is around it. */
 function around(text: string, words: ReadonlySet<string>): string {
-  let read = 0
+  // A word and its stem begin alike; only where they do is the stem looked for.
+  const starts = new Set([...words].map((word) => word.slice(0, 2)))
   let at = 0
-  for (const match of text.matchAll(WORD)) {
-    if (++read > WORDS_READ_MAX) break
-    if (!wordsOf(match[0].slice(0, 64)).some((word) => words.has(word))) continue
-    at = match.index
+  for (const { 0: word, index } of text.slice(0, SEARCHED_CHARACTERS).matchAll(WORD)) {
+    if (PLAIN.test(word) && !starts.has(word.slice(0, 2).toLowerCase())) continue
+    if (!wordsOf(word.slice(0, 64)).some((found) => words.has(found))) continue
+    at = index
     break
   }
   const from = Math.max(0, at - Math.floor(MATCH_CHARACTERS / 3))

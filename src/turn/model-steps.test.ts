@@ -130,6 +130,36 @@ describe('a step', () => {
     ])
   })
 
+  it('takes back what a step said that failed, and never names two runs of it alike', async () => {
+    const broken: Try = { parts: [text('half')], outcome: { kind: 'refused', refusal: 'content' } }
+    const { steps, told } = stage([
+      broken,
+      { ...broken, outcome: { kind: 'overflow' } },
+      says('ok'),
+    ])
+    for (let run = 0; run < 3; run++) await steps.run(ask(), never())
+    expect(told.map(([{ attempt }, piece]) => [attempt, piece.kind])).toEqual([
+      ...[
+        ['7-1', 'text'],
+        ['7-1', 'void'],
+      ],
+      ...[
+        ['7-3', 'text'],
+        ['7-3', 'void'],
+      ],
+      ['7-5', 'text'],
+    ])
+  })
+
+  it('keeps what was said before an interruption', async () => {
+    const { steps, told } = stage([{ parts: [text('so far')], outcome: reset, waits: true }])
+    const stop = new AbortController()
+    const run = steps.run(ask(), stop.signal)
+    stop.abort()
+    expect(await run).toMatchObject({ kind: 'interrupted' })
+    expect(told.map(([, piece]) => piece.kind)).toEqual(['text'])
+  })
+
   it.each([
     ['nothing', []],
     ['only blanks', [text(' \n ')]],

@@ -74,6 +74,9 @@ export interface CallRecord {
 export function modelSteps(parts: ModelStepParts): StepRunner {
   const calibrations = parts.calibrations ?? new Calibrations()
   const counts = new StepCounts()
+  // Counted for the life of the process: a step that is run again begins no number anew.
+  let attempts = 0
+  const nextAttempt = () => ++attempts
   return {
     async run(request, signal) {
       const agent = parts.agentOf(request.agent)
@@ -82,10 +85,12 @@ export function modelSteps(parts: ModelStepParts): StepRunner {
         return { kind: 'failed', reason, retryable: false }
       }
       const steps = counts.taken(request)
-      const step = new Step(parts, { agent, request, signal, calibrations })
+      const step = new Step(parts, { agent, request, signal, calibrations, nextAttempt })
       const outcome =
         steps < agent.stepsMax ? await step.answer(agent.tools) : await step.sumUp(steps)
       if (outcome.kind === 'replied') counts.note(request, steps)
+      // Of what failed nothing is kept; what was interrupted stays said.
+      else if (outcome.kind !== 'interrupted') step.takeBack()
       return outcome
     },
   }
@@ -96,16 +101,24 @@ interface Asked {
   readonly request: StepRequest
   readonly signal: AbortSignal
   readonly calibrations: Calibrations
+  readonly nextAttempt: () => number
 }
 
 class Step {
   readonly #parts: ModelStepParts
   readonly #asked: Asked
-  #attempts = 1
+  #number: number
+  #hasTold = false
 
   constructor(parts: ModelStepParts, asked: Asked) {
     this.#parts = parts
     this.#asked = asked
+    this.#number = asked.nextAttempt()
+  }
+
+  /** Nothing of what this attempt told came to stay. */
+  takeBack(): void {
+    if (this.#hasTold) this.#void()
   }
 
   async answer(
@@ -203,6 +216,7 @@ class Step {
   #tell(piece: Piece): void {
     const { onPiece } = this.#parts
     if (onPiece === undefined) return
+    this.#hasTold = true
     if (piece.kind === 'text' || piece.kind === 'reasoning') {
       onPiece(this.#attempt, { kind: piece.kind, text: piece.text })
     } else if (piece.kind === 'call') {
@@ -212,12 +226,13 @@ class Step {
 
   #void(): void {
     this.#parts.onPiece?.(this.#attempt, { kind: 'void' })
-    this.#attempts++
+    this.#number = this.#asked.nextAttempt()
+    this.#hasTold = false
   }
 
   get #attempt(): LiveAttempt {
     const { sessionId, turn, upto, fence } = this.#asked.request
-    return { sessionId, turn, step: upto, attempt: `${fence}-${this.#attempts}` }
+    return { sessionId, turn, step: upto, attempt: `${fence}-${this.#number}` }
   }
 
   #record(model: Model, end: Pick<EndPiece, 'outcome' | 'usage'>, startedAt: number): void {

@@ -42,23 +42,25 @@ const odd = fc.oneof(
 )
 const oddJson = fc.oneof(odd, fc.jsonValue({ stringUnit: 'binary' }), fc.double(), fc.integer())
 
-function valueOf(schema: Schema, document: Document, depth = 0): fc.Arbitrary<unknown> {
+function arbitraryOf(schema: Schema, document: Document, depth = 0): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) {
     const known = document.components.schemas[schema.$ref.split('/').at(-1) ?? '']
-    return valueOf(known ?? {}, document, depth)
+    return arbitraryOf(known ?? {}, document, depth)
   }
   const right = ((): fc.Arbitrary<unknown> => {
     if (schema.const !== undefined) return fc.constant(schema.const)
     if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
-    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => valueOf(each, document, depth)))
+    if (schema.anyOf)
+      return fc.oneof(...schema.anyOf.map((each) => arbitraryOf(each, document, depth)))
     if (schema.properties && depth < 4) {
       const fields = Object.entries(schema.properties).map(([name, field]) => [
         name,
-        valueOf(field, document, depth + 1),
+        arbitraryOf(field, document, depth + 1),
       ])
       return fc.record(Object.fromEntries(fields), { requiredKeys: [] })
     }
-    if (schema.items) return fc.array(valueOf(schema.items, document, depth + 1), { maxLength: 3 })
+    if (schema.items)
+      return fc.array(arbitraryOf(schema.items, document, depth + 1), { maxLength: 3 })
     if (schema.type === 'integer') return fc.integer({ min: 0, max: 20 })
     if (schema.type === 'boolean') return fc.boolean()
     return fc.oneof(fc.constantFrom('main', 'hello', 'sfuzz'), fc.string({ minLength: 1 }))
@@ -78,18 +80,18 @@ function requestOf(
   const values = Object.fromEntries(
     places.map(({ name, schema }) => [
       name,
-      name === 'id' ? sessionId : fc.oneof(valueOf(schema, document).map(String), odd),
+      name === 'id' ? sessionId : fc.oneof(arbitraryOf(schema, document).map(String), odd),
     ]),
   )
   const queries = asked.map(({ name, schema }) =>
     fc.oneof(
       fc.constant(''),
-      valueOf(schema, document).map((value) => `${name}=${escaped(String(value))}`),
+      arbitraryOf(schema, document).map((value) => `${name}=${escaped(String(value))}`),
     ),
   )
   const header = fc.string({ unit: 'grapheme-ascii', maxLength: 20 }).map((text) => text.trim())
   const schema = requestBody?.content['application/json'].schema
-  const json = schema === undefined ? fc.constant(undefined) : valueOf(schema, document)
+  const json = schema === undefined ? fc.constant(undefined) : arbitraryOf(schema, document)
   const body = json.map((value) => (value === undefined ? undefined : JSON.stringify(value)))
   return fc.record({
     method: fc.constant(method),

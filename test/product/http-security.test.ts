@@ -330,7 +330,7 @@ describe('a webhook', () => {
   })
 
   it('is refused with other bytes, another secret, an old time, or no hook [checklist 7]', async () => {
-    const place = await open({ hooks: [hook, { ...hook, name: 'open', secrets: [] }] })
+    const place = await open({ hooks: [hook, { ...hook, name: 'open', secrets: [''] }] })
     const wrong = [
       { sent: '{"a":  1}' },
       { secret: 'guess' },

@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type ReadEvent, readEvents } from '../../../test/support/read-events.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
-import { frameEvent } from './event-stream.ts'
-import { type ReadEvent, readEvents } from './read-events.ts'
+import { EventStreams, frameEvent } from './event-stream.ts'
 
 const sessionId = 's' as SessionId
 const delta = (text: string): RuntimeEvent => ({
@@ -43,5 +46,32 @@ describe('readEvents', () => {
     }
     const [event] = await read(Buffer.from(frameEvent(stored)), [])
     expect(event).toMatchObject({ id: '7', type: 'stored', data: { cursor: 7 } })
+  })
+})
+
+describe('EventStreams', () => {
+  it('ends the stream of a client that takes nothing, and stops making events for it', async () => {
+    const streams = new EventStreams({ heartbeatMs: 10_000, stallMs: 100 })
+    let isOver = false
+    async function* endless() {
+      try {
+        for (;;) yield delta('x'.repeat(100_000))
+      } finally {
+        isOver = true
+      }
+    }
+    const server = createServer((_, outgoing) => void streams.send(outgoing, endless()))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    socket.pause()
+    for (let round = 0; round < 500 && !isOver; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect([isOver, streams.size]).toEqual([true, 0])
+    socket.destroy()
+    streams.close()
+    server.close()
   })
 })

@@ -68,6 +68,11 @@ describe('files', () => {
     },
   )
 
+  it('does not tell whether something outside exists', async () => {
+    const { read } = await place()
+    expect(await read('../nothing')).toMatch(/^error: .* is outside of what may be read/)
+  })
+
   it('follows a link that stays inside, and none that leaves', async () => {
     const { folder, root, read } = await place()
     symlinkSync(join(root, 'a.txt'), join(root, 'inside'))

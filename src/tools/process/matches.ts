@@ -18,7 +18,7 @@ export const NOTICE_LIMITS: NoticeLimits = { intervalMs: 10_000, noticesMax: 100
 export const PATTERNS_MAX = 4
 export const PATTERN_CHARACTERS_MAX = 300
 /** Of a longer line this much is looked at: a pattern's cost grows with both. */
-export const LINE_CHARACTERS_MAX = 2_000
+export const LINE_CHARACTERS_MAX = 1_000
 
 export type Patterns =
   | { readonly kind: 'compiled'; readonly patterns: readonly RE2JS[] }

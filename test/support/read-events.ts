@@ -1,5 +1,5 @@
 /**
- * The other end of our event streams, for the terminal and for tests. Reads what frameEvent writes:
+ * The other end of our event streams. Reads what frameEvent writes:
  * one line of data per event; comments and unknown fields are passed over.
  */
 export interface ReadEvent {

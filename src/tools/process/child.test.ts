@@ -1,0 +1,110 @@
+import type { ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { Child } from './child.ts'
+import { compilePatterns, Matches, NOTICE_LIMITS } from './matches.ts'
+import { Output } from './output.ts'
+
+const LIMITS = {
+  ...{ timeMs: 60_000, outputBytesMax: 1e6, keptCharactersMax: 1e6, graceMs: 1_000 },
+}
+// No system gives this number to a process.
+const NOBODY = 2 ** 30
+
+/** What a program writes, without a program. */
+function program(...chunks: readonly string[]): ChildProcess {
+  const stdout = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+  const emitter = Object.assign(new EventEmitter(), { stdout, stderr: null })
+  stdout.once('end', () => emitter.emit('exit', 0, null))
+  return emitter as unknown as ChildProcess
+}
+
+function watch(...patterns: readonly string[]): Matches {
+  const compiled = compilePatterns(patterns)
+  if (compiled.kind === 'refused') throw new Error(compiled.problem)
+  return new Matches(compiled.patterns, NOTICE_LIMITS)
+}
+
+describe('a child', () => {
+  it('lets others have their turn between lines that take long to look at', async () => {
+    let now = 0
+    const clock = { now: () => 0, monotonic: () => (now += 20), after: () => () => {} }
+    const parts = { clock, limits: LIMITS, matches: watch('z'), onMatch: () => {} }
+    let rounds = 0
+    let isOver = false
+    const count = () => {
+      rounds++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    await new Child({ process: program('line\n'.repeat(200)), pid: NOBODY }, parts).ended
+    isOver = true
+    expect(rounds).toBeGreaterThan(190)
+  })
+
+  it('puts characters and lines together that came in pieces', async () => {
+    const matches = watch('^a grüne line$')
+    const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} }
+    const bytes = Buffer.from('a grüne line\nand more')
+    const process = program()
+    const stdout = Readable.from([...bytes].map((byte) => Buffer.from([byte])))
+    stdout.once('end', () => process.emit('exit', 0, null))
+    const whole = Object.assign(process, { stdout })
+    const parts = { clock, limits: LIMITS, matches, onMatch: () => {} }
+    const child = new Child({ process: whole, pid: NOBODY }, parts)
+    expect(await child.ended).toEqual({ kind: 'exited', code: 0, signal: null })
+    expect(matches.untold).toBe(1)
+    expect(child.output.read(0, 100).text).toBe('a grüne line\nand more')
+  })
+})
+
+describe('Output', () => {
+  it('keeps the end of what was written, and counts from its beginning', () => {
+    const output = new Output(100)
+    for (let n = 0; n < 1_000; n++) output.write(`${n % 10}`.repeat(10))
+    expect(output.end).toBe(10_000)
+    expect(output.read(0, 50)).toEqual({
+      text: '0123456789'
+        .split('')
+        .flatMap((digit) => digit.repeat(10))
+        .join('')
+        .slice(0, 50),
+      from: 9_900,
+      next: 9_950,
+    })
+    expect(output.read(9_995, 50)).toEqual({ text: '99999', from: 9_995, next: 10_000 })
+    expect(output.read(20_000, 50)).toEqual({ text: '', from: 10_000, next: 10_000 })
+  })
+
+  it('takes linear time for a line that never ends', () => {
+    const time = (pieces: number) => {
+      const output = new Output(200_000)
+      const since = performance.now()
+      for (let n = 0; n < pieces; n++) output.write('x'.repeat(1_000))
+      return performance.now() - since
+    }
+    time(200)
+    expect(time(10_000)).toBeLessThan(15 * Math.max(5, time(1_000)))
+  })
+})
+
+describe('Matches', () => {
+  it('tells at once, then not more often than allowed, and counts the rest', () => {
+    const compiled = compilePatterns(['error'])
+    if (compiled.kind === 'refused') throw new Error(compiled.problem)
+    const matches = new Matches(compiled.patterns, { intervalMs: 100, noticesMax: 2 })
+    for (const line of ['fine', 'error 1']) matches.take(line)
+    expect(matches.next(0)).toEqual({ pattern: 'error', line: 'error 1', suppressed: 0 })
+    for (const line of ['error 2', 'error 3', 'error 4']) matches.take(line)
+    expect(matches.next(99)).toBeNull()
+    const notice = matches.next(100)
+    expect(notice).toEqual({ pattern: 'error', line: 'error 4', suppressed: 2 })
+    matches.take('error 5')
+    if (notice !== null) matches.putBack(notice)
+    expect(matches.next(200)).toEqual({ pattern: 'error', line: 'error 5', suppressed: 3 })
+    matches.take('error 6')
+    // The last of the notices was used up; the end of the program tells of this one.
+    expect([matches.next(1_000), matches.untold]).toEqual([null, 1])
+  })
+})

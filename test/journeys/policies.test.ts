@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BusyPolicy } from '../../src/store/rows.ts'
+import { Journey } from './journey.ts'
+
+const opened: Journey[] = []
+afterEach(async () => {
+  for (const journey of opened.splice(0)) await journey.close()
+})
+
+/** A model that speaks for about a second, so that something can arrive meanwhile. */
+async function open(policy: BusyPolicy): Promise<Journey> {
+  const journey = await Journey.open({
+    model: {
+      speed: { outputTokensPerSecond: 30 },
+      script: ({ messages }) => {
+        const last = messages.at(-1)
+        const said = last?.role === 'user' ? JSON.stringify(last.parts) : ''
+        if (said.includes('long')) return { text: 'word '.repeat(30) }
+        return { text: 'short' }
+      },
+    },
+    agent: { policy },
+    runtime: { settings: { debounceMs: 200, collectMsMax: 5_000 } },
+  })
+  opened.push(journey)
+  return journey
+}
+
+/** What became of the session, entry by entry: `input 1`, `assistant`, `turn answered`. */
+async function story(journey: Journey, id: string): Promise<readonly string[]> {
+  const { json } = await journey.call(`/v1/sessions/${id}/transcript?from=1&limit=100`)
+  return json.entries.flatMap(({ kind, meta }: { kind: string; meta: Record<string, string> }) =>
+    kind === 'input'
+      ? [`input ${meta['mail']}`]
+      : kind === 'turn'
+        ? [`turn ${meta['ended']}`]
+        : kind === 'assistant'
+          ? [kind]
+          : [],
+  )
+}
+
+/** One message; a second while the first is being answered. */
+async function interjection(policy: BusyPolicy, turns: number) {
+  const journey = await open(policy)
+  const id = await journey.make()
+  const follower = await journey.follow(id)
+  await journey.say(id, 'A long story, please.')
+  await follower.until((event) => event.type === 'live' && event.kind === 'delta')
+  await journey.say(id, 'And now?')
+  let ends = 0
+  await follower.until(
+    (event) => event.type === 'stored' && event.kind === 'turn ended' && ++ends === turns,
+  )
+  return { journey, id, follower, told: await story(journey, id) }
+}
+
+describe('a message that arrives while another is being answered', () => {
+  it('waits for the next turn under `queue`', async () => {
+    const { told } = await interjection('queue', 2)
+    expect(told).toEqual([
+      ...['input 1', 'assistant', 'turn answered'],
+      ...['input 2', 'assistant', 'turn answered'],
+    ])
+  })
+
+  it('is answered behind the running step under `steer`, which is not cut short', async () => {
+    const { journey, id, told } = await interjection('steer', 2)
+    expect(told.filter((line) => line.startsWith('turn'))).toEqual([
+      'turn answered',
+      'turn answered',
+    ])
+    const { json } = await journey.call(`/v1/sessions/${id}/transcript?from=1&limit=100`)
+    const [first] = json.entries.filter(({ kind }: { kind: string }) => kind === 'assistant')
+    expect(first.message.parts[0].text.trim().split(' ')).toHaveLength(30)
+  })
+
+  it('cuts the step short under `interrupt`, what was said is kept, and is answered', async () => {
+    const { journey, id, told } = await interjection('interrupt', 2)
+    expect(told).toEqual([
+      ...['input 1', 'assistant', 'turn stopped'],
+      ...['input 2', 'assistant', 'turn answered'],
+    ])
+    const { json } = await journey.call(`/v1/sessions/${id}/transcript?from=1&limit=100`)
+    const [first] = json.entries.filter(({ kind }: { kind: string }) => kind === 'assistant')
+    expect(first.message.parts[0].text).toMatch(/^word/)
+    expect(first.message.parts[0].text.trim().split(' ').length).toBeLessThan(30)
+  })
+
+  it('is delivered together with those around it under `collect`', async () => {
+    const journey = await open('collect')
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    for (const text of ['One.', 'Two.', 'Three.']) await journey.say(id, text)
+    await follower.until((event) => event.type === 'stored' && event.kind === 'turn ended')
+    expect(await story(journey, id)).toEqual([
+      ...['input 1', 'input 2', 'input 3', 'assistant', 'turn answered'],
+    ])
+  })
+})
+
+describe('a stop', () => {
+  it('ends the running turn at once, keeps what was said, and the next message is answered', async () => {
+    const journey = await open('steer')
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    await journey.say(id, 'A long story, please.')
+    await follower.until((event) => event.type === 'live' && event.kind === 'delta')
+    const stoppedAt = performance.now()
+    await journey.call(`/v1/sessions/${id}/stop`, {}, 'stop-1')
+    const end = await follower.until((e) => e.type === 'stored' && e.kind === 'turn ended')
+    expect(end).toMatchObject({ facts: { ended: 'stopped' } })
+    // The rest of the story would have taken a second.
+    expect(end.seenAt - stoppedAt).toBeLessThan(800)
+    expect((await journey.ask(id, 'And now?')).reply).toMatchObject({ text: 'short', turn: 2 })
+    expect(await story(journey, id)).toEqual([
+      ...['input 1', 'assistant', 'turn stopped'],
+      ...['input 2', 'assistant', 'turn answered'],
+    ])
+  })
+
+  it('gives whoever waits for the reply of a stopped turn what was said until then', async () => {
+    const journey = await open('steer')
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    const waiting = journey.ask(id, 'A long story, please.')
+    await follower.until((event) => event.type === 'live' && event.kind === 'delta')
+    await journey.call(`/v1/sessions/${id}/stop`, {}, 'stop-1')
+    expect((await waiting).reply).toMatchObject({
+      ended: 'stopped',
+      text: expect.stringMatching(/^word/),
+    })
+  })
+})
