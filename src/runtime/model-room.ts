@@ -19,6 +19,7 @@ import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { ModelFamily } from '../tokens/family.ts'
 import type { Tool } from '../tools/tool.ts'
+import { Calibrations } from '../turn/calibrations.ts'
 import {
   type CallRecord,
   type LiveAttempt,
@@ -60,6 +61,8 @@ export class ModelRoom {
   readonly steps: StepRunner
   readonly tools: ToolRunner
   readonly writers: { readonly model: HandoffWriter; readonly digest: HandoffWriter }
+  /** What each session's bills have taught about its tokens. */
+  readonly calibrations = new Calibrations()
   readonly #parts: ModelRoomParts
   readonly #pool = new Pool()
   readonly #credentials: Credentials
@@ -78,6 +81,7 @@ export class ModelRoom {
       deadlines: DEADLINES,
       clock,
       random: Math.random,
+      calibrations: this.calibrations,
       onPiece: (attempt, piece) => this.#tell(attempt, piece),
       onCall: (record) => this.#record(record),
     })

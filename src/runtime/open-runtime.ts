@@ -12,13 +12,10 @@ import { type Notice, SESSION_SETTINGS, type SessionSettings } from '../session/
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import { estimateMessage, estimateText } from '../tokens/estimate.ts'
-import { Processes, type ProcessLimits } from '../tools/process/processes.ts'
-import { SCHEDULE_POLL_MS, Scheduler } from '../tools/schedule/scheduler.ts'
-import type { Tool } from '../tools/tool.ts'
+import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
-import { type Agent, type AgentDesk, deskOf } from './agent.ts'
+import type { Agent, AgentDesk } from './agent.ts'
 import { auditedIntake } from './audited-intake.ts'
-import type { ToolDesk } from './built-in-tools.ts'
 import { EventHub } from './event-hub.ts'
 import { isGone, thisHost } from './host.ts'
 import { type Logger, SILENT } from './logger.ts'
@@ -42,6 +39,7 @@ import type {
   StartedAfresh,
 } from './runtime.ts'
 import { admitMessage, type SessionDesk, SessionHandle, searchSession } from './session-handle.ts'
+import { ToolRoom } from './tool-room.ts'
 import { summaryOf } from './views.ts'
 
 export interface RuntimeOptions {
@@ -103,10 +101,7 @@ export class LocalRuntime implements Runtime {
   readonly #room: ModelRoom
   readonly #desk: SessionDesk
   readonly #waits = new Map<SessionId, Notice>()
-  readonly #processes: Processes
-  readonly #scheduler: Scheduler
-  readonly #toolDesk: ToolDesk
-  readonly #tools = new Map<string, readonly Tool[]>()
+  readonly #toolRoom: ToolRoom
   #desks: ReadonlyMap<string, AgentDesk>
 
   constructor(options: RuntimeOptions) {
@@ -118,22 +113,15 @@ export class LocalRuntime implements Runtime {
     this.#store = store
     this.#hub = new EventHub(store)
     this.#edges = [...edges]
-    const onAdmitted = (id: SessionId) => this.#runner?.wake(id)
-    const countTokens = (_id: SessionId, text: string) => estimateText(text, 'generic')
-    const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
-    this.#processes = new Processes({
-      ...{ store, clock, countTokens, onAdmitted, onCrash },
-      ...(options.processes !== undefined && { limits: options.processes }),
-    })
-    this.#scheduler = new Scheduler({
-      ...{ store, clock, pollMs: SCHEDULE_POLL_MS, onFired: onAdmitted, onCrash },
-    })
-    this.#toolDesk = {
-      ...{ store, clock, processes: this.#processes, countTokens, onAdmitted },
+    const countTokens = (id: SessionId, text: string) =>
+      this.#room.calibrations.correct(id, estimateText(text, 'generic'))
+    this.#toolRoom = new ToolRoom({
+      ...{ store, clock, logger, countTokens },
+      onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route) => this.#openRoute(route),
-    }
-    this.#desks = desksOf(agents, this.#toolDesk)
-    this.#setTools()
+      ...(options.processes !== undefined && { processes: options.processes }),
+    })
+    this.#desks = this.#toolRoom.desksOf(agents)
     this.#room = new ModelRoom({
       store,
       clock,
@@ -141,7 +129,7 @@ export class LocalRuntime implements Runtime {
       environment: options.environment ?? {},
       auxiliary: options.auxiliary ?? {},
       deskOf: (agent) => this.#desks.get(agent),
-      tools: this.#tools,
+      tools: this.#toolRoom.tools,
       onLive: (id, event) => {
         this.#waits.delete(id)
         this.#hub.publish(id, event)
@@ -189,11 +177,13 @@ export class LocalRuntime implements Runtime {
       : null
     this.#desk = {
       store,
+      refreshMemory: (id) => this.#toolRoom.refreshMemory(id),
       hub: this.#hub,
       settingsFor,
       writerFor: () => this.#room.writers.model,
-      countMessage: (message) => estimateMessage(message, 'generic'),
-      countText: (text) => estimateText(text, 'generic'),
+      countMessage: (id, message) =>
+        this.#room.calibrations.correct(id, estimateMessage(message, 'generic')),
+      countText: countTokens,
       wake: (id) => this.#runner?.wake(id),
       waitOf: (id) => this.#waits.get(id),
     }
@@ -202,7 +192,7 @@ export class LocalRuntime implements Runtime {
   start(): void {
     if (this.#runner === null) return
     this.#runner.start()
-    this.#scheduler.start()
+    this.#toolRoom.start()
   }
 
   get agents(): readonly AgentSummary[] {
@@ -211,13 +201,7 @@ export class LocalRuntime implements Runtime {
 
   /** From the next turn of each session on. */
   reconfigure(agents: readonly Agent[]): void {
-    this.#desks = desksOf(agents, this.#toolDesk)
-    this.#setTools()
-  }
-
-  #setTools(): void {
-    this.#tools.clear()
-    for (const [name, { tools }] of this.#desks) this.#tools.set(name, tools)
+    this.#desks = this.#toolRoom.desksOf(agents)
   }
 
   async createSession({ agent, id, route }: NewSession): Promise<Created> {
@@ -344,9 +328,8 @@ export class LocalRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
-    await this.#scheduler.close()
     await this.#runner?.close()
-    await this.#processes.close()
+    await this.#toolRoom.close()
     await this.#room.close()
   }
 
@@ -377,10 +360,6 @@ const NOTICES: { readonly [notice in Notice]: string } = {
     'Your message is safe. I am putting a long conversation in order and will answer right after.',
   'waiting-for-model':
     'Your message is safe. The model cannot be reached just now; I will answer when it is back.',
-}
-
-function desksOf(agents: readonly Agent[], toolDesk: ToolDesk): ReadonlyMap<string, AgentDesk> {
-  return new Map(agents.map((agent) => [agent.name, deskOf(agent, toolDesk)]))
 }
 
 /** Readable, sorted by day, and never the same: `main-20261115-k3j9x2pq7d`. */

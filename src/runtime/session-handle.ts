@@ -37,8 +37,10 @@ export interface SessionDesk {
   readonly hub: EventHub
   readonly settingsFor: (agent: string) => SessionSettings
   readonly writerFor: (agent: string) => HandoffWriter
-  readonly countMessage: (message: UserMessage) => number
-  readonly countText: (text: string) => number
+  readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
+  readonly countText: (sessionId: SessionId, text: string) => number
+  /** Has the session show its agent's notes as they are now. */
+  readonly refreshMemory: (sessionId: SessionId) => Promise<void>
   /** The session has news: have it looked at soon. */
   readonly wake: (sessionId: SessionId) => void
   /** What a running turn of it waits for, as far as this process knows. */
@@ -102,7 +104,7 @@ export class SessionHandle implements Session {
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
-    const tokens = text === null ? 0 : this.#desk.countText(text)
+    const tokens = text === null ? 0 : this.#desk.countText(this.id, text)
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }
 
@@ -249,6 +251,7 @@ export async function admitMessage(
   request: NewMessage,
 ): Promise<Admission> {
   const { source, key, lane = 'user', replyTo } = request
+  await desk.refreshMemory(sessionId)
   const shelved = await shelve(desk.store, sessionId, request.parts)
   if (shelved.kind !== 'shelved') return shelved
   const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
@@ -260,7 +263,7 @@ export async function admitMessage(
     lane,
     body,
     // Counted with its images, which the body holds by reference.
-    tokens: desk.countMessage({ role: 'user', parts: request.parts }),
+    tokens: desk.countMessage(sessionId, { role: 'user', parts: request.parts }),
     blobs: shelved.hashes,
   })
   return admissionOf(outcome, desk.wake)

@@ -119,9 +119,6 @@ export function contextView(
   }
 }
 
-/** The reserved pin that holds an agent's memory notes. */
-export const MEMORY_PIN = 'memory'
-
 function partsOf({ system, handoff, pieces, covers, settings }: Context): readonly ContextPart[] {
   const parts: ContextPart[] = []
   for (const [index, piece] of system.entries()) {

@@ -293,12 +293,8 @@ export class SessionActor {
     return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }
   }
 
-  async #writeHandoff(wanted: {
-    readonly operation: OperationRow
-    readonly focus: string | null
-    readonly context: Context
-  }): Promise<void> {
-    const { operation, focus, context } = wanted
+  async #writeHandoff(wanted: Extract<Effect, { kind: 'writeHandoff' }>): Promise<void> {
+    const { operation, focus, context, limits } = wanted
     const { store, settings, writers, clock, handoffMsMax } = this.#parts
     const { session } = this.#lookout
     const controller = this.#handoff
@@ -311,7 +307,7 @@ export class SessionActor {
     const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
     try {
       const { messages, cut } = await readSource(store, session, operation, context)
-      const { agent, limits } = session
+      const { agent } = session
       const request = { agent, operation, focus, messages, cut, limits, settings }
       // Reading took time; a writer is asked only under a lease that still holds.
       if (!this.#mayAct()) {

@@ -7,7 +7,7 @@ import type { CompactionBy, OperationRow } from '../store/rows.ts'
 import { tooLarge } from './apology.ts'
 import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, settle } from './choice.ts'
 import type { Decisions } from './decisions.ts'
-import { budgetOf, isHeldByRevert, isOverHard, rangeTokens } from './room.ts'
+import { budgetOf, isHeldByRevert, isOverHard, narrowed, rangeTokens } from './room.ts'
 import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
 
 /**
@@ -35,13 +35,15 @@ export function followOperation(state: State, picture: Picture): Chosen {
     const refused = { kind: 'refused', operation: running, focus, reason: CLOSING } as const
     return only({ ...state, handoff: refused })
   }
+  const { context } = picture
+  const { limits } = believed(state, picture).session
   const preview = installedBy(picture, running)
   if (preview !== null) {
     return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
   }
   return {
     state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
-    effects: [{ kind: 'writeHandoff', operation: running, focus, context: picture.context }],
+    effects: [{ kind: 'writeHandoff', operation: running, focus, context, limits }],
   }
 }
 
@@ -158,6 +160,22 @@ function installedBy({ controls }: Picture, operation: OperationRow) {
   return { body: handoff, tokens: typeof tokens === 'number' ? tokens : 0 }
 }
 
+/** The session with the window that the provider showed to have, where it refused this turn. */
+function believed({ overflow }: State, picture: Picture): Picture {
+  const { session } = picture
+  if (overflow === null) return picture
+  return {
+    ...picture,
+    session: { ...session, limits: narrowed(session.limits, overflow.limitTokens) },
+  }
+}
+
+/** Since the last committed step: nothing that a model has had stands behind that compaction. */
+function hasReacted({ session, operations }: Picture): boolean {
+  const newest = operations.find(({ state }) => state === 'committed')
+  return newest?.trigger === 'reactive' && session.base > session.seen
+}
+
 /** A turn waits for a compaction only when its next step would not fit. */
 export function claimForRoom(state: State, picture: Picture, decisions: Decisions): Chosen {
   const { session } = picture
@@ -168,8 +186,10 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
     return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
   }
   const { settings } = state
+  // Once per step: what one compaction cannot make fit, the next would not either.
+  if (state.overflow !== null && hasReacted(picture)) return giveUp(state, picture)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
-  const covers = decisions.planCover(picture, trigger, settings)
+  const covers = decisions.planCover(believed(state, picture), trigger, settings)
   // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
   const failed = picture.operations.filter(
     (operation) =>
@@ -194,9 +214,11 @@ export const CLOSING = 'closing'
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
 /** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
-function giveUp(state: State, { session, context }: Picture): Chosen {
-  const { turn, tail, limits } = session
-  const reason = tooLarge(context, limits.hardTokens - limits.outputTokens)
+function giveUp(state: State, picture: Picture): Chosen {
+  const { session, context } = picture
+  const { turn, tail } = session
+  const { hardTokens, outputTokens } = believed(state, picture).session.limits
+  const reason = tooLarge(context, hardTokens - outputTokens)
   const outcome = { kind: 'failed', reason, retryable: false } as const
   return only(
     numbered({ ...state, overflow: null }, (operation) => ({

@@ -82,6 +82,7 @@ export function openState(request: {
 }
 
 const NO_ENTRY = entryNumber(0)
+const OVERFLOW_SHARE = 0.8
 
 /** More refusals in a row than any order of events explains. */
 const REFUSALS_MAX = 50
@@ -255,7 +256,10 @@ function absorbStep(
   if (step.kind !== 'running') return state
   if (outcome.kind === 'overflow') {
     const base = picture?.session.base ?? NO_ENTRY
-    return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base } }
+    // A provider that gives no number takes less than this; how much less is not known.
+    const guess = Math.floor((picture?.context.tokens ?? 0) * OVERFLOW_SHARE)
+    const { limitTokens = guess } = outcome
+    return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base, limitTokens } }
   }
   // An aborted call that failed instead of answering was aborted all the same.
   const ended =

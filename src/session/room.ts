@@ -27,6 +27,21 @@ export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
   }
 }
 
+/** The same shares of a smaller window. */
+export function narrowed(limits: Limits, hardTokens: number): Limits {
+  if (hardTokens >= limits.hardTokens) return limits
+  const share = (tokens: number) => Math.floor((tokens * hardTokens) / limits.hardTokens)
+  return {
+    ...limits,
+    hardTokens,
+    pinTokens: share(limits.pinTokens),
+    handoffTokens: share(limits.handoffTokens),
+    inputTokens: share(limits.inputTokens),
+    stepTokens: share(limits.stepTokens),
+    outputTokens: share(limits.outputTokens),
+  }
+}
+
 /** A step cannot be run: its answer would not fit any more. */
 export function isOverHard({ session, context }: Picture): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens

@@ -120,7 +120,7 @@ export interface State {
   /** The alarm for an idle compaction rang. */
   readonly idleDue: boolean
   /** The provider found the context of this turn too long, whatever our count says. */
-  readonly overflow: { readonly turn: number; readonly base: EntryNumber } | null
+  readonly overflow: Overflow | null
   /** Handoffs by a model that failed in a row here; counted beside the store's, whose clock may jump. */
   readonly handoffFailures: number
   readonly handoffRetryAt: number
@@ -143,6 +143,13 @@ export interface State {
 
 /** What a person who waits is told, once per turn: the message is safe and will be answered. */
 export type Notice = 'waiting-for-compaction' | 'waiting-for-model'
+
+export interface Overflow {
+  readonly turn: number
+  readonly base: EntryNumber
+  /** What the provider seems to take, as we count: the window we believed in is wrong. */
+  readonly limitTokens: number
+}
 
 export interface Collect {
   readonly newest: MailNumber
@@ -307,6 +314,7 @@ export type Effect =
       readonly operation: OperationRow
       readonly focus: string | null
       readonly context: Context
+      readonly limits: Limits
     }
   /** No stop and no message gives one of these reasons (I11). */
   | { readonly kind: 'abortHandoff'; readonly reason: 'superseded' | 'closing' | 'lost' }

@@ -3,6 +3,7 @@ export const MAIL_BYTES_MAX = 4 * 1024 * 1024
 export const BLOB_BYTES_MAX = 32 * 1024 * 1024
 export const DELIVERY_MAX = 256
 export const ERASE_MAX = 1_000
+export const ADOPT_MAX = 1_000
 /** Schedules that wait, per session; notes per agent; access tokens. */
 export const SCHEDULES_MAX = 200
 export const NOTES_MAX = 500

@@ -4,6 +4,8 @@ import type {
   AcquireOutcome,
   Admit,
   AdmitOutcome,
+  AdoptEntries,
+  AdoptEntriesOutcome,
   AdoptSession,
   AfreshOutcome,
   Append,
@@ -76,6 +78,8 @@ import type {
 } from './rows.ts'
 import type {
   AttemptSum,
+  DraftKey,
+  DraftRow,
   FireOutcome,
   FireSchedule,
   Full,
@@ -159,6 +163,9 @@ export interface Commits {
   claimReply(request: ClaimReply): Promise<{ kind: 'claimed'; reply: ReplyRow } | { kind: 'none' }>
   settleReply(request: SettleReply): Promise<SettleOutcome>
 
+  /** Replaces what was shown of a reply so far; no ids: nothing is kept any more. */
+  putDraft(request: Omit<DraftRow, 'at'>): Promise<Done | Unknown | Gone>
+
   recordAttempt(request: RecordAttempt): Promise<Done | { kind: 'duplicate' }>
 
   putSchedule(request: PutSchedule): Promise<PutScheduleOutcome>
@@ -176,6 +183,8 @@ export interface Commits {
   deleteSession(request: DeleteSession): Promise<Done | Gone>
   /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
   adoptSession(request: AdoptSession): Promise<ImportOutcome>
+  /** Continues an imported session at rest with more of its history; nothing is delivered or run. */
+  adoptEntries(request: AdoptEntries): Promise<AdoptEntriesOutcome>
 
   /** One bounded piece of a deletion; repeat with what it says until nothing is left. */
   eraseSome(request: EraseSome): Promise<EraseSomeOutcome>
@@ -199,6 +208,7 @@ export interface Reads {
   findOperation(id: OperationId): Promise<OperationRow | undefined>
   listOperations(query: { sessionId: SessionId; limit: number }): Promise<readonly OperationRow[]>
   listReplies(query: ListReplies): Promise<readonly ReplyRow[]>
+  findDraft(query: DraftKey): Promise<DraftRow | undefined>
   findRoute(route: Route): Promise<RouteRow | undefined>
   listRoutes(query: { sessionId: SessionId }): Promise<readonly RouteRow[]>
   /** What was committed behind a cursor, in the order of commits. */

@@ -39,6 +39,7 @@ const READ_VERBS: Record<ReadVerb, true> = {
   findOperation: true,
   listOperations: true,
   listReplies: true,
+  findDraft: true,
   findRoute: true,
   listRoutes: true,
   readAudit: true,

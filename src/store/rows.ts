@@ -117,12 +117,15 @@ export type EntryHead = EntryBase &
   )
 
 export type EntryKind = EntryHead['kind']
-export type InputMeta = {
+/** `row`: the row of a foreign store that it was adopted from, so that none is adopted twice. */
+type Adopted = { readonly row?: number }
+export type InputMeta = Adopted & {
   readonly lane: InputLane
+  /** 0: adopted, it never was mail. */
   readonly mail: number
   readonly blobs: readonly string[]
 }
-export type AssistantMeta = {
+export type AssistantMeta = Adopted & {
   readonly turn: number
   /** The step record: the context was built from entries 1..upto by this renderer. */
   readonly upto: number
@@ -130,13 +133,13 @@ export type AssistantMeta = {
   readonly calls: readonly string[]
   readonly blobs: readonly string[]
 }
-export type ResultMeta = {
+export type ResultMeta = Adopted & {
   readonly call: string
   readonly outcome: ResultOutcome
   readonly blobs: readonly string[]
 }
 export type ResultOutcome = 'ok' | 'error' | 'interrupted' | 'unknown'
-export type CompactionMeta = {
+export type CompactionMeta = Adopted & {
   readonly covers: number
   /** The compaction below this one; in effect again after a revert. 0: none. */
   readonly previous: number
@@ -150,7 +153,7 @@ export type RevertMeta = { readonly target: number; readonly previous: number }
 export type SettingsMeta = { readonly limits?: LimitsRecord; readonly replaces?: LimitsRecord }
 type LimitsRecord = { readonly [Name in keyof Limits]: Limits[Name] }
 export type PinMeta = { readonly name: string; readonly change: 'set' | 'removed' }
-export type TurnMeta = { readonly turn: number; readonly ended: TurnEnd }
+export type TurnMeta = Adopted & { readonly turn: number; readonly ended: TurnEnd }
 export type TurnEnd = 'answered' | 'stopped' | 'failed'
 export type ErasureMeta = {
   readonly entries: readonly number[]
@@ -288,6 +291,7 @@ export type AuditKind =
   | 'route pointed'
   | 'reply settled'
   | 'entries erased'
+  | 'entries adopted'
 
 /** One call of a model beside or inside a turn: what rate limits and breakers count, what it cost. */
 export interface AttemptRow {

@@ -100,6 +100,19 @@ export interface TokenRow {
   readonly expiresAt: number | null
 }
 
+/**
+ * What an edge has shown of a reply before it is settled: the platform's ids of its messages, in
+ * order. Whoever sends the reply after a crash changes those instead of saying it all again.
+ */
+export interface DraftRow {
+  readonly sessionId: SessionId
+  /** The key of the reply. */
+  readonly key: string
+  readonly ids: readonly string[]
+  readonly at: number
+}
+export type DraftKey = Pick<DraftRow, 'sessionId' | 'key'>
+
 /** What the model calls of a time cost together. */
 export interface AttemptSum {
   readonly attempts: number

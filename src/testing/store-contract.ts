@@ -1,3 +1,4 @@
+import { adoptions } from './store/adoptions.ts'
 import { births } from './store/births.ts'
 import type { StoreBench, StoreCase } from './store/case.ts'
 import { compactions } from './store/compactions.ts'
@@ -22,6 +23,7 @@ import { steps } from './store/steps.ts'
  */
 export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   births,
+  adoptions,
   intake,
   leases,
   delivery,

@@ -170,13 +170,30 @@ class Step {
         const message = reply === null ? null : withoutCalls(reply)
         return { kind: 'interrupted', message, tokens: message === null ? 0 : this.#count(message) }
       }
-      case 'overflow':
-        return { kind: 'overflow' }
+      case 'overflow': {
+        const limitTokens = this.#limitOf(outcome)
+        return { kind: 'overflow', ...(limitTokens !== undefined && { limitTokens }) }
+      }
       default: {
         const retryable = prospectOf(outcome) === 'heals'
         return { kind: 'failed', reason: explainOutcome(outcome), retryable }
       }
     }
+  }
+
+  /** A provider that counts more than we do takes less than its number says. */
+  #limitOf({ limitTokens, askedTokens = 0 }: Extract<Outcome, { kind: 'overflow' }>) {
+    if (limitTokens === undefined) return undefined
+    const { agent, request } = this.#asked
+    // What was asked for may hold the room for the answer; taken with it, a limit is never too low.
+    const counted = this.#estimate(request.context) + agent.outputTokensMax
+    const share = askedTokens > counted ? counted / askedTokens : 1
+    return Math.floor(limitTokens * share)
+  }
+
+  #estimate(messages: readonly Message[]): number {
+    const { countMessage } = this.#asked.agent
+    return messages.reduce((sum, message) => sum + countMessage(message), 0)
   }
 
   /** One call with its retries and fallbacks; all but its end is told on the way. */
@@ -254,8 +271,8 @@ class Step {
 
   #learn(model: Model, { contextTokens }: EndPiece, messages: readonly Message[]): void {
     if (contextTokens === undefined) return
-    const { agent, request, calibrations } = this.#asked
-    const estimated = messages.reduce((sum, message) => sum + agent.countMessage(message), 0)
+    const { request, calibrations } = this.#asked
+    const estimated = this.#estimate(messages)
     const { model: name } = model.route
     calibrations.observe(request.sessionId, { model: name, estimated, reported: contextTokens })
   }

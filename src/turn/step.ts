@@ -30,8 +30,8 @@ export type StepOutcome =
       readonly message: AssistantMessage | null
       readonly tokens: number
     }
-  /** The provider counted more tokens than it takes. */
-  | { readonly kind: 'overflow' }
+  /** The provider counted more tokens than it takes; where it says how many, here as we count. */
+  | { readonly kind: 'overflow'; readonly limitTokens?: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryable: boolean }
 
 /** What the agent can do. Called only for calls that are already in the transcript. */

@@ -125,6 +125,6 @@ describe('a store on PostgreSQL opened for looking', () => {
     expect(there).toEqual({ schema: null })
     await bench.sql('update store set schema = 1')
     await expect(readPostgres(url, { schema: bench.schema })).rejects.toThrow('schema 1')
-    await bench.sql('update store set schema = 2')
+    await bench.sql('update store set schema = 3')
   })
 })

@@ -10,8 +10,8 @@ export function reconcile(model: HermesModel): string[] {
 
 function reconcileOne(chain: readonly ModelSession[], model: HermesModel): string[] {
   const rowsOf = (id: string) => model.rows.filter((row) => row.sessionId === id)
-  const sessions = chain.map(({ id, endedAt, endReason }) => ({
-    id,
+  const sessions = chain.map(({ id, parentId, endedAt, endReason }) => ({
+    ...{ id, parentId },
     closedAt: endReason === 'compression' ? endedAt : null,
     rows: rowsOf(id).map(foldRow),
   }))

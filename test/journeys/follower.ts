@@ -50,6 +50,13 @@ export class Follower {
     }
   }
 
+  /** The n-th end of a turn that is seen. */
+  async turnEnd(n = 1): Promise<Extract<Seen, { type: 'stored' }>> {
+    const ends = () => this.stored('turn ended')
+    await this.until(() => ends().length >= n)
+    return ends()[n - 1] as Extract<Seen, { type: 'stored' }>
+  }
+
   live<Kind extends 'delta' | 'void' | 'notice' | 'call'>(kind: Kind): readonly Live<Kind>[] {
     return this.seen.filter((event) => event.type === 'live' && event.kind === kind) as Live<Kind>[]
   }

@@ -32,6 +32,8 @@ type Answer = { readonly status: number; readonly json: any }
 /** What writes summaries, so that a fault can be aimed at them alone. */
 export const SUMMARIES = 'stand-in-summaries'
 
+const NO_BODY = Symbol('posted without a body')
+
 export class Journey {
   readonly store: Store
   readonly model: StandIn
@@ -139,11 +141,18 @@ export class Journey {
     return (await this.call(path, { text }, randomUUID())).json
   }
 
+  async stop(id: string): Promise<void> {
+    const { status } = await this.call(`/v1/sessions/${id}/stop`, NO_BODY, randomUUID())
+    if (status !== 202) throw new Error(`The stop was answered with ${status}.`)
+  }
+
+  /** Posts what there is to post; asks where there is nothing. */
   async call(path: string, body?: unknown, key?: string): Promise<Answer> {
     const response = await fetch(this.url + path, {
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      ...(body !== undefined && { method: 'POST' }),
+      ...(body !== undefined && body !== NO_BODY && { body: JSON.stringify(body) }),
       headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && body !== NO_BODY && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
       },
     })

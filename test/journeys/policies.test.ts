@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BusyPolicy } from '../../src/store/rows.ts'
+import type { Tool } from '../../src/tools/tool.ts'
 import { Journey } from './journey.ts'
 
 const opened: Journey[] = []
@@ -48,10 +49,7 @@ async function interjection(policy: BusyPolicy, turns: number) {
   await journey.say(id, 'A long story, please.')
   await follower.until((event) => event.type === 'live' && event.kind === 'delta')
   await journey.say(id, 'And now?')
-  let ends = 0
-  await follower.until(
-    (event) => event.type === 'stored' && event.kind === 'turn ended' && ++ends === turns,
-  )
+  await follower.turnEnd(turns)
   return { journey, id, follower, told: await story(journey, id) }
 }
 
@@ -75,6 +73,34 @@ describe('a message that arrives while another is being answered', () => {
     expect(first.message.parts[0].text.trim().split(' ')).toHaveLength(30)
   })
 
+  it('enters the same turn between two steps under `steer`', async () => {
+    const started = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    const dig: Tool = {
+      name: 'dig',
+      description: 'Digs.',
+      inputSchema: { type: 'object' },
+      isRepeatable: false,
+      async run() {
+        started.resolve()
+        await ended.promise
+        return { outcome: 'ok', output: 'a hole' }
+      },
+    }
+    const journey = await Journey.open({ agent: { tools: [dig] } })
+    opened.push(journey)
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    await journey.say(id, 'use dig {}')
+    await started.promise
+    await journey.say(id, 'say Two answers in one.')
+    ended.resolve()
+    await follower.turnEnd()
+    expect(await story(journey, id)).toEqual([
+      ...['input 1', 'assistant', 'input 2', 'assistant', 'turn answered'],
+    ])
+  })
+
   it('cuts the step short under `interrupt`, what was said is kept, and is answered', async () => {
     const { journey, id, told } = await interjection('interrupt', 2)
     expect(told).toEqual([
@@ -92,7 +118,7 @@ describe('a message that arrives while another is being answered', () => {
     const id = await journey.make()
     const follower = await journey.follow(id)
     for (const text of ['One.', 'Two.', 'Three.']) await journey.say(id, text)
-    await follower.until((event) => event.type === 'stored' && event.kind === 'turn ended')
+    await follower.turnEnd()
     expect(await story(journey, id)).toEqual([
       ...['input 1', 'input 2', 'input 3', 'assistant', 'turn answered'],
     ])
@@ -107,15 +133,15 @@ describe('a stop', () => {
     await journey.say(id, 'A long story, please.')
     await follower.until((event) => event.type === 'live' && event.kind === 'delta')
     const stoppedAt = performance.now()
-    await journey.call(`/v1/sessions/${id}/stop`, {}, 'stop-1')
-    const end = await follower.until((e) => e.type === 'stored' && e.kind === 'turn ended')
+    await journey.stop(id)
+    const end = await follower.turnEnd()
     expect(end).toMatchObject({ facts: { ended: 'stopped' } })
     // The rest of the story would have taken a second.
     expect(end.seenAt - stoppedAt).toBeLessThan(800)
     expect((await journey.ask(id, 'And now?')).reply).toMatchObject({ text: 'short', turn: 2 })
     expect(await story(journey, id)).toEqual([
       ...['input 1', 'assistant', 'turn stopped'],
-      ...['input 2', 'assistant', 'turn answered'],
+      ...['input 3', 'assistant', 'turn answered'],
     ])
   })
 
@@ -125,7 +151,7 @@ describe('a stop', () => {
     const follower = await journey.follow(id)
     const waiting = journey.ask(id, 'A long story, please.')
     await follower.until((event) => event.type === 'live' && event.kind === 'delta')
-    await journey.call(`/v1/sessions/${id}/stop`, {}, 'stop-1')
+    await journey.stop(id)
     expect((await waiting).reply).toMatchObject({
       ended: 'stopped',
       text: expect.stringMatching(/^word/),

@@ -128,14 +128,15 @@ describe('kill -9 while the files of a store are worked on', () => {
 })
 
 const SQLITE_AS_IT_WAS = `
-  drop table schedule; drop table note; drop table token; drop index attempt_at;
+  drop table draft; drop table schedule; drop table note; drop table token; drop index attempt_at;
   alter table session drop column title; alter table attempt drop column cached_tokens;
   alter table attempt drop column cost; alter table attempt drop column host;
   create unique index operation_running on operation (session) where state = 'running';
   create unique index audit_phase on audit (operation, phase) where operation is not null;
   pragma user_version = 1;`
 const POSTGRES_AS_IT_WAS = `
-  drop table schedule, note, token; drop index attempt_at; alter table session drop column title;
+  drop table draft, schedule, note, token; drop index attempt_at;
+  alter table session drop column title;
   alter table attempt drop column cached_tokens, drop column cost, drop column host;
   update store set schema = 1`
 
@@ -144,7 +145,7 @@ async function migrateThroughDeaths(place: Place, schemaOf: () => Promise<number
   for (const [point, schema] of [
     ['half', 1],
     ['whole', 1],
-    ['after', 2],
+    ['after', SCHEMA],
   ] as const) {
     const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
     const child = start(MIGRATOR, [JSON.stringify(place)], env)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
 import { sign } from '../../src/gateway/http/webhook.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
 import {
   bearer,
   openPlace,
@@ -94,7 +95,9 @@ describe('a token', () => {
 
   it('allows what its scope says and no more [checklist 2]', async () => {
     const [reader, writer] = [tokenFor('read'), tokenFor('write')]
-    const place = await open({ tokens: tokensOf(reader, writer) })
+    const store = openMemoryStore()
+    for (const { record } of [reader, writer]) await store.putToken(record)
+    const place = await open({ store, tokens: store })
     const id = await place.make()
     expect((await say(place, id, { text: 'hello' }, bearer(reader))).json.code).toBe('forbidden')
     expect((await say(place, id, { text: 'hello' }, bearer(writer))).status).toBe(202)

@@ -155,6 +155,20 @@ describe('messages over HTTP', () => {
     await idle.close()
   })
 
+  it('that are waited for while the server closes are answered first', async () => {
+    const idle = await openPlace({ runs: false })
+    const id = await idle.make()
+    const path = `/v1/sessions/${id}/messages?wait=reply`
+    const waiting = idle.call(path, { method: 'POST', body: { text: 'hello' } })
+    await until(
+      () => idle.call(`/v1/sessions/${id}/mailbox`),
+      ({ json }) => json.mail.length === 1,
+    )
+    await idle.close()
+    expect(await waiting).toMatchObject({ status: 202, json: { mail: 1 } })
+    await expect(idle.call('/healthz')).rejects.toThrow()
+  })
+
   it('stop a turn, pin text and unpin it by control mail', async () => {
     const id = await place.make()
     expect((await post(`/v1/sessions/${id}/stop`)).status).toBe(202)

@@ -23,9 +23,9 @@ function told(sessions: Parameters<typeof foldConversation>[0]) {
 
 describe('foldConversation', () => {
   it('takes a carried row once, where its original stands, and says what the compaction kept', () => {
-    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
+    const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
     const child = {
-      id: 'b',
+      ...{ id: 'b', parentId: 'a' },
       closedAt: null,
       rows: [handoff(3, 30), row(4, 'y', 2), row(5, 'z', 40)],
     }
@@ -37,9 +37,14 @@ describe('foldConversation', () => {
   })
 
   it('recognises copies that were given new times by their order behind the handoff', () => {
-    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2), row(3, 'x', 3)] }
+    const parent = {
+      id: 'a',
+      parentId: null,
+      closedAt: 30,
+      rows: [row(1, 'x', 1), row(2, 'y', 2), row(3, 'x', 3)],
+    }
     const rows = [handoff(4, 30), row(5, 'y', 30.1), row(6, 'x', 30.2), row(7, 'y', 90)]
-    const child = { id: 'b', closedAt: null, rows }
+    const child = { id: 'b', parentId: 'a', closedAt: null, rows }
     expect(told([parent, child])).toMatchObject({
       ids: [1, 2, 3, 4, 7],
       copies: [
@@ -50,9 +55,19 @@ describe('foldConversation', () => {
   })
 
   it('follows a copy of a copy to the original', () => {
-    const first = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1)] }
-    const second = { id: 'b', closedAt: 60, rows: [handoff(2, 30), row(3, 'x', 30.1)] }
-    const third = { id: 'c', closedAt: null, rows: [handoff(4, 60), row(5, 'x', 60.1)] }
+    const first = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1)] }
+    const second = {
+      id: 'b',
+      parentId: 'a',
+      closedAt: 60,
+      rows: [handoff(2, 30), row(3, 'x', 30.1)],
+    }
+    const third = {
+      id: 'c',
+      parentId: 'b',
+      closedAt: null,
+      rows: [handoff(4, 60), row(5, 'x', 60.1)],
+    }
     expect(told([first, second, third]).copies).toEqual([
       [3, 1],
       [5, 1],
@@ -60,15 +75,25 @@ describe('foldConversation', () => {
   })
 
   it('does not take for a copy what is said again later', () => {
-    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'ok', 1)] }
-    const child = { id: 'b', closedAt: null, rows: [handoff(2, 30), row(3, 'ok', 60)] }
+    const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'ok', 1)] }
+    const child = {
+      id: 'b',
+      parentId: 'a',
+      closedAt: null,
+      rows: [handoff(2, 30), row(3, 'ok', 60)],
+    }
     expect(told([parent, child])).toMatchObject({ ids: [1, 2, 3], copies: [] })
   })
 
   it('puts rows delivered after the closing back in their place by time, never between a call and its result', () => {
-    const parent = { id: 'a', closedAt: 30, rows: [row(1, 'x', 1), row(9, 'late', 50.5)] }
+    const parent = {
+      id: 'a',
+      parentId: null,
+      closedAt: 30,
+      rows: [row(1, 'x', 1), row(9, 'late', 50.5)],
+    }
     const child = {
-      id: 'b',
+      ...{ id: 'b', parentId: 'a' },
       closedAt: null,
       rows: [
         handoff(2, 30),
@@ -89,17 +114,38 @@ describe('foldConversation', () => {
       row(5, 'y', 3),
       row(6, 'z', 40),
     ]
-    expect(told([{ id: 'a', closedAt: null, rows }])).toMatchObject({
+    expect(told([{ id: 'a', parentId: null, closedAt: null, rows }])).toMatchObject({
       ...{ ids: [1, 3, 4, 6], copies: [[5, 3]], rewound: [2], kept: [[3]] },
     })
+  })
+
+  it('says which rows stood in the context before the handoff that a rewrite left', () => {
+    const rows = [row(1, 'kept', 1), row(2, 'kept too', 1), handoff(3, 1), row(4, 'on', 2)]
+    const session = { id: 'a', parentId: null, closedAt: null, rows }
+    expect(told([session]).kept).toEqual([[1, 2]])
+  })
+
+  it('compares a fork with its parent, whatever stands between them', () => {
+    const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1)] }
+    const fork = { id: 'b', parentId: 'a', closedAt: null, rows: [handoff(2, 30)] }
+    const rows = [handoff(3, 31), row(4, 'x', 31.1)]
+    const tip = { id: 'c', parentId: 'a', closedAt: null, rows }
+    expect(told([parent, fork, tip]).copies).toEqual([[4, 1]])
   })
 
   it('folds a long overlap in one walk', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => row(index, 'a', index))
     const again = many.map((one) => row(one.id + 100_000, 'a', 30_000))
     const begunAt = performance.now()
-    const child = { id: 'b', closedAt: null, rows: [handoff(50_000, 30_000), ...again] }
-    expect(told([{ id: 'a', closedAt: 25_000, rows: many }, child]).copies).toHaveLength(20_000)
+    const child = {
+      id: 'b',
+      parentId: 'a',
+      closedAt: null,
+      rows: [handoff(50_000, 30_000), ...again],
+    }
+    expect(
+      told([{ id: 'a', parentId: null, closedAt: 25_000, rows: many }, child]).copies,
+    ).toHaveLength(20_000)
     expect(performance.now() - begunAt).toBeLessThan(2_000)
   })
 })

@@ -11,6 +11,8 @@ import type { RowState } from './rows.ts'
  */
 export interface FoldSession {
   readonly id: string
+  /** The session that it continues; that one stands before it. */
+  readonly parentId: string | null
   readonly closedAt: number | null
   /** In the order of their ids. */
   readonly rows: readonly FoldRow[]
@@ -47,11 +49,13 @@ export function foldConversation(sessions: readonly FoldSession[]): Folded {
   const rewound: number[] = []
   const placed: Placed[] = []
   const late: Placed[] = []
-  let parent: readonly FoldRow[] = []
-  for (const { closedAt, rows } of sessions) {
-    const carried = matchCarried(rows, parent)
+  const spoken = new Map<string, readonly FoldRow[]>()
+  for (const { id, parentId, closedAt, rows } of sessions) {
+    const carried = matchCarried(rows, spoken.get(parentId ?? '') ?? [])
     let handoff: Compaction | null = null
     const own: FoldRow[] = []
+    /** In the context, before the next handoff: it stands behind them and does not replace them. */
+    let beside: number[] = []
     for (const row of rows) {
       if (row.state === 'rewound') {
         rewound.push(row.id)
@@ -62,13 +66,17 @@ export function foldConversation(sessions: readonly FoldSession[]): Folded {
       if (ofRowId !== undefined) {
         copies.push({ rowId: row.id, ofRowId })
         handoff?.keptRowIds.push(ofRowId)
+        if (row.state === 'live') beside.push(ofRowId)
         // The next session may carry the copy on; it is still a copy of the original.
         own.push({ ...row, id: ofRowId })
         continue
       }
       if (key !== null) originals.set(key, row.id)
       const isLate = closedAt !== null && row.at !== null && row.at > closedAt
-      if (row.isHandoff) handoff = { kind: 'compaction', rowId: row.id, keptRowIds: [] }
+      if (row.isHandoff) {
+        handoff = { kind: 'compaction', rowId: row.id, keptRowIds: beside }
+        beside = []
+      } else if (row.state === 'live') beside.push(row.id)
       const entry: FoldedEntry =
         row.isHandoff && handoff !== null
           ? handoff
@@ -78,7 +86,7 @@ export function foldConversation(sessions: readonly FoldSession[]): Folded {
       if (!row.isHandoff) handoff = null
       if (!isLate) own.push(row)
     }
-    parent = own
+    spoken.set(id, own)
   }
   const entries = putBack(placed, late)
   const rowsIn = sessions.reduce((sum, { rows }) => sum + rows.length, 0)

@@ -109,6 +109,7 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => (dueBy === undefined ? row.id > after : row.dueAt <= dueBy))
         .sort((a, b) => (dueBy === undefined ? 0 : a.dueAt - b.dueAt) || (a.id < b.id ? -1 : 1))
         .slice(0, Math.min(limit, LIST_MAX)),
+    findDraft: (query) => tables.drafts.get(key(query.sessionId, query.key)),
     listNotes: ({ agent, after = '', limit }) =>
       [...tables.noted.values()]
         .filter((row) => row.agent === agent && row.id > after)

@@ -21,7 +21,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Change, Erase, Remains, Rows } from '../rules/ruling.ts'
-import type { NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
+import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /** All rows of a memory store: maps by key, and one way to change them. */
 export class MemoryTables implements Rows {
@@ -34,6 +34,7 @@ export class MemoryTables implements Rows {
   readonly senders = new Map<string, number>()
   readonly operations = new Map<OperationId, OperationRow>()
   readonly replies = new Map<string, ReplyRow>()
+  readonly drafts = new Map<string, DraftRow>()
   readonly routes = new Map<string, RouteRow>()
   readonly blobs = new Map<string, BlobRow>()
   readonly attempts = new Map<OperationId, AttemptRow>()
@@ -210,6 +211,13 @@ export class MemoryTables implements Rows {
       const blob = this.blobs.get(key(sessionId, hash))
       if (uses === 0) this.blobs.delete(key(sessionId, hash))
       else if (blob !== undefined) this.blobs.set(key(sessionId, hash), { ...blob, uses })
+    }
+    for (const row of change.drafts ?? []) {
+      if (row.ids.length === 0) this.drafts.delete(key(row.sessionId, row.key))
+      else this.drafts.set(key(row.sessionId, row.key), row)
+    }
+    for (const [name, { sessionId }] of this.drafts) {
+      if (sessionId === change.draftsRemoved) this.drafts.delete(name)
     }
     for (const row of change.attempts ?? []) this.attempts.set(row.id, row)
     for (const { after } of change.schedules ?? []) this.schedules.set(after.id, after)

@@ -122,6 +122,7 @@ const PREFETCH: Prefetch = {
     ['nextReply', edge, due],
   ],
   settleReply: ({ sessionId, number }) => [['reply', sessionId, number]],
+  putDraft: ({ sessionId }) => [['session', sessionId]],
   recordAttempt: ({ id }) => [['attempt', id]],
   putSchedule: ({ id, sessionId }) => [
     ['session', sessionId],
@@ -155,6 +156,7 @@ const PREFETCH: Prefetch = {
     ['runningOf', sessionId],
   ],
   adoptSession: ({ session }) => [['session', session.id]],
+  adoptEntries: held,
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
     ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0],

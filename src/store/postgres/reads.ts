@@ -14,6 +14,7 @@ import {
   AUDIT_COLUMNS,
   BLOB_COLUMNS,
   type Columns,
+  DRAFT,
   decodeAudit,
   decodeBlob,
   decodeEntry,
@@ -165,6 +166,12 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
          order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit $4`,
         [optional(sessionId), state ?? null, dueBy ?? toText(after), most(limit)],
         SCHEDULE.decode,
+      ),
+    findDraft: ({ sessionId, key }) =>
+      first(
+        `select ${DRAFT.columns} from draft where session = $1 and key = $2`,
+        [toText(sessionId), toText(key)],
+        DRAFT.decode,
       ),
     listNotes: ({ agent, after = '', limit }) =>
       all(

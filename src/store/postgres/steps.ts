@@ -308,4 +308,14 @@ create table token (
 );
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND]
+const THIRD = `
+create table draft (
+  session text collate "C" not null,
+  key text collate "C" not null,
+  ids text not null,
+  at bigint not null,
+  primary key (session, key)
+) with (fillfactor = 70);
+`
+
+export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD]

@@ -16,7 +16,7 @@ import type {
 } from '../rows.ts'
 import { hasWork } from '../rules/birth.ts'
 import type { AuditDraft, SenderRow } from '../rules/ruling.ts'
-import type { NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
+import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /**
  * Between rows as values and rows as columns: one table of names per kind of row. Rows travel to the
@@ -274,6 +274,13 @@ export const NOTE: Table<NoteRow> = {
     return { ...row, origin: { sessionId: originSession, number: originEntry } }
   },
 }
+
+export const DRAFT = table<DraftRow>('draft', {
+  sessionId: ['session', 'text'],
+  key: ['key', 'text'],
+  ids: ['ids', 'json'],
+  at: ['at', 'int'],
+})
 
 export const TOKEN = table<TokenRow>('token', {
   id: ['id', 'text'],

@@ -5,6 +5,7 @@ import {
   ATTEMPT,
   BLOB_COLUMNS,
   type Columns,
+  DRAFT,
   ENTRY,
   encodeAudit,
   INTAKE,
@@ -30,7 +31,7 @@ import {
  * statement with one parameter; where a row may be there already, only what can change is set.
  */
 export function writeChange(change: Change, at: number): readonly Query[] {
-  const { sessions = [], runners = [], senders = [], blobUses = [] } = change
+  const { sessions = [], runners = [], senders = [], blobUses = [], drafts = [] } = change
   const born = sessions.filter(({ before }) => before === null).map(({ after }) => after)
   return [
     ...sessions.flatMap(({ before, after }) => (before === null ? [] : [update(before, after)])),
@@ -74,6 +75,11 @@ export function writeChange(change: Change, at: number): readonly Query[] {
     })),
     ...put(SET_USES, blobUses.filter(({ uses }) => uses > 0).map(encodeUses)),
     ...put(REMOVE_BLOB, blobUses.filter(({ uses }) => uses === 0).map(encodeUses)),
+    ...put(PUT_DRAFT, drafts.filter(({ ids }) => ids.length > 0).map(DRAFT.encode)),
+    ...put(REMOVE_DRAFT, drafts.filter(({ ids }) => ids.length === 0).map(DRAFT.encode)),
+    ...(change.draftsRemoved === undefined
+      ? []
+      : [{ text: 'delete from draft where session = $1', values: [change.draftsRemoved] }]),
     ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(ATTEMPT.encode)),
     ...replace(SCHEDULE, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
     ...some('delete from schedule where id = any($1)', change.schedulesRemoved ?? []),
@@ -115,6 +121,13 @@ const UPDATE_NOTE = `update note set (${NOTE.columns}) = (select ${prefixed(NOTE
   where (note.agent, note.id) = (next.agent, next.id)`
 const REMOVE_NOTE = `delete from note using json_populate_recordset(null::note, $1) as old
   where (note.agent, note.id) = (old.agent, old.id)`
+const PUT_DRAFT = insert(
+  'draft',
+  DRAFT.columns,
+  'on conflict (session, key) do update set ids = excluded.ids, at = excluded.at',
+)
+const REMOVE_DRAFT = `delete from draft using json_populate_recordset(null::draft, $1) as old
+  where (draft.session, draft.key) = (old.session, old.key)`
 const PUT_RUNNER = insert(
   'runner',
   RUNNER.columns,

@@ -55,7 +55,11 @@ export class Draft {
     this.#session = { ...this.#session, ...fields }
   }
 
-  append(head: NewHead, content: { readonly body: string; readonly tokens: number }): EntryNumber {
+  /** `at`: when it happened, where that is not now. */
+  append(
+    head: NewHead,
+    content: { readonly body: string; readonly tokens: number; readonly at?: number },
+  ): EntryNumber {
     const session = this.#session
     const number = entryNumber(session.tail + 1)
     if (!Number.isInteger(content.tokens) || content.tokens < 0) {
@@ -68,7 +72,7 @@ export class Draft {
       number,
       operation: this.#operation,
       fence: session.fence,
-      at: this.#stamp.at,
+      at: content.at ?? this.#stamp.at,
       tokens: content.tokens,
     } as EntryHead
     const salt = saltFor(this.#stamp.seed, number)

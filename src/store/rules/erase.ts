@@ -3,7 +3,7 @@ import { ERASE_MAX } from '../bounds.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { handoffOf } from '../fold.ts'
-import type { CompactionMeta, EntryHead } from '../rows.ts'
+import type { CompactionMeta, EntryHead, ReplyRow } from '../rows.ts'
 import { Draft } from './draft.ts'
 import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
 
@@ -50,19 +50,25 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
   const heads = [...named.values()]
   draft.dropBlobs(blobs)
+  const replies = entries.flatMap((entry) => rows.repliesOf(session.id, entry))
   draft.erase({
     sessionId: session.id,
     entries,
     mail: heads.flatMap(mailOf),
-    replies: entries.flatMap((entry) => rows.repliesOf(session.id, entry)).map((row) => row.number),
+    replies: replies.map((row) => row.number),
   })
   draft.settleControls(request.settles ?? [])
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
   const notesRemoved = entries.flatMap((entry) => rows.notesFrom(session.id, entry))
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
-    change: { ...draft.change(), notesRemoved },
+    change: { ...draft.change(), replies: replies.map(unsent), notesRemoved },
   }
+}
+
+/** Nothing is left to send: a reply that still waited waits no more. */
+function unsent(reply: ReplyRow): ReplyRow {
+  return { ...reply, body: null, ...(reply.state === 'waiting' && { state: 'dead' }) }
 }
 
 /** The newest handoff under the one in effect that tells of nothing erased. */
@@ -135,6 +141,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     outcome: { kind: 'erased', left, upTo },
     change: {
       sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
+      draftsRemoved: sessionId,
       audit: [
         {
           sessionId,

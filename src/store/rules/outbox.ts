@@ -42,6 +42,14 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
   }
 }
 
+export const putDraft: Rule<'putDraft'> = (rows, { sessionId, key, ids }, stamp) => {
+  const session = rows.session(sessionId)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  const draft = { sessionId, key, ids: [...ids], at: stamp.at }
+  return { outcome: { kind: 'done' }, change: { drafts: [draft] } }
+}
+
 export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
   if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
   const unsaid = { cachedTokens: 0, cost: null, host: '' }

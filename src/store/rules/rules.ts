@@ -1,6 +1,7 @@
 import type { CommitVerb } from '../contract.ts'
 import * as admit from './admit.ts'
 import { adoptSession } from './adopt.ts'
+import { adoptEntries } from './adopt-entries.ts'
 import * as birth from './birth.ts'
 import * as compaction from './compaction.ts'
 import * as erase from './erase.ts'
@@ -44,6 +45,7 @@ export const RULES: Rules = {
   changeSettings: settings.changeSettings,
   claimReply: outbox.claimReply,
   settleReply: outbox.settleReply,
+  putDraft: outbox.putDraft,
   recordAttempt: outbox.recordAttempt,
   putSchedule: schedules.putSchedule,
   cancelSchedule: schedules.cancelSchedule,
@@ -56,5 +58,6 @@ export const RULES: Rules = {
   eraseEntries: erase.eraseEntries,
   deleteSession: erase.deleteSession,
   adoptSession,
+  adoptEntries,
   eraseSome: erase.eraseSome,
 }

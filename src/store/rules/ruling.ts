@@ -18,7 +18,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
+import type { DraftRow, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 
 /**
  * The protocol, told once. A rule is a pure function: it looks rows up in a snapshot, decides, and
@@ -113,6 +113,10 @@ export interface Change {
     readonly hash: string
     readonly uses: number
   }[]
+  /** One without ids is removed. */
+  readonly drafts?: readonly DraftRow[]
+  /** All drafts of this session. */
+  readonly draftsRemoved?: SessionId
   readonly attempts?: readonly AttemptRow[]
   readonly schedules?: readonly Replaced<ScheduleRow>[]
   readonly schedulesRemoved?: readonly string[]

@@ -259,7 +259,17 @@ create table token (
 ) strict;
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND]
+const THIRD = `
+create table draft (
+  session text not null,
+  key text not null,
+  ids text not null,
+  at integer not null,
+  primary key (session, key)
+) strict, without rowid;
+`
+
+const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

@@ -1,7 +1,14 @@
 import { LIST_MAX } from '../bounds.ts'
 import type { Readers } from '../facade.ts'
 import type { Change } from '../rules/ruling.ts'
-import type { AttemptSum, NoteRow, ScheduleRow, SumAttempts, TokenRow } from '../standing.ts'
+import type {
+  AttemptSum,
+  DraftRow,
+  NoteRow,
+  ScheduleRow,
+  SumAttempts,
+  TokenRow,
+} from '../standing.ts'
 import { bytes } from './codec.ts'
 import type { Connection, Record_ as Row, Value } from './connection.ts'
 
@@ -29,6 +36,15 @@ function decodeNote(row: Row): NoteRow {
     text: text as never,
     origin: sessionId === null ? null : { sessionId: sessionId as never, number: number as never },
     at: at as never,
+  }
+}
+
+function decodeDraft(row: Row): DraftRow {
+  return {
+    sessionId: row['session'] as never,
+    key: row['key'] as never,
+    ids: JSON.parse(row['ids'] as string) as never,
+    at: row['at'] as never,
   }
 }
 
@@ -90,10 +106,29 @@ export function writeStanding(db: Connection, change: Change): void {
       ...[id, bytes(hash), JSON.stringify(scopes), label, createdAt, expiresAt],
     )
   }
+  for (const { sessionId, key, ids, at } of change.drafts ?? []) {
+    if (ids.length === 0) {
+      db.run('delete from draft where session = ? and key = ?', sessionId, key)
+      continue
+    }
+    db.run(
+      'insert or replace into draft (session, key, ids, at) values (?, ?, ?, ?)',
+      ...[sessionId, key, JSON.stringify(ids), at],
+    )
+  }
+  if (change.draftsRemoved !== undefined) {
+    db.run('delete from draft where session = ?', change.draftsRemoved)
+  }
   for (const id of change.tokensRemoved ?? []) db.run('delete from token where id = ?', id)
 }
 
-type StandingVerb = 'sumAttempts' | 'listSchedules' | 'listNotes' | 'listTokens' | 'findToken'
+type StandingVerb =
+  | 'sumAttempts'
+  | 'listSchedules'
+  | 'listNotes'
+  | 'listTokens'
+  | 'findToken'
+  | 'findDraft'
 
 export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
   return {
@@ -130,6 +165,10 @@ export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
         .map(decodeNote),
     listTokens: () => db.all('select * from token order by id').map(decodeToken),
     findToken: ({ hash }) => findToken(db, 'hash', bytes(hash)),
+    findDraft: ({ sessionId, key }) => {
+      const row = db.get('select * from draft where session = ? and key = ?', sessionId, key)
+      return row && decodeDraft(row)
+    },
   }
 }
 

@@ -82,6 +82,8 @@ export const erasures: readonly StoreCase[] = [
       assert.ok(!(await everything(store, desk.id)).includes('canary'))
       const claimant = await register(store)
       expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+      const [reply] = await store.listReplies({ sessionId: desk.id, limit: 1 })
+      assert.equal(reply?.state, 'dead')
     },
   },
   {

@@ -378,10 +378,45 @@ const attempts: readonly StoreCase[] = [
   },
 ]
 
+const drafts: readonly StoreCase[] = [
+  {
+    name: 'what was shown of a reply is kept under its key until it is dropped',
+    run: async ({ store, sibling }) => {
+      const [one, other] = [await create(store), await create(store)]
+      const draft = { sessionId: one, key: 'a-1', ids: ['17'] }
+      expectKind(await store.putDraft(draft), 'done')
+      expectKind(await store.putDraft({ ...draft, ids: ['17', 'é18'] }), 'done')
+      expectKind(await store.putDraft({ ...draft, key: 'a-2' }), 'done')
+      const elsewhere = await sibling()
+      const found = await elsewhere.findDraft({ sessionId: one, key: 'a-1' })
+      assert.deepEqual(found?.ids, ['17', 'é18'])
+      assert.equal(await store.findDraft({ sessionId: other, key: 'a-1' }), undefined)
+      expectKind(await elsewhere.putDraft({ ...draft, ids: [] }), 'done')
+      assert.equal(await store.findDraft({ sessionId: one, key: 'a-1' }), undefined)
+      assert.deepEqual((await store.findDraft({ sessionId: one, key: 'a-2' }))?.ids, ['17'])
+      expectKind(await store.putDraft({ ...draft, sessionId: sessionId('nobody') }), 'unknown')
+    },
+  },
+  {
+    name: 'a deleted session keeps no drafts',
+    run: async ({ store }) => {
+      const [one, other] = [await create(store), await create(store)]
+      const draft = { key: 'a-1', ids: ['17'] }
+      for (const id of [one, other]) await store.putDraft({ ...draft, sessionId: id })
+      await store.deleteSession({ sessionId: one, operation: newOperation(), reason: 'test' })
+      expectKind(await store.putDraft({ ...draft, sessionId: one }), 'gone')
+      while (expectKind(await store.eraseSome({ sessionId: one, limit: 10 }), 'erased').left) {}
+      assert.equal(await store.findDraft({ sessionId: one, key: 'a-1' }), undefined)
+      assert.deepEqual((await store.findDraft({ sessionId: other, key: 'a-1' }))?.ids, ['17'])
+    },
+  },
+]
+
 export const standing: readonly StoreCase[] = [
   ...schedules,
   ...notes,
   ...tokens,
   ...titles,
   ...attempts,
+  ...drafts,
 ]

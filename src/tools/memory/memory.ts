@@ -16,6 +16,8 @@ import { findContrary } from './contrary.ts'
  * bounded block, a pin of this name, with the entry that each came from. The block is changed
  * between turns only: within a turn an agent is of one mind.
  */
+export const MEMORY_TOOL = 'memory'
+/** The pin that holds the notes. */
 export const MEMORY_PIN = 'memory'
 
 const input = z.strictObject({
@@ -45,7 +47,7 @@ const NOTES_READ = 500
 export function memoryTool(parts: MemoryParts): Tool {
   const { store, countTokens, tokensMax } = parts
   return defineTool({
-    name: 'memory',
+    name: MEMORY_TOOL,
     description:
       'Keep short notes for yourself that last beyond this conversation: preferences, decisions, ' +
       'facts about people and places. `add` writes one (with `id`: replaces it), `remove` takes one ' +

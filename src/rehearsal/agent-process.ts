@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import { mailNumber, sessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import { AuditLog } from '../events/log.ts'
+import { type LocalRuntime, openRuntime, type RuntimeOptions } from '../runtime/open-runtime.ts'
+import { agentTerms } from './agent-terms.ts'
+import { LoopMeter } from './loop-meter.ts'
+import type { Order, Question, Status, Told } from './orders.ts'
+import { openPlace } from './place.ts'
+import { type AgentOptions, LEASE, type Sabotage } from './terms.ts'
+
+/**
+ * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
+ * one. It does what it is told over its channel, ends in order when told to, and at once when
+ * whoever started it is gone.
+ */
+const STATUS_MS = 400
+const REPLY_MS_MAX = 120_000
+
+const meter = new LoopMeter()
+let agent: { runtime: LocalRuntime; options: AgentOptions; close(): Promise<void> } | undefined
+
+process.once('disconnect', () => process.exit(1))
+// Ctrl-C at a terminal reaches the whole group; whoever started us ends us in order.
+process.on('SIGINT', () => {})
+process.on('message', (order: Order) => {
+  obey(order).catch((error: unknown) => {
+    tell({ kind: 'trouble', text: `${order.verb}: ${textOf(error)}` })
+    if (order.verb === 'begin') process.exit(1)
+  })
+})
+
+async function obey(order: Order): Promise<void> {
+  switch (order.verb) {
+    case 'begin':
+      agent = await begin(order.options)
+      meter.start()
+      tell({ kind: 'ready' })
+      break
+    case 'ask':
+      await answer(order.id, order)
+      break
+    case 'freeze':
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms)
+      meter.skip()
+      break
+    case 'end':
+      await agent?.close()
+      process.exit(0)
+  }
+}
+
+async function begin(options: AgentOptions) {
+  const { folder, place, name } = options
+  const planted = options.sabotage === null ? {} : await plant(options.sabotage)
+  const store = await openPlace(place)
+  const trouble = (fields: object, text: string) => {
+    const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
+    tell({ kind: 'trouble', text: `${text}${error}` })
+  }
+  const audit = new AuditLog({
+    folder: join(folder, 'audit'),
+    clock: systemClock,
+    onFailure: (error) => trouble({ err: error }, 'audit log cannot be written'),
+  })
+  const quiet = () => {}
+  const runtime = await openRuntime({
+    store,
+    ...agentTerms(options, (parcel) => tell({ kind: 'effect', parcel })),
+    audit,
+    lease: LEASE,
+    logger: { debug: quiet, info: quiet, warn: quiet, error: trouble },
+    ...planted,
+  })
+  await runtime.createSession({ agent: name, id: name })
+  const stopTelling = new AbortController()
+  const told = tellWaits(runtime, stopTelling.signal)
+  const timer = setInterval(() => {
+    tellStatus(runtime, options).catch((error: unknown) => trouble({ err: error }, 'status'))
+  }, STATUS_MS)
+  return {
+    runtime,
+    options,
+    async close() {
+      clearInterval(timer)
+      meter.stop()
+      stopTelling.abort()
+      await told
+      await runtime.close()
+      audit.close()
+      await store.close()
+    },
+  }
+}
+
+/** Only a clone has such a module; what it gives takes the place of sound parts. */
+async function plant({
+  module,
+  name,
+}: Sabotage): Promise<Partial<Pick<RuntimeOptions, 'lease' | 'seams'>>> {
+  const { plantSabotage } = await import(module)
+  return plantSabotage(name)
+}
+
+async function answer(id: number, question: Question): Promise<void> {
+  try {
+    tell({ kind: 'answer', id, value: await ask(question) })
+  } catch (error) {
+    tell({ kind: 'refusal', id, problem: textOf(error) })
+  }
+}
+
+async function ask(question: Question): Promise<JsonValue> {
+  if (agent === undefined) throw new Error('The agent has not begun.')
+  const session = agent.runtime.session(sessionId(question.sessionId))
+  switch (question.what) {
+    case 'admit': {
+      const { source, key, lane, text } = question
+      const parts = [{ type: 'text', text }] as const
+      return (await session.admit({ source, key, lane, parts })) as unknown as JsonValue
+    }
+    case 'stop': {
+      const { source, key } = question
+      return (await session.stop({ source, key })) as unknown as JsonValue
+    }
+    case 'reply': {
+      const signal = AbortSignal.timeout(REPLY_MS_MAX)
+      const reply = await session.reply(mailNumber(question.mail), signal)
+      return reply === null ? null : reply.text
+    }
+  }
+}
+
+async function tellStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {
+  const summary = await runtime.session(sessionId(name)).summary()
+  if (summary === undefined) return
+  const { contextTokens, waiting, state, isCompacting } = summary
+  const status: Status = { contextTokens, waiting, state, isCompacting, loop: meter.figures() }
+  tell({ kind: 'status', ...status })
+}
+
+async function tellWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<void> {
+  for await (const event of runtime.events({}, signal)) {
+    if (event.type !== 'live' || event.kind !== 'notice') continue
+    tell({ kind: 'wait', sessionId: event.sessionId, code: event.code })
+  }
+}
+
+function tell(told: Told): void {
+  // Nobody hears it any more when the channel is closed, and this process is about to end.
+  if (process.connected) process.send?.(told, undefined, undefined, () => {})
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

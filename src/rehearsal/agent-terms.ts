@@ -1,0 +1,104 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject } from '../base/json.ts'
+import type { Agent } from '../runtime/agent.ts'
+import { configSchema } from '../runtime/config/schema.ts'
+import { runtimeTerms } from '../runtime/from-config.ts'
+import type { RuntimeOptions } from '../runtime/open-runtime.ts'
+import { type AgentOptions, SUMMARY_MODEL } from './terms.ts'
+
+/**
+ * The agents of one process, made from a configuration as `serve` would make them, with times so
+ * short that a minute holds what otherwise takes days. Beside the usual tools they have one with an
+ * effect outside: it hands over parcels, and no parcel may be handed over twice.
+ */
+export function agentTerms(
+  options: AgentOptions,
+  onEffect: (parcel: string) => void,
+): Pick<RuntimeOptions, 'agents' | 'auxiliary'> {
+  const { serves, modelUrl, windowTokens, folder } = options
+  const route = (model: string) => ({
+    ...{ provider: 'openai-compatible', baseUrl: `${modelUrl}/v1`, model },
+    credential: { kind: 'none' },
+  })
+  const off = { pin: false, send_message: false, memory: false, schedule: false }
+  const process = { programs: [WATCHED_PROGRAM] }
+  const config = configSchema.parse({
+    agents: Object.fromEntries(
+      serves.map((name) => [
+        name,
+        {
+          system: `You are ${name}. You keep what you are told.`,
+          model: { ...route(name), windowTokens, outputTokensMax: Math.floor(windowTokens / 10) },
+          policy: policyOf(name),
+          tools: { ...off, process },
+        },
+      ]),
+    ),
+    auxiliary: {
+      compaction: { ...route(SUMMARY_MODEL), windowTokens: 32_000, deadlines: DEADLINES },
+      title: { ...route('title'), windowTokens: 32_000 },
+    },
+  })
+  const terms = runtimeTerms(config, { standInUrl: modelUrl, folder, env: {} })
+  const tool = parcelTool(join(folder, EFFECTS_FILE), onEffect)
+  return { ...terms, agents: terms.agents.map((agent) => hurried(agent, tool)) }
+}
+
+/** Every line is one parcel that was handed over. */
+export const EFFECTS_FILE = 'handed-over'
+
+/** What the watched process runs: a program that is certainly there. */
+export const WATCHED_PROGRAM = process.execPath
+
+const DEADLINES = { connectSeconds: 3, firstByteSeconds: 4, idleSeconds: 2, totalSeconds: 15 }
+
+const PACE = {
+  lingerMs: 2_000,
+  retryMs: 100,
+  retryMsMax: 1_000,
+  modelRetryMs: 200,
+  modelRetryMsMax: 1_000,
+  // The drill asks for more summaries in a minute than a sound day.
+  attemptsPerWindow: 1_000,
+  idleCompactionMs: null,
+}
+
+/** The three policies under which a message can meet a running turn, in turn. */
+function policyOf(name: string): string {
+  const number = Number(name.slice(name.lastIndexOf('-') + 1))
+  return ['queue', 'steer', 'interrupt'][number % 3] ?? 'steer'
+}
+
+type Tool = Extract<NonNullable<Agent['tools']>, readonly unknown[]>[number]
+
+function hurried(agent: Agent, tool: Tool): Agent {
+  const { tools = [] } = agent
+  return {
+    ...agent,
+    settings: { ...agent.settings, ...PACE },
+    tools: (desk) => [...(typeof tools === 'function' ? tools(desk) : tools), tool],
+  }
+}
+
+// Between the effect and its commit a kill must find room.
+const RESULT_MS = 120
+
+function parcelTool(file: string, onEffect: (parcel: string) => void): Tool {
+  return {
+    name: 'hand_over',
+    description: 'Hand a parcel over.',
+    inputSchema: {
+      ...{ type: 'object', properties: { parcel: { type: 'string' } } },
+      ...{ required: ['parcel'], additionalProperties: false },
+    },
+    isRepeatable: false,
+    async run({ input }) {
+      const parcel = String(isObject(input) ? input['parcel'] : '')
+      appendFileSync(file, `${parcel}\n`)
+      onEffect(parcel)
+      await new Promise((resolve) => setTimeout(resolve, RESULT_MS))
+      return { outcome: 'ok', output: `Parcel ${parcel} is handed over.` }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { LoopFigures } from './orders.ts'
+
+const EVERY_MS = 20
+
+/**
+ * How long the event loop was held, and how much of that can have been our own work. A loop is late
+ * because its thread computed, or because the machine gave the processor to somebody else; only the
+ * first is ours, and the thread's own processor time tells them apart: a turn of the loop that was
+ * late by 200 ms and computed for 3 ms was held for 3 ms at most.
+ */
+export class LoopMeter {
+  readonly #delay = monitorEventLoopDelay({ resolution: EVERY_MS })
+  #timer: NodeJS.Timeout | undefined
+  #at = 0
+  #cpu = process.threadCpuUsage()
+  #ownMsMax = 0
+
+  start(): void {
+    this.#delay.enable()
+    this.skip()
+    this.#timer = setInterval(() => this.#look(), EVERY_MS).unref()
+  }
+
+  /** What happened since the last look is not counted: it was done on purpose. */
+  skip(): void {
+    this.#at = performance.now()
+    this.#cpu = process.threadCpuUsage()
+  }
+
+  figures(): LoopFigures {
+    // The histogram counts in nanoseconds from the timer's due time and holds the period as well.
+    const delayMsMax = Math.max(0, this.#delay.max / 1e6 - EVERY_MS)
+    return { delayMsMax: Math.round(delayMsMax), ownMsMax: Math.round(this.#ownMsMax) }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#delay.disable()
+  }
+
+  #look(): void {
+    const lateMs = performance.now() - this.#at - EVERY_MS
+    const { user, system } = process.threadCpuUsage(this.#cpu)
+    this.#ownMsMax = Math.max(this.#ownMsMax, Math.min(lateMs, (user + system) / 1_000))
+    this.skip()
+  }
+}

@@ -1,0 +1,78 @@
+import { KnownError } from '../base/errors.ts'
+import type { Place } from './place.ts'
+
+/** What a rehearsal is asked for, and what everybody who takes part in it must agree on. */
+export interface Terms {
+  readonly agents: number
+  readonly seconds: number
+  readonly windowTokens: number
+  readonly faults: ReadonlySet<FaultName>
+}
+
+/** What can go wrong on purpose, by the name that `--faults` takes. */
+export const FAULTS = {
+  timeouts: 'summaries that take longer than they may',
+  poisoned: 'pooled connections that are dead when they are used again',
+  resets: 'connections reset before an answer and within it',
+  stalls: 'answers that stop in the middle',
+  outage: 'the provider is down for a while, and everybody writes meanwhile',
+  kills: 'agents ended by kill -9 and started again',
+  freezes: 'agents held for longer than their lease, then let go',
+  duplicates: 'the same message sent twice at once through two processes',
+} as const
+
+export type FaultName = keyof typeof FAULTS
+export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[]
+
+export class RehearsalError extends KnownError {
+  override readonly name = 'RehearsalError'
+  readonly code = 'rehearsal'
+  readonly retryable = false
+}
+
+/** `all`, `none`, or names with commas between them. Throws `RehearsalError`. */
+export function readFaults(text: string): ReadonlySet<FaultName> {
+  if (text === 'all') return new Set(FAULT_NAMES)
+  if (text === 'none') return new Set()
+  return new Set(
+    text.split(',').map((word) => {
+      const found = FAULT_NAMES.find((name) => name === word.trim())
+      if (found !== undefined) return found
+      throw new RehearsalError(
+        `There is no fault ${JSON.stringify(word.trim())}; known are all, none, ${FAULT_NAMES.join(', ')}.`,
+      )
+    }),
+  )
+}
+
+/** An agent has one session, and both have one name: `agent-3`. */
+export function agentName(number: number): string {
+  return `agent-${number}`
+}
+
+/** Short enough that a rehearsal sees take-overs, long enough for a machine that is busy. */
+export const LEASE = { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 200 } as const
+
+/** Longer than a lease, so that somebody else takes over from an agent that is held so long. */
+export const FREEZE_MS = 4_500
+
+/** What summaries are written by, so that faults can be aimed at them. */
+export const SUMMARY_MODEL = 'summary'
+
+/** What an agent's process is told when it begins. */
+export interface AgentOptions {
+  readonly name: string
+  /** Its own agent first; behind it those it takes over from. */
+  readonly serves: readonly string[]
+  readonly place: Place
+  readonly folder: string
+  readonly modelUrl: string
+  readonly windowTokens: number
+  readonly sabotage: Sabotage | null
+}
+
+/** A planted bug: the module that knows them, and which one. Only a clone has such a module. */
+export interface Sabotage {
+  readonly module: string
+  readonly name: string
+}

@@ -1,0 +1,78 @@
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import { ADOPT_MAX } from '../bounds.ts'
+import { canonicalJson } from '../canonical.ts'
+import type { AdoptedEntry } from '../commits.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { isMoment } from '../measure.ts'
+import { Draft } from './draft.ts'
+import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
+
+/**
+ * History that was made elsewhere, appended in pieces of a bounded size. It is taken as it is, calls
+ * without results and results without calls included: it happened so, and contexts are repaired when
+ * they are shown. Everything adopted counts as seen, so that no turn begins because of it.
+ */
+export const adoptEntries: Rule<'adoptEntries'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const { entries, operation } = request
+  if (entries.length === 0 || entries.length > ADOPT_MAX) {
+    throw new InvalidRequestError({ problem: `An adoption takes 1 to ${ADOPT_MAX} entries.` })
+  }
+  if (session.birth !== 'imported') return { outcome: { kind: 'not-imported' } }
+  const isBusy =
+    session.turnState === 'running' || session.openCalls.length > 0 || session.operation !== null
+  if (isBusy) return { outcome: { kind: 'in-use' } }
+
+  const draft = new Draft(rows, session, operation, stamp)
+  let before: AdoptedEntry['kind'] | null = null
+  for (const entry of entries) {
+    if (entry.kind === 'input' && before !== 'input') draft.set({ turn: draft.session.turn + 1 })
+    adopt(draft, entry)
+    before = entry.kind
+  }
+  draft.set({ seen: draft.session.tail })
+  draft.audit('entries adopted', { from: session.tail + 1, to: draft.session.tail })
+  return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
+}
+
+function adopt(draft: Draft, entry: AdoptedEntry): EntryNumber {
+  const { body, tokens, at, row } = entry
+  if (!isMoment(at)) throw new InvalidRequestError({ problem: `No moment: ${at}.` })
+  const content = { body: canonicalJson(body), tokens, at }
+  const from = row === null ? {} : { row }
+  const { tail, turn, effective, limits } = draft.session
+  switch (entry.kind) {
+    case 'input':
+      return draft.append(
+        { kind: 'input', meta: { lane: entry.lane, mail: 0, blobs: [], ...from } },
+        content,
+      )
+    case 'assistant': {
+      const meta = { turn, upto: tail, renderer: 'adopted', calls: entry.calls, blobs: [], ...from }
+      return draft.append({ kind: 'assistant', meta }, content)
+    }
+    case 'result': {
+      const { call, outcome } = entry
+      return draft.append({ kind: 'result', meta: { call, outcome, blobs: [], ...from } }, content)
+    }
+    case 'compaction': {
+      const { covers } = entry
+      if (covers > tail) throw new InvalidRequestError({ problem: 'A handoff covers what is.' })
+      const meta = { covers, previous: effective, by: 'model', ...from } as const
+      const number = draft.append({ kind: 'compaction', meta }, content)
+      draft.set({ effective: number, covers, by: 'model', base: number, rewrites: 0 })
+      return number
+    }
+    case 'aside':
+      return draft.append({ kind: 'turn', meta: { turn, ended: 'stopped', ...from } }, content)
+    case 'settings': {
+      const meta = { limits: { ...limits }, replaces: { ...limits } }
+      const number = draft.append({ kind: 'settings', meta }, content)
+      draft.set({ settings: entryNumber(number) })
+      return number
+    }
+    default:
+      return entry satisfies never
+  }
+}
