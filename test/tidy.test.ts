@@ -43,7 +43,7 @@ const ARCHITECTURE: Architecture = {
     ],
     // The contract suites that others run on an engine of theirs.
     testing: ['base', 'message', 'events', 'store'],
-    doctor: ['base', 'message', 'store', 'events'],
+    doctor: ['base', 'message', 'tokens', 'store', 'events'],
     'stand-in': ['base', 'message'],
     runtime: [
       ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store', 'mailbox'],
@@ -68,6 +68,7 @@ const ARCHITECTURE: Architecture = {
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
     turn: ['zod'],
     store: ['pg'],
+    doctor: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],
       ...['@ai-sdk/openai-compatible', 'undici', 'zod'],

@@ -1,6 +1,7 @@
 import type { MailNumber } from '../base/ids.ts'
-import type { Admission, Session } from '../runtime/runtime.ts'
+import type { Admission, Runtime, Session } from '../runtime/runtime.ts'
 import { FailedError, UsageError } from './exit.ts'
+import { tell } from './tell.ts'
 
 /** The sources under which commands admit; a key is unique within its source. */
 export const COMMAND_SOURCE = 'cli'
@@ -51,5 +52,13 @@ export async function settled(
   for await (const event of session.events({}, signal)) {
     // `caught-up` comes first: what was settled before we listened is seen then.
     if (event.type !== 'live' && (await isSettled())) return
+  }
+}
+
+/** What was taken is safe, but waits until somebody comes. */
+export async function tellIfNobodyServes(runtime: Runtime): Promise<void> {
+  const { runners } = await runtime.health()
+  if (runners.length === 0) {
+    tell('note: nobody serves this store now; it waits until `throughline serve` runs.')
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface, type Interface } from 'node:readline'
 import { KnownError } from '../base/errors.ts'
+import { unknownText } from '../gateway/chat/commands.ts'
 import type { RuntimeEvent } from '../runtime/runtime.ts'
 import { COMMAND_SOURCE, taken } from './admission.ts'
 import { Answers } from './answers.ts'
@@ -9,7 +10,7 @@ import type { Conversation } from './conversation.ts'
 import { EXIT } from './exit.ts'
 import { type Paint, paintOn } from './paint.ts'
 import { printable } from './printable.ts'
-import { readTyped, runSlash, statusText, unknownText } from './slash.ts'
+import { readTyped, runSlash, statusText } from './slash.ts'
 import { TerminalScreen } from './terminal-screen.ts'
 
 /** A chat with somebody who sits there: answers grow while the next message is typed. */
@@ -45,9 +46,11 @@ class TerminalTalk {
 
   async run(first: Conversation): Promise<void> {
     let conversation = first
+    // From the very beginning: what somebody types ahead must not be lost.
+    const entered = this.#lines[Symbol.asyncIterator]()
     await this.#enter(conversation)
     this.#lines.on('SIGINT', () => void this.#interrupt(conversation))
-    for await (const line of this.#lines) {
+    for await (const line of entered) {
       this.#screen.typed()
       this.#isLeaving = false
       if (line.endsWith('\\')) {

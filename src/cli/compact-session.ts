@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { sessionId } from '../base/ids.ts'
 import type { Handoff } from '../message/handoff.ts'
-import type { CompactionView, Session } from '../runtime/runtime.ts'
-import { COMMAND_SOURCE, settled, taken } from './admission.ts'
+import type { CompactionView, Runtime, Session } from '../runtime/runtime.ts'
+import { COMMAND_SOURCE, settled, taken, tellIfNobodyServes } from './admission.ts'
 import type { CompactFlags } from './compact-options.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { counted, grouped } from './moment.ts'
@@ -22,11 +22,11 @@ export async function compactSession(flags: CompactFlags): Promise<number> {
     if ((await session.summary()) === undefined) {
       throw new UsageError(`There is no session ${id} in this store.`)
     }
-    return flags.preview ? await preview(session, flags) : await ask(session, flags)
+    return flags.preview ? await preview(session, flags) : await ask(runtime, session, flags)
   })
 }
 
-async function ask(session: Session, flags: CompactFlags): Promise<number> {
+async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Promise<number> {
   const { focus, json } = flags
   const before = await newest(session)
   const { mail } = taken(
@@ -37,6 +37,7 @@ async function ask(session: Session, flags: CompactFlags): Promise<number> {
     }),
     session.id,
   )
+  await tellIfNobodyServes(runtime)
   if (!flags.wait) {
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
     else tell(`Asked for: session ${session.id} is compacted by the process that serves it.`)

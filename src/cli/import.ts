@@ -5,6 +5,7 @@ import type { ImportOutcome } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
+import { importHermesCommand } from './import-hermes.ts'
 import { counted } from './moment.ts'
 import { writeOutput } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
@@ -36,6 +37,7 @@ export function importCommand(): Command {
         { mayMake: true },
       )
     })
+  command.addCommand(importHermesCommand())
   return withHelp(addPlaceOptions(command), {
     codes: [
       [EXIT.done, 'imported'],

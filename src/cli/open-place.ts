@@ -68,6 +68,11 @@ export async function openPlaceWithAgents(
   return await act(host).finally(() => host.close())
 }
 
+/** Where the store is that a command acts on. */
+export function storeUrl(flags: PlaceFlags): string {
+  return storeOf(flags).url
+}
+
 /** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
 function storeOf(flags: PlaceFlags): { readonly url: string } {
   if (flags.store !== undefined) return { url: flags.store }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type SessionId, sessionId } from '../base/ids.ts'
 import type { Reply, Runtime } from '../runtime/runtime.ts'
-import { COMMAND_SOURCE, taken } from './admission.ts'
+import { COMMAND_SOURCE, taken, tellIfNobodyServes } from './admission.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { readInput } from './input.ts'
@@ -125,13 +125,6 @@ async function makeSession(runtime: Runtime, id: SessionId, agent: string): Prom
   if (created.kind === 'unknown-agent') {
     const known = created.agents.join(', ') || 'none'
     throw new UsageError(`There is no agent ${agent}. Configured: ${known}.`)
-  }
-}
-
-async function tellIfNobodyServes(runtime: Runtime): Promise<void> {
-  const { runners } = await runtime.health()
-  if (runners.length === 0) {
-    tell('note: nobody serves this store now; it is answered once `throughline serve` runs.')
   }
 }
 

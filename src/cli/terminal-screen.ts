@@ -52,7 +52,7 @@ export class TerminalScreen implements Screen {
   }
 
   #columns(): number {
-    return Math.max(20, this.#output.columns ?? 80)
+    return Math.max(20, this.#output.columns || 80) // a terminal may not know, and says 0
   }
 
   #above(lines: readonly string[]): void {

@@ -26,8 +26,10 @@ process.once('disconnect', () => process.exit(1))
 process.on('SIGINT', () => {})
 process.on('message', (order: Order) => {
   obey(order).catch((error: unknown) => {
-    tell({ kind: 'trouble', text: `${order.verb}: ${textOf(error)}` })
-    if (order.verb === 'begin') process.exit(1)
+    const text = `${order.verb}: ${textOf(error)}`
+    tell({ kind: 'trouble', text }, () => {
+      if (order.verb === 'begin') process.exit(1)
+    })
   })
 })
 
@@ -147,9 +149,9 @@ async function tellWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<vo
   }
 }
 
-function tell(told: Told): void {
+function tell(told: Told, done: () => void = () => {}): void {
   // Nobody hears it any more when the channel is closed, and this process is about to end.
-  if (process.connected) process.send?.(told, undefined, undefined, () => {})
+  if (process.connected) process.send?.(told, undefined, undefined, done)
 }
 
 function textOf(error: unknown): string {

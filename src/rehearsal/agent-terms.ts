@@ -5,7 +5,7 @@ import type { Agent } from '../runtime/agent.ts'
 import { configSchema } from '../runtime/config/schema.ts'
 import { runtimeTerms } from '../runtime/from-config.ts'
 import type { RuntimeOptions } from '../runtime/open-runtime.ts'
-import { type AgentOptions, SUMMARY_MODEL } from './terms.ts'
+import { type AgentOptions, policyOf, SUMMARY_MODEL } from './terms.ts'
 
 /**
  * The agents of one process, made from a configuration as `serve` would make them, with times so
@@ -29,7 +29,7 @@ export function agentTerms(
         name,
         {
           system: `You are ${name}. You keep what you are told.`,
-          model: { ...route(name), windowTokens, outputTokensMax: Math.floor(windowTokens / 10) },
+          model: { ...route(name), windowTokens, outputTokensMax: Math.floor(windowTokens / 20) },
           policy: policyOf(name),
           tools: { ...off, process },
         },
@@ -62,12 +62,6 @@ const PACE = {
   // The drill asks for more summaries in a minute than a sound day.
   attemptsPerWindow: 1_000,
   idleCompactionMs: null,
-}
-
-/** The three policies under which a message can meet a running turn, in turn. */
-function policyOf(name: string): string {
-  const number = Number(name.slice(name.lastIndexOf('-') + 1))
-  return ['queue', 'steer', 'interrupt'][number % 3] ?? 'steer'
 }
 
 type Tool = Extract<NonNullable<Agent['tools']>, readonly unknown[]>[number]

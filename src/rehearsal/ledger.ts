@@ -13,6 +13,8 @@ export interface Letter {
   readonly text: string
   /** What it told: the code word of the parcel that has the letter's name. */
   readonly word: string
+  /** When it was sent, counted over all letters; null: not yet. */
+  order: number | null
   /** The mail number that was acknowledged; null: nobody has said yes. */
   mail: number | null
 }
@@ -31,6 +33,7 @@ export function agentOf(key: string): string {
 export class Ledger {
   readonly #letters = new Map<string, Letter>()
   readonly #counts = new Map<string, number>()
+  #sent = 0
   /** Acknowledged stops by agent: no other turn may have been stopped. */
   readonly stops = new Map<string, number>()
 
@@ -51,9 +54,13 @@ export class Ledger {
     const order = command === 'hand-over' ? `\nuse hand_over {"parcel":"${key}"}` : ''
     const filler = fillerOf(tokens * CHARACTERS_PER_TOKEN - fact.length - order.length)
     const text = `${fact}${filler}${order}`
-    const letter: Letter = { key, agent, lane, text, word, mail: null }
+    const letter: Letter = { key, agent, lane, text, word, order: null, mail: null }
     this.#letters.set(key, letter)
     return letter
+  }
+
+  send(letter: Letter): void {
+    letter.order ??= ++this.#sent
   }
 
   acknowledgeStop(agent: string): void {

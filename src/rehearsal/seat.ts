@@ -41,6 +41,7 @@ export class Seat {
   #isExpected = false
   #questions = 0
   #stderr = ''
+  #trouble = ''
   #loop: LoopFigures = { delayMsMax: 0, ownMsMax: 0 }
   status: Status | null = null
   kills = 0
@@ -90,7 +91,7 @@ export class Seat {
     child.on('error', () => {})
     child.once('exit', (code, signal) => {
       living.delete(child)
-      reject(new AgentGone(`${this.name} ended before it began: ${this.#stderr}`))
+      reject(new AgentGone(`${this.name} could not begin: ${this.#trouble} ${this.#stderr}`))
       this.#gone(code, signal)
     })
     this.#send({ verb: 'begin', options: this.#options })
@@ -181,6 +182,7 @@ export class Seat {
         this.#events.effect(this, told.parcel)
         break
       case 'trouble':
+        this.#trouble = told.text
         this.#events.trouble(this, told.text)
     }
   }

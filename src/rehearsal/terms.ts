@@ -50,6 +50,12 @@ export function agentName(number: number): string {
   return `agent-${number}`
 }
 
+/** The three policies under which a message can meet a running turn, in turn. */
+export function policyOf(name: string): 'queue' | 'steer' | 'interrupt' {
+  const number = Number(name.slice(name.lastIndexOf('-') + 1))
+  return (['queue', 'steer', 'interrupt'] as const)[number % 3] ?? 'steer'
+}
+
 /** Short enough that a rehearsal sees take-overs, long enough for a machine that is busy. */
 export const LEASE = { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 200 } as const
 

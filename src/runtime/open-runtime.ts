@@ -311,7 +311,10 @@ export class LocalRuntime implements Runtime {
     const dead = await this.#store.listReplies({ state: 'dead', limit: LIST_MAX })
     const runner = this.#runner
     const holdsLease = runner?.mayAct() ?? false
-    const problems = dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]
+    const problems = [
+      ...(dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]),
+      ...this.#edges.flatMap((edge) => edge.problems?.() ?? []),
+    ]
     return {
       isReady: runner === null || holdsLease,
       store: { schema, commits },

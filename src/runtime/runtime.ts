@@ -46,6 +46,8 @@ export interface Runtime {
   close(): Promise<void>
 }
 
+export type { Edge }
+
 export interface Session {
   readonly id: SessionId
   summary(): Promise<SessionSummary | undefined>
@@ -136,8 +138,8 @@ export type Admission =
       readonly sessionId: SessionId
       readonly mail: MailNumber
     }
-  /** The same key with another body. */
-  | { readonly kind: 'conflict' }
+  /** The same key with another body; the mail is the first one's. */
+  | { readonly kind: 'conflict'; readonly sessionId: SessionId; readonly mail: MailNumber }
   /** The mailbox is full; nothing was taken. */
   | { readonly kind: 'full'; readonly limit: number }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
@@ -186,6 +188,9 @@ export interface SessionSummary {
 
 export interface Mail {
   readonly number: MailNumber
+  /** Who sent it under which key; null once erased. */
+  readonly source: string | null
+  readonly key: string | null
   readonly lane: Lane
   readonly control: string | null
   readonly state: MailState

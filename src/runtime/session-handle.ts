@@ -197,8 +197,9 @@ export class SessionHandle implements Session {
   async #findReply(mail: MailNumber): Promise<Reply | null | undefined> {
     const { store } = this.#desk
     const sessionId = this.id
-    const session = await store.findSession(sessionId)
+    // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
     const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+    const session = await store.findSession(sessionId)
     if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
     if (item.lane === 'control') return null
     if (item.state === 'pending') return undefined
@@ -278,7 +279,7 @@ function admissionOf(outcome: AdmitOutcome, wake: (id: SessionId) => void): Admi
       return { kind, sessionId, mail }
     }
     case 'conflict':
-      return { kind: 'conflict' }
+      return { kind: 'conflict', sessionId: outcome.sessionId, mail: outcome.mail }
     case 'full':
       return { kind: 'full', limit: outcome.limit }
     case 'blob-missing':

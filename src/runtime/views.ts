@@ -68,11 +68,11 @@ function messageIn(entry: Entry, body: JsonValue): Message | null {
 }
 
 export function mailView(item: MailItem): Mail {
-  const { number, lane, control, state, at } = item
+  const { number, source, key, lane, control, state, at } = item
   const body = item.body === null ? null : (JSON.parse(item.body) as JsonValue)
   const message = isObject(body) ? body['message'] : undefined
   const text = isObject(message) ? textOf(message as unknown as Message) : ''
-  return { number, lane, control, state, at, text }
+  return { number, source, key, lane, control, state, at, text }
 }
 
 export function summaryOf(

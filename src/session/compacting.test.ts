@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Play, RUNNING, scene } from '../../test/support/play.ts'
+import { asked, Play, RUNNING, scene } from '../../test/support/play.ts'
 import { entryNumber, operationId } from '../base/ids.ts'
 import { SESSION_SETTINGS } from './state.ts'
 
@@ -136,5 +136,48 @@ describe('compaction beside a turn', () => {
     expect(play.kinds).toEqual(['setTimer'])
     play.wait(SESSION_SETTINGS.retryMs).tell({ kind: 'woken' })
     expect(play.kinds).toEqual(['writeHandoff', 'look'])
+  })
+
+  it('compacts for the window that the provider showed to have, once per step', () => {
+    const refused = {
+      pieces: [
+        ['user', 900],
+        ['assistant', 800],
+        ['user', 10],
+      ],
+      row: { ...RUNNING, seen: entryNumber(2) },
+    } as const
+    const overflow = { kind: 'overflow', limitTokens: 1_000 } as const
+    const play = asked(refused).tell({ kind: 'step ended', outcome: overflow })
+    expect(play.commit('claimCompaction').request).toMatchObject({ trigger: 'reactive', covers: 2 })
+    const operation = { trigger: 'reactive', covers: entryNumber(2) } as const
+    const claimed = { kind: 'claimed', operation: operationId('op'), superseded: null }
+    play.tell({
+      kind: 'committed',
+      committed: { verb: 'claimCompaction', outcome: claimed as never },
+    })
+    play.look(scene({ ...refused, operation }))
+    expect(play.effects[0]).toMatchObject({
+      kind: 'writeHandoff',
+      limits: { hardTokens: 1_000, handoffTokens: 125, outputTokens: 75 },
+    })
+
+    const again = asked({
+      ...refused,
+      row: { ...refused.row, base: entryNumber(3) },
+      operation: { ...operation, state: 'committed' },
+    }).tell({ kind: 'step ended', outcome: overflow })
+    expect(again.commit('commitReply').request).toMatchObject({ ends: { how: 'failed' } })
+  })
+
+  it('takes an overflow without a number for a window smaller than what was sent', () => {
+    const play = asked({
+      pieces: [
+        ['user', 900],
+        ['assistant', 800],
+      ],
+      row: { ...RUNNING, seen: entryNumber(2) },
+    }).tell({ kind: 'step ended', outcome: { kind: 'overflow' } })
+    expect(play.state.overflow).toMatchObject({ limitTokens: 1_360 })
   })
 })

@@ -9,7 +9,17 @@ import type { ReplyRow } from '../store/rows.ts'
 export interface Edge {
   readonly name: string
   /** Sends once under the reply's key. What it throws counts as failed. */
-  send(reply: ReplyRow): Promise<{ kind: 'sent'; receipt: string } | { kind: 'failed' }>
+  send(reply: ReplyRow): Promise<{ kind: 'sent'; receipt: string } | SendFailure>
+  /** What an operator should know about it now, a sentence each. */
+  problems?(): readonly string[]
+}
+
+export interface SendFailure {
+  readonly kind: 'failed'
+  /** The far end says when it takes something again: however often, the reply is not given up. */
+  readonly retryAfterMs?: number
+  /** It will never be taken. */
+  readonly isFinal?: true
 }
 
 const BACK_OFF_MAX = 6
@@ -58,16 +68,19 @@ export class Sender {
       const reply = await this.#claim(edge, claimant)
       if (reply === null || !mayAct()) return
       const { sessionId, number, attempt } = reply
-      const sent = await edge.send(reply).catch(() => ({ kind: 'failed' }) as const)
-      const result =
-        sent.kind === 'sent'
-          ? sent
-          : {
-              kind: 'failed' as const,
-              retryAt: this.#clock.now() + this.#retryMs * 2 ** Math.min(attempt, BACK_OFF_MAX),
-              attemptsMax: this.#attemptsMax,
-            }
+      const sent = await edge.send(reply).catch((): SendFailure => ({ kind: 'failed' }))
+      const result = sent.kind === 'sent' ? sent : this.#putOff(sent, attempt)
       await this.#settle({ sessionId, number, attempt, claimant, result }, mayAct)
+    }
+  }
+
+  #putOff({ retryAfterMs, isFinal }: SendFailure, attempt: number) {
+    const delayMs = retryAfterMs ?? this.#retryMs * 2 ** Math.min(attempt, BACK_OFF_MAX)
+    const patience = retryAfterMs === undefined ? this.#attemptsMax : Number.MAX_SAFE_INTEGER
+    return {
+      kind: 'failed' as const,
+      retryAt: this.#clock.now() + delayMs,
+      attemptsMax: isFinal ? 0 : patience,
     }
   }
 

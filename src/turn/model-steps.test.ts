@@ -211,6 +211,16 @@ describe('a step', () => {
     expect(await running).toEqual({ kind: 'interrupted', message, tokens: countMessage(message) })
   })
 
+  it('says how much the provider takes as we count, which is less where it counts more', async () => {
+    const counted = countMessage(user('hello')) + 500
+    const limitOf = async (askedTokens: number) => {
+      const { steps } = stage([fails({ kind: 'overflow', limitTokens: 400, askedTokens })])
+      return await steps.run(ask(), never())
+    }
+    expect(await limitOf(counted)).toEqual({ kind: 'overflow', limitTokens: 400 })
+    expect(await limitOf(2 * counted)).toEqual({ kind: 'overflow', limitTokens: 200 })
+  })
+
   it('passes an overflow on and never tries it again', async () => {
     const { steps, asked } = stage([fails({ kind: 'overflow' })])
     expect(await steps.run(ask(), never())).toEqual({ kind: 'overflow' })

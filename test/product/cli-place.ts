@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Finished, type RunOptions, runCli } from '../support/run-cli.ts'
@@ -7,6 +7,7 @@ import { type Finished, type RunOptions, runCli } from '../support/run-cli.ts'
 /** A folder with a store of its own, and processes that serve it. */
 export interface CliPlace {
   readonly folder: string
+  readonly env: Readonly<Record<string, string>>
   run(args: readonly string[], options?: RunOptions): Promise<Finished>
   serve(args?: readonly string[]): Promise<Served>
   close(): Promise<void>
@@ -25,10 +26,16 @@ const READY_MS = 30_000
 
 export function cliPlace(): CliPlace {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-product-'))
+  // Small, so that a few messages are worth a compaction.
+  writeFileSync(
+    join(folder, 'throughline.yaml'),
+    'agents: {main: {model: {windowTokens: 16000}}}\n',
+  )
   const env = { XDG_STATE_HOME: join(folder, 'state'), HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }
   const served: Served[] = []
   return {
     folder,
+    env,
     run: (args, options = {}) =>
       runCli(args, { cwd: folder, ...options, env: { ...env, ...options.env } }),
     async serve(args = []) {

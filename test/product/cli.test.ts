@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Finished } from '../support/run-cli.ts'
 import { type CliPlace, cliPlace, type Served } from './cli-place.ts'
 
 /** The commands as people and scripts use them: processes over one SQLite store, the stand-in answers. */
@@ -35,7 +37,7 @@ describe('throughline send', () => {
     const args = ['send', 'notes', '-', '--key', 'build-7', '--json']
     const first = await place.run(args, { input: 'A message on\nseveral lines.' })
     const again = await place.run(args, { input: 'A message on\nseveral lines.' })
-    const [one, two] = [first, again].map(({ stdout }) => JSON.parse(stdout))
+    const [one, two] = [first, again].map((sent) => lines(sent)[0])
     expect(one).toMatchObject({ sessionId: 'notes', isDuplicate: false })
     expect(two).toEqual({ ...one, isDuplicate: true })
     const other = await place.run(args, { input: 'Another text.' })
@@ -44,42 +46,40 @@ describe('throughline send', () => {
   })
 
   it('says in a sentence what is not there', async () => {
-    const unknown = await place.run(['send', 'nobody', 'Hello.'])
+    const [unknown, derived, agent] = await all([
+      ['send', 'nobody', 'Hello.'],
+      ['send', 'notes.snapshot.3', 'Hello.'],
+      ['send', 'other', 'Hello.', '--agent', 'nobody'],
+    ])
     expect(unknown).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(unknown.stderr).toMatch(/^throughline: There is no session nobody/)
-    const derived = await place.run(['send', 'notes.snapshot.3', 'Hello.'])
+    expect(unknown?.stderr).toMatch(/^throughline: There is no session nobody/)
     expect(derived).toMatchObject({ exitCode: 2 })
-    expect(derived.stderr).not.toContain('    at ')
-    const agent = await place.run(['send', 'other', 'Hello.', '--agent', 'nobody'])
-    expect(agent.stderr).toContain('Configured: main')
+    expect(derived?.stderr).not.toContain('    at ')
+    expect(agent?.stderr).toContain('Configured: main')
   })
 })
 
 describe('commands that read', () => {
   it('show sessions, transcript, context and what was said', async () => {
-    const sessions = await place.run(['sessions'])
-    expect(sessions.stdout).toMatch(/^SESSION +AGENT +STATE +CONTEXT/)
-    expect(sessions.stdout).toMatch(/^notes +main +\S+ +[█░]{10} \d+ %/m)
-    const [listed] = lines((await place.run(['sessions', '--json'])).stdout)
-    expect(listed).toMatchObject({ id: 'notes', agent: 'main', compaction: null })
-
-    const entries = lines((await place.run(['show', 'notes', '--json', '--to', '4'])).stdout)
-    expect(entries.map(({ kind }) => kind)).toEqual(['settings', 'input', 'assistant', 'turn'])
-    const shown = await place.run(['show', 'notes', '--from', '2', '--to', '2'])
-    expect(shown.stdout).toMatch(/^ {2}#2 user .*\n {6}The code word is BASALT\.\n$/)
-
-    const now = await place.run(['show', 'notes', '--context', '--json'])
-    const [context] = lines(now.stdout)
-    expect(context?.['tokens']).toBeGreaterThan(0)
-    const atStep = lines((await place.run(['show', 'notes', '--at', '3', '--json'])).stdout)[0]
-    expect(JSON.stringify(atStep)).toContain('BASALT')
-    expect(JSON.stringify(atStep)).not.toContain('What was the code word?')
-    const wrong = await place.run(['show', 'notes', '--at', '2'])
+    const [table, sessions, entries, atStep, wrong, found, missed] = await all([
+      ['sessions'],
+      ['sessions', '--json'],
+      ['show', 'notes', '--json', '--to', '4'],
+      ['show', 'notes', '--at', '3', '--json'],
+      ['show', 'notes', '--at', '2'],
+      ['search', 'BASALT', '--json'],
+      ['search', 'granodiorite'],
+    ])
+    expect(table?.stdout).toMatch(/^SESSION +AGENT +STATE +CONTEXT/)
+    expect(table?.stdout).toMatch(/^notes +main +\S+ +[█░]{10} \d+ %/m)
+    expect(lines(sessions)[0]).toMatchObject({ id: 'notes', agent: 'main', compaction: null })
+    const kinds = lines(entries).map(({ kind }) => kind)
+    expect(kinds).toEqual(['settings', 'input', 'assistant', 'turn'])
+    expect(atStep?.stdout).toContain('BASALT')
+    expect(atStep?.stdout).not.toContain('What was the code word?')
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' })
-
-    const found = lines((await place.run(['search', 'BASALT', '--json'])).stdout)
-    expect(found.map(({ sessionId }) => sessionId)).toContain('notes')
-    expect(await place.run(['search', 'granodiorite'])).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(lines(found).map(({ sessionId }) => sessionId)).toContain('notes')
+    expect(missed).toMatchObject({ exitCode: 1, stdout: '' })
   })
 
   it('make no store where there is none', async () => {
@@ -92,102 +92,124 @@ describe('commands that read', () => {
   it('write not a byte into a store', async () => {
     await place.run(['backup', 'still.db'])
     const before = fingerprint(place.folder, 'still.db')
-    for (const args of [['sessions'], ['show', 'notes'], ['export', 'notes'], ['search', 'word']]) {
-      expect(await place.run([...args, '--store', 'still.db'])).toMatchObject({ exitCode: 0 })
-    }
+    const reading = [['sessions'], ['show', 'notes'], ['export', 'notes'], ['search', 'word']]
+    const read = await all(reading.map((args) => [...args, '--store', 'still.db']))
+    expect(read.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
     expect(fingerprint(place.folder, 'still.db')).toEqual(before)
   })
 })
 
 describe('export, import and purge', () => {
+  const other = ['--store', 'other.db']
+
   it('carry a session into another store, once, and remove it for good', async () => {
     const exported = await place.run(['export', 'notes', '-o', 'notes.jsonl'])
     expect(exported).toMatchObject({ exitCode: 0, stdout: '' })
     expect(statSync(join(place.folder, 'notes.jsonl')).mode & 0o777).toBe(0o600)
-    const other = ['--store', 'other.db']
     expect(await place.run(['import', 'notes.jsonl', ...other])).toMatchObject({ exitCode: 0 })
-    const again = await place.run(['import', 'notes.jsonl', ...other])
-    expect(again.exitCode).toBe(1)
-    expect(again.stderr).toContain('nothing was changed')
-    expect((await place.run(['export', 'notes', ...other])).stdout).toContain('BASALT')
-
-    const asked = await place.run(['purge', 'notes', ...other])
+    const [again, copy, asked] = await all([
+      ['import', 'notes.jsonl', ...other],
+      ['export', 'notes', ...other],
+      ['purge', 'notes', ...other],
+    ])
+    expect(again).toMatchObject({ exitCode: 1 })
+    expect(again?.stderr).toContain('nothing was changed')
+    expect(copy?.stdout).toContain('BASALT')
     expect(asked).toMatchObject({ exitCode: 2 })
-    expect(asked.stderr).toContain('say --yes to mean it')
+    expect(asked?.stderr).toContain('say --yes to mean it')
     expect(await place.run(['purge', 'notes', '--yes', ...other])).toMatchObject({ exitCode: 0 })
-    expect((await place.run(['export', 'notes', ...other])).stdout).not.toContain('BASALT')
-    const gone = await place.run(['send', 'notes', 'Hello.', ...other])
-    expect(gone.stderr).toContain('was purged')
+    const [left, gone] = await all([
+      ['export', 'notes', ...other],
+      ['send', 'notes', 'Hello.', ...other],
+    ])
+    expect(left?.stdout).not.toContain('BASALT')
+    expect(gone?.stderr).toContain('was purged')
   })
 
   it('refuse a file that was cut, with its line', async () => {
     const whole = readFileSync(join(place.folder, 'notes.jsonl'), 'utf8').split('\n')
-    writeFileSync(join(place.folder, 'cut.jsonl'), whole.slice(0, 3).join('\n'))
-    const { exitCode, stderr } = await place.run(['import', 'cut.jsonl', '--store', 'cut.db'])
+    const input = whole.slice(0, 3).join('\n')
+    const { exitCode, stderr } = await place.run(['import', '-', '--store', 'cut.db'], { input })
     expect(exitCode).toBe(2)
-    expect(stderr).toMatch(/cut\.jsonl, line 3: /)
-  })
-})
-
-describe('throughline compact --session', () => {
-  it('previews without changing anything, then compacts, and the snapshot shows the context before', async () => {
-    const filler = 'The river is wide and slow here. '.repeat(300)
-    for (let n = 1; n <= 6; n++) {
-      const said = `Fact ${n}. ${filler}`
-      const sent = await place.run(['send', 'long', '-', '--agent', 'main', '--wait'], {
-        input: said,
-      })
-      expect(sent.exitCode).toBe(0)
-    }
-    const before = lines((await place.run(['show', 'long', '--all', '--json'])).stdout).length
-    const preview = await place.run(['compact', '--session', 'long', '--preview'])
-    expect(preview).toMatchObject({ exitCode: 0 })
-    expect(preview.stdout).toMatch(/^[\d,]+ -> [\d,]+ tokens; this handoff would stand for/)
-    const still = lines((await place.run(['show', 'long', '--all', '--json'])).stdout).length
-    expect(still).toBe(before)
-
-    const asked = await place.run(['compact', '--session', 'long', '--wait', '--json'])
-    expect(asked.exitCode).toBe(0)
-    const made = lines(asked.stdout)[0]?.['compaction'] as { entry: number; state: string }
-    expect(made.state).toBe('committed')
-    const snapshot = await place.run(['show', 'long', '--snapshot', `${made.entry}`, '--json'])
-    const now = await place.run(['show', 'long', '--context', '--json'])
-    const tokens = ({ stdout }: { stdout: string }) => Number(lines(stdout)[0]?.['tokens'])
-    expect(tokens(snapshot)).toBeGreaterThan(tokens(now))
-    expect((await place.run(['show', 'long', '--from', '2', '--to', '2'])).stdout).toMatch(/^┊ #2/)
-  })
-
-  it('takes no flag that would have no effect', async () => {
-    const file = await place.run(['compact', '--session', 'long', '--to', 'codex'])
-    expect(file).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(file.stderr).toContain('--to is for files')
-    expect((await place.run(['compact', '-', '--wait'])).stderr).toContain('--wait needs --session')
+    expect(stderr).toMatch(/Standard input, line 3: /)
   })
 })
 
 describe('throughline chat', () => {
   it('answers piped lines one after another beside a server, and remembers', async () => {
     const input = 'The second word is GNEISS.\nWhat was the second word?\n/status\n'
-    const { stdout, exitCode } = await place.run(
-      ['chat', '--session', 'piped', '--agent', 'main'],
-      {
-        input,
-      },
-    )
+    const args = ['chat', '--session', 'piped', '--agent', 'main']
+    const { stdout, exitCode } = await place.run(args, { input })
     expect(exitCode).toBe(0)
-    const answers = stdout.trimEnd().split('\n')
-    expect(answers[1]).toContain('GNEISS')
+    expect(stdout.trimEnd().split('\n')[1]).toContain('GNEISS')
     expect(stdout).toContain('Session piped of main:')
-    const later = await place.run(['chat', '--session', 'piped'], {
-      input: 'The second word?\n/new\n',
-    })
+    const later = await place.run(args, { input: 'What was the second word?\n/nonsense\n' })
     expect(later.stdout).toContain('GNEISS')
+    expect(later.stderr).toContain('There is no command /nonsense')
+    expect(later.exitCode).toBe(1)
   })
 
-  it('says what is no command, and that something was not answered', async () => {
-    const { exitCode, stderr } = await place.run(['chat'], { input: '/nonsense\n' })
-    expect(exitCode).toBe(1)
-    expect(stderr).toContain('There is no command /nonsense')
+  it('shows answers and the status on a terminal, and keeps what was typed', async (context) => {
+    if (!existsSync('/usr/bin/script')) context.skip('not run: there is no script(1) here')
+    const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+    const command = `'${process.execPath}' '${program}' chat --session typed --agent main`
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: place.folder,
+      env: { ...process.env, ...place.env, TERM: 'xterm' },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let screen = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      screen += text
+    })
+    await until(() => screen.includes('ready ──'))
+    child.stdin.write('The third word is SCHIST.\r')
+    await until(() => screen.includes('I am the stand-in model'))
+    child.stdin.write('What was the third word?\r')
+    await until(() => screen.includes('"The third word is SCHIST."'))
+    child.stdin.write('/quit\r')
+    await new Promise((resolve) => child.on('close', resolve))
+    const history = join(place.folder, 'state', 'throughline', 'chat-history')
+    expect(readFileSync(history, 'utf8')).toMatch(/^\/quit\nWhat was the third word\?\n/)
+    expect(statSync(history).mode & 0o777).toBe(0o600)
+  })
+})
+
+describe('throughline compact --session', () => {
+  it('previews without changing anything, then compacts; the snapshot shows what was before', async () => {
+    const filler = 'The river is wide and slow here. '.repeat(90)
+    const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
+    const chat = ['chat', '--session', 'long', '--agent', 'main']
+    expect(await place.run(chat, { input: facts.join('') })).toMatchObject({ exitCode: 0 })
+    const whole = ['show', 'long', '--all', '--json']
+    const before = await place.run(whole)
+    const preview = await place.run(['compact', '--session', 'long', '--preview'])
+    expect(preview).toMatchObject({ exitCode: 0 })
+    expect(preview.stdout).toMatch(/^[\d,]+ -> [\d,]+ tokens; this handoff would stand for/)
+    expect((await place.run(whole)).stdout).toBe(before.stdout)
+
+    const asked = await place.run(['compact', '--session', 'long', '--wait', '--json'])
+    expect(asked.exitCode).toBe(0)
+    const made = lines(asked)[0]?.['compaction'] as { entry: number; state: string }
+    expect(made.state).toBe('committed')
+    const [snapshot, now, second] = await all([
+      ['show', 'long', '--snapshot', `${made.entry}`, '--json'],
+      ['show', 'long', '--context', '--json'],
+      ['show', 'long', '--from', '2', '--to', '2'],
+    ])
+    const tokens = (shown: Finished | undefined) => Number(lines(shown)[0]?.['tokens'])
+    expect(tokens(snapshot)).toBeGreaterThan(tokens(now))
+    expect(second?.stdout).toMatch(/^┊ #2/)
+  })
+
+  it('takes no flag that would have no effect', async () => {
+    const [file, session] = await all([
+      ['compact', '--session', 'long', '--to', 'codex'],
+      ['compact', '-', '--wait'],
+    ])
+    expect(file).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(file?.stderr).toContain('--to is for files')
+    expect(session?.stderr).toContain('--wait needs --session')
   })
 })
 
@@ -197,7 +219,7 @@ describe('throughline tokens', () => {
     const made = await place.run(['tokens', 'create', '--id', 'page', '--scope', 'read', ...at])
     const secret = made.stdout.trim()
     expect(secret).toMatch(/^tl_[\w-]{40,}$/)
-    const [row] = lines((await place.run(['tokens', 'list', '--json', ...at])).stdout)
+    const [row] = lines(await place.run(['tokens', 'list', '--json', ...at]))
     expect(row).toMatchObject({ id: 'page', scopes: ['read'], expiresAt: null })
     expect(JSON.stringify(row)).not.toContain(secret)
     expect(readFileSync(join(place.folder, 'tokens.db')).includes(secret)).toBe(false)
@@ -258,11 +280,19 @@ describe('throughline serve', () => {
   })
 })
 
-function lines(stdout: string): Record<string, unknown>[] {
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+/** Two at a time: there are hardly more processors, and each is a process of its own. */
+async function all(commands: readonly (readonly string[])[]): Promise<readonly Finished[]> {
+  const finished: Finished[] = []
+  for (let at = 0; at < commands.length; at += 2) {
+    const pair = commands.slice(at, at + 2)
+    finished.push(...(await Promise.all(pair.map((args) => place.run(args)))))
+  }
+  return finished
+}
+
+function lines(finished: Finished | undefined): Record<string, unknown>[] {
+  const text = finished?.stdout.split('\n') ?? []
+  return text.filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
 function fingerprint(folder: string, name: string): readonly string[] {
@@ -279,7 +309,7 @@ function fingerprint(folder: string, name: string): readonly string[] {
 
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
-    if (tries > 200) throw new Error('waited in vain')
+    if (tries > 500) throw new Error('waited in vain')
     await delay(50)
   }
 }

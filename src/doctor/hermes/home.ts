@@ -5,6 +5,8 @@ import { HermesStoreError } from './errors.ts'
 /** Where the parts of a Hermes home are: one store per profile, with its logs and old routing file. */
 export interface ProfilePlace {
   readonly name: string
+  /** Null: a store alone, with nothing of a home around it. */
+  readonly folder: string | null
   readonly store: string
   readonly logs: readonly string[]
   readonly routingFile: string | null
@@ -37,12 +39,13 @@ export async function findProfiles(path: string): Promise<readonly ProfilePlace[
 
 /** Logs are looked for only beside a file that is named as Hermes names it. */
 async function placeAt(folder: string, store: string, name: string): Promise<ProfilePlace> {
-  if (basename(store) !== 'state.db') return { name, store, logs: [], routingFile: null }
+  if (basename(store) !== 'state.db') {
+    return { name, folder: null, store, logs: [], routingFile: null }
+  }
   const logs = (await list(join(folder, 'logs'))).filter((file) => LOG_NAME.test(file))
   const routingFile = join(folder, 'sessions', 'sessions.json')
   return {
-    name,
-    store,
+    ...{ name, folder, store },
     logs: logs.sort().map((file) => join(folder, 'logs', file)),
     routingFile: (await isFile(routingFile)) ? routingFile : null,
   }

@@ -48,6 +48,8 @@ export interface Route {
   readonly key: string
   readonly sessionId: string
   readonly from: string
+  /** What else the entry says: platform, chat, thread. */
+  readonly entry: JsonObject
 }
 
 const TEXT_BYTES_MAX = 2_048
@@ -132,9 +134,9 @@ export function readRoutes(database: DatabaseSync, schema: HermesSchema): Route[
   if (schema.columns.get('gateway_routing')?.has('entry_json') !== true) return []
   const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
   return rows.flatMap((row) => {
-    const sessionId = sessionIdIn(parse(textOf(row['entry_json']) ?? ''))
+    const entry = parse(textOf(row['entry_json']) ?? '')
     const key = textOf(row['session_key']) ?? ''
-    return sessionId === null ? [] : [{ key, sessionId, from: 'gateway_routing' }]
+    return routeOf(key, entry, 'gateway_routing')
   })
 }
 
@@ -143,9 +145,31 @@ export function parseRoutes(text: string): Route[] {
   const value = parse(text)
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, entry]) => {
-    const sessionId = sessionIdIn(entry)
-    return sessionId === null ? [] : [{ key, sessionId, from: 'sessions.json' }]
+    return routeOf(key, entry, 'sessions.json')
   })
+}
+
+function routeOf(key: string, entry: unknown, from: string): Route[] {
+  const sessionId = sessionIdIn(entry)
+  return sessionId === null || !isObject(entry) ? [] : [{ key, sessionId, from, entry }]
+}
+
+/** What each session was told: in its own row, or once for all by the hash of the text. */
+export function readSystemPrompts(
+  database: DatabaseSync,
+  schema: HermesSchema,
+): (sessionId: string) => string | null {
+  const has = schema.columns.get('sessions') ?? new Set()
+  const isShared =
+    has.has('system_prompt_hash') && schema.columns.get('system_prompts')?.has('hash')
+  const own = has.has('system_prompt') ? 'system_prompt' : 'null'
+  const statement = database.prepare(
+    isShared
+      ? `select coalesce(${own}, (select prompt from "system_prompts"
+           where hash = system_prompt_hash)) as prompt from "sessions" where id = ?`
+      : `select ${own} as prompt from "sessions" where id = ?`,
+  )
+  return (sessionId) => textOf(statement.get(sessionId)?.['prompt']) || null
 }
 
 export interface Hold {

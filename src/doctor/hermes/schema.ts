@@ -20,7 +20,7 @@ const NEEDED: { readonly [table: string]: readonly string[] } = {
 const KNOWN_VERSIONS = new Set([11, 26, 30])
 const TABLES = [
   ...['sessions', 'messages', 'schema_version', 'gateway_routing', 'gateway_hygiene_state'],
-  ...['compression_locks'],
+  ...['compression_locks', 'system_prompts'],
 ]
 
 export function readSchema(database: DatabaseSync, path: string): HermesSchema {

@@ -81,7 +81,7 @@ const BURST_STEP_SECONDS = 3e-6
 const HANDOFF_PREFIXES = ['[CONTEXT COMPACTION', '[CONTEXT SUMMARY]:']
 const HANDOFF_MARK = '[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]'
 
-export function isHandoff({ text, isSummary }: HermesRow): boolean {
+export function isHandoff({ text, isSummary }: Pick<HermesRow, 'text' | 'isSummary'>): boolean {
   return (
     isSummary ||
     HANDOFF_PREFIXES.some((prefix) => text.startsWith(prefix)) ||

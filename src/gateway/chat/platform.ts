@@ -14,8 +14,8 @@ export interface Platform {
   /** Which account of it; never changes for a bot, whatever it is called. */
   readonly account: string
   readonly capabilities: Capabilities
-  /** Resolves once the platform answers us; goes on handing in until `close`. */
-  start(handlers: PlatformHandlers): Promise<void>
+  /** Begins to hand in, and goes on until `close`; a network that is away is waited for. */
+  start(handlers: PlatformHandlers): void
   send(out: Outgoing): Promise<Sent>
   /** Makes the message `id` read like this instead. What is the same already counts as sent. */
   edit(out: Outgoing & { readonly id: string }): Promise<Sent>
@@ -56,7 +56,7 @@ export interface Outgoing {
 
 export type Sent =
   | { readonly kind: 'sent'; readonly id: string }
-  /** `final`: never again. `outage`: nothing is wrong with the message. `gone`: the edited one is. */
+  /** `final`: never again. `outage`: it may be tried again. `gone`: there is no such message. */
   | {
       readonly kind: 'failed'
       readonly why: 'rate' | 'outage' | 'final' | 'gone'

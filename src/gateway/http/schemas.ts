@@ -264,6 +264,8 @@ export const mailList = z
     mail: z.array(
       z.strictObject({
         number: count,
+        source: z.string().nullable(),
+        key: z.string().nullable(),
         lane: z.string(),
         control: z.string().nullable(),
         state: z.enum(['pending', 'delivered', 'settled', 'withdrawn']),

@@ -29,11 +29,12 @@ describe('agentsOf', () => {
       baseUrl: 'http://127.0.0.1:4711/v1',
       credential: { kind: 'none' },
       model: 'stand-in',
+      windowTokens: 16_000,
     })
     expect(settings).toEqual(SESSION_SETTINGS)
     expect(tasks.compaction).toEqual({ shielded: true, deadlines: DEADLINES })
     expect(tasks.title.shielded).toBe(false)
-    expect(window).toEqual({ windowTokens: 128_000, laneMailMax: 10_000, sourceMailMax: 5_000 })
+    expect(window).toEqual({ windowTokens: 16_000, laneMailMax: 10_000, sourceMailMax: 5_000 })
     expect(allowanceOf(configSchema.parse({}))).toEqual(ALLOWANCE)
     expect(processLimitsOf(configSchema.parse({}))).toEqual(PROCESS_LIMITS)
   })
@@ -114,7 +115,7 @@ describe('agentsOf', () => {
     expect(settings.softShare).toBe(0.5)
     expect(settings.targetShare).toBeCloseTo(0.2, 4)
     expect(only({ compaction: { preset: 'codex' } }).compaction.budget.keepTokens).toBe(0)
-    const { settings: plain } = resolveBudget({ windowTokens: 128_000 })
+    const { settings: plain } = resolveBudget({ windowTokens: 16_000 })
     expect(only({}).compaction.budget).toEqual(plain)
   })
 })

@@ -101,6 +101,8 @@ function routesOf(
 }
 
 const STAND_IN = 'stand-in'
+/** It takes any size; this small, a first conversation soon shows how it is compacted. */
+const STAND_IN_TOKENS = 16_000
 
 function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): RouteConfig {
   if (provider !== STAND_IN) return { ...rest, provider, model: model ?? '' }
@@ -109,7 +111,7 @@ function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): R
     baseUrl: `${standInUrl}/v1`,
     credential: { kind: 'none' },
     model: model ?? STAND_IN,
-    windowTokens: rest.windowTokens,
+    windowTokens: rest.windowTokens ?? STAND_IN_TOKENS,
     outputTokensMax: rest.outputTokensMax,
   }
 }

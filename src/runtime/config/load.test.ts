@@ -220,10 +220,10 @@ describe('loadConfig', () => {
 
   it('takes tokens as the command line does', () => {
     const { compaction } = loaded(
-      'compaction: {userTokens: 20k, ledgerTokens: 1_500, keepTokens: 0, targetTokens: 0.03m}',
+      'compaction: {userTokens: 20k, ledgerTokens: 1_500, keepTokens: 0, targetTokens: 0.005m}',
     ).config
     const { userTokens, ledgerTokens, keepTokens, targetTokens } = compaction
-    expect([userTokens, ledgerTokens, keepTokens, targetTokens]).toEqual([20_000, 1_500, 0, 30_000])
+    expect([userTokens, ledgerTokens, keepTokens, targetTokens]).toEqual([20_000, 1_500, 0, 5_000])
     expect(problemsOf('compaction: {summaryTokens: 0k}')).toHaveLength(1)
   })
 
@@ -279,7 +279,7 @@ describe('deeper checks', () => {
     const wrong = [
       'compaction: {softShare: 0.3}',
       'compaction: {targetShare: 0.8}',
-      'compaction: {softTokens: 10k}',
+      'compaction: {softTokens: 1k}',
       'compaction: {preset: hermes, targetTokens: 90k}',
     ]
     for (const text of wrong) {

@@ -29,6 +29,10 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
     outcome: { kind: 'settled', state },
     change: {
       replies: [settled],
+      // What was shown of it is of no use to anybody any more.
+      ...(state !== 'waiting' && {
+        drafts: [{ sessionId, key: reply.key, ids: [], at: reply.at }],
+      }),
       audit: [
         {
           sessionId,

@@ -398,6 +398,28 @@ const drafts: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a reply that is settled leaves no draft behind; one that is put off does',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const place = { edge: 'chat', address: '7', key: 'r-1' }
+      await desk.exchange('hello', 'hi', [{ ...place, body: { text: 'hi' } }])
+      const draft = { sessionId: desk.id, key: 'r-1' }
+      await store.putDraft({ ...draft, ids: ['17'] })
+      const claimant = desk.lease.runner
+      const claim = async () =>
+        expectKind(await store.claimReply({ edge: 'chat', claimant, at: 2 ** 40 * 4 }), 'claimed').reply
+      const first = await claim()
+      const settle = { sessionId: desk.id, number: first.number, claimant }
+      const failed = { kind: 'failed', retryAt: 10, attemptsMax: 9 } as const
+      await store.settleReply({ ...settle, attempt: first.attempt, result: failed })
+      assert.deepEqual((await store.findDraft(draft))?.ids, ['17'])
+      const { attempt } = await claim()
+      const sent = { kind: 'sent', receipt: '17' } as const
+      expectKind(await store.settleReply({ ...settle, attempt, result: sent }), 'settled')
+      assert.equal(await store.findDraft(draft), undefined)
+    },
+  },
+  {
     name: 'a deleted session keeps no drafts',
     run: async ({ store }) => {
       const [one, other] = [await create(store), await create(store)]

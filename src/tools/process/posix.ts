@@ -11,14 +11,22 @@ const IS_WINDOWS = process.platform === 'win32'
 export function startGroup(
   program: string,
   args: readonly string[],
-  { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  {
+    folder,
+    env,
+    stdin = 'ignore',
+  }: {
+    readonly folder: string
+    readonly env: Readonly<Record<string, string>>
+    readonly stdin?: 'ignore' | 'pipe'
+  },
 ): ChildProcess {
   return spawn(program, args, {
     cwd: folder,
     env: { ...env },
     detached: !IS_WINDOWS,
     shell: false,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     windowsHide: true,
   })
 }

@@ -1,0 +1,252 @@
+import { batch, signal } from '@preact/signals'
+import type {
+  LiveEvent,
+  Mail,
+  RuntimeEvent,
+  SessionSummary,
+  TranscriptEntry,
+} from '../../src/runtime/runtime.ts'
+import { call, Refusal, sessionPath, wordsOf } from './api.ts'
+import { listen } from './events.ts'
+import { Outbox } from './outbox.ts'
+import { noteSummary } from './session-list.ts'
+
+/**
+ * One session on the screen. The transcript is the truth and is read in pages, only those that are
+ * looked at; the events say when there is more. What a model is writing is provisional: it is shown
+ * until its entry is there, or until it is taken back.
+ */
+export const PAGE_ENTRIES = 25
+const PAGES_MAX = 40
+const PENDING_MAX = 100
+const REFRESH_MS = 30
+
+/** What one attempt at a step has written so far. */
+export interface Attempt {
+  readonly id: string
+  readonly step: number
+  readonly text: string
+  readonly reasoning: string
+  readonly calls: readonly string[]
+}
+
+export type Pages = ReadonlyMap<number, readonly TranscriptEntry[]>
+
+export class Conversation {
+  readonly id: string
+  readonly summary = signal<SessionSummary | null>(null)
+  /** The number of the newest entry that is known. */
+  readonly tail = signal(0)
+  readonly pages = signal<Pages>(new Map())
+  readonly attempts = signal<readonly Attempt[]>([])
+  readonly pending = signal<readonly Mail[]>([])
+  readonly notice = signal<string | null>(null)
+  readonly problem = signal<string | null>(null)
+  /** Rises with every compaction that starts, ends or is undone. */
+  readonly compactions = signal(0)
+  readonly outbox: Outbox
+  readonly #unlisten: () => void
+  readonly #reading = new Set<number>()
+  #news: LiveEvent[] = []
+  #frame = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isRefreshing = false
+  #isStale = false
+  #isClosed = false
+
+  constructor(id: string) {
+    this.id = id
+    this.outbox = new Outbox(id, () => this.#soon())
+    this.#unlisten = listen((event) => this.#take(event))
+    this.#soon()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#unlisten()
+    this.outbox.close()
+    clearTimeout(this.#timer)
+    cancelAnimationFrame(this.#frame)
+  }
+
+  /** Has a page read unless it is there or under way. */
+  async ensure(page: number): Promise<void> {
+    const known = this.pages.value.get(page)
+    const wanted = Math.min(PAGE_ENTRIES, this.tail.value - page * PAGE_ENTRIES)
+    if (wanted <= 0 || this.#reading.has(page)) return
+    if (known !== undefined && known.length >= wanted) return
+    await this.#read(page)
+  }
+
+  async act(path: string, request: Parameters<typeof call>[1]): Promise<boolean> {
+    try {
+      await call(sessionPath(this.id, path), { key: crypto.randomUUID(), ...request })
+      this.problem.value = null
+      this.#soon()
+      return true
+    } catch (error) {
+      this.problem.value = wordsOf(error)
+      return false
+    }
+  }
+
+  async #read(page: number): Promise<void> {
+    this.#reading.add(page)
+    try {
+      const from = page * PAGE_ENTRIES + 1
+      const path = `/transcript?from=${from}&limit=${PAGE_ENTRIES}`
+      const { entries } = await call<{ entries: TranscriptEntry[] }>(sessionPath(this.id, path))
+      const pages = new Map(this.pages.value)
+      // The newest read is the last to be forgotten.
+      pages.delete(page)
+      pages.set(page, entries)
+      for (const old of pages.keys()) {
+        if (pages.size <= PAGES_MAX) break
+        pages.delete(old)
+      }
+      const last = entries.at(-1)?.number ?? 0
+      batch(() => {
+        this.pages.value = pages
+        this.tail.value = Math.max(this.tail.value, last)
+        this.#dropWritten(last)
+      })
+    } catch (error) {
+      this.problem.value = wordsOf(error)
+    } finally {
+      this.#reading.delete(page)
+    }
+  }
+
+  #take(event: RuntimeEvent | { readonly type: 'broken' }): void {
+    if (event.type === 'broken') {
+      // Whoever wrote it may be gone; what is stored comes again.
+      this.#news = []
+      this.attempts.value = []
+      return
+    }
+    if (event.type === 'caught-up') return this.#soon()
+    if (event.sessionId !== this.id) return
+    if (event.type === 'live') {
+      this.#news.push(event)
+      if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#show())
+      return
+    }
+    const { kind } = event
+    if (kind === 'turn ended' || kind === 'turn started' || kind === 'step committed') {
+      this.notice.value = null
+    }
+    if (kind === 'turn ended') this.#isTurnOver = true
+    if (kind.startsWith('compaction ') || kind === 'entries erased') {
+      this.compactions.value++
+      // What is covered has changed.
+      if (kind !== 'compaction started') this.#areMarksOld = true
+    }
+    this.#soon()
+  }
+  #isTurnOver = false
+  #areMarksOld = false
+
+  /** Once per frame, however many words came. */
+  #show(): void {
+    this.#frame = 0
+    const news = this.#news
+    this.#news = []
+    let attempts = this.attempts.value
+    for (const event of news) {
+      if (event.kind === 'notice') this.notice.value = event.text
+      else if (event.kind === 'void') attempts = attempts.filter(({ id }) => id !== event.attempt)
+      else if (event.step >= this.tail.value || !this.#isWritten(event.step)) {
+        attempts = withNews(attempts, event)
+      }
+    }
+    this.attempts.value = attempts
+  }
+
+  /** The reply to a context up to `step` is an entry behind it. */
+  #isWritten(step: number): boolean {
+    for (let number = this.tail.value; number > step; number--) {
+      const page = this.pages.value.get(Math.floor((number - 1) / PAGE_ENTRIES))
+      const entry = page?.[(number - 1) % PAGE_ENTRIES]
+      if (entry?.kind === 'assistant') return entry.meta['upto' as never] === step
+    }
+    return false
+  }
+
+  #dropWritten(last: number): void {
+    const left = this.attempts.value.filter(({ step }) => step >= last || !this.#isWritten(step))
+    if (left.length !== this.attempts.value.length) this.attempts.value = left
+  }
+
+  #soon(): void {
+    if (this.#isClosed) return
+    this.#isStale = true
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.#refresh()
+    }, REFRESH_MS)
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshing) return
+    this.#isRefreshing = true
+    try {
+      while (this.#isStale && !this.#isClosed) {
+        this.#isStale = false
+        await this.#readNews()
+      }
+    } catch (error) {
+      const isGone = error instanceof Refusal && error.status === 404
+      this.problem.value = isGone ? 'There is no such session.' : wordsOf(error)
+    } finally {
+      this.#isRefreshing = false
+    }
+  }
+
+  async #readNews(): Promise<void> {
+    const [areMarksOld, isTurnOver] = [this.#areMarksOld, this.#isTurnOver]
+    this.#areMarksOld = false
+    this.#isTurnOver = false
+    const mailPath = `/mailbox?state=pending&limit=${PENDING_MAX}`
+    const [summary, { mail }] = await Promise.all([
+      call<SessionSummary>(sessionPath(this.id)),
+      call<{ mail: Mail[] }>(sessionPath(this.id, mailPath)),
+    ])
+    const before = this.tail.value
+    const lastPage = Math.floor((summary.entries - 1) / PAGE_ENTRIES)
+    const firstNew = Math.floor(Math.max(0, before - 1) / PAGE_ENTRIES)
+    const wanted = new Set<number>(areMarksOld ? this.pages.value.keys() : [])
+    // Where the end is on the screen, what is new is read before it is announced: nothing flickers.
+    if (summary.entries > before && (before === 0 || this.pages.value.has(firstNew))) {
+      wanted.add(lastPage)
+      if (lastPage - firstNew === 1) wanted.add(firstNew)
+    }
+    await Promise.all([...wanted].filter((page) => page >= 0).map((page) => this.#read(page)))
+    batch(() => {
+      this.summary.value = summary
+      this.tail.value = Math.max(this.tail.value, summary.entries)
+      this.pending.value = mail.filter(({ lane }) => lane !== 'control')
+      this.outbox.forget(mail.map(({ number }) => number))
+      if (isTurnOver || summary.state === 'idle') this.attempts.value = []
+      if (summary.state === 'idle') this.notice.value = null
+      this.problem.value = null
+      noteSummary(summary)
+    })
+  }
+}
+
+function withNews(
+  attempts: readonly Attempt[],
+  event: Exclude<LiveEvent, { kind: 'notice' | 'void' }>,
+): readonly Attempt[] {
+  const id = event.attempt
+  const known = attempts.find((each) => each.id === id)
+  const old = known ?? { id, step: event.step, text: '', reasoning: '', calls: [] }
+  const next: Attempt =
+    'tool' in event
+      ? { ...old, calls: [...old.calls, event.tool] }
+      : event.kind === 'delta'
+        ? { ...old, text: old.text + event.text }
+        : { ...old, reasoning: old.reasoning + event.text }
+  if (known === undefined) return [...attempts, next]
+  return attempts.map((each) => (each.id === id ? next : each))
+}

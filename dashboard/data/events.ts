@@ -1,0 +1,110 @@
+import { signal } from '@preact/signals'
+import type { RuntimeEvent } from '../../src/runtime/runtime.ts'
+import { headersWith, isLocked, refusalOf } from './api.ts'
+
+/**
+ * One stream of events for the whole page. It is read with fetch, since a browser's EventSource
+ * cannot send a token. After a break it goes on behind the last cursor, so nothing is missed; what
+ * was provisional is forgotten. A page that nobody looks at lets go of its connection after a while.
+ */
+export type Connection = 'opening' | 'open' | 'lost' | 'resting'
+export const connection = signal<Connection>('opening')
+
+const AGAIN_MS = [250, 500, 1_000, 2_000, 4_000] as const
+const HIDDEN_MS = 30_000
+/** The server says something every 15 s, if only that it is there. */
+const SILENCE_MS = 45_000
+
+type Listener = (event: RuntimeEvent | { readonly type: 'broken' }) => void
+const listeners = new Set<Listener>()
+
+export function listen(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+let cursor: string | undefined
+let current: AbortController | undefined
+let failures = 0
+let timer: ReturnType<typeof setTimeout> | undefined
+
+export function startEvents(): void {
+  connect()
+  isLocked.subscribe((locked) => {
+    if (!locked && connection.value === 'lost') connect()
+  })
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(timer)
+    if (!document.hidden) {
+      if (connection.value !== 'open') connect()
+    } else if (connection.value === 'open') {
+      timer = setTimeout(() => {
+        connection.value = 'resting'
+        current?.abort()
+      }, HIDDEN_MS)
+    }
+  })
+}
+
+function connect(): void {
+  clearTimeout(timer)
+  current?.abort()
+  const controller = new AbortController()
+  current = controller
+  void read(controller)
+    .catch(() => {})
+    .then(() => {
+      if (current !== controller || connection.value === 'resting') return
+      connection.value = 'lost'
+      tell({ type: 'broken' })
+      if (isLocked.value) return
+      timer = setTimeout(connect, AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)])
+      failures++
+    })
+}
+
+async function read(controller: AbortController): Promise<void> {
+  const { signal } = controller
+  const more = cursor === undefined ? {} : { 'last-event-id': cursor }
+  const response = await fetch('/v1/events', { headers: headersWith(more), signal })
+  if (!response.ok || response.body === null) throw await refusalOf(response)
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const silence = setTimeout(() => controller.abort(), SILENCE_MS)
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+    if (done) return
+    const frames = value.split('\n\n')
+    frames[0] = rest + frames[0]
+    rest = frames.pop() ?? ''
+    // The blank line itself may have been cut in two.
+    if (rest.includes('\n\n')) {
+      frames.push(...rest.split('\n\n'))
+      rest = frames.pop() ?? ''
+    }
+    for (const frame of frames) take(frame)
+  }
+}
+
+function take(frame: string): void {
+  let type = ''
+  let data = ''
+  let id: string | undefined
+  for (const line of frame.split('\n')) {
+    if (line.startsWith('data: ')) data += line.slice(6)
+    else if (line.startsWith('event: ')) type = line.slice(7)
+    else if (line.startsWith('id: ')) id = line.slice(4)
+  }
+  if (data === '') return
+  if (id !== undefined) cursor = id
+  const event = { type, ...JSON.parse(data) } as RuntimeEvent
+  if (event.type === 'caught-up') {
+    connection.value = 'open'
+    failures = 0
+  }
+  tell(event)
+}
+
+function tell(event: Parameters<Listener>[0]): void {
+  for (const listener of listeners) listener(event)
+}

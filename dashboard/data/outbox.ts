@@ -1,0 +1,98 @@
+import { signal } from '@preact/signals'
+import { call, Refusal, sessionPath } from './api.ts'
+
+/**
+ * Messages on their way to the server. Each has a key from the moment it is sent, is kept in the tab
+ * until the server has it for good, and is sent again with the same key after a lost answer, so it
+ * arrives once whatever happens to the connection, the server or the page.
+ */
+export interface Unsent {
+  readonly key: string
+  readonly text: string
+  /** Its number in the mailbox once the server has it. */
+  readonly mail: number | null
+  readonly problem: string | null
+}
+
+const AGAIN_MS = 1_000
+
+export class Outbox {
+  readonly items = signal<readonly Unsent[]>([])
+  readonly #sessionId: string
+  readonly #onTaken: () => void
+  #isSending = false
+  #isClosed = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(sessionId: string, onTaken: () => void) {
+    this.#sessionId = sessionId
+    this.#onTaken = onTaken
+    const kept = JSON.parse(sessionStorage.getItem(this.#place) ?? '[]') as Unsent[]
+    this.items.value = kept
+    if (kept.length > 0) void this.#send()
+  }
+
+  add(text: string): void {
+    this.#change([
+      ...this.items.value,
+      { key: crypto.randomUUID(), text, mail: null, problem: null },
+    ])
+    void this.#send()
+  }
+
+  /** Refused by the server: the person decides. */
+  drop(key: string): void {
+    this.#change(this.items.value.filter((each) => each.key !== key))
+  }
+
+  /** The mailbox was read after these were taken: what it holds, or no longer holds, is shown there. */
+  forget(_waiting: readonly number[]): void {
+    const left = this.items.value.filter(({ mail }) => mail === null)
+    if (left.length !== this.items.value.length) this.#change(left)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  get #place(): string {
+    return `throughline-outbox-${this.#sessionId}`
+  }
+
+  #change(items: readonly Unsent[]): void {
+    this.items.value = items
+    const kept = items.filter(({ mail }) => mail === null)
+    if (kept.length === 0) sessionStorage.removeItem(this.#place)
+    else sessionStorage.setItem(this.#place, JSON.stringify(kept))
+  }
+
+  #patch(key: string, more: Partial<Unsent>): void {
+    this.#change(this.items.value.map((each) => (each.key === key ? { ...each, ...more } : each)))
+  }
+
+  /** One after another, so that they arrive in the order in which they were written. */
+  async #send(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    try {
+      for (;;) {
+        const next = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
+        if (next === undefined || this.#isClosed) return
+        const { key, text } = next
+        const path = sessionPath(this.#sessionId, '/messages')
+        const { mail } = await call<{ mail: number }>(path, { method: 'POST', body: { text }, key })
+        this.#patch(key, { mail })
+        this.#onTaken()
+      }
+    } catch (error) {
+      const first = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
+      const isFinal = error instanceof Refusal && [400, 403, 404, 409, 410, 413].includes(error.status)
+      if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
+      clearTimeout(this.#timer)
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), AGAIN_MS)
+    } finally {
+      this.#isSending = false
+    }
+  }
+}

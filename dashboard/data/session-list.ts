@@ -1,0 +1,103 @@
+import { computed, signal } from '@preact/signals'
+import type { AgentSummary, SessionSummary } from '../../src/runtime/runtime.ts'
+import { call, Refusal, sessionPath, wordsOf } from './api.ts'
+import { listen } from './events.ts'
+
+/**
+ * All sessions, kept up to date: they are read once, page by page; from then on the events say which
+ * ones changed, and those are read again, a bounded number at a time.
+ */
+export interface Listed extends SessionSummary {
+  /** When something last happened to it, as far as this page knows. */
+  readonly activeAt: number
+}
+
+const PAGE = 200
+const BATCH = 12
+const REFRESH_MS = 200
+
+export const agents = signal<readonly AgentSummary[]>([])
+export const listProblem = signal<string | null>(null)
+export const isListRead = signal(false)
+const all = signal<ReadonlyMap<string, Listed>>(new Map())
+const stale = new Map<string, number>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+export const sessions = computed<readonly Listed[]>(() =>
+  [...all.value.values()].sort((a, b) => b.activeAt - a.activeAt || (a.id < b.id ? -1 : 1)),
+)
+
+export function findListed(id: string): Listed | undefined {
+  return all.value.get(id)
+}
+
+/** The conversation on the screen reads its own; this saves the second request. */
+export function noteSummary(summary: SessionSummary, activeAt = Date.now()): void {
+  const known = all.value.get(summary.id)
+  const at = known === undefined ? Math.max(activeAt, summary.createdAt) : known.activeAt
+  all.value = new Map(all.value).set(summary.id, { ...summary, activeAt: Math.max(at, 0) })
+}
+
+export function startList(): void {
+  let isFirst = true
+  listen((event) => {
+    if (event.type === 'caught-up' && isFirst) {
+      isFirst = false
+      void readAll()
+    } else if (event.type === 'stored') {
+      stale.set(event.sessionId, Math.max(event.at, stale.get(event.sessionId) ?? 0))
+      timer ??= setTimeout(refresh, REFRESH_MS)
+    } else if (event.type === 'live' && event.kind === 'notice') {
+      stale.set(event.sessionId, Date.now())
+      timer ??= setTimeout(refresh, REFRESH_MS)
+    }
+  })
+}
+
+async function readAll(): Promise<void> {
+  try {
+    agents.value = (await call<{ agents: AgentSummary[] }>('/v1/agents')).agents
+    let after: string | null = ''
+    while (after !== null) {
+      const from: string = after === '' ? '' : `&after=${encodeURIComponent(after)}`
+      const page: { sessions: SessionSummary[]; next: string | null } = await call(
+        `/v1/sessions?limit=${PAGE}${from}`,
+      )
+      const next = new Map(all.value)
+      for (const each of page.sessions) {
+        next.set(each.id, { ...each, activeAt: next.get(each.id)?.activeAt ?? each.createdAt })
+      }
+      all.value = next
+      after = page.next
+    }
+    listProblem.value = null
+    isListRead.value = true
+  } catch (error) {
+    listProblem.value = wordsOf(error)
+    // Locked, unreachable or busy: once more when there is a chance.
+    setTimeout(() => void readAll(), 2_000)
+  }
+}
+
+async function refresh(): Promise<void> {
+  const batch = [...stale].slice(0, BATCH)
+  for (const [id] of batch) stale.delete(id)
+  const read = await Promise.all(
+    batch.map(async ([id, at]) => {
+      try {
+        return { id, at, summary: await call<SessionSummary>(sessionPath(id)) }
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 404) return { id, at, summary: null }
+        return undefined
+      }
+    }),
+  )
+  const next = new Map(all.value)
+  for (const each of read) {
+    if (each === undefined) continue
+    if (each.summary === null) next.delete(each.id)
+    else next.set(each.id, { ...each.summary, activeAt: each.at })
+  }
+  all.value = next
+  timer = stale.size > 0 ? setTimeout(refresh, REFRESH_MS) : undefined
+}

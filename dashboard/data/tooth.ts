@@ -1,0 +1,46 @@
+import type { CompactionView, SessionSummary, TranscriptEntry } from '../../src/runtime/runtime.ts'
+import type { Point } from '../parts/saw-tooth.tsx'
+
+/**
+ * The saw-tooth from what is known: each compaction knows both its sides; since the newest one, what
+ * each entry added is known too. In between lies a straight line.
+ */
+const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
+
+export function toothOf(
+  { createdAt, contextTokens }: SessionSummary,
+  compactions: readonly CompactionView[],
+  recent: readonly TranscriptEntry[],
+): readonly Point[] {
+  const points: Point[] = []
+  const done = compactions
+    .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
+    .toReversed()
+  if (done.length < compactions.length || done.length === 0) points.push({ at: createdAt, tokens: 0 })
+  for (const { endedAt, tokensBefore, tokensAfter } of done) {
+    const at = endedAt ?? 0
+    if (tokensBefore !== null) points.push({ at: at - 1, tokens: tokensBefore })
+    if (tokensAfter !== null) points.push({ at, tokens: tokensAfter })
+  }
+  const since = points.at(-1)?.at ?? 0
+  const behind: Point[] = []
+  let tokens = contextTokens
+  for (const entry of recent.toReversed()) {
+    if (entry.at <= since) break
+    behind.push({ at: entry.at, tokens: Math.max(0, tokens) })
+    if (MESSAGES.includes(entry.kind)) tokens -= entry.tokens
+  }
+  points.push(...behind.reverse())
+  return inOrder(points)
+}
+
+/** Two things of one millisecond stand beside each other. */
+function inOrder(points: readonly Point[]): readonly Point[] {
+  let last = 0
+  return points
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at, tokens }) => {
+      last = Math.max(at, last + 1)
+      return { at: last, tokens }
+    })
+}

@@ -1,0 +1,21 @@
+import { percent, tokens } from './words.ts'
+
+/** How full a context is, as a bar. */
+export function Fill({ used, window }: { readonly used: number; readonly window: number }) {
+  const share = percent(used, window)
+  const level = share >= 90 ? 'full' : share >= 70 ? 'high' : 'low'
+  return (
+    <span
+      class={`fill ${level}`}
+      role="meter"
+      aria-label="Context"
+      aria-valuemin={0}
+      aria-valuemax={window}
+      aria-valuenow={Math.min(used, window)}
+      aria-valuetext={`${share}% of ${tokens(window)} tokens`}
+      title={`${tokens(used)} of ${tokens(window)} tokens`}
+    >
+      <span style={{ width: `${share}%` }} />
+    </span>
+  )
+}

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import type { Conversation } from '../data/conversation.ts'
+import { PreviewPanel } from './preview-panel.tsx'
+
+/** What a person can do to a session: say something, stop it, have it compacted, pin a rule. */
+type Panel = 'compact' | 'pin' | null
+
+export function Composer({ conversation }: { readonly conversation: Conversation }) {
+  const [text, setText] = useState('')
+  const [panel, setPanel] = useState<Panel>(null)
+  const summary = conversation.summary.value
+  const isBusy = summary !== null && summary.state !== 'idle' && summary.state !== 'gone'
+  const send = (event: Event) => {
+    event.preventDefault()
+    if (text.trim() === '') return
+    conversation.outbox.add(text)
+    setText('')
+  }
+  const toggle = (name: Panel) => setPanel(panel === name ? null : name)
+  return (
+    <div class="composer">
+      {panel === 'compact' && <PreviewPanel conversation={conversation} />}
+      {panel === 'pin' && <PinPanel conversation={conversation} />}
+      <form onSubmit={send}>
+        <textarea
+          aria-label="Message"
+          placeholder="Say something. Enter sends, Shift+Enter is a new line."
+          rows={Math.min(8, text.split('\n').length + 1)}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event)
+          }}
+        />
+        <button type="submit" class="primary" disabled={text.trim() === ''}>
+          Send
+        </button>
+      </form>
+      <div class="verbs">
+        <button
+          type="button"
+          disabled={!isBusy}
+          onClick={() => void conversation.act('/stop', { method: 'POST' })}
+        >
+          Stop
+        </button>
+        <button type="button" aria-expanded={panel === 'compact'} onClick={() => toggle('compact')}>
+          Compact…
+        </button>
+        <button type="button" aria-expanded={panel === 'pin'} onClick={() => toggle('pin')}>
+          Pin…
+        </button>
+        {summary !== null && summary.pins.length > 0 && (
+          <span class="dim">Pinned: {summary.pins.join(', ')}</span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function PinPanel({ conversation }: { readonly conversation: Conversation }) {
+  const [name, setName] = useState('')
+  const [text, setText] = useState('')
+  const pins = conversation.summary.value?.pins ?? []
+  const path = (pin: string) => `/pins/${encodeURIComponent(pin)}`
+  const set = async (event: Event) => {
+    event.preventDefault()
+    if (await conversation.act(path(name), { method: 'PUT', body: { text } })) {
+      setName('')
+      setText('')
+    }
+  }
+  return (
+    <form class="panel" onSubmit={set} aria-label="Pin">
+      <p class="dim">A pin stands in every context, byte for byte, whatever is compacted.</p>
+      <label for="pin-name">Name</label>
+      <input id="pin-name" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      <label for="pin-text">Text</label>
+      <textarea
+        id="pin-text"
+        rows={2}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" disabled={name.trim() === '' || text === ''}>
+        Pin it
+      </button>
+      {pins.map((pin) => (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => void conversation.act(path(pin), { method: 'DELETE' })}
+        >
+          Remove “{pin}”
+        </button>
+      ))}
+    </form>
+  )
+}

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import { call, keepToken, wordsOf } from '../data/api.ts'
+
+export function Login() {
+  const [token, setToken] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const enter = async (event: Event) => {
+    event.preventDefault()
+    keepToken(token.trim())
+    try {
+      await call('/v1/agents')
+      location.reload()
+    } catch (error) {
+      setProblem(wordsOf(error))
+    }
+  }
+  return (
+    <main class="login">
+      <form onSubmit={enter}>
+        <h1>Throughline</h1>
+        <p>
+          This server asks for a token. Make one with{' '}
+          <code>throughline token create NAME --scope write</code>.
+        </p>
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={token.trim() === ''}>
+          Enter
+        </button>
+        {problem !== null && <p role="alert">{problem}</p>}
+        <p class="dim">It is kept in this tab until you close it, and never in the address.</p>
+      </form>
+    </main>
+  )
+}

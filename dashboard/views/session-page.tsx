@@ -1,0 +1,70 @@
+import { useEffect, useState } from 'preact/hooks'
+import { hashOf, type Tab } from '../data/address.ts'
+import { Conversation } from '../data/conversation.ts'
+import { Fill } from '../parts/fill.tsx'
+import { StateChip } from '../parts/state-chip.tsx'
+import { activityWords, percent, tokens } from '../parts/words.ts'
+import { Compactions } from './compactions.tsx'
+import { Composer } from './composer.tsx'
+import { ContextPage } from './context-page.tsx'
+import { Transcript } from './transcript.tsx'
+
+const TABS: readonly (readonly [Tab, string])[] = [
+  ['conversation', 'Conversation'],
+  ['context', 'Context'],
+  ['compactions', 'Compactions'],
+]
+
+export function SessionPage(props: {
+  readonly id: string
+  readonly tab: Tab
+  readonly at: number | null
+}) {
+  const { id, tab, at } = props
+  const [conversation] = useState(() => new Conversation(id))
+  useEffect(() => () => conversation.close(), [conversation])
+  const summary = conversation.summary.value
+  const problem = conversation.problem.value
+  return (
+    <section class="session" aria-label={`Session ${id}`}>
+      <header class="session-head">
+        <div class="session-title">
+          <h1>{summary?.title ?? id}</h1>
+          {summary !== null && <StateChip summary={summary} />}
+        </div>
+        {summary !== null && (
+          <p class="session-facts">
+            <span role="status">
+              {summary.agent} is {activityWords(summary)}
+            </span>
+            <Fill used={summary.contextTokens} window={summary.windowTokens} />
+            <span>
+              {tokens(summary.contextTokens)} of {tokens(summary.windowTokens)} tokens (
+              {percent(summary.contextTokens, summary.windowTokens)}%)
+            </span>
+          </p>
+        )}
+        <nav class="tabs" aria-label="Views of this session">
+          {TABS.map(([name, label]) => (
+            <a href={hashOf(id, name)} aria-current={name === tab ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {problem !== null && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {tab === 'conversation' && (
+        <>
+          <Transcript conversation={conversation} at={at} />
+          <Composer conversation={conversation} />
+        </>
+      )}
+      {tab === 'context' && <ContextPage conversation={conversation} at={at} />}
+      {tab === 'compactions' && <Compactions conversation={conversation} at={at} />}
+    </section>
+  )
+}

@@ -1,0 +1,169 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Conversation, PAGE_ENTRIES } from '../data/conversation.ts'
+import { EntryView } from '../parts/entry.tsx'
+import { Upcoming } from './upcoming.tsx'
+
+/**
+ * A conversation of any length. Only the pages around what is looked at are in the document; the
+ * others are empty space of the height they had, or are likely to have. Who stands at the end stays
+ * there while more arrives; anywhere else nothing moves under the reader's eyes.
+ */
+const ENTRY_HEIGHT = 96
+const NEAR_END = 80
+/** Pages that fly by are not read. */
+const SETTLE_MS = 60
+
+export function Transcript(props: {
+  readonly conversation: Conversation
+  readonly at: number | null
+}) {
+  const { conversation, at } = props
+  const box = useRef<HTMLDivElement>(null)
+  const heights = useRef<number[]>([])
+  const isAtEnd = useRef(at === null)
+  const wanted = useRef(at)
+  const [range, setRange] = useState<readonly [number, number]>([0, 0])
+  const [isAway, setAway] = useState(false)
+  const tail = conversation.tail.value
+  const pages = conversation.pages.value
+  const total = Math.ceil(tail / PAGE_ENTRIES)
+
+  const heightOf = (page: number) =>
+    heights.current[page] ?? Math.min(PAGE_ENTRIES, tail - page * PAGE_ENTRIES) * ENTRY_HEIGHT
+  const sum = (from: number, to: number) => {
+    let all = 0
+    for (let page = from; page < to; page++) all += heightOf(page)
+    return all
+  }
+  const look = () => {
+    const element = box.current
+    if (element === null || total === 0) return
+    const [top, bottom] = [element.scrollTop, element.scrollTop + element.clientHeight]
+    let [page, y] = [0, 0]
+    while (page < total - 1 && y + heightOf(page) < top) y += heightOf(page++)
+    const first = Math.max(0, page - 1)
+    while (page < total - 1 && y < bottom) y += heightOf(page++)
+    const last = page
+    setRange(([a, b]) => (a === first && b === last ? [a, b] : [first, last]))
+  }
+  const toEnd = () => {
+    const element = box.current
+    if (element !== null) element.scrollTop = element.scrollHeight
+  }
+  const onScroll = () => {
+    const element = box.current
+    if (element === null) return
+    const left = element.scrollHeight - element.scrollTop - element.clientHeight
+    isAtEnd.current = left < NEAR_END
+    setAway(left >= NEAR_END)
+    look()
+  }
+
+  // The end, or the entry that was asked for, once it is known how long the whole is.
+  const isKnown = tail > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, and when another entry is meant
+  useLayoutEffect(() => {
+    wanted.current = at
+    if (!isKnown || box.current === null) return
+    if (at === null) toEnd()
+    else {
+      isAtEnd.current = false
+      box.current.scrollTop = sum(0, Math.floor((at - 1) / PAGE_ENTRIES))
+    }
+    look()
+  }, [isKnown, at])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read what is in view
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (let page = range[0]; page <= range[1]; page++) void conversation.ensure(page)
+    }, SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [range, tail, conversation])
+
+  useLayoutEffect(() => {
+    const target = wanted.current
+    if (target !== null) {
+      const element = box.current?.querySelector(`[data-entry="${target}"]`)
+      if (element) {
+        element.scrollIntoView({ block: 'center' })
+        wanted.current = null
+      }
+    } else if (isAtEnd.current) toEnd()
+    look()
+  })
+
+  const observer = useRef<ResizeObserver | null>(null)
+  observer.current ??= new ResizeObserver((changes) => {
+    const element = box.current
+    if (element === null) return
+    let above = 0
+    for (const { target } of changes) {
+      if (!(target instanceof HTMLElement) || !target.isConnected) continue
+      const page = Number(target.dataset['page'])
+      if (!Number.isInteger(page) || target.dataset['page'] === '') continue
+      const [old, now] = [heights.current[page], target.offsetHeight]
+      heights.current[page] = now
+      const was = old ?? now
+      if (target.offsetTop + was <= element.scrollTop) above += now - was
+    }
+    if (isAtEnd.current && wanted.current === null) toEnd()
+    else if (above !== 0) element.scrollTop += above
+  })
+  useEffect(() => () => observer.current?.disconnect(), [])
+  const watch = (element: HTMLElement | null) => {
+    if (element !== null) observer.current?.observe(element)
+  }
+
+  const [first, last] = [Math.min(range[0], Math.max(0, total - 1)), Math.min(range[1], total - 1)]
+  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
+  const effective = conversation.summary.value?.compaction ?? null
+  return (
+    <div class="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation">
+        <div style={{ height: `${sum(0, first)}px` }} />
+        {numbers.map((page) => {
+          const entries = pages.get(page)
+          return (
+            <div
+              key={page}
+              data-page={page}
+              ref={watch}
+              class="page"
+              style={{ minHeight: entries === undefined ? `${heightOf(page)}px` : '' }}
+            >
+              {entries?.map((entry) => (
+                <EntryView
+                  key={entry.number}
+                  sessionId={conversation.id}
+                  entry={entry}
+                  isMarked={entry.number === at}
+                  effective={effective}
+                  onRevert={(number) =>
+                    void conversation.act(`/compactions/${number}/revert`, { method: 'POST' })
+                  }
+                />
+              ))}
+            </div>
+          )
+        })}
+        <div style={{ height: `${sum(last + 1, total)}px` }} />
+        <Upcoming conversation={conversation} onGrow={() => isAtEnd.current && toEnd()} />
+      </div>
+      {isAway && (
+        <button
+          type="button"
+          class="to-end"
+          onClick={() => {
+            isAtEnd.current = true
+            toEnd()
+            look()
+          }}
+        >
+          ↓ Newest
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { FoldRow } from './fold.ts'
+import type { HermesSchema } from './schema.ts'
+import { isHandoff } from './survey.ts'
+
+/** Whole rows of a Hermes store, asked for one by one by their ids. */
+export interface RawRows {
+  /** What tells the row apart; its words are read and forgotten. */
+  factsOf(id: number): FoldRow
+  /** Every column that says something, as JSON can hold it. */
+  read(id: number): RawRow
+}
+
+export type RawRow = {
+  readonly id: number
+  readonly role: string
+  /** Milliseconds. */
+  readonly at: number
+  readonly fields: JsonObject
+}
+
+const STATES = ['active', 'compacted'] as const
+const DIGEST_LENGTH = 22
+/** As far as the doctor looks for the marks of a handoff. */
+const BEGINNING = 2_048
+
+export function rawRows(database: DatabaseSync, schema: HermesSchema): RawRows {
+  const columns = [...(schema.columns.get('messages') ?? [])]
+  const one = prepare(database, columns)
+  const told = ['role', 'content', 'tool_calls', 'tool_call_id', 'timestamp']
+  const marks = [...told, ...STATES, '_compressed_summary']
+  const facts = prepare(
+    database,
+    marks.map((name) => (columns.includes(name) ? name : null)),
+  )
+  return {
+    factsOf: (id) => foldRow(id, values(facts, id)),
+    read: (id) => rawRow(id, columns, values(one, id)),
+  }
+}
+
+function prepare(database: DatabaseSync, columns: readonly (string | null)[]): StatementSync {
+  const list = columns.map((name) => (name === null ? 'null' : `"${name.replaceAll('"', '""')}"`))
+  const statement = database.prepare(`select ${list.join(', ')} from "messages" where id = ?`)
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  return statement
+}
+
+function values(statement: StatementSync, id: number): readonly SQLOutputValue[] {
+  return (statement.get(id) ?? []) as unknown as readonly SQLOutputValue[]
+}
+
+function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
+  const [role, content, calls, callId, timestamp, active, compacted, summary] = row
+  const text = asText(content)
+  const said = JSON.stringify([asText(role), text, asText(calls), asText(callId)])
+  const isSummary = summary === 1n
+  // An agent that reads its own logs has the marks of a handoff in a tool's result.
+  const isTold = asText(role) !== 'tool'
+  const beginning = (text ?? '').slice(0, BEGINNING)
+  return {
+    id,
+    role: asText(role) ?? '',
+    at: asNumber(timestamp),
+    state: active === 0n ? (compacted === 1n ? 'archived' : 'rewound') : 'live',
+    isHandoff: isTold ? isHandoff({ text: beginning, isSummary }) : isSummary,
+    said: hash('sha256', said, 'base64').slice(0, DIGEST_LENGTH),
+  }
+}
+
+function rawRow(id: number, columns: readonly string[], row: readonly SQLOutputValue[]): RawRow {
+  const fields: { [name: string]: JsonValue } = {}
+  for (const [index, name] of columns.entries()) {
+    const value = row[index]
+    if (value === null || value === undefined || name === 'id') continue
+    if ((STATES as readonly string[]).includes(name)) continue
+    fields[name] = asJson(value)
+  }
+  const at = Number(fields['timestamp'] ?? 0) * 1_000
+  const isMoment = Number.isFinite(at) && at >= 0 && at <= Number.MAX_SAFE_INTEGER
+  const role = String(fields['role'] ?? '')
+  return { id, role, at: isMoment ? Math.floor(at) : 0, fields }
+}
+
+function asJson(value: SQLOutputValue): JsonValue {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : String(value)
+  }
+  if (value instanceof Uint8Array) return asText(value)
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+}
+
+function asText(value: SQLOutputValue | undefined): string | null {
+  if (value === null || value === undefined) return null
+  if (!(value instanceof Uint8Array)) return String(value)
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
+}
+
+function asNumber(value: SQLOutputValue | undefined): number | null {
+  if (value === null || value === undefined || value instanceof Uint8Array) return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}

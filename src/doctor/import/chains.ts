@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import { isId, type SessionId, sessionId } from '../../base/ids.ts'
+import type { Lineage } from '../hermes/findings/lineage.ts'
+import type { HermesSession } from '../hermes/rows.ts'
+import type { Survey } from '../hermes/survey.ts'
+
+/** The sessions of one conversation, first one first; the one where it goes on today comes last. */
+export interface Chain {
+  readonly rootId: string
+  readonly sessionId: SessionId
+  readonly links: readonly Link[]
+}
+
+/** `session` null: rows name it, and the table of sessions does not have it. */
+export interface Link {
+  readonly id: string
+  readonly session: HermesSession | null
+}
+
+/** Every session and every name that a row uses is in exactly one chain. */
+export function gatherChains(survey: Survey, lineage: Lineage): readonly Chain[] {
+  const taken = new Set<string>()
+  const chains: Chain[] = []
+  const gather = (rootId: string) => {
+    const links = order(rootId, lineage).filter((id) => !taken.has(id))
+    for (const id of links) taken.add(id)
+    chains.push({
+      rootId,
+      sessionId: idFor(rootId),
+      links: links.map((id) => ({ id, session: survey.sessions.get(id)?.session ?? null })),
+    })
+  }
+  for (const id of survey.sessions.keys()) if (lineage.rootOf(id) === id) gather(id)
+  // Sessions that name each other as parents in a circle have no first one.
+  for (const id of survey.sessions.keys()) if (!taken.has(id)) gather(id)
+  for (const id of survey.homeless.keys()) gather(id)
+  return chains
+}
+
+/** A fork's branches one after the other, and the branch of the tip last: its context goes on. */
+function order(rootId: string, lineage: Lineage): readonly string[] {
+  const tip = lineage.tipOf(rootId)
+  const leadsToTip = (id: string) => id === tip || lineage.tipOf(id) === tip
+  const ids: string[] = []
+  const seen = new Set<string>()
+  const stack = [rootId]
+  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+    if (seen.has(id)) continue
+    seen.add(id)
+    ids.push(id)
+    const children = lineage.continuationsOf(id).map(({ session }) => session.id)
+    const last = children.find(leadsToTip)
+    if (last !== undefined) stack.push(last)
+    stack.push(...children.filter((child) => child !== last).reverse())
+  }
+  return ids
+}
+
+/** Ids that we could not write are derived, the same ones every time. */
+export function idFor(foreign: string): SessionId {
+  return sessionId(isId(foreign) ? foreign : `hermes-${hash('sha256', foreign).slice(0, 24)}`)
+}

@@ -1,0 +1,190 @@
+import { TITLE_MAX } from '../../store/bounds.ts'
+import type { Store } from '../../store/contract.ts'
+import type { Limits } from '../../store/rows.ts'
+import { messageCounter } from '../../tokens/count.ts'
+import { estimateText } from '../../tokens/estimate.ts'
+import { familyOf } from '../../tokens/family.ts'
+import { type FoldedEntry, type FoldRow, foldConversation } from '../hermes/fold.ts'
+import type { RawRows } from '../hermes/raw-rows.ts'
+import type { Chain } from './chains.ts'
+import { type Hindrance, type ImportDesk, ImportHand } from './desk.ts'
+import { asideOf, type CountMessage, entryOf, handoffOf } from './hermes-entry.ts'
+import type { ConversationReport } from './report.ts'
+
+/** One conversation of Hermes, from its first session to its last, into one session. */
+export interface ChainRequest {
+  readonly desk: ImportDesk
+  readonly store: Store | null
+  readonly agent: string
+  readonly limits: Limits
+  readonly rows: RawRows
+  readonly rowIds: (sessionId: string) => readonly number[]
+  /** System prompts by session. */
+  readonly prompts: (sessionId: string) => string | null
+  readonly onRow: () => void
+}
+
+const PRESERVED_MAX = 20
+
+export async function importChain(
+  chain: Chain,
+  request: ChainRequest,
+): Promise<ConversationReport> {
+  const { desk, agent, limits, rows, rowIds } = request
+  const { rootId, sessionId, links } = chain
+  const ids = links.map(({ id }) => id)
+  const sessions = links.map(({ session }) => session)
+  const title = sessions.findLast((one) => one?.title)?.title?.slice(0, TITLE_MAX) ?? null
+  const model = sessions.findLast((one) => one?.model)?.model ?? undefined
+  const system = ids.toReversed().map(request.prompts).find(Boolean) ?? undefined
+  const folded = foldConversation(
+    links.map(({ id, session }) => ({
+      id,
+      parentId: session?.parentId ?? null,
+      closedAt: session?.endReason === 'compression' ? session.endedAt : null,
+      rows: rowIds(id).map((row): FoldRow => rows.factsOf(row)),
+    })),
+  )
+  const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
+  const family = familyOf(model)
+  const hand = await desk.take({
+    ...{ id: sessionId, agent, limits },
+    createdAt: Math.max(0, Math.floor(startedAt * 1_000)),
+    settings: {
+      ...(system !== undefined && { system }),
+      importedFrom: { format: 'hermes', id: rootId, ids },
+      tokens: system === undefined ? 0 : estimateText(system, family),
+    },
+  })
+  const about = { rootId, sessionId, ids, title }
+  if (!(hand instanceof ImportHand)) return hindered(about, hand, folded.rowsIn)
+  const writing = new Writing(hand, request, messageCounter(family))
+  for (const entry of folded.entries) await writing.write(entry)
+  for (const row of folded.rewound) await writing.setAside(row)
+  await hand.close()
+  if (title !== null && request.store !== null && hand.state === 'new') {
+    await request.store.setTitle({ sessionId, title })
+  }
+  return writing.report(about, folded)
+}
+
+function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | null {
+  const [row] = rowIds(links[0]?.id ?? '')
+  return row === undefined ? null : rows.factsOf(row).at
+}
+
+type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
+
+const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
+  taken: 'A session of this id is there already and does not come from this conversation.',
+  gone: 'A session of this id was there and was deleted; it stays deleted.',
+  held: 'A process that serves the store holds the session; run the import again when it is idle.',
+  'in-use': 'The session is in the middle of a turn; run the import again when it is idle.',
+}
+
+function hindered(about: About, { kind }: Hindrance, rows: number): ConversationReport {
+  const nothing = { messages: 0, compactions: 0, rewound: 0, restored: [], made: 0 }
+  const count = { in: rows, brought: 0, before: 0, copies: 0, left: rows }
+  return { ...about, ...nothing, outcome: kind, rows: count, differences: [HINDRANCES[kind]] }
+}
+
+class Writing {
+  readonly #hand: ImportHand
+  readonly #request: ChainRequest
+  readonly #count: CountMessage
+  readonly #restored: number[] = []
+  readonly #differences: string[] = []
+  readonly #made: number
+  #before = 0
+  #messages = 0
+  #compactions = 0
+  #rewound = 0
+  #takenBack = 0
+
+  constructor(hand: ImportHand, request: ChainRequest, count: CountMessage) {
+    this.#hand = hand
+    this.#request = request
+    this.#count = count
+    this.#made = hand.added
+  }
+
+  async write(entry: FoldedEntry): Promise<void> {
+    const { rowId } = entry
+    this.#request.onRow()
+    if (this.#hand.places.has(rowId)) {
+      this.#before += 1
+      return
+    }
+    const raw = this.#request.rows.read(rowId)
+    if (entry.kind === 'compaction') {
+      const kept = new Set(entry.keptRowIds)
+      await this.#hand.append(handoffOf(raw, this.#placeOf(kept), this.#count))
+      this.#compactions += 1
+      return
+    }
+    if (entry.isRestored) this.#restored.push(rowId)
+    await this.#hand.append(entryOf(raw, this.#count))
+    this.#messages += 1
+  }
+
+  /** What the new handoff stands for, and what Hermes kept although it lies before that. */
+  #placeOf(kept: ReadonlySet<number>): Parameters<typeof handoffOf>[1] {
+    const { places } = this.#hand
+    const covers = places.coversWithout(kept)
+    const early = [...kept].flatMap((row) => {
+      const number = places.entryOf(row)
+      return number === undefined || number > covers ? [] : [{ row, number }]
+    })
+    const preserved = early.slice(0, PRESERVED_MAX)
+    return {
+      ...{ covers, kept: places.tail - covers, compactions: places.handoffs + 1 },
+      preserved: preserved.map(({ row, number }) => ({
+        row: this.#request.rows.read(row),
+        number,
+      })),
+    }
+  }
+
+  async setAside(row: number): Promise<void> {
+    this.#request.onRow()
+    if (this.#hand.places.has(row)) {
+      this.#before += 1
+      if (!this.#hand.places.isAside(row)) this.#takenBack += 1
+      return
+    }
+    await this.#hand.append(asideOf(this.#request.rows.read(row)))
+    this.#rewound += 1
+  }
+
+  report(about: About, folded: ReturnType<typeof foldConversation>): ConversationReport {
+    const { copies, rowsIn } = folded
+    const brought = this.#messages + this.#compactions + this.#rewound
+    const first = copies[0]
+    if (first !== undefined) {
+      this.#differences.push(
+        `${copies.length} rows are copies that compaction made and are not doubled, such as row ${first.rowId} of row ${first.ofRowId}.`,
+      )
+    }
+    if (this.#rewound > 0) {
+      this.#differences.push(`${this.#rewound} rows were taken back and are kept beside it.`)
+    }
+    if (this.#takenBack > 0) {
+      this.#differences.push(
+        `${this.#takenBack} rows that were brought before count as taken back in Hermes now.`,
+      )
+    }
+    if (this.#restored.length > 0 && this.#before > 0) {
+      this.#differences.push(
+        `${this.#restored.length} lost rows arrived after the first import and stand at the end.`,
+      )
+    }
+    const state = this.#hand.state
+    return {
+      ...about,
+      outcome: state === 'continued' && brought === 0 ? 'unchanged' : state,
+      rows: { in: rowsIn, brought, before: this.#before, copies: copies.length, left: 0 },
+      ...{ messages: this.#messages, compactions: this.#compactions, rewound: this.#rewound },
+      ...{ restored: this.#restored, made: this.#made, differences: this.#differences },
+    }
+  }
+}

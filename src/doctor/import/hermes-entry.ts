@@ -1,0 +1,136 @@
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { hermes } from '../../message/codecs/hermes.ts'
+import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
+import type { Message, ResultPart, ToolCallPart, UserMessage } from '../../message/message.ts'
+import { textOf } from '../../message/text.ts'
+import { DEPTH_MAX } from '../../store/canonical.ts'
+import type { AdoptedEntry } from '../../store/commits.ts'
+import type { RawRow } from '../hermes/raw-rows.ts'
+
+/** A row of Hermes as an entry: everything its columns say is in the body, our words or theirs. */
+export type CountMessage = (message: Message) => number
+
+export function entryOf(row: RawRow, count: CountMessage): AdoptedEntry {
+  const message = messageOf(row)
+  const { id, at } = row
+  const base = { row: id, at }
+  switch (message.role) {
+    case 'assistant': {
+      const tokens = count(message)
+      const calls = message.parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
+      const ids = [...new Set(calls.map((call) => call.id))]
+      return { ...base, kind: 'assistant', calls: ids, body: asBody(message), tokens }
+    }
+    case 'tool': {
+      const [part] = message.parts
+      const [first = { type: 'text', text: '' }, ...others] = part?.output ?? []
+      // A result's body is its output; where it comes from is told with the first piece of it.
+      const origin = { ...part?.origin, ...message.origin, fields: part?.origin?.fields ?? {} }
+      const output = [{ ...first, origin } as ResultPart, ...others]
+      const call = part?.callId ?? ''
+      const tokens = count(message)
+      return { ...base, kind: 'result', call, outcome: 'ok', body: asBody(output), tokens }
+    }
+    case 'user': {
+      const lane = message.synthetic ? 'notification' : 'user'
+      return { ...base, kind: 'input', lane, body: asBody({ message }), tokens: count(message) }
+    }
+    default: {
+      const told = asInput(message)
+      const tokens = count(told)
+      return {
+        ...base,
+        kind: 'input',
+        lane: 'notification',
+        body: asBody({ message: told }),
+        tokens,
+      }
+    }
+  }
+}
+
+/** What the user took back: kept whole, shown to nobody but people. */
+export function asideOf(row: RawRow): AdoptedEntry {
+  const body = asBody({ rewound: messageOf(row) })
+  return { kind: 'aside', row: row.id, at: row.at, tokens: 0, body }
+}
+
+export interface HandoffPlace {
+  readonly covers: number
+  readonly kept: number
+  readonly compactions: number
+  /** The user's messages that Hermes kept from before the covered range. */
+  readonly preserved: readonly { readonly row: RawRow; readonly number: number }[]
+}
+
+export function handoffOf(row: RawRow, place: HandoffPlace, count: CountMessage): AdoptedEntry {
+  const message = messageOf(row)
+  const { covers, kept, compactions } = place
+  const preserved: PreservedMessage[] = place.preserved.flatMap(({ row: one, number }) => {
+    const said = messageOf(one)
+    return said.role === 'user' ? [{ message: said, number, state: 'answered' }] : []
+  })
+  // A summary can stand in one row with a picture; words alone would lose it.
+  const hasMore = message.role === 'user' && message.parts.some((part) => part.type !== 'text')
+  if (hasMore) preserved.push({ message: message as UserMessage, number: covers, state: 'open' })
+  const handoff: Handoff = {
+    ...{ version: 1, by: 'given', covers, kept, compactions, preserved },
+    ...{ tasks: [], files: [], ledger: [] },
+    summary: textOf(message),
+  }
+  const body = asBody({ ...handoff, origin: message.origin })
+  const tokens = count({ role: 'handoff', handoff })
+  return { kind: 'compaction', row: row.id, at: row.at, covers: covers as never, tokens, body }
+}
+
+export function messageOf(row: RawRow): Message {
+  const read = tryCodec(row)
+  if (read !== null && isStorable(read as unknown as JsonValue, 0)) return withRow(read, row.id)
+  // Nested deeper than anybody means it: the words as they stand.
+  const { content, role: _, ...fields } = row.fields
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
+  const origin = { format: 'hermes', at: row.id, fields: { ...fields, role: row.role } } as const
+  const role = row.role === 'assistant' ? 'assistant' : 'user'
+  return { role, parts: [{ type: 'text', text }], origin }
+}
+
+function tryCodec(row: RawRow): Message | null {
+  try {
+    return hermes.parse([row.fields]).messages[0] ?? null
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+function withRow(message: Message, at: number): Message {
+  return { ...message, origin: { format: 'hermes', ...message.origin, at } }
+}
+
+/** System rows and rows of roles we do not know are told to the model as notifications. */
+function asInput(message: Message): UserMessage {
+  const parts = 'parts' in message ? message.parts : []
+  const told = parts.filter((part) => part.type === 'text' || part.type === 'opaque')
+  const { origin } = message
+  const fields: JsonObject = { role: message.role, ...origin?.fields }
+  return {
+    ...{ role: 'user', synthetic: true, parts: told },
+    ...(message.at !== undefined && { at: message.at }),
+    ...(origin !== undefined && { origin: { ...origin, fields } }),
+  }
+}
+
+function asBody(value: unknown): JsonValue {
+  return value as JsonValue
+}
+
+// A body puts the message a few levels down.
+const DEPTH_STORABLE = DEPTH_MAX - 8
+
+function isStorable(value: JsonValue | undefined, depth: number): boolean {
+  if (depth > DEPTH_STORABLE) return false
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (isArray(value)) return value.every((item) => isStorable(item, depth + 1))
+  if (isObject(value)) return Object.values(value).every((item) => isStorable(item, depth + 1))
+  return true
+}

@@ -1,0 +1,153 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { ReadStore, Store } from '../../store/contract.ts'
+import type { Limits, RunnerRow } from '../../store/rows.ts'
+import { HermesStoreError } from '../hermes/errors.ts'
+import { traceLineage } from '../hermes/findings/lineage.ts'
+import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
+import { openReadOnly, translate } from '../hermes/open.ts'
+import { rawRows } from '../hermes/raw-rows.ts'
+import { readSessions, readSystemPrompts, scanMessages } from '../hermes/rows.ts'
+import { readSchema } from '../hermes/schema.ts'
+import { Surveyor } from '../hermes/survey.ts'
+import { gatherChains } from './chains.ts'
+import { ImportDesk } from './desk.ts'
+import { ImportFailedError } from './errors.ts'
+import { importChain } from './hermes-chain.ts'
+import { findLeftBehind } from './left-behind.ts'
+import { importMemories } from './memories.ts'
+import { addUp, type ConversationReport, type ImportReport, type ProfileReport } from './report.ts'
+import { importRoutes, readAllRoutes } from './routes.ts'
+import { translateSettings } from './settings.ts'
+
+/**
+ * Brings the conversations of a Hermes home into a store. The home is only read. Every conversation
+ * becomes one session under the id of its first one; run again, only what is new arrives.
+ */
+export interface ImportHermes {
+  readonly path: string
+  /** Null: the profile's own name. */
+  readonly agent: string | null
+  readonly limits: Limits
+  readonly host: Pick<RunnerRow, 'boot' | 'process'>
+  /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
+  readonly target:
+    | { readonly isDryRun: false; readonly store: Store }
+    | { readonly isDryRun: true; readonly reads: ReadStore | null }
+  readonly withMemories: boolean
+  /** `CONTEXT_COMPRESSION_PROMPT`, where the environment has it. */
+  readonly compressionPrompt?: string
+  readonly onProgress?: (progress: ImportProgress) => void
+}
+
+export type ImportProgress =
+  | {
+      readonly stage: 'reading'
+      readonly profile: string
+      readonly rows: number
+      readonly of: number
+    }
+  | {
+      readonly stage: 'bringing'
+      readonly profile: string
+      readonly rows: number
+      readonly of: number
+    }
+
+const ROWS_PER_BREATH = 10_000
+
+export async function importHermes(request: ImportHermes): Promise<ImportReport> {
+  const places = await findProfiles(request.path)
+  if (request.agent !== null && places.length > 1) {
+    throw new HermesStoreError({
+      path: request.path,
+      verdict: 'foreign',
+      problem:
+        `it holds ${places.length} profiles, and --agent names one agent. ` +
+        'Name the folder of the profile that is to become this agent.',
+    })
+  }
+  const profiles: ProfileReport[] = []
+  for (const place of places) {
+    profiles.push(await importProfile(place, request.agent ?? place.name, request))
+  }
+  const { isDryRun } = request.target
+  return { format: 'throughline-import', version: 1, path: request.path, isDryRun, profiles }
+}
+
+async function importProfile(
+  place: ProfilePlace,
+  agent: string,
+  request: ImportHermes,
+): Promise<ProfileReport> {
+  const path = place.store
+  const { target, onProgress } = request
+  const opened = await openReadOnly(path)
+  try {
+    const { database } = opened
+    const schema = readSchema(database, path)
+    const surveyor = new Surveyor(readSessions(database, schema))
+    const rowIds = new Map<string, number[]>()
+    const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
+    let rows = 0
+    for (const row of scanMessages(database, schema)) {
+      surveyor.take(row)
+      const ids = rowIds.get(row.sessionId)
+      if (ids === undefined) rowIds.set(row.sessionId, [row.id])
+      else ids.push(row.id)
+      rows += 1
+      if (rows % ROWS_PER_BREATH === 0) {
+        onProgress?.({ stage: 'reading', profile: place.name, rows, of })
+        await breathe()
+      }
+    }
+    const survey = surveyor.end()
+    const chains = gatherChains(survey, traceLineage(survey))
+    const reads = target.isDryRun ? target.reads : target.store
+    const store = target.isDryRun ? null : target.store
+    const desk = new ImportDesk({ reads, store, host: request.host })
+    const conversations: ConversationReport[] = []
+    const prompts = readSystemPrompts(database, schema)
+    let brought = 0
+    try {
+      for (const chain of chains) {
+        const told = await importChain(chain, {
+          ...{ desk, agent, prompts, store },
+          rows: rawRows(database, schema),
+          rowIds: (id) => rowIds.get(id) ?? [],
+          limits: request.limits,
+          onRow: () => {
+            brought += 1
+            if (brought % 1_000 === 0) {
+              onProgress?.({ stage: 'bringing', profile: place.name, rows: brought, of })
+            }
+          },
+        })
+        conversations.push(told)
+        await breathe()
+      }
+    } finally {
+      await desk.close()
+    }
+    const routes = await readAllRoutes(database, schema, place)
+    const hasChanged = await opened.hasChanged()
+    const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
+    return {
+      ...{ name: place.name, store: path, agent },
+      remarks: [
+        ...opened.remarks,
+        ...schema.remarks,
+        ...(hasChanged ? ['Hermes wrote to it meanwhile; run the import again.'] : []),
+      ],
+      conversations,
+      rows: { ...addUp(conversations.map((one) => one.rows)), in: of },
+      routes: await importRoutes(routes, { agent, conversations, store, reads }),
+      ...(await translateSettings(place, agent, request.compressionPrompt)),
+      memories,
+      leftBehind: await findLeftBehind(place, request.withMemories),
+    }
+  } catch (error) {
+    throw error instanceof ImportFailedError ? error : translate(error, path)
+  } finally {
+    await opened.close()
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * What an import did, with every row of the foreign store in exactly one place:
+ *
+ *   rows in = brought now + there before + copies + left behind
+ */
+export interface ImportReport {
+  readonly format: 'throughline-import'
+  readonly version: 1
+  readonly path: string
+  readonly isDryRun: boolean
+  readonly profiles: readonly ProfileReport[]
+}
+
+export interface ProfileReport {
+  readonly name: string
+  readonly store: string
+  readonly agent: string
+  readonly remarks: readonly string[]
+  readonly conversations: readonly ConversationReport[]
+  readonly rows: RowCount
+  readonly routes: readonly RouteReport[]
+  readonly settings: readonly SettingNote[]
+  /** The settings that have a counterpart, as YAML; empty: none. */
+  readonly proposal: string
+  readonly memories: readonly MemoryNote[]
+  readonly leftBehind: readonly LeftBehind[]
+}
+
+export interface RowCount {
+  /** As the foreign store counts them. */
+  readonly in: number
+  readonly brought: number
+  readonly before: number
+  readonly copies: number
+  readonly left: number
+}
+
+export interface ConversationReport {
+  /** The id of its first session there. */
+  readonly rootId: string
+  readonly sessionId: string
+  /** All its ids there, oldest first. */
+  readonly ids: readonly string[]
+  readonly title: string | null
+  readonly outcome: 'new' | 'continued' | 'unchanged' | 'taken' | 'gone' | 'held' | 'in-use'
+  readonly rows: RowCount
+  readonly messages: number
+  readonly compactions: number
+  /** Taken back by the user; kept beside the conversation. */
+  readonly rewound: number
+  /** Rows delivered after a closing, put back in their place by time. */
+  readonly restored: readonly number[]
+  /** Entries that no row says: the one about where it comes from. */
+  readonly made: number
+  /** Every difference between what was there and what is here. */
+  readonly differences: readonly string[]
+}
+
+export interface RouteReport {
+  readonly key: string
+  readonly sessionId: string
+  readonly route: { readonly channel: string; readonly address: string } | null
+  readonly outcome: 'pointed' | 'unchanged' | 'taken' | 'nowhere' | 'not-brought'
+}
+
+export interface SettingNote {
+  readonly key: string
+  readonly value: string
+  /** Our key, where there is one. */
+  readonly becomes: string | null
+  readonly note: string
+}
+
+export interface MemoryNote {
+  readonly file: string
+  readonly id: string
+  readonly outcome: 'noted' | 'unchanged' | 'full' | 'too-large' | 'would-note'
+}
+
+export interface LeftBehind {
+  readonly what: string
+  readonly place: string
+  readonly advice: string
+}
+
+export function addUp(counts: readonly RowCount[]): RowCount {
+  const sum = (key: keyof RowCount) => counts.reduce((total, count) => total + count[key], 0)
+  return {
+    in: sum('in'),
+    brought: sum('brought'),
+    before: sum('before'),
+    copies: sum('copies'),
+    left: sum('left'),
+  }
+}
+
+/** Rows that are in no place, or in two; 0 or the import was not right. */
+export function unaccounted({ in: given, brought, before, copies, left }: RowCount): number {
+  return given - brought - before - copies - left
+}

@@ -1,0 +1,75 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { sessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { Reads, Store } from '../../store/contract.ts'
+import { type ProfilePlace, readRoutingFile } from '../hermes/home.ts'
+import { parseRoutes, type Route, readRoutes } from '../hermes/rows.ts'
+import type { HermesSchema } from '../hermes/schema.ts'
+import type { ConversationReport, RouteReport } from './report.ts'
+
+/** Where conversations took place: a route of Hermes points to the one session, whichever id it had. */
+export async function readAllRoutes(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  { routingFile }: ProfilePlace,
+): Promise<readonly Route[]> {
+  const routes = readRoutes(database, schema)
+  if (routes.length > 0 || routingFile === null) return routes
+  return parseRoutes(await readRoutingFile(routingFile))
+}
+
+interface RouteRequest {
+  readonly agent: string
+  readonly conversations: readonly ConversationReport[]
+  readonly reads: Reads | null
+  /** Null: only look. */
+  readonly store: Store | null
+}
+
+export async function importRoutes(
+  routes: readonly Route[],
+  request: RouteRequest,
+): Promise<readonly RouteReport[]> {
+  const homes = new Map<string, ConversationReport>()
+  for (const conversation of request.conversations) {
+    for (const id of conversation.ids) homes.set(id, conversation)
+  }
+  const told: RouteReport[] = []
+  for (const route of routes) {
+    told.push(await importRoute(route, homes.get(route.sessionId), request))
+  }
+  return told
+}
+
+const BROUGHT = new Set<ConversationReport['outcome']>(['new', 'continued', 'unchanged'])
+
+async function importRoute(
+  { key, sessionId: foreign, entry }: Route,
+  home: ConversationReport | undefined,
+  { agent, reads, store }: RouteRequest,
+): Promise<RouteReport> {
+  const place = placeOf(key, entry)
+  const told = { key, sessionId: home?.sessionId ?? foreign, route: place }
+  if (home === undefined) return { ...told, outcome: 'nowhere' }
+  if (place === null || !BROUGHT.has(home.outcome)) return { ...told, outcome: 'not-brought' }
+  const route = { agent, ...place }
+  const present = await reads?.findRoute(route)
+  if (present !== undefined) {
+    return { ...told, outcome: present.sessionId === home.sessionId ? 'unchanged' : 'taken' }
+  }
+  const id = sessionId(home.sessionId)
+  const pointed = await store?.pointRoute({ route, sessionId: id, version: 0 })
+  const isLate = pointed !== undefined && pointed.kind !== 'pointed'
+  return { ...told, outcome: isLate ? 'taken' : 'pointed' }
+}
+
+/** `agent:main:telegram:dm:1001`: who, where, and what is left is the address there. */
+function placeOf(key: string, entry: JsonObject): RouteReport['route'] {
+  const [first, , ...rest] = key.split(':')
+  const [named, ...address] = first === 'agent' ? rest : key.split(':')
+  const platform = entry['platform']
+  const channel = typeof platform === 'string' && platform !== '' ? platform : named
+  return channel === undefined || channel === '' || address.length === 0
+    ? null
+    : { channel, address: address.join(':') }
+}

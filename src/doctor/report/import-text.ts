@@ -1,0 +1,109 @@
+import type {
+  ConversationReport,
+  ImportReport,
+  ProfileReport,
+  RouteReport,
+  RowCount,
+} from '../import/report.ts'
+import { unaccounted } from '../import/report.ts'
+
+/** The report of an import as a person reads it: what came, what did not, and the sum. */
+export function renderImport({ profiles, isDryRun }: ImportReport): string {
+  return profiles.map((profile) => renderProfile(profile, isDryRun)).join('\n')
+}
+
+const CONVERSATIONS_MAX = 200
+
+function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
+  const { name, store, agent, remarks, conversations } = profile
+  const changed = conversations.filter(({ outcome }) => outcome !== 'unchanged')
+  const shown = changed.slice(0, CONVERSATIONS_MAX)
+  const unchanged = conversations.length - changed.length
+  return lines([
+    `Profile ${name} (${store}) ${isDryRun ? 'would become' : 'is'} agent ${agent}.`,
+    ...remarks.map((remark) => `  ${remark}`),
+    ...(shown.length > 0 ? ['', 'Conversations:'] : []),
+    ...shown.flatMap(renderConversation),
+    ...(changed.length > shown.length ? [`  and ${changed.length - shown.length} more`] : []),
+    ...(unchanged > 0 ? [`  ${unchanged} had nothing new.`] : []),
+    ...section('Routes:', profile.routes.map(renderRoute)),
+    ...section(
+      'Notes:',
+      profile.memories.map(({ id, file, outcome }) => `  ${id}  ${outcome}  from ${file}`),
+    ),
+    ...section(
+      'Settings:',
+      profile.settings.map(
+        ({ key, value, becomes, note }) =>
+          `  ${key} = ${short(value)}${becomes === null ? '' : `  ->  ${becomes}`}\n      ${note}`,
+      ),
+    ),
+    ...(profile.proposal === ''
+      ? []
+      : ['', 'For throughline.yaml:', ...indent(profile.proposal.trimEnd())]),
+    ...section(
+      'Not brought:',
+      profile.leftBehind.map(({ what, place, advice }) => `  ${what} in ${place}\n      ${advice}`),
+    ),
+    '',
+    ...renderSum(profile.rows),
+  ])
+}
+
+function renderConversation(conversation: ConversationReport): string[] {
+  const { rootId, sessionId, ids, title, outcome, rows, messages, compactions } = conversation
+  const { restored, differences } = conversation
+  const names = title === null ? '' : `  ${JSON.stringify(title)}`
+  const parts = [
+    `${messages} messages`,
+    ...(compactions > 0 ? [`${compactions} handoffs`] : []),
+    ...(restored.length > 0 ? [`${restored.length} lost ones put back`] : []),
+  ]
+  return [
+    `  ${sessionId}  ${outcome}  ${rows.in} rows: ${parts.join(', ')}${names}`,
+    ...(sessionId === rootId ? [] : [`      was ${rootId}`]),
+    ...(ids.length > 1 ? [`      continued as ${ids.slice(1).join(', ')}`] : []),
+    ...(restored.length > 0 ? [`      put back: rows ${short(restored.join(', '))}`] : []),
+    ...differences.map((difference) => `      ${difference}`),
+  ]
+}
+
+const ROUTES: { readonly [outcome in RouteReport['outcome']]: string } = {
+  pointed: 'points to it',
+  unchanged: 'pointed to it before',
+  taken: 'points to another session here and was left',
+  nowhere: 'points to a session that the store does not have',
+  'not-brought': 'was not brought',
+}
+
+function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
+  const here = route === null ? '' : ` as ${route.channel} ${route.address}`
+  return `  ${key}${here}: ${sessionId}, ${ROUTES[outcome]}`
+}
+
+export function renderSum(rows: RowCount): string[] {
+  const lost = unaccounted(rows)
+  return [
+    `Rows there: ${rows.in}. Brought now: ${rows.brought}. Here before: ${rows.before}. ` +
+      `Copies: ${rows.copies}. Left: ${rows.left}.`,
+    lost === 0
+      ? 'Every row is accounted for.'
+      : `${lost} rows are not accounted for. Please report this, with the lines above.`,
+  ]
+}
+
+function section(title: string, body: readonly string[]): string[] {
+  return body.length === 0 ? [] : ['', title, ...body]
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join('')
+}
+
+function indent(text: string): string[] {
+  return text.split('\n').map((line) => `  ${line}`)
+}
+
+function short(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text
+}

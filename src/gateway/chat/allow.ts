@@ -1,0 +1,24 @@
+import type { Incoming } from './platform.ts'
+
+/** Who may talk; without a word about it, nobody. */
+export interface AllowList {
+  /** Chats, by id: everybody in them. */
+  readonly chats: readonly string[]
+  /** People, by id: in a chat of their own with us. */
+  readonly users: readonly string[]
+}
+
+export function isAllowed({ chats, users }: AllowList, { place, sender }: Incoming): boolean {
+  if (chats.includes(place.chat)) return true
+  // A group is more than one person: who is allowed elsewhere does not open it to all the others.
+  return place.kind === 'private' && users.includes(sender.id)
+}
+
+/** What somebody who may not talk can tell the operator. */
+export function strangerText(platform: string, { place, sender }: Incoming): string {
+  const [key, id] = place.kind === 'private' ? ['users', sender.id] : ['chats', place.chat]
+  return (
+    `I do not talk here yet, and nothing said here is kept. Whoever runs me can allow it in the ` +
+    `configuration: gateways.${platform}.allow.${key}: ["${id}"]`
+  )
+}

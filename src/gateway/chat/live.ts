@@ -1,0 +1,177 @@
+import type { Clock } from '../../base/clock.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
+import type { Platform } from './platform.ts'
+import type { Showing } from './showing.ts'
+
+/**
+ * What people see before a reply is there: the typing sign, the answer as it grows, and a kind word
+ * when it takes long. All of it is provisional; a process that ends loses it and nothing else.
+ *
+ * An answer is shown only once it has taken as long as the platform wants between two edits: a short
+ * one is sent once, whole, by the outbox.
+ */
+interface Watched {
+  readonly address: string
+  turn: number
+  attempt: string
+  text: string
+  isDue: boolean
+  cancelEdit: () => void
+  cancelTyping: () => void
+}
+
+const FOLLOW_AGAIN_MS = 2_000
+/** At the end of what is not yet the whole. */
+const MORE = ' …'
+const STOPPED = '\n\n(stopped)'
+
+export class Live {
+  readonly #platform: Platform
+  readonly #runtime: Pick<Runtime, 'events'>
+  readonly #showing: Showing
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #watched = new Map<SessionId, Watched>()
+  readonly #closing = new AbortController()
+  #followed: Promise<void> = Promise.resolve()
+
+  constructor(parts: {
+    readonly platform: Platform
+    readonly runtime: Pick<Runtime, 'events'>
+    readonly showing: Showing
+    readonly clock: Clock
+    readonly logger: Logger
+  }) {
+    this.#platform = parts.platform
+    this.#runtime = parts.runtime
+    this.#showing = parts.showing
+    this.#clock = parts.clock
+    this.#logger = parts.logger
+  }
+
+  start(): void {
+    this.#followed = this.#follow()
+  }
+
+  /** From now on that chat is shown what happens in that session. */
+  watch(id: SessionId, address: string): void {
+    if (this.#watched.get(id)?.address !== address) {
+      const none = () => {}
+      const idle = { turn: 0, attempt: '', text: '', isDue: false }
+      this.#watched.set(id, { address, ...idle, cancelEdit: none, cancelTyping: none })
+    }
+    void this.#platform.showTyping(address)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const watched of this.#watched.values()) this.#rest(watched)
+    await this.#followed
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        for await (const event of this.#runtime.events({}, signal)) this.#take(event)
+      } catch (error) {
+        this.#logger.warn({ err: error }, 'events cannot be followed')
+      }
+      if (!signal.aborted) await this.#pause(FOLLOW_AGAIN_MS, signal)
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#clock.after(delayMs, resolve)
+    signal.addEventListener('abort', () => {
+      cancel()
+      resolve()
+    })
+    return promise
+  }
+
+  #take(event: RuntimeEvent): void {
+    if (event.type === 'caught-up') return
+    const watched = this.#watched.get(event.sessionId)
+    if (watched === undefined) return
+    if (event.type === 'stored') {
+      if (event.kind === 'turn started') this.#begin(watched, Number(event.facts['turn']))
+      if (event.kind === 'turn ended') this.#end(event.sessionId, watched, event.facts)
+      return
+    }
+    switch (event.kind) {
+      case 'delta':
+        if (watched.attempt !== event.attempt) watched.text = ''
+        watched.attempt = event.attempt
+        watched.turn = event.turn
+        watched.text += event.text
+        this.#editSoon(event.sessionId, watched)
+        break
+      case 'void':
+        if (watched.attempt === event.attempt) watched.text = ''
+        break
+      case 'notice':
+        void this.#showing.say({
+          address: watched.address,
+          text: event.text,
+          nonce: `${event.sessionId}-${event.turn}-${event.code}`,
+        })
+        break
+      default:
+    }
+  }
+
+  #begin(watched: Watched, turn: number): void {
+    this.#rest(watched)
+    watched.turn = turn
+    this.#keepTyping(watched)
+  }
+
+  #keepTyping(watched: Watched): void {
+    void this.#platform.showTyping(watched.address)
+    const { typingMs } = this.#platform.capabilities
+    watched.cancelTyping = this.#clock.after(typingMs, () => this.#keepTyping(watched))
+  }
+
+  #editSoon(id: SessionId, watched: Watched): void {
+    if (watched.isDue || !this.#platform.capabilities.edits) return
+    watched.isDue = true
+    const { editEveryMs } = this.#platform.capabilities
+    watched.cancelEdit = this.#clock.after(editEveryMs, () => void this.#edit(id, watched))
+  }
+
+  async #edit(sessionId: SessionId, watched: Watched): Promise<void> {
+    const { address, turn, text } = watched
+    if (text.trim() !== '') {
+      const key = `${sessionId}-${turn}`
+      const said = { sessionId, key, address, text: `${text}${MORE}`, isFinal: false }
+      await this.#showing.show(said).catch((error: unknown) => {
+        this.#logger.warn({ sessionId, err: error }, 'growing answer not shown')
+      })
+    }
+    watched.isDue = false
+    if (watched.turn === turn && watched.text !== text) this.#editSoon(sessionId, watched)
+  }
+
+  #end(sessionId: SessionId, watched: Watched, facts: { readonly [name: string]: unknown }): void {
+    const { address } = watched
+    const text = `${watched.text}${STOPPED}`
+    this.#rest(watched)
+    const key = `${sessionId}-${facts['turn']}`
+    if (facts['ended'] !== 'stopped') return
+    this.#showing.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {
+      this.#logger.warn({ sessionId, err: error }, 'growing answer not put away')
+    })
+  }
+
+  #rest(watched: Watched): void {
+    watched.cancelEdit()
+    watched.cancelTyping()
+    watched.isDue = false
+    watched.text = ''
+    watched.attempt = ''
+  }
+}

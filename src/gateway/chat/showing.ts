@@ -1,0 +1,166 @@
+import type { Clock } from '../../base/clock.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { Outgoing, Platform, Sent } from './platform.ts'
+import { splitText } from './split.ts'
+
+/** The store has these verbs. */
+export interface Drafts {
+  putDraft(draft: DraftKey & { readonly ids: readonly string[] }): Promise<unknown>
+  findDraft(key: DraftKey): Promise<{ readonly ids: readonly string[] } | undefined>
+}
+interface DraftKey {
+  readonly sessionId: SessionId
+  readonly key: string
+}
+
+export interface Said extends DraftKey {
+  readonly address: string
+  readonly text: string
+  /** The whole reply; what is shown before is a part of it on its way. */
+  readonly isFinal: boolean
+}
+
+export type Shown =
+  | { readonly kind: 'shown'; readonly receipt: string }
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isFinal?: true }
+
+/** One reply in its chat: the platform's ids of its messages and how each of them reads. */
+interface Board {
+  readonly ids: string[]
+  readonly texts: string[]
+  isStored: boolean
+  work: Promise<unknown>
+}
+
+/** An outage is looked at again after this; all chats of the platform wait together. */
+const OUTAGE_RETRY_MS = 10_000
+const FINISHED_MAX = 1_000
+/** A part of a reply that turned out to be shorter than what was shown of it. */
+const NOTHING = '…'
+
+/**
+ * Makes chats show replies: sends the messages that are missing, changes those that read otherwise.
+ * The id of a sent message is durable before anything else is done with it, so that after a crash
+ * the reply goes on in the same messages. The window in which a message can be said twice is the
+ * one between the platform's taking it and that commit; a platform with a nonce closes it too.
+ */
+export class Showing {
+  readonly #platform: Platform
+  readonly #drafts: Drafts
+  readonly #clock: Clock
+  readonly #boards = new Map<string, Board>()
+  readonly #finished = new Set<string>()
+  /** Until when the platform wants to hear nothing more: from an address, or (``) at all. */
+  readonly #heldUntil = new Map<string, number>()
+
+  constructor(parts: {
+    readonly platform: Platform
+    readonly drafts: Drafts
+    readonly clock: Clock
+  }) {
+    this.#platform = parts.platform
+    this.#drafts = parts.drafts
+    this.#clock = parts.clock
+  }
+
+  /** One after another per reply: the whole one comes behind what was shown of it before. */
+  async show(said: Said): Promise<Shown> {
+    if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
+    const board = this.#boards.get(said.key) ?? newBoard()
+    this.#boards.set(said.key, board)
+    const work = board.work.then(() => this.#bring(board, said))
+    board.work = work.catch(() => {})
+    const shown = await work
+    if (said.isFinal && shown.kind === 'shown') this.#finish(said.key)
+    return shown
+  }
+
+  /** No reply will come: what was shown of one says so, where something was. */
+  async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
+    const board = this.#boards.get(key)
+    if (board === undefined) return
+    await board.work
+    if (board.ids.length > 0) await this.show({ ...said, sessionId, key, isFinal: true })
+    this.#finish(key)
+    await this.#drafts.putDraft({ sessionId, key, ids: [] })
+  }
+
+  /** A message of its own, beside replies. */
+  async say(out: Outgoing): Promise<Sent> {
+    const held = this.#heldMs(out.address)
+    if (held > 0) return { kind: 'failed', why: 'rate', retryAfterMs: held, text: 'held back' }
+    const sent = await this.#platform.send(out)
+    if (sent.kind === 'failed') this.#hold(out.address, sent)
+    return sent
+  }
+
+  async #bring(board: Board, { sessionId, key, address, text, isFinal }: Said): Promise<Shown> {
+    if (!isFinal && this.#finished.has(key)) return { kind: 'failed' }
+    const held = this.#heldMs(address)
+    if (held > 0) return { kind: 'failed', retryAfterMs: held }
+    await this.#restore(board, { sessionId, key })
+    const pieces = [...splitText(text, this.#platform.capabilities.lengthMax)]
+    while (pieces.length < board.ids.length) pieces.push(NOTHING)
+    for (const [at, piece] of pieces.entries()) {
+      if (board.texts[at] === piece) continue
+      const out = { address, text: piece, nonce: `${key}-${at}` }
+      const sent = await this.#put(out, board.ids[at])
+      if (sent.kind === 'failed') return this.#hold(address, sent)
+      board.texts[at] = piece
+      if (board.ids[at] === sent.id) continue
+      board.ids[at] = sent.id
+      board.isStored = false
+      await this.#keep(board, { sessionId, key })
+    }
+    return { kind: 'shown', receipt: board.ids.at(-1) ?? '' }
+  }
+
+  async #put(out: Outgoing, id: string | undefined): Promise<Sent> {
+    if (id === undefined) return await this.#platform.send(out)
+    const sent = await this.#platform.edit({ ...out, id })
+    // Somebody removed it; what was to be said is said all the same.
+    return sent.kind === 'failed' && sent.why === 'gone' ? await this.#platform.send(out) : sent
+  }
+
+  /** What another process, or we before a crash, have shown of it. */
+  async #restore(board: Board, key: DraftKey): Promise<void> {
+    if (board.ids.length === 0) {
+      const known = await this.#drafts.findDraft(key)
+      board.ids.push(...(known?.ids ?? []))
+    } else if (!board.isStored) await this.#keep(board, key)
+  }
+
+  async #keep(board: Board, { sessionId, key }: DraftKey): Promise<void> {
+    await this.#drafts.putDraft({ sessionId, key, ids: board.ids })
+    board.isStored = true
+  }
+
+  #finish(key: string): void {
+    this.#boards.delete(key)
+    this.#finished.add(key)
+    if (this.#finished.size <= FINISHED_MAX) return
+    for (const oldest of this.#finished) {
+      this.#finished.delete(oldest)
+      break
+    }
+  }
+
+  #heldMs(address: string): number {
+    const until = Math.max(this.#heldUntil.get('') ?? 0, this.#heldUntil.get(address) ?? 0)
+    const held = until - this.#clock.monotonic()
+    if (held <= 0) this.#heldUntil.delete(address)
+    return Math.max(0, held)
+  }
+
+  #hold(address: string, failed: Extract<Sent, { kind: 'failed' }>): Shown {
+    if (failed.why === 'final' || failed.why === 'gone') return { kind: 'failed', isFinal: true }
+    const retryAfterMs = failed.retryAfterMs ?? OUTAGE_RETRY_MS
+    const whom = failed.why === 'outage' ? '' : address
+    this.#heldUntil.set(whom, this.#clock.monotonic() + retryAfterMs)
+    return { kind: 'failed', retryAfterMs }
+  }
+}
+
+function newBoard(): Board {
+  return { ids: [], texts: [], isStored: true, work: Promise.resolve() }
+}

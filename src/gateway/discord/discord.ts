@@ -1,0 +1,444 @@
+import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import {
+  type APIChatInputApplicationCommandInteraction,
+  type APIInteraction,
+  type APIMessage,
+  Client,
+  Events,
+  GatewayIntentBits,
+  Options,
+  Routes,
+} from 'discord.js'
+import type { Clock } from '../../base/clock.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { LoopRule } from '../../tools/send-message/loop.ts'
+import type { AllowList } from '../chat/allow.ts'
+import type {
+  Capabilities,
+  Incoming,
+  Outgoing,
+  Platform,
+  PlatformHandlers,
+  Sent,
+} from '../chat/platform.ts'
+import { Acquaintance } from './acquaintance.ts'
+import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
+import { accountOf, DiscordTokenError, failureOf } from './failure.ts'
+import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
+import { isFromBot, isSaid, means, readMessage, type Whereabouts } from './incoming.ts'
+import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
+import { snowflakeAt } from './marks.ts'
+import { commandList, isCommand, typedForm } from './slash.ts'
+
+export interface DiscordTerms {
+  readonly token: string
+  /** Default: Discord's own. */
+  readonly apiUrl?: string
+  /** Whose channels are read on after a gap; who may talk is decided behind the seam. */
+  readonly allow: AllowList
+  /** Other bots that may talk to us, by id. */
+  readonly bots: readonly string[]
+  /** In a channel also what is not meant for us by name. */
+  readonly answersAll: boolean
+  readonly attachments: AttachmentTerms
+  /** The newest durable message of a channel. */
+  readonly findMark: (address: string) => Promise<string | null>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Null: bots may thank each other for ever; for a run that shows it. */
+  readonly loopRule?: LoopRule | null
+}
+
+/** One channel, thread or direct conversation. */
+interface Room {
+  readonly feed: Feed
+  readonly acquaintance: Acquaintance<APIMessage>
+}
+
+const API_URL = 'https://discord.com/api'
+const TYPING_MS = 9_000
+/** Five edits in five seconds are allowed per channel; half of that leaves room for others. */
+const EDIT_EVERY_MS = 2_000
+const REQUEST_MS_MAX = 15_000
+/** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
+const LIMIT_WAIT_MS_MAX = 5_000
+const NONCE_LENGTH_MAX = 25
+const OWN_MAX = 1_000
+const ROOMS_MAX = 10_000
+const CONNECT_WAIT_MS = 1_000
+const CONNECT_WAIT_MS_MAX = 60_000
+const OVERLAP_MS = 60_000
+
+/** Discord through discord.js: its connection and limits; order and completeness are the feeds'. */
+export class DiscordPlatform implements Platform {
+  readonly name = 'discord'
+  readonly account: string
+  readonly capabilities: Capabilities
+  readonly #terms: DiscordTerms
+  readonly #client: Client
+  readonly #rooms = new Map<string, Room>()
+  readonly #whereabouts = new Map<string, Whereabouts>()
+  /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
+  readonly #own = new Set<string>()
+  /** Tokens of slash commands that are not answered yet, by the key they were handed in under. */
+  readonly #asked = new Map<string, string>()
+  readonly #closing = new AbortController()
+  #handlers: PlatformHandlers | null = null
+  #floor: Promise<string> | null = null
+  #connecting: Promise<void> = Promise.resolve()
+
+  constructor(terms: DiscordTerms) {
+    this.#terms = terms
+    this.account = accountOf(terms.token)
+    this.capabilities = {
+      // A bot reads what others say when they say it; half an answer would mislead it.
+      edits: terms.bots.length === 0,
+      ...{ threads: true, images: true, nonce: true },
+      ...{ lengthMax: TEXT_LENGTH_MAX, editEveryMs: EDIT_EVERY_MS, typingMs: TYPING_MS },
+    }
+    setMaxListeners(0, this.#closing.signal)
+    this.#client = newClient(terms)
+  }
+
+  start(handlers: PlatformHandlers): void {
+    this.#handlers = handlers
+    const client = this.#client
+    client.on(Events.Raw, (packet: { readonly t: string; readonly d: unknown }) => {
+      if (packet.t === 'MESSAGE_CREATE') this.#hear('message', packet.d as APIMessage)
+      if (packet.t === 'MESSAGE_UPDATE') this.#hear('edit', packet.d as APIMessage)
+      if (packet.t === 'INTERACTION_CREATE') void this.#command(packet.d as APIInteraction)
+    })
+    // A session of its own: whatever happened since the last one has to be looked up.
+    client.on(Events.ShardReady, () => void this.#begin(handlers))
+    client.on(Events.ShardResume, () => handlers.tell(null))
+    client.on(Events.ShardReconnecting, () => handlers.tell('The connection to Discord is lost.'))
+    client.on(Events.ShardDisconnect, ({ code }) => handlers.tell(refusalText(code)))
+    client.on(Events.ShardError, (err) => this.#terms.logger.warn({ err }, 'discord connection'))
+    client.on(Events.Error, (err) => this.#terms.logger.warn({ err }, 'discord client'))
+    this.#connecting = this.#connect(handlers)
+  }
+
+  async send(out: Outgoing): Promise<Sent> {
+    const token = this.#takeAsked(out.nonce)
+    const content = discordMarkdown(out.text)
+    try {
+      if (token !== undefined) return await this.#answer(token, content)
+      const nonce = nonceOf(out.nonce)
+      this.#remember(nonce)
+      const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
+      const path = Routes.channelMessages(out.address)
+      const sent = (await this.#client.rest.post(path, { body })) as APIMessage
+      // Said before under the same nonce, when it was not yet the whole.
+      if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
+      return { kind: 'sent', id: sent.id }
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  async edit({ address, id, text }: Outgoing & { readonly id: string }): Promise<Sent> {
+    const body = { content: discordMarkdown(text), allowed_mentions: { parse: [] } }
+    try {
+      await this.#client.rest.patch(Routes.channelMessage(address, id), { body })
+      return { kind: 'sent', id }
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  async showTyping(address: string): Promise<void> {
+    await this.#client.rest.post(Routes.channelTyping(address)).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#connecting
+    await Promise.all([...this.#rooms.values()].map(({ feed }) => feed.close()))
+    await this.#client.destroy()
+  }
+
+  async #connect(handlers: PlatformHandlers): Promise<void> {
+    let waitMs = CONNECT_WAIT_MS
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#client.login(this.#terms.token)
+        return
+      } catch (error) {
+        const isRefused = error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
+        handlers.tell(isRefused ? refusalText(4004) : 'Discord cannot be reached; trying again.')
+        this.#terms.logger.warn({ err: error }, 'discord login failed')
+        if (isRefused) return
+      }
+      await this.#pause(waitMs)
+      waitMs = Math.min(CONNECT_WAIT_MS_MAX, waitMs * 2)
+    }
+  }
+
+  async #begin(handlers: PlatformHandlers): Promise<void> {
+    handlers.tell(null)
+    const { rest } = this.#client
+    const commands = Routes.applicationCommands(this.account)
+    try {
+      const addresses = await this.#watched()
+      for (const address of new Set([...addresses, ...this.#rooms.keys()])) {
+        this.#room(address).feed.catchUp()
+      }
+      await rest.put(commands, { body: commandList() })
+    } catch (error) {
+      this.#terms.logger.warn({ err: error }, 'discord: what was missed is looked up at the next word')
+    }
+  }
+
+  /** Places where somebody who may talk could have said something meanwhile. */
+  async #watched(): Promise<readonly string[]> {
+    const { chats, users } = this.#terms.allow
+    const addresses: string[] = []
+    for (const channel of this.#client.channels.cache.values()) {
+      const around = channel.isThread() ? channel.parentId : channel.id
+      if (channel.isTextBased() && around !== null && chats.includes(around)) {
+        addresses.push(channel.id)
+      }
+    }
+    for (const user of users) {
+      const body = { recipient_id: user }
+      const dm = await this.#client.rest.post(Routes.userChannels(), { body }).catch(() => null)
+      if (dm === null) continue
+      const { id } = dm as { id: string }
+      this.#whereabouts.set(id, { isPrivate: true, chat: id })
+      addresses.push(id)
+    }
+    return addresses
+  }
+
+  #hear(kind: FeedEvent['kind'], message: APIMessage): void {
+    if (message.author === undefined) return
+    if (message.author.id === this.account) {
+      this.#hearOwn(kind, message)
+      return
+    }
+    if ('guild_id' in message === false) {
+      this.#whereabouts.set(message.channel_id, { isPrivate: true, chat: message.channel_id })
+    }
+    // Other programs add previews and the like; only people edit what they said.
+    if (kind === 'edit' && (message.edited_timestamp === null || isFromBot(message))) return
+    this.#room(message.channel_id).feed.push({ kind, message })
+  }
+
+  #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
+    const room = this.#rooms.get(message.channel_id)
+    if (kind === 'edit') return room?.acquaintance.ownGrew(message.content)
+    room?.acquaintance.own(message.content)
+    if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
+    this.#handlers?.tell('Another process sends messages with the token of this bot.')
+  }
+
+  #room(address: string): Room {
+    const known = this.#rooms.get(address)
+    if (known !== undefined) return known
+    const acquaintance = new Acquaintance<APIMessage>(this.#terms.loopRule)
+    const feed = new Feed({
+      clock: this.#terms.clock,
+      mark: async () => (await this.#terms.findMark(address)) ?? (await this.#findFloor()),
+      read: (after) => this.#read(address, after),
+      take: (event) => this.#take(event, acquaintance),
+      tell: (problem) => this.#handlers?.tell(problem),
+    })
+    const room = { feed, acquaintance }
+    this.#rooms.set(address, room)
+    if (this.#rooms.size > ROOMS_MAX) {
+      // The one that was opened first; it is opened again with its next message.
+      for (const [oldest] of this.#rooms) {
+        this.#rooms.delete(oldest)
+        break
+      }
+    }
+    return room
+  }
+
+  async #read(address: string, after: string): Promise<readonly APIMessage[]> {
+    const query = new URLSearchParams({ after, limit: String(PAGE) })
+    const path = Routes.channelMessages(address)
+    const page = (await this.#client.rest.get(path, { query })) as APIMessage[]
+    return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
+  }
+
+  /** For places without a mark of their own: what came behind the newest mark of all. */
+  #findFloor(): Promise<string> {
+    this.#floor ??= (async () => {
+      const startedAt = snowflakeAt(this.#terms.clock.now())
+      let newest: string | null = null
+      for (const address of await this.#watched()) {
+        const mark = await this.#terms.findMark(address)
+        if (mark !== null && (newest === null || isLater(mark, newest))) newest = mark
+      }
+      if (newest === null) return startedAt
+      return String(BigInt(newest) - (BigInt(OVERLAP_MS) << 22n))
+    })()
+    this.#floor.catch(() => {
+      this.#floor = null
+    })
+    return this.#floor
+  }
+
+  async #take({ message }: FeedEvent, acquaintance: Acquaintance<APIMessage>): Promise<void> {
+    if (!isSaid(message) || message.author.id === this.account) return
+    const where = await this.#where(message.channel_id)
+    if (isFromBot(message)) {
+      const isMeant = where.isPrivate || means(message, this.account)
+      if (!isMeant || !this.#terms.bots.includes(message.author.id)) return
+      const verdict = acquaintance.bot(message.content, message)
+      if (verdict === 'first-hold') {
+        const facts = { address: message.channel_id }
+        this.#terms.logger.warn(facts, 'bots only acknowledge each other: their messages wait')
+      }
+      if (verdict !== 'send') return
+    } else acquaintance.person()
+    const incoming = this.#incoming(message, where)
+    // They came first; they wake nobody unless something else does.
+    if (incoming.place.isAddressed) await this.#releaseHeld(acquaintance, where)
+    await this.#handlers?.receive(incoming)
+  }
+
+  async #releaseHeld(acquaintance: Acquaintance<APIMessage>, where: Whereabouts): Promise<void> {
+    for (const held of [...acquaintance.held]) {
+      await this.#handlers?.receive(this.#incoming(held, where))
+      acquaintance.release(1)
+    }
+  }
+
+  #incoming(message: APIMessage, where: Whereabouts): Incoming {
+    const { answersAll, attachments: terms } = this.#terms
+    return {
+      ...readMessage(message, { self: this.account, where, answersAll }),
+      attachments: () => fetchAttachments(message.attachments, terms),
+    }
+  }
+
+  async #where(address: string): Promise<Whereabouts> {
+    const known = this.#whereabouts.get(address)
+    if (known !== undefined) return known
+    const channel = await this.#client.channels.fetch(address, { allowUnknownGuild: true })
+    const isPrivate = channel?.isDMBased() ?? false
+    const chat = (channel?.isThread() ? channel.parentId : null) ?? address
+    const where = { isPrivate, chat }
+    this.#whereabouts.set(address, where)
+    return where
+  }
+
+  async #command(interaction: APIInteraction): Promise<void> {
+    if (!isCommand(interaction)) return
+    const { id, token } = interaction
+    const { rest } = this.#client
+    const path = Routes.interactionCallback(id, token)
+    // Three seconds are all there is; 64: only the person who asked sees it.
+    const body = { type: 5, data: { flags: 64 } }
+    const isOurs = await rest.post(path, { body, auth: false }).then(
+      () => true,
+      () => false,
+    )
+    // Another process with this token answers it.
+    if (!isOurs) return
+    const incoming = await this.#asTyped(interaction)
+    this.#asked.set(incoming.key, token)
+    const failed = await this.#handlers?.receive(incoming).then(
+      () => undefined,
+      () => 'That did not work just now; please try again.',
+    )
+    if (this.#asked.delete(incoming.key)) {
+      await this.#answer(token, failed ?? 'Done.').catch(() => undefined)
+    }
+  }
+
+  async #asTyped(interaction: APIChatInputApplicationCommandInteraction): Promise<Incoming> {
+    const { id, channel, member, user } = interaction
+    const by = member?.user ?? user
+    if (member === undefined) {
+      this.#whereabouts.set(channel.id, { isPrivate: true, chat: channel.id })
+    }
+    const where = await this.#where(channel.id)
+    const kind = where.isPrivate ? 'private' : 'group'
+    return {
+      key: `interaction-${id}`,
+      address: channel.id,
+      place: { kind, chat: where.chat, isAddressed: true },
+      sender: { id: by?.id ?? '', name: by?.global_name ?? by?.username ?? '', isBot: false },
+      text: typedForm(interaction),
+      attachments: async () => [],
+    }
+  }
+
+  async #answer(token: string, content: string): Promise<Sent> {
+    const path = Routes.webhookMessage(this.account, token, '@original')
+    const body = { content, allowed_mentions: { parse: [] } }
+    const { id } = (await this.#client.rest.patch(path, { body, auth: false })) as APIMessage
+    return { kind: 'sent', id }
+  }
+
+  #takeAsked(nonce: string): string | undefined {
+    for (const [key, token] of this.#asked) {
+      if (!nonce.includes(key)) continue
+      this.#asked.delete(key)
+      return token
+    }
+    return undefined
+  }
+
+  #remember(nonce: string): void {
+    this.#own.add(nonce)
+    if (this.#own.size <= OWN_MAX) return
+    for (const oldest of this.#own) {
+      this.#own.delete(oldest)
+      break
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#terms.clock.after(ms, resolve)
+    this.#closing.signal.addEventListener('abort', () => {
+      cancel()
+      resolve()
+    })
+    return promise
+  }
+}
+
+function newClient({ token, apiUrl = API_URL }: DiscordTerms): Client {
+  const client = new Client({
+    intents: [
+      ...[GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
+      ...[GatewayIntentBits.DirectMessages, GatewayIntentBits.MessageContent],
+    ],
+    // What was said is in the transcript; here only the channels are needed.
+    makeCache: Options.cacheWithLimits({
+      ...{ MessageManager: 0, ReactionManager: 0, PresenceManager: 0, GuildMemberManager: 0 },
+    }),
+    allowedMentions: { parse: [] },
+    rest: {
+      ...{ api: apiUrl, timeout: REQUEST_MS_MAX, retries: 1 },
+      rejectOnRateLimit: ({ retryAfter, sublimitTimeout }) =>
+        Math.max(retryAfter, sublimitTimeout) > LIMIT_WAIT_MS_MAX,
+    },
+  })
+  // Replies may leave before the gateway is connected.
+  client.rest.setToken(token)
+  return client
+}
+
+/** Discord takes 25 characters; the same reply has to get the same ones. */
+function nonceOf(nonce: string): string {
+  if (nonce.length <= NONCE_LENGTH_MAX) return nonce
+  return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)
+}
+
+const REFUSALS: { readonly [code: number]: string } = {
+  4004: 'Discord refuses the token of the bot: put a new one where the configuration says.',
+  4014: 'Discord refuses what the bot wants to read: switch on "Message Content Intent" for it.',
+}
+
+function refusalText(code: number): string {
+  return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
+}
+
+export { DiscordTokenError }

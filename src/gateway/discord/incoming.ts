@@ -1,0 +1,92 @@
+import type { APIMessage } from 'discord.js'
+import type { Incoming } from '../chat/platform.ts'
+
+/** Reading Discord's messages: who is meant, what is said, what cannot be taken. Pure. */
+
+/** Where a message was said, as far as the routes and the allow-list care. */
+export interface Whereabouts {
+  readonly isPrivate: boolean
+  /** For a thread the channel around it. */
+  readonly chat: string
+}
+
+export type Read = Omit<Incoming, 'attachments'>
+
+const DEFAULT = 0
+const REPLY = 19
+const VOICE_FLAG = 1 << 13
+const ANSWERED_LENGTH_MAX = 200
+
+/** Joins, pins, boosts and the like are nobody's words. */
+export function isSaid({ type }: Pick<APIMessage, 'type'>): boolean {
+  return type === DEFAULT || type === REPLY
+}
+
+export function isFromBot({ author, webhook_id }: APIMessage): boolean {
+  return author.bot === true || webhook_id !== undefined
+}
+
+/** By name in the text, which other bots can write without ringing anybody, or by a reply. */
+export function means(message: APIMessage, self: string): boolean {
+  return (
+    mentionsOf(self).some((mention) => message.content.includes(mention)) ||
+    message.referenced_message?.author.id === self
+  )
+}
+
+/** When it was changed last, as a number that rises; undefined: never. */
+export function editOf({ edited_timestamp }: APIMessage): string | undefined {
+  const at = edited_timestamp === null ? Number.NaN : Date.parse(edited_timestamp)
+  return Number.isNaN(at) ? undefined : String(at)
+}
+
+export function readMessage(
+  message: APIMessage,
+  terms: { readonly self: string; readonly where: Whereabouts; readonly answersAll: boolean },
+): Read {
+  const { self, where, answersAll } = terms
+  const { author } = message
+  const isBot = isFromBot(message)
+  const name = message.author.global_name ?? author.username
+  const answered = message.referenced_message?.content
+  const edit = editOf(message)
+  const unsupported = unsupportedIn(message)
+  return {
+    key: message.id,
+    ...(edit !== undefined && { edit }),
+    address: message.channel_id,
+    place: {
+      kind: where.isPrivate ? 'private' : 'group',
+      chat: where.chat,
+      isAddressed: where.isPrivate || means(message, self) || (answersAll && !isBot),
+    },
+    // A bot is answered by writing its mention, so the model has to know it.
+    sender: { id: author.id, name: isBot ? `${name} (<@${author.id}>)` : name, isBot },
+    text: spoken(message, self),
+    ...(answered && { answers: answered.slice(0, ANSWERED_LENGTH_MAX) }),
+    ...(unsupported !== undefined && { unsupported }),
+  }
+}
+
+function mentionsOf(id: string): readonly string[] {
+  return [`<@${id}>`, `<@!${id}>`]
+}
+
+/** Without our own name, and with the names of the others beside their numbers. */
+function spoken({ content, mentions }: APIMessage, self: string): string {
+  let text = content
+  for (const mention of mentionsOf(self)) text = text.replaceAll(mention, '')
+  for (const { id, global_name, username } of mentions) {
+    if (id === self) continue
+    const shown = `@${global_name ?? username} (<@${id}>)`
+    for (const mention of mentionsOf(id)) text = text.replaceAll(mention, shown)
+  }
+  return text.trim()
+}
+
+function unsupportedIn(message: APIMessage): string | undefined {
+  const { sticker_items = [], poll, flags = 0 } = message
+  if ((flags & VOICE_FLAG) !== 0) return 'I cannot listen to voice messages; please write it.'
+  if (poll !== undefined) return 'I cannot read polls; please write it.'
+  return sticker_items.length > 0 ? 'I cannot see stickers; please write it.' : undefined
+}

@@ -1,0 +1,50 @@
+/**
+ * Markdown as models write it, in the dialect that Discord shows. Nothing of it can break a message:
+ * Discord refuses no markup, so only the length and an open block of code matter. Mentions are inert
+ * by the way in which the message is sent.
+ */
+export const LENGTH_MAX = 2_000
+/** What is handed in may be this long, so that what is added here fits as well. */
+export const TEXT_LENGTH_MAX = 1_900
+
+const FENCE = '```'
+
+export function discordMarkdown(text: string): string {
+  const dressed = closed(dress(text.split('\n')))
+  const fits = dressed.length <= LENGTH_MAX ? dressed : closed(text.split('\n'))
+  const shown = fits.slice(0, LENGTH_MAX)
+  // A message of blanks alone is refused.
+  return shown.trim() === '' ? '…' : shown
+}
+
+/** Headings below the third are bold lines, and tables are shown as they were typed. */
+function dress(lines: readonly string[]): readonly string[] {
+  const dressed: string[] = []
+  let isCode = false
+  let isTable = false
+  for (const line of lines) {
+    if (isFence(line)) isCode = !isCode
+    const isRow = !isCode && line.startsWith('|') && line.trimEnd().endsWith('|')
+    if (isRow !== isTable) dressed.push(FENCE)
+    isTable = isRow
+    dressed.push(isCode || isRow ? line : dressLine(line))
+  }
+  if (isTable) dressed.push(FENCE)
+  return dressed
+}
+
+function dressLine(line: string): string {
+  const heading = /^#{4,6} (.*)$/.exec(line)?.[1]
+  if (heading !== undefined) return `**${heading.replaceAll('**', '')}**`
+  // Shows an image only by its address anyway; the mark in front would be read as text.
+  return line.startsWith('![') ? line.slice(1) : line
+}
+
+function closed(lines: readonly string[]): string {
+  const isOpen = lines.filter(isFence).length % 2 === 1
+  return [...lines, ...(isOpen ? [FENCE] : [])].join('\n')
+}
+
+function isFence(line: string): boolean {
+  return line.trimStart().startsWith(FENCE) && !line.trimStart().slice(FENCE.length).includes(FENCE)
+}

@@ -1,0 +1,33 @@
+import { Worker } from 'node:worker_threads'
+
+/**
+ * A thread with nothing to do, measured as the agents are: by how much it is late is the machine's
+ * doing alone.
+ */
+export class Calibration {
+  readonly #worker = new Worker(IDLE, { eval: true })
+  #delayMsMax = 0
+
+  constructor() {
+    this.#worker.on('message', (ms: number) => {
+      this.#delayMsMax = ms
+    })
+    this.#worker.unref()
+  }
+
+  get delayMsMax(): number {
+    return this.#delayMsMax
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+const IDLE = `
+  const { monitorEventLoopDelay } = require('node:perf_hooks')
+  const { parentPort } = require('node:worker_threads')
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  delay.enable()
+  setInterval(() => parentPort.postMessage(Math.max(0, Math.round(delay.max / 1e6 - 20))), 500)
+`

@@ -1,0 +1,224 @@
+import type { Entry } from '../store/rows.ts'
+import { Findings, LOOP_MS_MAX, type Verdict } from './laws.ts'
+import { agentOf, type Letter, marksIn } from './ledger.ts'
+import { KNOWN, LOOKED_UP, type WireRecord } from './model.ts'
+import type { LoopFigures } from './orders.ts'
+import { policyOf } from './terms.ts'
+
+/** Everything that was found out, from places that know nothing of each other. Judging is pure. */
+export interface Evidence {
+  readonly agents: readonly string[]
+  readonly letters: readonly Letter[]
+  /** Acknowledged stops by agent. */
+  readonly stops: ReadonlyMap<string, number>
+  readonly sessions: readonly KeptSession[]
+  readonly wire: WireRecord
+  readonly windowTokens: number
+  /** Parcels as they were handed over. */
+  readonly effects: readonly string[]
+  readonly asked: readonly Asked[]
+  /** What did not come to rest in time. */
+  readonly unsettled: readonly string[]
+  readonly troubles: readonly string[]
+  readonly loops: ReadonlyMap<string, LoopFigures>
+}
+
+export interface KeptSession {
+  readonly agent: string
+  readonly entries: readonly Pick<Entry, 'number' | 'kind' | 'meta' | 'body'>[]
+  readonly compactions: number
+  /** Mail that was admitted while a compaction ran. */
+  readonly meanwhile: ReadonlySet<number>
+}
+
+export interface Asked {
+  readonly agent: string
+  /** The letter that was asked for; null: whether anything is open. */
+  readonly letter: Letter | null
+  /** No compaction covers it, so that it needs not be looked up. */
+  readonly isShown: boolean
+  /** What must be in the answer. */
+  readonly wanted: string
+  /** Null: there was none. */
+  readonly answer: string | null
+}
+
+export interface Tally {
+  readonly sent: number
+  readonly acknowledged: number
+  readonly answered: number
+  readonly stopped: number
+  readonly meanwhile: number
+  readonly asked: number
+  /** Answers that needed `recall`. */
+  readonly lookedUp: number
+}
+
+export function judge(evidence: Evidence): { verdicts: readonly Verdict[]; tally: Tally } {
+  const findings = new Findings()
+  const letters = Map.groupBy(evidence.letters, ({ agent }) => agent)
+  let answered = 0
+  let stopped = 0
+  let meanwhile = 0
+  for (const agent of evidence.agents) {
+    const own = letters.get(agent) ?? []
+    const acknowledged = own
+      .filter(({ mail }) => mail !== null)
+      .toSorted((left, right) => (left.order ?? 0) - (right.order ?? 0))
+    const session = evidence.sessions.find((each) => each.agent === agent)
+    if (session === undefined) {
+      findings.broken('kept', `${agent} has no session`)
+      continue
+    }
+    judgeKept(session, acknowledged, findings)
+    const ends = judgeAnswered(session, findings)
+    answered += acknowledged.filter(({ key }) => ends.get(key) === 'answered').length
+    stopped += acknowledged.filter(({ key }) => ends.get(key) === 'stopped').length
+    const stops = evidence.stops.get(agent) ?? 0
+    const stoppedTurns = session.entries.filter((entry) => endOf(entry) === 'stopped').length
+    // Where a message may interrupt, no stop is needed.
+    if (policyOf(agent) !== 'interrupt' && stoppedTurns > stops) {
+      findings.broken('answered', `${agent}: ${stoppedTurns} turns were stopped by ${stops} stops`)
+    }
+    const told = acknowledged.filter(({ mail }) => session.meanwhile.has(mail ?? 0)).length
+    meanwhile += told
+    if (session.compactions === 0) findings.broken('compacted', `${agent} was never compacted`)
+    else if (told === 0) findings.broken('compacted', `${agent} was told nothing meanwhile`)
+    judgeShown(acknowledged, ends, evidence.wire, findings)
+  }
+  for (const { agent } of evidence.sessions) {
+    if (!evidence.agents.includes(agent)) findings.broken('kept', `${agent} is nobody's session`)
+  }
+  for (const stray of evidence.wire.strays) findings.broken('shown', stray)
+  const { tokensMax } = evidence.wire
+  if (tokensMax > evidence.windowTokens) {
+    findings.broken('fits', `a request of ${tokensMax} tokens, window ${evidence.windowTokens}`)
+  }
+  for (const [parcel, times] of countOf(evidence.effects)) {
+    if (times > 1) findings.broken('effects', `parcel ${parcel} was handed over ${times} times`)
+  }
+  for (const each of evidence.asked) judgeAnswer(each, findings)
+  for (const text of evidence.unsettled) findings.broken('settled', text)
+  for (const text of evidence.troubles) findings.broken('sound', text)
+  for (const [agent, { ownMsMax }] of evidence.loops) {
+    if (ownMsMax > LOOP_MS_MAX) findings.broken('loop', `${agent} for ${ownMsMax} ms`)
+  }
+  const tally = {
+    sent: evidence.letters.length,
+    acknowledged: evidence.letters.filter(({ mail }) => mail !== null).length,
+    ...{ answered, stopped, meanwhile },
+    asked: evidence.asked.length,
+    lookedUp: evidence.asked.filter(({ answer }) => answer?.startsWith(LOOKED_UP)).length,
+  }
+  return { verdicts: findings.verdicts(), tally }
+}
+
+function judgeKept(session: KeptSession, letters: readonly Letter[], findings: Findings): void {
+  const { agent } = session
+  const found = new Map<string, number[]>()
+  for (const entry of session.entries) {
+    const key = letterIn(entry)
+    if (key === null) continue
+    found.set(key, [...(found.get(key) ?? []), entry.number])
+    const lane = 'lane' in entry.meta ? entry.meta.lane : null
+    const letter = letters.find((each) => each.key === key)
+    const mail = 'mail' in entry.meta ? entry.meta.mail : null
+    if (letter === undefined) findings.broken('kept', `${key} in ${agent} was never acknowledged`)
+    else if (letter.mail !== mail || letter.lane !== lane) {
+      const problem = `${key} was acknowledged as ${letter.lane} mail ${letter.mail}`
+      findings.broken('kept', `${problem} and is ${lane} mail ${mail} in entry ${entry.number}`)
+    }
+  }
+  const newest = { user: 0, notification: 0 }
+  for (const { key, lane } of letters) {
+    const [entry, ...more] = found.get(key) ?? []
+    if (entry === undefined) {
+      findings.broken('kept', `${key} was acknowledged and is not in the transcript of ${agent}`)
+      continue
+    }
+    if (more.length > 0) findings.broken('kept', `${key} is in entries ${[entry, ...more]}`)
+    if (entry < newest[lane]) findings.broken('kept', `${key} came before one sent earlier`)
+    newest[lane] = Math.max(newest[lane], entry)
+  }
+}
+
+/** How the turn ended that took each letter: the first whose model had it before it, or gave up. */
+function judgeAnswered(session: KeptSession, findings: Findings): ReadonlyMap<string, string> {
+  const ends = new Map<string, string>()
+  let open: { key: string; number: number }[] = []
+  let seen = 0
+  let hasReply = false
+  for (const entry of session.entries) {
+    const key = letterIn(entry)
+    if (key !== null) open.push({ key, number: entry.number })
+    if (entry.kind === 'assistant' && 'upto' in entry.meta) {
+      seen = Math.max(seen, entry.meta.upto)
+      hasReply = entry.meta.calls.length === 0
+    }
+    const ended = endOf(entry)
+    if (ended === null) continue
+    const isOver = ({ number }: { number: number }) => number <= seen || ended === 'failed'
+    for (const each of open.filter(isOver)) {
+      ends.set(each.key, ended)
+      if (ended === 'failed') findings.broken('answered', `the turn of ${each.key} was given up`)
+      else if (ended === 'answered' && !hasReply) {
+        findings.broken('answered', `the turn of ${each.key} ended without a reply`)
+      }
+    }
+    open = open.filter((each) => !isOver(each))
+    hasReply = false
+  }
+  for (const { key } of open) findings.broken('answered', `no turn has answered ${key}`)
+  return ends
+}
+
+function judgeShown(
+  letters: readonly Letter[],
+  ends: ReadonlyMap<string, string>,
+  wire: WireRecord,
+  findings: Findings,
+): void {
+  for (const { key, agent } of letters) {
+    if (wire.seen.has(key) || ends.get(key) !== 'answered') continue
+    findings.broken('shown', `${key} was never put before the model of ${agent}`)
+  }
+}
+
+function judgeAnswer({ agent, letter, isShown, wanted, answer }: Asked, findings: Findings): void {
+  const law = letter === null ? 'open' : 'remembered'
+  const what = letter === null ? 'what is open' : letter.key
+  if (answer === null) findings.broken(law, `${agent} did not answer about ${what}`)
+  else if (!answer.includes(wanted)) {
+    findings.broken(law, `${agent} about ${what}: ${JSON.stringify(answer.slice(0, 200))}`)
+  } else if (isShown && !answer.startsWith(KNOWN)) {
+    findings.broken(law, `${agent} had to look up ${what}, which no compaction covers`)
+  }
+}
+
+function letterIn({ kind, body }: KeptSession['entries'][number]): string | null {
+  return kind === 'input' && body !== null ? (marksIn(body)[0] ?? null) : null
+}
+
+function endOf({ kind, meta }: KeptSession['entries'][number]): string | null {
+  return kind === 'turn' && 'ended' in meta ? meta.ended : null
+}
+
+function countOf(items: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return counts
+}
+
+/** Which letters an agent is asked about: the newest told meanwhile, and the oldest. */
+export function lettersToAsk(
+  letters: readonly Letter[],
+  { agent, meanwhile }: Pick<KeptSession, 'agent' | 'meanwhile'>,
+): readonly Letter[] {
+  const told = letters.filter(
+    ({ key, mail }) => agentOf(key) === agent && mail !== null && meanwhile.has(mail),
+  )
+  return [...new Set([...told.slice(0, OLDEST_ASKED), ...told.slice(-NEWEST_ASKED)])]
+}
+
+const OLDEST_ASKED = 2
+const NEWEST_ASKED = 3

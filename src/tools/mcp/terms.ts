@@ -1,0 +1,33 @@
+/** A server as an operator names it, for one agent. Plain data: the same terms are the same server. */
+export type McpServerTerms = McpProgram | McpAddress
+
+interface CommonTerms {
+  /** Tools by their own names, or beginnings with `*`; absent: all. */
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+  /** From its start until it has told its tools. */
+  readonly startMs: number
+  /** The longest silence of a call; word of its progress begins it anew. */
+  readonly callMs: number
+}
+
+export interface McpProgram extends CommonTerms {
+  readonly kind: 'program'
+  readonly command: string
+  readonly args: readonly string[]
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  /** Names of variables that it gets beside `env`, with the values they have when it starts. */
+  readonly variables: readonly string[]
+}
+
+export interface McpAddress extends CommonTerms {
+  readonly kind: 'address'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | SecretSource>>
+  /** Sent as a bearer token. */
+  readonly credential?: SecretSource
+}
+
+/** Where a key comes from; read by whoever knows such sources. */
+export type SecretSource = { readonly kind: string } & Readonly<Record<string, string | undefined>>

@@ -1,0 +1,79 @@
+import { serveHttp } from '../../src/gateway/http/serve.ts'
+import type { Tokens } from '../../src/gateway/http/access.ts'
+import { routesSchema } from '../../src/model/routes.ts'
+import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import type { SessionSettings } from '../../src/session/state.ts'
+import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+
+/** The whole product behind the page, in this process. */
+export interface Place {
+  readonly url: string
+  readonly runtime: LocalRuntime
+  readonly model: StandIn
+  /** Says something and waits for the answer. */
+  readonly ask: (id: string, text: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface PlaceOptions {
+  readonly folder: string
+  readonly store?: Store
+  readonly port?: number
+  readonly tokens?: Tokens
+  readonly windowTokens?: number
+  readonly model?: StandInOptions
+  readonly settings?: Partial<SessionSettings>
+}
+
+/** What writes summaries, so that a fault can be aimed at them alone. */
+export const SUMMARIES = 'stand-in-summaries'
+
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  const { folder, port = 0, tokens, windowTokens = 200_000, settings } = options
+  const store = options.store ?? openMemoryStore()
+  const model = standIn(options.model)
+  const running = await model.start()
+  const route = {
+    provider: 'openai-chat',
+    baseUrl: `${running.url}/v1`,
+    credential: { kind: 'none' },
+    windowTokens,
+  }
+  const agent = {
+    name: 'main',
+    system: 'You help.',
+    routes: routesSchema.parse({
+      main: { ...route, model: 'stand-in' },
+      tasks: { compaction: { ...route, model: SUMMARIES } },
+    }),
+    ...(settings !== undefined && { settings }),
+  }
+  const runtime = await openRuntime({ store, agents: [agent] })
+  const server = await serveHttp({
+    runtime,
+    port,
+    dashboardFolder: folder,
+    limits: { requestsPerMinute: 6_000_000, graceMs: 500 },
+    ...(tokens !== undefined && { tokens }),
+  })
+  return {
+    url: server.url,
+    runtime,
+    model,
+    async ask(id, text) {
+      const parts = [{ type: 'text' as const, text }]
+      const session = runtime.session(id as never)
+      const admitted = await session.admit({ source: 'test', key: crypto.randomUUID(), parts })
+      if (!('mail' in admitted)) throw new Error(`Not taken: ${admitted.kind}`)
+      await session.reply(admitted.mail, AbortSignal.timeout(20_000))
+    },
+    async close() {
+      await server.close()
+      await runtime.close()
+      await store.close()
+      await running.close()
+    },
+  }
+}

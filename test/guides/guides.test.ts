@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/runtime/config/load.ts'
+
+/** The guides' commands, run one after another beside a server, as a reader would. */
+const root = join(import.meta.dirname, '..', '..')
+const program = join(root, 'bin', 'throughline.js')
+
+describe.each([
+  ['README.md', ['npm ci', 'config init']],
+  ['docs/guides/first-agent.md', ['throughline serve', 'config init']],
+  ['docs/guides/operating.md', []],
+])('%s', (path, others) => {
+  let place: Place
+  beforeAll(async () => {
+    place = await openPlace()
+  }, 60_000)
+  afterAll(() => place?.close())
+
+  const commands = blocksOf(path, 'sh')
+    .flatMap((block) => block.split('\n'))
+    .filter((line) => !others.some((other) => line.includes(other)))
+
+  it('shows commands', () => {
+    expect(commands.length).toBeGreaterThan(1)
+  })
+
+  it.each(commands)(
+    'runs %s',
+    async (command) => {
+      expect(await place.run(command)).toMatchObject({ exitCode: 0 })
+    },
+    60_000,
+  )
+})
+
+describe('docs/guides/own-agent.md', () => {
+  const commands = blocksOf('docs/guides/own-agent.md', 'sh')
+
+  it.each(commands)(
+    'runs %s',
+    async (command) => {
+      const cwd = mkdtempSync(join(tmpdir(), 'throughline-guide-'))
+      symlinkSync(join(root, 'examples'), join(cwd, 'examples'))
+      const { exitCode, output } = await shell(command.replace('npx node', nodePath()), cwd)
+      expect({ exitCode, output }).toEqual({
+        exitCode: 0,
+        output: expect.stringMatching(/GRANITE|rains/),
+      })
+      rmSync(cwd, { recursive: true, force: true })
+    },
+    60_000,
+  )
+})
+
+describe('configuration in guides', () => {
+  const blocks = ['docs/guides/first-agent.md', 'docs/guides/operating.md'].flatMap((path) =>
+    blocksOf(path, 'yaml').map((text) => [path, text] as const),
+  )
+
+  it.each(blocks)('in %s is taken', (_path, text) => {
+    const cwd = mkdtempSync(join(tmpdir(), 'throughline-guide-'))
+    writeFileSync(join(cwd, 'throughline.yaml'), text)
+    expect(loadConfig({ cwd, env: {}, flags: [] })).toMatchObject({ kind: 'loaded' })
+    rmSync(cwd, { recursive: true, force: true })
+  })
+})
+
+interface Place {
+  run(command: string): Promise<{ exitCode: number | null; output: string }>
+  close(): void
+}
+
+/** A folder with a server in it and a session named `demo`. */
+async function openPlace(): Promise<Place> {
+  const cwd = mkdtempSync(join(tmpdir(), 'throughline-guide-'))
+  const npx = join(cwd, 'npx')
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${nodePath()}' '${program}' "$@"\n`)
+  chmodSync(npx, 0o755)
+  symlinkSync(join(root, 'examples'), join(cwd, 'examples'))
+  const server = spawn(nodePath(), [program, 'serve', '--port', '0', '--json'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  await ready(server)
+  const run = (command: string) => shell(command, cwd, `${cwd}:${process.env['PATH']}`)
+  await run('npx throughline send demo "The code word is GRANITE." --agent main --wait')
+  return {
+    run,
+    close() {
+      server.kill('SIGKILL')
+      rmSync(cwd, { recursive: true, force: true })
+    },
+  }
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('exit', () => reject(new Error('the server did not start')))
+    server.stdout?.once('data', () => resolve())
+  })
+}
+
+function shell(command: string, cwd: string, path = process.env['PATH']) {
+  const child = spawn('sh', ['-c', command], { cwd, env: { PATH: path, HOME: cwd } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  child.stdin.end()
+  return new Promise<{ exitCode: number | null; output: string }>((resolve) => {
+    child.on('close', (exitCode) => resolve({ exitCode, output }))
+  })
+}
+
+function nodePath(): string {
+  return process.execPath
+}
+
+function blocksOf(path: string, language: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8')
+  const pattern = new RegExp(`^\`\`\`${language}\\n([^\`]*?)\\n\`\`\`$`, 'gm')
+  return [...text.matchAll(pattern)].map(([, block = '']) => block)
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RuntimeEvent } from '../../src/runtime/runtime.ts'
+import { readEvents } from '../support/read-events.ts'
+
+/** What a client shows while an answer is written, kept by the rule that a client needs. */
+export interface Telling {
+  /** By turn and step: what stood on the screen when the step was committed. */
+  readonly shown: ReadonlyMap<string, Shown>
+  /** Attempts that began to speak and died. */
+  readonly died: number
+  /** Connections that were lost and taken up again behind the last cursor. */
+  readonly reconnects: number
+  /** Stored events that came twice or out of order. */
+  readonly disorder: number
+}
+
+export interface Shown {
+  readonly text: string
+  /** What a client would show that does not tell attempts apart. */
+  readonly naive: string
+}
+
+interface Draft {
+  attempt: string
+  text: string
+  naive: string
+}
+
+/**
+ * Follows a session over broken connections. Deltas of one step belong together by their attempt:
+ * when another attempt at that step speaks, what the earlier one said is void.
+ */
+export class Watcher {
+  readonly #urlOf: () => string | null
+  readonly #session: string
+  readonly #stop = new AbortController()
+  readonly #drafts = new Map<string, Draft>()
+  readonly #shown = new Map<string, Shown>()
+  #cursor = 0
+  #died = 0
+  #reconnects = -1
+  #disorder = 0
+
+  constructor(urlOf: () => string | null, session: string) {
+    this.#urlOf = urlOf
+    this.#session = session
+    void this.#run()
+  }
+
+  get telling(): Telling {
+    return {
+      shown: this.#shown,
+      died: this.#died,
+      reconnects: this.#reconnects,
+      disorder: this.#disorder,
+    }
+  }
+
+  close(): void {
+    this.#stop.abort()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      const url = this.#urlOf()
+      try {
+        if (url !== null) await this.#follow(url, signal)
+      } catch {
+        // The server died; there will be another.
+      }
+      if (!signal.aborted) await sleep(20)
+    }
+  }
+
+  async #follow(url: string, signal: AbortSignal): Promise<void> {
+    const response = await fetch(`${url}/v1/sessions/${this.#session}/events`, {
+      headers: { 'last-event-id': `${this.#cursor}` },
+      signal,
+    })
+    if (response.body === null || !response.ok) return
+    this.#reconnects++
+    for await (const { type, data } of readEvents(response.body)) {
+      this.#take({ type, ...(data as object) } as RuntimeEvent)
+    }
+  }
+
+  #take(event: RuntimeEvent): void {
+    if (event.type === 'stored') {
+      if (event.cursor <= this.#cursor) this.#disorder++
+      this.#cursor = event.cursor
+      if (event.kind === 'step committed') this.#commit(event.facts as unknown as Facts)
+    } else if (event.type === 'live' && event.kind === 'delta') {
+      const name = `${event.turn} ${event.step}`
+      const known = this.#drafts.get(name)
+      const isNew = known?.attempt !== event.attempt
+      if (known !== undefined && isNew) this.#died++
+      this.#drafts.set(name, {
+        attempt: event.attempt,
+        text: (isNew ? '' : known.text) + event.text,
+        naive: (known?.naive ?? '') + event.text,
+      })
+    } else if (event.type === 'live' && event.kind === 'void') {
+      this.#drafts.delete(`${event.turn} ${event.step}`)
+    }
+  }
+
+  #commit({ turn, upto }: Facts): void {
+    const name = `${turn} ${upto}`
+    const draft = this.#drafts.get(name)
+    if (draft !== undefined) this.#shown.set(name, { text: draft.text, naive: draft.naive })
+    this.#drafts.delete(name)
+  }
+}
+
+interface Facts {
+  readonly turn: number
+  readonly upto: number
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { listCommands } from '../../src/cli/command-tree.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+import { SLASH_COMMANDS } from '../../src/cli/slash.ts'
+
+const guide = readFileSync(
+  join(import.meta.dirname, '..', '..', 'docs', 'guides', 'commands.md'),
+  'utf8',
+)
+const program = buildProgram()
+const leaves = listCommands(program).filter(({ path, commands }) => path && commands.length === 0)
+
+describe('docs/guides/commands.md', () => {
+  it('has a section for each command, and no other', () => {
+    const sections = [...guide.matchAll(/^## (.+)$/gm)].map((match) => match[1])
+    expect(sections).toEqual(leaves.map(({ path }) => path))
+  })
+
+  it.each(leaves)('gives the exit codes of $path as its help does', ({ path }) => {
+    const told = helpOf(path)
+      .split('Exit codes:\n')[1]
+      ?.split('\n\n')[0]
+      ?.split('\n')
+      .map((line) => line.trim().split('  '))
+    expect(told).toEqual(codesIn(sectionOf(path)))
+    expect(told?.length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('names what can be typed in a chat', () => {
+    for (const name of Object.keys(SLASH_COMMANDS)) expect(guide).toContain(`\`/${name}`)
+  })
+})
+
+describe('help', () => {
+  it.each(leaves)('of $path has an example that begins as the command does', ({ path }) => {
+    const examples = helpOf(path).split('Examples:\n')[1] ?? ''
+    expect(examples).toContain(`throughline ${path}`)
+  })
+
+  it('tells the commands apart in one line each', () => {
+    const summaries = leaves.map(({ summary }) => summary)
+    expect(new Set(summaries).size).toBe(summaries.length)
+    for (const summary of summaries) expect(summary.length).toBeLessThan(90)
+  })
+})
+
+function helpOf(path: string): string {
+  const command = path
+    .split(' ')
+    .reduce<Command | undefined>(
+      (parent, name) => parent?.commands.find((each) => each.name() === name),
+      program,
+    )
+  let text = ''
+  command?.configureOutput({
+    writeOut: (piece) => {
+      text += piece
+    },
+  })
+  command?.outputHelp()
+  return text
+}
+
+function sectionOf(path: string): string {
+  return guide.split(`\n## ${path}\n`)[1]?.split('\n## ')[0] ?? ''
+}
+
+function codesIn(section: string): readonly (readonly string[])[] {
+  return [...section.matchAll(/^\| (\d+) +\| (.*?) +\|$/gm)].map(([, code = '', means = '']) => [
+    code,
+    means,
+  ])
+}
