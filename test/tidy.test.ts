@@ -50,7 +50,8 @@ const ARCHITECTURE: Architecture = {
       ...['tools', 'turn', 'auxiliary', 'session', 'doctor', 'stand-in'],
     ],
     rehearsal: ['base', 'message', 'events', 'store', 'doctor', 'stand-in', 'runtime'],
-    gateway: ['base', 'message', 'events', 'runtime'],
+    // Of the tools the rule against loops of acknowledgments, for bots that share a channel.
+    gateway: ['base', 'message', 'events', 'runtime', 'tools'],
     cli: [
       ...['base', 'message', 'tokens', 'compaction', 'events', 'store', 'doctor', 'stand-in'],
       ...['runtime', 'rehearsal', 'gateway'],

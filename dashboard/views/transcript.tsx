@@ -44,7 +44,7 @@ export function Transcript(props: {
     const first = Math.max(0, page - 1)
     while (page < total - 1 && y < bottom) y += heightOf(page++)
     const last = page
-    setRange(([a, b]) => (a === first && b === last ? [a, b] : [first, last]))
+    setRange((old) => (old[0] === first && old[1] === last ? old : [first, last]))
   }
   const toEnd = () => {
     const element = box.current

@@ -77,8 +77,8 @@ export function buildCompactCommand(): Command {
     .summary('make a conversation, or a session, smaller without losing what matters')
     .description(
       'Compacts a conversation: the older part becomes a handoff with which any model can go on, ' +
-        'the newest part stays word for word. Writes the result in the format it came in. With ' +
-        '--session it asks for a compaction of a session instead.',
+        'the newest part stays word for word. Writes the result in the format it came in. It ' +
+        'can also ask for the compaction of a session.',
     )
     .argument('[file]', 'the conversation (may be gzipped), or - for standard input')
     .optionsGroup('Formats:')

@@ -44,8 +44,7 @@ async function obey(order: Order): Promise<void> {
       await answer(order.id, order)
       break
     case 'freeze':
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms)
-      meter.skip()
+      meter.pause(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms))
       break
     case 'end':
       await agent?.close()

@@ -29,23 +29,22 @@ export async function examine(
     const isShown = row !== undefined && entry !== undefined && entry.number > row.covers
     asked.push({ agent, letter, isShown, wanted: letter.word, answer })
   }
-  const answer = await askAgent(seat, 'about-open', openQuestion(agent))
+  const answer = await askAgent(seat, `open-${agent}`, openQuestion(agent))
   asked.push({ agent, letter: null, isShown: false, wanted: openTaskOf(agent), answer })
   return asked
 }
 
-async function askAgent(seat: Seat, key: string, text: string): Promise<string | null> {
+async function askAgent(seat: Seat, key: string, text: string): Promise<string> {
   const agent = seat.name
   try {
     const admitted = await seat.ask({
       ...{ what: 'admit', sessionId: agent, source: 'examiner', key, lane: 'user', text },
     })
     const mail = isObject(admitted) ? admitted['mail'] : undefined
-    if (typeof mail !== 'number') return null
+    if (typeof mail !== 'number') return `(not admitted: ${JSON.stringify(admitted)})`
     const reply = await seat.ask({ what: 'reply', sessionId: agent, mail: mailNumber(mail) })
-    return typeof reply === 'string' ? reply : null
-  } catch {
-    // An agent that cannot be asked has not answered; why is among its own troubles.
-    return null
+    return typeof reply === 'string' ? reply : `(no reply to mail ${mail})`
+  } catch (error) {
+    return `(not asked: ${String(error)})`
   }
 }

@@ -10,8 +10,8 @@ export async function readKept(store: Reads, watcher: Watcher): Promise<readonly
   const kept: KeptSession[] = []
   for (const row of await store.listSessions({ limit: LIST_MAX })) {
     const entries = await readEntries(store, row)
-    const { compactions, meanwhile } = watcher.of(row.id)
-    kept.push({ agent: row.id, entries, compactions, meanwhile })
+    const { compactions, torn, meanwhile } = watcher.of(row.id)
+    kept.push({ agent: row.id, entries, compactions, torn, meanwhile })
   }
   return kept
 }

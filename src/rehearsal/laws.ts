@@ -11,6 +11,7 @@ export const LAWS = {
   remembered: 'What was told while compacting is known afterwards: no false "no record"',
   open: 'What is open is known afterwards: no false "idle"',
   compacted: 'Every agent crosses its threshold and is written to meanwhile',
+  untorn: 'No message and no stop breaks a compaction off',
   settled: 'Everything comes to rest',
   sound: 'No agent fails by itself',
   loop: 'Our own work never holds the event loop for longer than 50 ms',

@@ -15,22 +15,27 @@ export class LoopMeter {
   #at = 0
   #cpu = process.threadCpuUsage()
   #ownMsMax = 0
+  #delayMsMax = 0
 
   start(): void {
     this.#delay.enable()
-    this.skip()
+    this.#begin()
     this.#timer = setInterval(() => this.#look(), EVERY_MS).unref()
   }
 
-  /** What happened since the last look is not counted: it was done on purpose. */
-  skip(): void {
-    this.#at = performance.now()
-    this.#cpu = process.threadCpuUsage()
+  /** What is done meanwhile holds the loop on purpose, and is not counted. */
+  pause(work: () => void): void {
+    this.#delayMsMax = this.figures().delayMsMax
+    this.#delay.disable()
+    work()
+    this.#delay.reset()
+    this.#delay.enable()
+    this.#begin()
   }
 
   figures(): LoopFigures {
-    // The histogram counts in nanoseconds from the timer's due time and holds the period as well.
-    const delayMsMax = Math.max(0, this.#delay.max / 1e6 - EVERY_MS)
+    // The histogram counts in nanoseconds and holds the period as well.
+    const delayMsMax = Math.max(this.#delayMsMax, this.#delay.max / 1e6 - EVERY_MS)
     return { delayMsMax: Math.round(delayMsMax), ownMsMax: Math.round(this.#ownMsMax) }
   }
 
@@ -43,6 +48,11 @@ export class LoopMeter {
     const lateMs = performance.now() - this.#at - EVERY_MS
     const { user, system } = process.threadCpuUsage(this.#cpu)
     this.#ownMsMax = Math.max(this.#ownMsMax, Math.min(lateMs, (user + system) / 1_000))
-    this.skip()
+    this.#begin()
+  }
+
+  #begin(): void {
+    this.#at = performance.now()
+    this.#cpu = process.threadCpuUsage()
   }
 }

@@ -24,7 +24,7 @@ export interface WireRecord {
 
 const SPEED = { firstByteMs: 25, outputTokensPerSecond: 500 }
 /** A summary takes so long, so that things happen meanwhile. */
-const SUMMARY_MS = 700
+const SUMMARY_MS = 1_000
 const STRAYS_KEPT_MAX = 20
 
 export class RehearsalModel {
@@ -120,9 +120,10 @@ export const KNOWN = 'I was told:'
 export const LOOKED_UP = 'I looked it up:'
 
 function answerTo({ messages }: Ask): Partial<Answer> | undefined {
-  const at = messages.findLastIndex(({ role }) => role === 'user')
+  // Something else may have come in behind it; it is answered all the same, and once.
+  const at = messages.findLastIndex(isQuestion)
   const asked = messages[at]
-  if (asked === undefined) return undefined
+  if (asked === undefined || messages.slice(at + 1).some(isFinal)) return undefined
   const question = textOf(asked)
   const parcel = PARCEL.exec(question)?.[1]
   if (parcel !== undefined) {
@@ -132,6 +133,15 @@ function answerTo({ messages }: Ask): Partial<Answer> | undefined {
   if (agent === undefined) return undefined
   const told = answer(messages, at, openTaskOf(agent), `open ${openTaskOf(agent)}`)
   return told.text?.includes('no record') ? { text: 'I am idle: nothing is open.' } : told
+}
+
+function isQuestion(message: Message): boolean {
+  return message.role === 'user' && textOf(message).startsWith('Question:')
+}
+
+function isFinal(message: Message): boolean {
+  if (message.role !== 'assistant') return false
+  return message.parts.every((part) => part.type !== 'tool-call')
 }
 
 /** From the context, else by `recall`, else not at all. */

@@ -9,6 +9,8 @@ export interface SessionFigures {
   /** Committed. */
   compactions: number
   failed: number
+  /** Of those, how many were broken off by something other than their own end. */
+  torn: number
   /** Acquired without having been given back by the last holder. */
   takeOvers: number
   turns: number
@@ -75,6 +77,7 @@ export class Watcher {
       case 'compaction abandoned':
         session.isCompacting = false
         session.failed += 1
+        if (facts['reason'] === 'aborted') session.torn += 1
         break
       case 'message admitted':
         if (session.isCompacting) session.meanwhile.add(Number(facts['mail']))
@@ -96,7 +99,7 @@ export class Watcher {
     let known = this.#sessions.get(agent)
     if (known === undefined) {
       known = {
-        ...{ compactions: 0, failed: 0, takeOvers: 0, turns: 0, stopped: 0 },
+        ...{ compactions: 0, failed: 0, torn: 0, takeOvers: 0, turns: 0, stopped: 0 },
         ...{ isCompacting: false, meanwhile: new Set<number>(), isHeld: false },
       }
       this.#sessions.set(agent, known)

@@ -5,9 +5,10 @@ import type { SessionSettings, WantedSettings } from '../session/state.ts'
 import type { BusyPolicy } from '../store/rows.ts'
 import { estimateText, estimateTools } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
+import type { McpServerTerms } from '../tools/mcp/terms.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolDesk } from './built-in-tools.ts'
-import { limitsFor } from './limits.ts'
+import { fixedTokensMax, limitsFor } from './limits.ts'
 import type { AgentSummary } from './runtime.ts'
 
 /** Who answers: a name, what it is told, which models it talks to, and what it can do. */
@@ -19,6 +20,8 @@ export interface Agent {
   readonly routes: RoutesConfig
   /** The tools, or how they are made from what the runtime has. */
   readonly tools?: readonly Tool[] | ((desk: ToolDesk) => readonly Tool[])
+  /** Servers whose tools it gets as well, by name. */
+  readonly mcp?: Readonly<Record<string, McpServerTerms>>
   readonly policy?: BusyPolicy
   /** Steps in one turn before the agent is asked to sum up. */
   readonly stepsMax?: number
@@ -34,29 +37,32 @@ export interface AgentDesk {
   readonly agent: Agent
   readonly routes: Routes
   readonly tools: readonly Tool[]
+  /** Tools of others for which its window has no room. */
+  readonly leftOut: readonly string[]
   readonly family: ModelFamily
   readonly wanted: WantedSettings
   readonly outputTokens: number
   readonly summary: AgentSummary
 }
 
-export function deskOf(agent: Agent, toolDesk: ToolDesk): AgentDesk {
-  const { name, system, policy = 'steer', mailMax } = agent
-  const tools = typeof agent.tools === 'function' ? agent.tools(toolDesk) : (agent.tools ?? [])
+/** `foreign`: tools of others; they get what room is left, in their order. */
+export function deskOf(agent: Agent, toolDesk: ToolDesk, foreign: readonly Tool[] = []): AgentDesk {
+  const { name, policy = 'steer', mailMax } = agent
+  const own = typeof agent.tools === 'function' ? agent.tools(toolDesk) : (agent.tools ?? [])
   const routes = new Routes(agent.routes)
   const { main } = routes
   const family = familyOf(main.model)
   const { windowTokens, outputTokensMax } = capabilitiesOf(main)
-  const specs = tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }))
   const text = systemText(agent)
-  const tokens = estimateText(text, family) + estimateTools(specs as unknown as JsonValue, family)
+  const window = { windowTokens, ...(outputTokensMax !== undefined && { outputTokensMax }) }
+  const ownTokens = estimateText(text, family) + toolTokens(own, family)
+  const room = fixedTokensMax(window) - ownTokens
+  const taken = foreign.filter(({ name }) => !own.some((tool) => tool.name === name))
+  const fitting = takeFitting(taken, { room, family })
+  const tools = [...own, ...fitting]
+  const tokens = ownTokens + toolTokens(fitting, family)
   const limits = limitsFor({
-    windowTokens,
-    ...(outputTokensMax !== undefined && { outputTokensMax }),
+    ...window,
     fixedTokens: tokens,
     ...(mailMax !== undefined && { laneMailMax: mailMax.lane, sourceMailMax: mailMax.source }),
   })
@@ -67,9 +73,10 @@ export function deskOf(agent: Agent, toolDesk: ToolDesk): AgentDesk {
   }
   const toolNames = tools.map((tool) => tool.name)
   return {
-    agent: { ...agent, system },
+    agent,
     routes,
     tools,
+    leftOut: taken.filter((tool) => !fitting.includes(tool)).map((tool) => tool.name),
     family,
     wanted: { limits, policy, body, tokens },
     outputTokens: limits.outputTokens,
@@ -78,6 +85,30 @@ export function deskOf(agent: Agent, toolDesk: ToolDesk): AgentDesk {
       tools: toolNames,
     },
   }
+}
+
+function toolTokens(tools: readonly Tool[], family: ModelFamily): number {
+  const specs = tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }))
+  return specs.length === 0 ? 0 : estimateTools(specs as unknown as JsonValue, family)
+}
+
+/** A server that describes too much must not leave an agent without a window. */
+function takeFitting(
+  tools: readonly Tool[],
+  { room, family }: { readonly room: number; readonly family: ModelFamily },
+): readonly Tool[] {
+  let left = room
+  return tools.filter((tool) => {
+    // One more: what is estimated piece by piece may be rounded down each time.
+    const tokens = toolTokens([tool], family) + 1
+    if (tokens > left) return false
+    left -= tokens
+    return true
+  })
 }
 
 /** Configured pins follow the system text, each under its name; they change with the configuration. */

@@ -3,6 +3,7 @@ import type { Agent } from './agent.ts'
 import { builtInTools } from './built-in-tools.ts'
 import { type AgentPlan, agentsOf } from './config/agents-of.ts'
 import { allowanceOf, pricesOf, processLimitsOf } from './config/allowance-of.ts'
+import { mcpTerms } from './config/mcp-schema.ts'
 import type { Config } from './config/schema.ts'
 import type { RuntimeOptions } from './open-runtime.ts'
 
@@ -39,6 +40,7 @@ function agentFrom(
   return {
     ...{ name, system, pins, routes, policy, stepsMax },
     tools: builtInTools(plan.tools, place),
+    mcp: mcpTerms(plan.mcp, place),
     settings: settingsFrom(plan),
     tellsWaits: plan.compaction.notices,
     ...(mailMax !== undefined && { mailMax }),

@@ -32,29 +32,40 @@ export class WindowTooSmallError extends KnownError {
   readonly retryable = false
 }
 
+/** What system text and tools may take at most. */
+export function fixedTokensMax(shares: Omit<WindowShares, 'fixedTokens'>): number {
+  const { pinTokens } = partsOf(shares)
+  return pinTokens - Math.floor(shares.windowTokens * PIN_SHARE)
+}
+
 export function limitsFor(shares: WindowShares): Limits {
-  const { windowTokens, outputTokensMax = OUTPUT_TOKENS_MAX, fixedTokens } = shares
+  const { windowTokens, fixedTokens } = shares
+  const parts = partsOf(shares)
+  const room = fixedTokensMax(shares)
+  if (fixedTokens > room) {
+    throw new WindowTooSmallError(
+      `System text and tools take ${fixedTokens} tokens, but a window of ${windowTokens} leaves ` +
+        `${room} for them. Shorten the system text, switch tools off, or ` +
+        'choose a model with a larger window.',
+    )
+  }
+  return {
+    hardTokens: windowTokens,
+    ...parts,
+    laneMailMax: shares.laneMailMax ?? LANE_MAIL_MAX,
+    sourceMailMax: shares.sourceMailMax ?? SOURCE_MAIL_MAX,
+  }
+}
+
+function partsOf({
+  windowTokens,
+  outputTokensMax = OUTPUT_TOKENS_MAX,
+}: Omit<WindowShares, 'fixedTokens'>) {
   const part = (share: number) => Math.floor(windowTokens * share)
   const outputTokens = Math.min(outputTokensMax, OUTPUT_TOKENS_MAX, part(OUTPUT_SHARE))
   const handoffTokens = part(HANDOFF_SHARE)
   const inputTokens = part(INPUT_SHARE)
   const stepTokens = part(STEP_SHARE)
   const pinTokens = windowTokens - outputTokens - handoffTokens - inputTokens - stepTokens
-  if (fixedTokens + part(PIN_SHARE) > pinTokens) {
-    throw new WindowTooSmallError(
-      `System text and tools take ${fixedTokens} tokens, but a window of ${windowTokens} leaves ` +
-        `${pinTokens - part(PIN_SHARE)} for them. Shorten the system text, switch tools off, or ` +
-        'choose a model with a larger window.',
-    )
-  }
-  return {
-    hardTokens: windowTokens,
-    pinTokens,
-    handoffTokens,
-    inputTokens,
-    stepTokens,
-    outputTokens,
-    laneMailMax: shares.laneMailMax ?? LANE_MAIL_MAX,
-    sourceMailMax: shares.sourceMailMax ?? SOURCE_MAIL_MAX,
-  }
+  return { pinTokens, handoffTokens, inputTokens, stepTokens, outputTokens }
 }

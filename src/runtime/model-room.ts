@@ -29,11 +29,12 @@ import {
 } from '../turn/model-steps.ts'
 import { callsOf, type StepRequest, type StepRunner, type ToolRunner } from '../turn/step.ts'
 import { CALL_MS_MAX, toolRunner } from '../turn/tool-runner.ts'
-import type { AgentDesk } from './agent.ts'
+import type { Agent, AgentDesk } from './agent.ts'
 import { storedAttempts } from './attempts.ts'
 import { unshelve } from './blobs.ts'
 import type { Logger } from './logger.ts'
 import type { AttemptId, LiveEvent, RouteHealth } from './runtime.ts'
+import { TurnTools } from './turn-tools.ts'
 
 /**
  * Everything of a process that talks to models: one pool of connections and one record of attempts
@@ -66,7 +67,8 @@ export class ModelRoom {
   readonly #parts: ModelRoomParts
   readonly #pool = new Pool()
   readonly #credentials: Credentials
-  readonly #auxiliaries = new Map<AgentDesk, Auxiliary>()
+  readonly #auxiliaries = new Map<Agent, Auxiliary>()
+  readonly #turnTools = new TurnTools()
   readonly #closing = new AbortController()
   readonly #attempts: ReturnType<typeof storedAttempts>
   readonly #routes = new Map<string, RouteHealth>()
@@ -77,7 +79,7 @@ export class ModelRoom {
     this.#attempts = storedAttempts(parts.store)
     const { clock, store } = parts
     const steps = modelSteps({
-      agentOf: (name) => this.#stepAgent(name),
+      agentOf: (name, request) => this.#stepAgent(name, request),
       deadlines: DEADLINES,
       clock,
       random: Math.random,
@@ -121,7 +123,7 @@ export class ModelRoom {
 
   /** Calls beside the conversation: handoffs, titles. */
   #auxiliaryOf(desk: AgentDesk): Auxiliary {
-    const known = this.#auxiliaries.get(desk)
+    const known = this.#auxiliaries.get(desk.agent)
     if (known !== undefined) return known
     const { clock, logger, auxiliary } = this.#parts
     const made = new Auxiliary({
@@ -134,7 +136,7 @@ export class ModelRoom {
         if (notice.kind !== 'attempt') logger.warn({ notice }, 'auxiliary task')
       },
     })
-    this.#auxiliaries.set(desk, made)
+    this.#auxiliaries.set(desk.agent, made)
     return made
   }
 
@@ -172,15 +174,13 @@ export class ModelRoom {
     return countersOf(this.#parts.deskOf(agent)?.family ?? 'generic')
   }
 
-  #stepAgent(name: string): StepAgent | undefined {
+  #stepAgent(name: string, request: StepRequest): StepAgent | undefined {
     const desk = this.#parts.deskOf(name)
     if (desk === undefined) return undefined
     const [main, ...fallbacks] = desk.routes.forMain()
     return {
       models: [this.#open(main), ...fallbacks.map((route) => this.#open(route))],
-      tools: desk.tools.map(({ name, description, inputSchema }) => ({
-        ...{ name, description, inputSchema },
-      })),
+      tools: this.#turnTools.of(request, desk.tools),
       stepsMax: desk.agent.stepsMax ?? STEPS_MAX,
       outputTokensMax: desk.outputTokens,
       countMessage: countersOf(desk.family).countMessage,

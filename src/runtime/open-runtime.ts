@@ -85,7 +85,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<LocalRuntime
   const runtime = new LocalRuntime(options)
   // A store that cannot be read is found out now, not at the first message.
   await options.store.readStore()
-  runtime.start()
+  await runtime.start()
   return runtime
 }
 
@@ -102,6 +102,7 @@ export class LocalRuntime implements Runtime {
   readonly #desk: SessionDesk
   readonly #waits = new Map<SessionId, Notice>()
   readonly #toolRoom: ToolRoom
+  #agents: readonly Agent[]
   #desks: ReadonlyMap<string, AgentDesk>
 
   constructor(options: RuntimeOptions) {
@@ -119,8 +120,11 @@ export class LocalRuntime implements Runtime {
       ...{ store, clock, logger, countTokens },
       onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route) => this.#openRoute(route),
+      environment: options.environment ?? {},
+      onToolsChanged: () => this.reconfigure(this.#agents),
       ...(options.processes !== undefined && { processes: options.processes }),
     })
+    this.#agents = agents
     this.#desks = this.#toolRoom.desksOf(agents)
     this.#room = new ModelRoom({
       store,
@@ -157,7 +161,7 @@ export class LocalRuntime implements Runtime {
           handoffMsMax: HANDOFF_MS_MAX,
           audit,
           wantedFor: (agent) => this.#desks.get(agent)?.wanted,
-          onNotice: (id, agent, turn, notice) => this.#tellWait(id, agent, turn, notice),
+          onNotice: (id, agent, told) => this.#tellWait(id, agent, told),
           get agents() {
             return [...desks().keys()]
           },
@@ -189,10 +193,10 @@ export class LocalRuntime implements Runtime {
     }
   }
 
-  start(): void {
+  async start(): Promise<void> {
     if (this.#runner === null) return
+    await this.#toolRoom.start()
     this.#runner.start()
-    this.#toolRoom.start()
   }
 
   get agents(): readonly AgentSummary[] {
@@ -201,6 +205,7 @@ export class LocalRuntime implements Runtime {
 
   /** From the next turn of each session on. */
   reconfigure(agents: readonly Agent[]): void {
+    this.#agents = agents
     this.#desks = this.#toolRoom.desksOf(agents)
   }
 
@@ -314,6 +319,7 @@ export class LocalRuntime implements Runtime {
     const problems = [
       ...(dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]),
       ...this.#edges.flatMap((edge) => edge.problems?.() ?? []),
+      ...this.#toolRoom.problems,
     ]
     return {
       isReady: runner === null || holdsLease,
@@ -349,10 +355,14 @@ export class LocalRuntime implements Runtime {
     return { kind: 'unknown-agent', agents: [...this.#desks.keys()] } as const
   }
 
-  #tellWait(id: SessionId, agent: string, turn: number, notice: Notice): void {
+  #tellWait(
+    id: SessionId,
+    agent: string,
+    { turn, notice, isKnown }: { turn: number; notice: Notice; isKnown: boolean },
+  ): void {
     this.#waits.set(id, notice)
     const isTold = this.#desks.get(agent)?.agent.tellsWaits ?? true
-    if (!isTold && notice === 'waiting-for-compaction') return
+    if (isKnown || (!isTold && notice === 'waiting-for-compaction')) return
     this.#hub.publish(id, { kind: 'notice', turn, code: notice, text: NOTICES[notice] })
   }
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
+import { type CredentialSource, Credentials, type Environment } from '../model/credential.ts'
 import type { Store } from '../store/contract.ts'
+import { McpServers } from '../tools/mcp/servers.ts'
 import { MEMORY_TOOL } from '../tools/memory/memory.ts'
 import { Processes, type ProcessLimits } from '../tools/process/processes.ts'
 import { SCHEDULE_POLL_MS, Scheduler } from '../tools/schedule/scheduler.ts'
@@ -10,13 +12,16 @@ import type { ToolDesk } from './built-in-tools.ts'
 import type { Logger } from './logger.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 
-/** What agents can do, and what of it outlasts a call: programs, schedules, notes. */
+/** What agents can do, and what of it outlasts a call: programs, schedules, notes, servers. */
 export interface ToolRoomParts
   extends Pick<ToolDesk, 'store' | 'clock' | 'countTokens' | 'openRoute' | 'onAdmitted'> {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
   readonly processes?: ProcessLimits
+  readonly environment: Environment
+  /** Some agent's tools are others now: ask for the desks again. */
+  readonly onToolsChanged: () => void
 }
 
 export class ToolRoom {
@@ -26,8 +31,11 @@ export class ToolRoom {
   readonly #processes: Processes
   readonly #scheduler: Scheduler
   readonly #memory: MemoryKeeper
+  readonly #mcp: McpServers
+  readonly #logger: Logger
 
-  constructor({ logger, processes, ...parts }: ToolRoomParts) {
+  constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolRoomParts) {
+    this.#logger = logger
     const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
     this.#processes = new Processes({
       ...parts,
@@ -40,13 +48,29 @@ export class ToolRoom {
     const keepsNotes = (agent: string) =>
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
     this.#memory = new MemoryKeeper({ ...parts, keepsNotes })
+    const credentials = new Credentials(environment)
+    this.#mcp = new McpServers({
+      clock: parts.clock,
+      environment,
+      readSecret: (source) => credentials.read(source as CredentialSource),
+      onChange: onToolsChanged,
+      onState: ({ state, ...fact }) =>
+        state === 'ready' ? logger.info(fact, 'server ready') : logger.warn(fact, 'server down'),
+    })
     this.#desk = { ...parts, processes: this.#processes }
   }
 
   desksOf(agents: readonly Agent[]): ReadonlyMap<string, AgentDesk> {
-    const desks = new Map(agents.map((agent) => [agent.name, deskOf(agent, this.#desk)]))
+    this.#mcp.configure(new Map(agents.map(({ name, mcp = {} }) => [name, mcp])))
+    const desks = new Map(
+      agents.map((agent) => [agent.name, deskOf(agent, this.#desk, this.#mcp.toolsOf(agent.name))]),
+    )
     this.tools.clear()
-    for (const [name, { tools }] of desks) this.tools.set(name, tools)
+    for (const [name, { tools, leftOut }] of desks) {
+      this.tools.set(name, tools)
+      if (leftOut.length === 0) continue
+      this.#logger.warn({ agent: name, leftOut }, 'tools of servers do not fit the window')
+    }
     return desks
   }
 
@@ -55,12 +79,20 @@ export class ToolRoom {
     await this.#memory.refresh(sessionId)
   }
 
-  start(): void {
+  /** What an operator should know. */
+  get problems(): readonly string[] {
+    return this.#mcp.problems
+  }
+
+  /** Resolves when every server has told its tools, or its time for that is over. */
+  async start(): Promise<void> {
+    await this.#mcp.start()
     this.#scheduler.start()
   }
 
   async close(): Promise<void> {
     await this.#scheduler.close()
     await this.#processes.close()
+    await this.#mcp.close()
   }
 }

@@ -21,7 +21,6 @@ import type {
   Effect,
   Event,
   Instant,
-  Notice,
   SessionCommit,
   SessionSettings,
   State,
@@ -45,7 +44,7 @@ export interface SessionParts {
   /** What each agent is configured with; without it sessions keep what they have. */
   readonly wantedFor?: (agent: string) => WantedSettings | undefined
   /** Told when a turn has to wait, once per turn and kind. */
-  readonly onNotice?: (sessionId: SessionId, agent: string, turn: number, notice: Notice) => void
+  readonly onNotice?: (sessionId: SessionId, agent: string, told: Extract<Effect, { kind: 'notify' }>) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }
@@ -183,7 +182,7 @@ export class SessionActor {
         this.#setTimer(effect.at)
         break
       case 'notify':
-        this.#notify(effect.turn, effect.notice)
+        this.#parts.onNotice?.(this.lease.sessionId, this.#session.agent, effect)
         break
       case 'end':
         this.#end({ kind: effect.how })
@@ -191,11 +190,6 @@ export class SessionActor {
       default:
         effect satisfies never
     }
-  }
-
-  #notify(turn: number, notice: Notice): void {
-    const { agent, id } = this.#session
-    this.#parts.onNotice?.(id, agent, turn, notice)
   }
 
   #setTimer(at: number): void {

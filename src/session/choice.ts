@@ -47,11 +47,12 @@ export function waitUntil(state: State, at: number): Chosen {
 
 /** Tells whoever waits, once per turn; null: they know. */
 export function notify(state: State, turn: number, notice: Notice): Advance | null {
-  const notices = state.told.turn === turn ? state.told.notices : []
+  const { notices, earlier } =
+    state.told.turn === turn ? state.told : { notices: [], earlier: [] }
   if (notices.includes(notice)) return null
   return {
-    state: { ...state, told: { turn, notices: [...notices, notice] } },
-    effects: [{ kind: 'notify', turn, notice }],
+    state: { ...state, told: { turn, notices: [...notices, notice], earlier } },
+    effects: [{ kind: 'notify', turn, notice, isKnown: earlier.includes(notice) }],
   }
 }
 

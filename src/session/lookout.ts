@@ -15,6 +15,10 @@ import type { Picture, WantedSettings } from './state.ts'
 /** As many operations as any breaker counts, digests in between included. */
 const OPERATIONS_READ = 32
 const MAIL_READ = 64
+/** Calls beside the turn stand among them. */
+const ATTEMPTS_READ = 16
+/** How the outcomes of calls begin that a turn waits after. */
+const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
 
 /**
  * Takes the picture that the protocol decides from. Called only while none of our commits is on its
@@ -71,12 +75,21 @@ export class Lookout {
         ...(await this.#readMail(session, 'notification')),
       ],
       operations: await this.#readOperations(session, before),
+      ...(before === null && (await this.#wasFailing(session)) && { wasFailing: true as const }),
       replyTo:
         place ??
         (before === null ? ((await findReplyTo(this.#store, session)) ?? null) : before.replyTo),
     }
     this.#picture = picture
     return { picture, next: added[0]?.operation ?? null }
+  }
+
+  /** Asked once, of a turn that somebody else began. */
+  async #wasFailing({ id, turnState, recovered, fence }: SessionRow): Promise<boolean> {
+    if (turnState !== 'running' || recovered === fence) return false
+    const calls = await this.#store.readAttempts({ sessionId: id, since: 0, limit: ATTEMPTS_READ })
+    const last = calls.find(({ task }) => task === 'turn')
+    return FAILURES.some((word) => last?.outcome.startsWith(word))
   }
 
   #isOurs({ state, fence, holder, runner }: SessionRow): boolean {

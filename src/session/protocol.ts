@@ -72,7 +72,7 @@ export function openState(request: {
     retryAt: 0,
     modelFailures: 0,
     modelRetryAt: 0,
-    told: { turn: 0, notices: [] },
+    told: { turn: 0, notices: [], earlier: [] },
     refusedSettings: null,
     collect: null,
     restingSince: null,
@@ -177,6 +177,10 @@ function absorbPicture(state: State, picture: Picture, next: OperationId | null)
     busy: null,
     stale: false,
     picture,
+    // Whoever fails to reach the model tells so at once; what they told is not told again.
+    ...(picture.wasFailing === true && {
+      told: { turn: session.turn, notices: [], earlier: ['waiting-for-model'] as const },
+    }),
     // Any other entry behind the tail that it named has made it void.
     delivery: delivery?.tail.hash === session.tailHash ? delivery : null,
     ...(step.kind === 'ended' &&

@@ -323,7 +323,7 @@ export class Runner {
 
   async #releaseOrphans(): Promise<void> {
     for (const [sessionId, lease] of this.#orphans) {
-      const outcome = await this.#try(this.#parts.store.release({ lease, reason: 'shutdown' }))
+      const outcome = await this.#try(this.#parts.store.release({ lease, reason: 'crash' }))
       if (outcome !== null) this.#orphans.delete(sessionId)
     }
   }

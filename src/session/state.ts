@@ -21,6 +21,8 @@ export interface Picture {
   readonly operations: readonly OperationRow[]
   /** What the operator wants this session to run with; absent: whatever it has. */
   readonly wanted?: WantedSettings
+  /** The turn was taken over from a holder whose last call of the model had failed. */
+  readonly wasFailing?: true
   /** Where the answer of the running turn goes. */
   readonly replyTo: { readonly edge: string; readonly address: string } | null
 }
@@ -131,7 +133,12 @@ export interface State {
   readonly modelFailures: number
   readonly modelRetryAt: number
   /** The turn and the waits that the person was told of: each once. */
-  readonly told: { readonly turn: number; readonly notices: readonly Notice[] }
+  readonly told: {
+    readonly turn: number
+    readonly notices: readonly Notice[]
+    /** What the holder before us told already. */
+    readonly earlier: readonly Notice[]
+  }
   /** Wanted settings that the store refused; not asked again until they change. */
   readonly refusedSettings: WantedSettings | null
   readonly collect: Collect | null
@@ -327,7 +334,13 @@ export type Effect =
       readonly context: Context
     }
   | { readonly kind: 'setTimer'; readonly at: number }
-  | { readonly kind: 'notify'; readonly turn: number; readonly notice: Notice }
+  | {
+      readonly kind: 'notify'
+      readonly turn: number
+      readonly notice: Notice
+      /** A holder before us told it: nobody needs to hear it again. */
+      readonly isKnown: boolean
+    }
   | { readonly kind: 'end'; readonly how: 'released' | 'lost' }
 
 export interface Advance {

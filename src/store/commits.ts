@@ -157,8 +157,11 @@ export type AcquireOutcome =
 
 export interface Release {
   readonly lease: Lease
-  /** `idle` lets go only of a session at rest; `shutdown` of any. */
-  readonly reason: 'idle' | 'shutdown'
+  /**
+   * `idle` lets go only of a session at rest; `shutdown` of any, in order: it is not counted as an
+   * attempt at the running turn; `crash` of any, after an error that the turn may have caused.
+   */
+  readonly reason: 'idle' | 'shutdown' | 'crash'
 }
 
 export interface Deliver extends Fenced {

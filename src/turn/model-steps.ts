@@ -24,7 +24,7 @@ export interface StepAgent {
 
 export interface ModelStepParts {
   /** Undefined: nobody of that name is configured. */
-  readonly agentOf: (name: string) => StepAgent | undefined
+  readonly agentOf: (name: string, request: StepRequest) => StepAgent | undefined
   readonly deadlines: Deadlines
   readonly clock: Clock
   /** From 0 to 1. */
@@ -79,7 +79,7 @@ export function modelSteps(parts: ModelStepParts): StepRunner {
   const nextAttempt = () => ++attempts
   return {
     async run(request, signal) {
-      const agent = parts.agentOf(request.agent)
+      const agent = parts.agentOf(request.agent, request)
       if (agent === undefined) {
         const reason = `No agent of the name ${request.agent} is configured here.`
         return { kind: 'failed', reason, retryable: false }

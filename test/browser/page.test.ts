@@ -39,7 +39,8 @@ async function visit(
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<Visit> {
   if (browser === null) return ctx.skip(reason)
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const usual = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' }
+  const context = await browser.newContext({ ...usual, ...options })
   ctx.onTestFinished(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)

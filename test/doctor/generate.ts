@@ -12,6 +12,7 @@ import { Chance } from './random.ts'
 export interface GeneratedHome {
   readonly path: string
   readonly model: HermesModel
+  readonly shape: StoreShape
   readonly now: number
   readonly expected: readonly (Expected | LogExpected)[]
   /** Only one thing deleted rows, so that the number of missing ones is exact. */
@@ -56,7 +57,7 @@ export function generateHome(seed: number, folder: string): GeneratedHome {
   if (!shape.hasRouting) writeRoutes(model, join(folder, 'sessions', 'sessions.json'))
   expected.push(...writeLogs(chance, folder))
   const deleting = chosen.filter(([name]) => DELETING.has(name)).length
-  return { path: folder, model, now: now * 1_000, expected, isGoneExact: deleting <= 1 }
+  return { path: folder, model, shape, now: now * 1_000, expected, isGoneExact: deleting <= 1 }
 }
 
 const DELETING = new Set(['rewritten', 'undone', 'compressedByHand'])

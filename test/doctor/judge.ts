@@ -3,6 +3,7 @@ import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
 import type { Finding } from '../../src/doctor/hermes/findings/finding.ts'
 import type { Expected } from './conversations.ts'
 import { type GeneratedHome, generateHome } from './generate.ts'
+import { judgeImport } from './judge-import.ts'
 import type { LogExpected } from './logs.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -12,7 +13,11 @@ export async function judgeSeed(seed: number, folder: string): Promise<readonly 
   const { profiles } = await diagnoseHermes(home.path, { now: home.now })
   const [profile] = profiles
   if (profile?.store.kind !== 'read') return [`seed ${seed}: the store was not read`]
-  const problems = [...judge(home, profile.findings.filter(isFault)), ...reconcile(home.model)]
+  const problems = [
+    ...judge(home, profile.findings.filter(isFault)),
+    ...reconcile(home.model),
+    ...(await judgeImport(home)),
+  ]
   return problems.map((problem) => `seed ${seed}: ${problem}`)
 }
 

@@ -55,8 +55,8 @@ export class DiscordServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  get connections(): number {
-    return this.#sessions.connections
+  isConnected(bot: UserRow): boolean {
+    return this.#sessions.connectionsOf(bot.id) > 0
   }
 
   /** Nobody can connect, and who was connected is cut off. */

@@ -30,8 +30,9 @@ export class DiscordSessions {
     this.#sockets.on('error', () => undefined)
   }
 
-  get connections(): number {
-    return [...this.#sessions.values()].filter(({ socket }) => socket !== null).length
+  connectionsOf(bot: string): number {
+    const sessions = [...this.#sessions.values()].filter((session) => session.bot === bot)
+    return sessions.filter(({ socket }) => socket !== null).length
   }
 
   information(port: number) {
@@ -105,7 +106,12 @@ export class DiscordSessions {
     this.#tell(session, 'GUILD_CREATE', {
       ...{ id: guild, name: 'guild', owner_id: '1', member_count: 2, large: false },
       ...{ roles: [], emojis: [], stickers: [], features: [], members: [], presences: [] },
-      ...{ voice_states: [], stage_instances: [], guild_scheduled_events: [], soundboard_sounds: [] },
+      ...{
+        voice_states: [],
+        stage_instances: [],
+        guild_scheduled_events: [],
+        soundboard_sounds: [],
+      },
       ...{ channels: wire('text'), threads: wire('thread'), joined_at: new Date().toISOString() },
     })
     return session

@@ -76,10 +76,10 @@ export class DiscordWorld {
     return String(this.#last)
   }
 
-  addBot(username: string, token: string): UserRow {
+  addBot(username: string, tokenOf: (id: string) => string): UserRow {
     const bot: UserRow = { ...this.#user(username), bot: true }
     this.users.set(bot.id, bot)
-    this.#tokens.set(token, bot)
+    this.#tokens.set(tokenOf(bot.id), bot)
     return bot
   }
 
@@ -128,7 +128,9 @@ export class DiscordWorld {
   /** As it is said, without telling anybody. */
   write(channel: ChannelRow, said: Said): MessageRow {
     const message = this.wireMessage(said, channel)
-    this.#messages.set(channel.id, [...this.messages(channel), message])
+    const rows = this.#messages.get(channel.id) ?? []
+    rows.push(message)
+    this.#messages.set(channel.id, rows)
     return message
   }
 
@@ -161,8 +163,7 @@ export class DiscordWorld {
       Record<'parse' | 'users', readonly string[]>
     >
     return [...this.users.values()].filter(
-      ({ id }) =>
-        content.includes(`<@${id}>`) && (parse.includes('users') || users.includes(id)),
+      ({ id }) => content.includes(`<@${id}>`) && (parse.includes('users') || users.includes(id)),
     )
   }
 

@@ -8,7 +8,7 @@ const median = (numbers: readonly number[]) =>
 
 describe('a conversation that is compacted', () => {
   it('has no pause in the background, where the blocking way has one and says so once', async () => {
-    const terms = { summaryMs: SUMMARY_MS, paceMs: 100, compactions: 1 }
+    const terms = { store: 'memory', summaryMs: SUMMARY_MS, paceMs: 50, compactions: 1 } as const
     const [background, blocking] = await Promise.all([
       measurePause({ ...terms, way: 'background' }),
       measurePause({ ...terms, way: 'blocking' }),

@@ -9,6 +9,7 @@ import { Journey, SUMMARIES } from './journey.ts'
  */
 export interface PauseTerms {
   readonly way: 'background' | 'blocking'
+  readonly store: 'memory' | 'sqlite'
   readonly summaryMs: number
   /** From one message to the next. */
   readonly paceMs: number
@@ -38,10 +39,10 @@ const LEFT_TOKENS = 400
 const AWAY = 10
 
 export async function measurePause(terms: PauseTerms): Promise<Paused> {
-  const { way, summaryMs, paceMs } = terms
+  const { way, store, summaryMs, paceMs } = terms
   const softShare = way === 'background' ? 0.75 : 1
   const journey = await Journey.open({
-    store: 'sqlite',
+    store,
     windowTokens: WINDOW_TOKENS,
     runtime: { settings: { softShare, idleCompactionMs: null } },
     model: {

@@ -267,6 +267,10 @@ describe('throughline serve', () => {
     await until(() => changing.stderr().includes('agents.main.system'))
     await until(() => changing.stderr().includes('store'))
     expect(changing.stderr()).toMatch(/store\S* needs a restart/)
+    const at = ['--store', 'configured.db']
+    await place.run(['send', 'new', 'Hello.', '--agent', 'main', '--wait', ...at])
+    const context = await place.run(['show', 'new', '--context', '--json', ...at])
+    expect(context.stdout).toContain('Two.')
     changing.child.kill('SIGINT')
     expect(await changing.ended).toBe(0)
   })

@@ -1,11 +1,12 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { hermes } from '../../message/codecs/hermes.ts'
 import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
-import type { Message, ResultPart, ToolCallPart, UserMessage } from '../../message/message.ts'
+import type { Message, ToolCallPart, UserMessage } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import { DEPTH_MAX } from '../../store/canonical.ts'
 import type { AdoptedEntry } from '../../store/commits.ts'
 import type { RawRow } from '../hermes/raw-rows.ts'
+import { resultBody } from './stored-message.ts'
 
 /** A row of Hermes as an entry: everything its columns say is in the body, our words or theirs. */
 export type CountMessage = (message: Message) => number
@@ -23,13 +24,9 @@ export function entryOf(row: RawRow, count: CountMessage): AdoptedEntry {
     }
     case 'tool': {
       const [part] = message.parts
-      const [first = { type: 'text', text: '' }, ...others] = part?.output ?? []
-      // A result's body is its output; where it comes from is told with the first piece of it.
-      const origin = { ...part?.origin, ...message.origin, fields: part?.origin?.fields ?? {} }
-      const output = [{ ...first, origin } as ResultPart, ...others]
       const call = part?.callId ?? ''
       const tokens = count(message)
-      return { ...base, kind: 'result', call, outcome: 'ok', body: asBody(output), tokens }
+      return { ...base, kind: 'result', call, outcome: 'ok', body: resultBody(part, id), tokens }
     }
     case 'user': {
       const lane = message.synthetic ? 'notification' : 'user'

@@ -6,6 +6,13 @@ export interface AllowList {
   readonly chats: readonly string[]
   /** People, by id: in a chat of their own with us. */
   readonly users: readonly string[]
+  /** Other bots, by id, where somebody may talk. Default: none. */
+  readonly bots?: readonly string[]
+}
+
+/** Bots answer each other for ever if they are let; only those that are named are heard. */
+export function isHeard({ bots = [] }: AllowList, { sender }: Incoming): boolean {
+  return !sender.isBot || bots.includes(sender.id)
 }
 
 export function isAllowed({ chats, users }: AllowList, { place, sender }: Incoming): boolean {

@@ -3,12 +3,13 @@ import { clip, fold } from '../../base/line.ts'
 import type { UserPart } from '../../message/message.ts'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Admission, Runtime } from '../../runtime/runtime.ts'
-import { type AllowList, isAllowed, strangerText } from './allow.ts'
+import { type AllowList, isAllowed, isHeard, strangerText } from './allow.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
 import { readTyped, runCommand, SLASH_COMMANDS, type SlashName, unknownText } from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
 import { outboxEdge } from './outbox-edge.ts'
+import { pause } from './pause.ts'
 import type { Incoming, Platform } from './platform.ts'
 import { RecentKeys } from './recent-keys.ts'
 import { type Drafts, Showing } from './showing.ts'
@@ -88,7 +89,7 @@ export class ChatGateway {
   /** Resolves when everything that follows from it is durable. */
   async receive(incoming: Incoming): Promise<void> {
     const told = `${incoming.key} ${incoming.edit ?? ''}`
-    if (incoming.sender.isBot || this.#done.has(told)) return
+    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(told)) return
     if (!isAllowed(this.#terms.allow, incoming)) return this.#turnAway(incoming)
     if (!this.#isMeant(incoming)) return
     await this.#take(incoming)
@@ -110,6 +111,8 @@ export class ChatGateway {
   }
 
   async #take(incoming: Incoming): Promise<void> {
+    // Commands are for people.
+    if (incoming.sender.isBot) return await this.#admit(incoming, incoming.text)
     const typed = readTyped(incoming.text, SLASH_COMMANDS)
     switch (typed.kind) {
       case 'command':
@@ -204,18 +207,9 @@ export class ChatGateway {
     for (let tries = 1; tries <= SAY_TRIES_MAX; tries++) {
       const sent = await this.#showing.say({ address, text, nonce: `answer-${key}` })
       if (sent.kind === 'sent' || sent.why === 'final' || this.#closing.signal.aborted) return
-      await this.#pause(Math.min(sent.retryAfterMs ?? 2 ** tries * 1_000, SAY_WAIT_MS_MAX))
+      const delayMs = Math.min(sent.retryAfterMs ?? 2 ** tries * 1_000, SAY_WAIT_MS_MAX)
+      await pause(this.#clock, delayMs, this.#closing.signal)
     }
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#clock.after(delayMs, resolve)
-    this.#closing.signal.addEventListener('abort', () => {
-      cancel()
-      resolve()
-    })
-    return promise
   }
 }
 
@@ -225,8 +219,7 @@ function isFilled(part: UserPart): boolean {
 
 /** In a group the agent is told who speaks; a reply says to what. */
 function saidText({ place, sender, answers }: Incoming, text: string): string {
-  const quote =
-    answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
+  const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
   return place.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
 }
 

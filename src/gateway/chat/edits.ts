@@ -1,3 +1,4 @@
+import { textOf } from '../../message/text.ts'
 import type { Admission, Mail, NewMessage, RouteAddress, Runtime } from '../../runtime/runtime.ts'
 
 export interface Intake {
@@ -36,7 +37,8 @@ export async function admitEdit(
   }
   if (versions.some((mail) => mail.key === key)) return null
   const current = versions.at(-1)
-  if (current === undefined || current.text === textOf(message)) return null
+  const now = textOf({ role: 'user', parts: message.parts })
+  if (current === undefined || [now, `${CHANGED}\n${now}`].includes(current.text)) return null
   const isReplaced =
     current.state === 'withdrawn' || (await session.withdraw(current.number)).kind === 'withdrawn'
   if (isReplaced) return await session.admit({ ...message, key })
@@ -47,8 +49,4 @@ export async function admitEdit(
 function isVersion(mail: Mail, { source, key }: NewMessage): boolean {
   if (mail.source !== source || mail.key === null) return false
   return mail.key === key || mail.key.startsWith(`${key}:edit:`)
-}
-
-function textOf({ parts }: NewMessage): string {
-  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
+import { pause } from './pause.ts'
 import type { Platform } from './platform.ts'
 import type { Showing } from './showing.ts'
 
@@ -79,18 +80,8 @@ export class Live {
       } catch (error) {
         this.#logger.warn({ err: error }, 'events cannot be followed')
       }
-      if (!signal.aborted) await this.#pause(FOLLOW_AGAIN_MS, signal)
+      await pause(this.#clock, FOLLOW_AGAIN_MS, signal)
     }
-  }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#clock.after(delayMs, resolve)
-    signal.addEventListener('abort', () => {
-      cancel()
-      resolve()
-    })
-    return promise
   }
 
   #take(event: RuntimeEvent): void {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import {
-  type APIChatInputApplicationCommandInteraction,
   type APIInteraction,
   type APIMessage,
   Client,
@@ -24,12 +23,13 @@ import type {
 } from '../chat/platform.ts'
 import { Acquaintance } from './acquaintance.ts'
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
-import { accountOf, DiscordTokenError, failureOf } from './failure.ts'
+import { accountOf, failureOf } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import { isFromBot, isSaid, means, readMessage, type Whereabouts } from './incoming.ts'
 import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
 import { snowflakeAt } from './marks.ts'
-import { commandList, isCommand, typedForm } from './slash.ts'
+import { commandList } from './slash.ts'
+import { SlashDesk } from './slash-desk.ts'
 
 export interface DiscordTerms {
   readonly token: string
@@ -81,8 +81,7 @@ export class DiscordPlatform implements Platform {
   readonly #whereabouts = new Map<string, Whereabouts>()
   /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
   readonly #own = new Set<string>()
-  /** Tokens of slash commands that are not answered yet, by the key they were handed in under. */
-  readonly #asked = new Map<string, string>()
+  readonly #commands: SlashDesk
   readonly #closing = new AbortController()
   #handlers: PlatformHandlers | null = null
   #floor: Promise<string> | null = null
@@ -99,6 +98,11 @@ export class DiscordPlatform implements Platform {
     }
     setMaxListeners(0, this.#closing.signal)
     this.#client = newClient(terms)
+    this.#commands = new SlashDesk({
+      rest: this.#client.rest,
+      account: this.account,
+      whereIs: (address) => this.#where(address),
+    })
   }
 
   start(handlers: PlatformHandlers): void {
@@ -107,7 +111,9 @@ export class DiscordPlatform implements Platform {
     client.on(Events.Raw, (packet: { readonly t: string; readonly d: unknown }) => {
       if (packet.t === 'MESSAGE_CREATE') this.#hear('message', packet.d as APIMessage)
       if (packet.t === 'MESSAGE_UPDATE') this.#hear('edit', packet.d as APIMessage)
-      if (packet.t === 'INTERACTION_CREATE') void this.#command(packet.d as APIInteraction)
+      if (packet.t === 'INTERACTION_CREATE') {
+        void this.#commands.take(packet.d as APIInteraction, handlers)
+      }
     })
     // A session of its own: whatever happened since the last one has to be looked up.
     client.on(Events.ShardReady, () => void this.#begin(handlers))
@@ -120,10 +126,10 @@ export class DiscordPlatform implements Platform {
   }
 
   async send(out: Outgoing): Promise<Sent> {
-    const token = this.#takeAsked(out.nonce)
     const content = discordMarkdown(out.text)
     try {
-      if (token !== undefined) return await this.#answer(token, content)
+      const id = await this.#commands.answer(out.nonce, content)
+      if (id !== null) return { kind: 'sent', id }
       const nonce = nonceOf(out.nonce)
       this.#remember(nonce)
       const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
@@ -186,7 +192,10 @@ export class DiscordPlatform implements Platform {
       }
       await rest.put(commands, { body: commandList() })
     } catch (error) {
-      this.#terms.logger.warn({ err: error }, 'discord: what was missed is looked up at the next word')
+      this.#terms.logger.warn(
+        { err: error },
+        'discord: what was missed is looked up at the next word',
+      )
     }
   }
 
@@ -227,7 +236,10 @@ export class DiscordPlatform implements Platform {
 
   #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
     const room = this.#rooms.get(message.channel_id)
-    if (kind === 'edit') return room?.acquaintance.ownGrew(message.content)
+    if (kind === 'edit') {
+      room?.acquaintance.ownGrew(message.content)
+      return
+    }
     room?.acquaintance.own(message.content)
     if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
     this.#handlers?.tell('Another process sends messages with the token of this bot.')
@@ -326,64 +338,6 @@ export class DiscordPlatform implements Platform {
     return where
   }
 
-  async #command(interaction: APIInteraction): Promise<void> {
-    if (!isCommand(interaction)) return
-    const { id, token } = interaction
-    const { rest } = this.#client
-    const path = Routes.interactionCallback(id, token)
-    // Three seconds are all there is; 64: only the person who asked sees it.
-    const body = { type: 5, data: { flags: 64 } }
-    const isOurs = await rest.post(path, { body, auth: false }).then(
-      () => true,
-      () => false,
-    )
-    // Another process with this token answers it.
-    if (!isOurs) return
-    const incoming = await this.#asTyped(interaction)
-    this.#asked.set(incoming.key, token)
-    const failed = await this.#handlers?.receive(incoming).then(
-      () => undefined,
-      () => 'That did not work just now; please try again.',
-    )
-    if (this.#asked.delete(incoming.key)) {
-      await this.#answer(token, failed ?? 'Done.').catch(() => undefined)
-    }
-  }
-
-  async #asTyped(interaction: APIChatInputApplicationCommandInteraction): Promise<Incoming> {
-    const { id, channel, member, user } = interaction
-    const by = member?.user ?? user
-    if (member === undefined) {
-      this.#whereabouts.set(channel.id, { isPrivate: true, chat: channel.id })
-    }
-    const where = await this.#where(channel.id)
-    const kind = where.isPrivate ? 'private' : 'group'
-    return {
-      key: `interaction-${id}`,
-      address: channel.id,
-      place: { kind, chat: where.chat, isAddressed: true },
-      sender: { id: by?.id ?? '', name: by?.global_name ?? by?.username ?? '', isBot: false },
-      text: typedForm(interaction),
-      attachments: async () => [],
-    }
-  }
-
-  async #answer(token: string, content: string): Promise<Sent> {
-    const path = Routes.webhookMessage(this.account, token, '@original')
-    const body = { content, allowed_mentions: { parse: [] } }
-    const { id } = (await this.#client.rest.patch(path, { body, auth: false })) as APIMessage
-    return { kind: 'sent', id }
-  }
-
-  #takeAsked(nonce: string): string | undefined {
-    for (const [key, token] of this.#asked) {
-      if (!nonce.includes(key)) continue
-      this.#asked.delete(key)
-      return token
-    }
-    return undefined
-  }
-
   #remember(nonce: string): void {
     this.#own.add(nonce)
     if (this.#own.size <= OWN_MAX) return
@@ -440,5 +394,3 @@ const REFUSALS: { readonly [code: number]: string } = {
 function refusalText(code: number): string {
   return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
 }
-
-export { DiscordTokenError }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MEMORY_TOKENS_MAX } from '../../tools/memory/memory.ts'
 import { LOOP_RULE } from '../../tools/send-message/loop.ts'
+import { mcp } from './mcp-schema.ts'
 import { fallbackRoute, mainRoute } from './route-schema.ts'
 import { count, tokens } from './values.ts'
 
@@ -95,6 +96,7 @@ export const agent = z.strictObject({
       'Routes that are tried when the first is down, in order. Each is written as `model` is.',
     ),
   tools,
+  mcp,
   policy: z
     .enum(['steer', 'queue', 'interrupt', 'collect'])
     .default('steer')

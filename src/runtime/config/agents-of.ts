@@ -18,6 +18,7 @@ export interface AgentPlan {
   readonly policy: BusyPolicy
   readonly stepsMax: number
   readonly tools: ToolsConfig
+  readonly mcp: AgentConfig['mcp']
   readonly routes: RoutesConfig
   readonly tasks: { readonly [task in TaskName]: TaskTerms }
   /** For `limitsFor`, which adds what system text and tools take. */
@@ -48,7 +49,7 @@ export function agentsOf(
   { standInUrl }: { readonly standInUrl: string },
 ): readonly AgentPlan[] {
   return Object.entries(config.agents).map(([name, agent]) => {
-    const { system, pins, policy, stepsMax, tools } = agent
+    const { system, pins, policy, stepsMax, tools, mcp } = agent
     const routes = routesOf(agent, config.auxiliary, standInUrl)
     const window = windowOf(routes.main, config)
     const compaction = compactionOf(config, window)
@@ -61,6 +62,7 @@ export function agentsOf(
       policy,
       stepsMax,
       tools,
+      mcp,
       routes,
       tasks,
       window,

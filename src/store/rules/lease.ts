@@ -97,7 +97,9 @@ export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
   const busy = session.turnState === 'running' || session.operation !== null
   if (reason === 'idle' && busy) return { outcome: { kind: 'in-use' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  draft.set({ runner: null, holder: null })
+  // An orderly end says nothing against the turn: its recovery here is taken off the count again.
+  const attempts = reason === 'shutdown' ? Math.max(0, session.attempts - 1) : session.attempts
+  draft.set({ runner: null, holder: null, attempts })
   draft.audit('lease released', { fence: session.fence, reason })
   return { outcome: { kind: 'done' }, change: draft.change() }
 }

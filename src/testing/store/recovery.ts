@@ -86,6 +86,23 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
+    name: 'an end in order is not counted against a turn, a crash is [I27]',
+    run: async ({ store }) => {
+      let desk = await Desk.open(store)
+      await desk.hear('work')
+      for (let again = 0; again < 2 * ATTEMPTS_MAX; again++) {
+        desk = await crashAndAcquire(desk)
+        assert.equal(expectKind(await recover(desk), 'recovered').turn, 'resumed')
+        expectKind(await store.release({ lease: desk.lease, reason: 'shutdown' }), 'done')
+      }
+      assert.equal((await desk.row()).attempts, 0)
+      desk = await crashAndAcquire(desk)
+      await recover(desk)
+      expectKind(await store.release({ lease: desk.lease, reason: 'crash' }), 'done')
+      assert.equal((await desk.row()).attempts, 1)
+    },
+  },
+  {
     name: 'a committed step resets the count of attempts [I27]',
     run: async ({ store }) => {
       let desk = await Desk.open(store)

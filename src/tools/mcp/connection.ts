@@ -44,6 +44,8 @@ export interface RequestTerms {
 }
 
 export interface ConnectionEnds {
+  /** Ends the beginning; what is open is closed by `close`. */
+  readonly signal: AbortSignal
   /** `reason` says why, for people. */
   readonly onEnd: (reason: string) => void
   readonly onListChanged: () => void
@@ -58,7 +60,7 @@ const LIST_DEBOUNCE_MS = 300
 export async function openConnection(
   terms: McpServerTerms,
   parts: ConnectionParts,
-  { onEnd, onListChanged }: ConnectionEnds,
+  { signal: opening, onEnd, onListChanged }: ConnectionEnds,
 ): Promise<Connection> {
   const { startMs } = terms
   const transport = await transportOf(terms, parts)
@@ -107,11 +109,11 @@ export async function openConnection(
     const left = () => Math.max(1, until - parts.clock.monotonic())
     return await readTools((cursor) => {
       const params = cursor === undefined ? {} : { cursor }
-      return request('tools/list', params, { silenceMs: left() })
+      return request('tools/list', params, { silenceMs: left(), signal: opening })
     })
   }
   try {
-    await client.connect(transport, { timeout: startMs, maxTotalTimeout: startMs })
+    await client.connect(transport, { timeout: startMs, maxTotalTimeout: startMs, signal: opening })
     if (!(transport instanceof ChildTransport)) gauge(transport, parts.clock)
     const tools = await listTools()
     isOpen = true

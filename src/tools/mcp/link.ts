@@ -67,6 +67,11 @@ export class ServerLink {
     return this.#known
   }
 
+  /** Why it does not run now; null: it does, or is about to. */
+  get trouble(): string | null {
+    return this.#state.kind === 'down' ? this.#state.reason : null
+  }
+
   /** Resolves when the first attempt has ended, however it did. */
   async start(): Promise<void> {
     if (this.#state.kind === 'new') this.#begin()
@@ -143,6 +148,7 @@ export class ServerLink {
     let isOpened = false
     try {
       connection = await openConnection(this.terms, this.#parts, {
+        signal: this.#closing.signal,
         onEnd: (reason) => {
           ended = reason
           if (isOpened) this.#goDown(reason)

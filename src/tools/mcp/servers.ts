@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../base/json.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { Watchdog } from '../process/watchdog.ts'
 import type { Tool } from '../tool.ts'
 import { callAnswer, resourceAnswer } from './answer.ts'
@@ -74,6 +73,13 @@ export class McpServers {
       for (const tool of toolsOf(link)) if (!tools.has(tool.name)) tools.set(tool.name, tool)
     }
     return [...tools.values()]
+  }
+
+  /** Servers that do not run now, for whoever operates this. */
+  get problems(): readonly string[] {
+    return [...this.#links.values()].flatMap(({ agent, link }) =>
+      link.trouble === null ? [] : [`MCP server ${link.name} of agent ${agent}: ${link.trouble}`],
+    )
   }
 
   /** May be called twice. */
@@ -170,7 +176,8 @@ const RESOURCES_MAX = 500
 
 function listAnswer({ resources, resourceTemplates }: JsonObject) {
   const found = [resources, resourceTemplates].flatMap((list) => (Array.isArray(list) ? list : []))
-  const lines = found.slice(0, RESOURCES_MAX).map((each: JsonObject) => {
+  const lines = found.slice(0, RESOURCES_MAX).flatMap((each) => {
+    if (!isObject(each)) return []
     const text = (key: string, max: number) =>
       typeof each[key] === 'string' ? shortText(each[key], max) : ''
     const uri = text('uri', 1_000) || text('uriTemplate', 1_000)

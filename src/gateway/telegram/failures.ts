@@ -1,0 +1,48 @@
+import { GrammyError } from 'grammy'
+import type { Sent } from '../chat/platform.ts'
+
+type Failed = Extract<Sent, { kind: 'failed' }>
+
+/**
+ * What Telegram's refusals mean for us. What is not known is treated as an outage: tried again,
+ * never given up, and said to the operator by the reply that waits.
+ */
+export function readFailure(error: unknown): Failed {
+  if (!(error instanceof GrammyError)) return failed('outage', 'Telegram cannot be reached.')
+  const { error_code: code, description, parameters } = error
+  const text = `Telegram refused with ${code}: ${description}`
+  const seconds = parameters.retry_after
+  if (seconds !== undefined) return { ...failed('rate', text), retryAfterMs: seconds * 1_000 }
+  if (code === 429) return failed('rate', text)
+  // Blocked by the person, removed from the group, no such chat: nobody is there to read it.
+  if (code === 403 || code === 400) return failed(isGone(description) ? 'gone' : 'final', text)
+  return failed('outage', text)
+}
+
+function failed(why: Failed['why'], text: string): Failed {
+  return { kind: 'failed', why, text }
+}
+
+function isGone(description: string): boolean {
+  return /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(description)
+}
+
+/** The text stands there already. */
+export function isUnchanged(error: unknown): boolean {
+  return error instanceof GrammyError && /message is not modified/i.test(error.description)
+}
+
+/** It is about the markup, not about the chat: the plain words may pass. */
+export function isAboutMarkup(error: unknown): boolean {
+  if (!(error instanceof GrammyError) || error.error_code !== 400) return false
+  return /parse entities|text is empty|too long|ENTITY|ENTITIES/i.test(error.description)
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof GrammyError && error.error_code === 409
+}
+
+/** The token is wrong or was revoked. */
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof GrammyError && (error.error_code === 401 || error.error_code === 404)
+}

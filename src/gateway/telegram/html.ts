@@ -1,0 +1,213 @@
+/**
+ * Markdown as models write it, in Telegram's HTML. The result is well-formed whatever comes in:
+ * everything is escaped, and a mark whose partner is missing stays the character that it is. One
+ * pass over the text; nothing is looked for twice from the same place.
+ */
+export function renderHtml(markdown: string): string {
+  const lines = markdown.toWellFormed().split('\n')
+  const blocks: string[] = []
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? ''
+    const kind = kindOf(line)
+    if (kind === 'plain') {
+      blocks.push(renderLine(line))
+      at++
+      continue
+    }
+    const end = endOf(kind, lines, at)
+    blocks.push(BLOCKS[kind](lines.slice(at, end)))
+    at = end
+  }
+  return blocks.join('\n')
+}
+
+type BlockKind = 'fence' | 'quote' | 'table'
+
+function kindOf(line: string): BlockKind | 'plain' {
+  if (FENCE.test(line)) return 'fence'
+  if (line.startsWith('>')) return 'quote'
+  return line.startsWith('|') ? 'table' : 'plain'
+}
+
+function endOf(kind: BlockKind, lines: readonly string[], from: number): number {
+  let at = from + 1
+  if (kind === 'fence') {
+    while (at < lines.length && !FENCE.test(lines[at] ?? '')) at++
+    // A block that is never closed ends with the message.
+    return Math.min(at + 1, lines.length)
+  }
+  while (at < lines.length && kindOf(lines[at] ?? '') === kind) at++
+  return at
+}
+
+const FENCE = /^ {0,3}```/
+const LANGUAGE = /^ {0,3}```([A-Za-z0-9+#-]{1,30})/
+
+const BLOCKS: Readonly<Record<BlockKind, (lines: readonly string[]) => string>> = {
+  fence: ([first = '', ...rest]) => {
+    const isClosed = FENCE.test(rest.at(-1) ?? '')
+    const code = escapeHtml((isClosed ? rest.slice(0, -1) : rest).join('\n'))
+    const language = LANGUAGE.exec(first)?.[1]
+    if (language === undefined) return `<pre>${code}</pre>`
+    return `<pre><code class="language-${language}">${code}</code></pre>`
+  },
+  quote: (lines) => {
+    const said = lines.map((line) => renderSpans(line.replace(/^> ?/, ''), ALL))
+    return `<blockquote>${said.join('\n')}</blockquote>`
+  },
+  // Columns stand one below the other only where all letters are equally wide.
+  table: (lines) => `<pre>${escapeHtml(lines.join('\n'))}</pre>`,
+}
+
+const HEADING = /^#{1,6} +/
+const BULLET = /^( {0,12})[-*+] +/
+
+function renderLine(line: string): string {
+  const heading = HEADING.exec(line)
+  if (heading !== null) {
+    const text = line.slice(heading[0].length)
+    return `<b>${renderSpans(text, without(ALL, 'b'))}</b>`
+  }
+  const bullet = BULLET.exec(line)
+  if (bullet === null) return renderSpans(line, ALL)
+  return `${bullet[1] ?? ''}• ${renderSpans(line.slice(bullet[0].length), ALL)}`
+}
+
+interface Span {
+  readonly mark: string
+  readonly tag: 'b' | 'i' | 's'
+  /** Only at the edge of a word: `snake_case` is a name. */
+  readonly needsEdge: boolean
+}
+
+/** Longer marks first: `**` is not two of `*`. */
+const ALL: readonly Span[] = [
+  { mark: '**', tag: 'b', needsEdge: false },
+  { mark: '__', tag: 'b', needsEdge: true },
+  { mark: '~~', tag: 's', needsEdge: false },
+  { mark: '*', tag: 'i', needsEdge: false },
+  { mark: '_', tag: 'i', needsEdge: true },
+]
+
+function without(spans: readonly Span[], tag: Span['tag']): readonly Span[] {
+  return spans.filter((span) => span.tag !== tag)
+}
+
+const SPECIAL = /[\\`*_~[]/g
+const ESCAPED = /[\\`*_~[\](){}#+.!>|-]/
+
+/** Each kind of span holds the others and never itself, so this goes at most three levels down. */
+function renderSpans(text: string, spans: readonly Span[]): string {
+  const links = new Links(text)
+  const missing = new Set<string>()
+  let html = ''
+  let from = 0
+  SPECIAL.lastIndex = 0
+  for (let at = nextSpecial(text, 0); at >= 0; at = nextSpecial(text, from)) {
+    html += escapeHtml(text.slice(from, at))
+    const found =
+      readEscaped(text, at) ??
+      readCode(text, at, missing) ??
+      links.read(at, spans) ??
+      readSpan(text, at, spans, missing)
+    html += found?.html ?? escapeHtml(text.charAt(at))
+    from = found?.end ?? at + 1
+  }
+  return html + escapeHtml(text.slice(from))
+}
+
+function nextSpecial(text: string, from: number): number {
+  SPECIAL.lastIndex = from
+  return SPECIAL.exec(text)?.index ?? -1
+}
+
+interface Rendered {
+  readonly html: string
+  readonly end: number
+}
+
+function readEscaped(text: string, at: number): Rendered | undefined {
+  if (text[at] !== '\\') return undefined
+  const next = text.charAt(at + 1)
+  if (!ESCAPED.test(next)) return undefined
+  return { html: escapeHtml(next), end: at + 2 }
+}
+
+function readCode(text: string, at: number, missing: Set<string>): Rendered | undefined {
+  if (text[at] !== '`') return undefined
+  const mark = text.startsWith('``', at) ? '``' : '`'
+  const end = indexOf(text, mark, at + mark.length, missing)
+  if (end <= at + mark.length) return undefined
+  const code = escapeHtml(text.slice(at + mark.length, end))
+  return { html: `<code>${code}</code>`, end: end + mark.length }
+}
+
+function readSpan(
+  text: string,
+  at: number,
+  spans: readonly Span[],
+  missing: Set<string>,
+): Rendered | undefined {
+  const span = spans.find(({ mark }) => text.startsWith(mark, at))
+  if (span === undefined) return undefined
+  const { mark, tag, needsEdge } = span
+  const start = at + mark.length
+  if (isBlank(text.charAt(start)) || (needsEdge && isWord(text.charAt(at - 1)))) return undefined
+  const end = indexOf(text, mark, start, missing)
+  if (end <= start || isBlank(text.charAt(end - 1))) return undefined
+  const after = end + mark.length
+  if (needsEdge && isWord(text.charAt(after))) return undefined
+  const inner = renderSpans(text.slice(start, end), without(spans, tag))
+  return { html: `<${tag}>${inner}</${tag}>`, end: after }
+}
+
+/** What was not found once is not there further on either. */
+function indexOf(text: string, mark: string, from: number, missing: Set<string>): number {
+  if (missing.has(mark)) return -1
+  const found = text.indexOf(mark, from)
+  if (found < 0) missing.add(mark)
+  return found
+}
+
+const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s"<>]+$/
+
+/** `[text](address)`: each middle is looked for once, and belongs to the nearest `[` before it. */
+class Links {
+  readonly #text: string
+  #middle = -2
+  #opening = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(at: number, spans: readonly Span[]): Rendered | undefined {
+    if (this.#text[at] !== '[') return undefined
+    if (this.#middle !== -1 && this.#middle < at) {
+      this.#middle = this.#text.indexOf('](', at)
+      this.#opening = this.#middle < 0 ? -1 : this.#text.lastIndexOf('[', this.#middle)
+    }
+    if (this.#opening !== at) return undefined
+    const end = this.#text.indexOf(')', this.#middle + 2)
+    const address = end < 0 ? '' : this.#text.slice(this.#middle + 2, end)
+    if (!ADDRESS.test(address)) return undefined
+    const label = renderSpans(this.#text.slice(at + 1, this.#middle), spans)
+    return { html: `<a href="${escapeHtml(address)}">${label}</a>`, end: end + 1 }
+  }
+}
+
+function isBlank(character: string): boolean {
+  return character === '' || /\s/.test(character)
+}
+
+function isWord(character: string): boolean {
+  return character !== '' && /[\p{L}\p{N}_]/u.test(character)
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

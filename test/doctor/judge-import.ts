@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import { entryNumber, type SessionId } from '../../src/base/ids.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
+import { importHermes } from '../../src/doctor/import/hermes.ts'
+import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
+import { storedMessage } from '../../src/doctor/import/stored-message.ts'
+import { hermes } from '../../src/message/codecs/hermes.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import type { Entry } from '../../src/store/rows.ts'
+import { LIMITS } from '../../src/testing/store/desk.ts'
+import type { GeneratedHome } from './generate.ts'
+import { HermesModel, type ModelRow, writeStore } from './hermes-model.ts'
+
+/** Brings a generated home over and looks for every row of the model, by means of its own. */
+export async function judgeImport(home: GeneratedHome): Promise<readonly string[]> {
+  const store = openMemoryStore()
+  try {
+    const first = await bring(home.path, store)
+    const problems = [...judgeSum(first), ...(await judgeRows(home.model, store))]
+    const entries = await countEntries(store)
+    const second = await bring(home.path, store)
+    if (sum(second, 'brought') !== 0 || (await countEntries(store)) !== entries) {
+      problems.push(`a second run brought ${sum(second, 'brought')} rows again`)
+    }
+    return [...problems, ...(await judgeLater(home))]
+  } finally {
+    await store.close()
+  }
+}
+
+/** Half of it first, as if Hermes had written the rest meanwhile: only the new arrives, all of it. */
+async function judgeLater(home: GeneratedHome): Promise<readonly string[]> {
+  const { model, shape, path } = home
+  const half = new HermesModel()
+  for (const [id, session] of model.sessions) half.sessions.set(id, session)
+  half.rows = model.rows.slice(0, Math.ceil(model.rows.length / 2))
+  const early = join(path, 'early.db')
+  writeStore(half, shape, early)
+  const store = openMemoryStore()
+  try {
+    await bring(early, store)
+    const report = await bring(path, store)
+    const problems = [...judgeSum(report), ...(await judgeRows(model, store))]
+    return problems.map((problem) => `in two runs: ${problem}`)
+  } finally {
+    await store.close()
+  }
+}
+
+export async function bring(path: string, store: Store): Promise<ImportReport> {
+  return await importHermes({
+    ...{ path, agent: null, limits: LIMITS, withMemories: false },
+    host: { boot: 'boot', process: 1 },
+    target: { isDryRun: false, store },
+  })
+}
+
+function sum({ profiles }: ImportReport, key: 'brought' | 'left'): number {
+  return profiles.reduce((total, { rows }) => total + rows[key], 0)
+}
+
+function judgeSum(report: ImportReport): string[] {
+  const lost = report.profiles.reduce((total, { rows }) => total + unaccounted(rows), 0)
+  const problems: string[] = []
+  if (lost !== 0) problems.push(`${lost} rows unaccounted for`)
+  if (sum(report, 'left') !== 0) problems.push(`${sum(report, 'left')} rows were left`)
+  return problems
+}
+
+async function judgeRows(model: HermesModel, store: Store): Promise<string[]> {
+  const problems: string[] = []
+  const told = new Map<number, string>()
+  const saidIn = new Map<string, Set<string>>()
+  const sessions = await store.listSessions({ limit: 1_000 })
+  for (const { id, tail } of sessions) {
+    const said = new Set<string>()
+    for (const entry of await readAll(store, id, tail)) {
+      const row = 'row' in entry.meta ? entry.meta.row : undefined
+      if (row === undefined) continue
+      if (told.has(row)) problems.push(`row ${row} stands twice`)
+      told.set(row, contentOf(entry))
+      said.add(contentOf(entry))
+    }
+    saidIn.set(id, said)
+  }
+  for (const row of model.rows) {
+    const found = told.get(row.id)
+    const wanted = wordsOf(row)
+    if (found === undefined) {
+      // Only what stands elsewhere in the same conversation may be absent.
+      const isSaid = [...saidIn.values()].some((said) => said.has(wanted))
+      if (!isSaid) problems.push(`row ${row.id} is nowhere: ${wanted}`)
+    } else if (found !== wanted) problems.push(`row ${row.id} says ${found} instead of ${wanted}`)
+  }
+  for (const { problem } of await store.verify({})) problems.push(problem)
+  return problems
+}
+
+function wordsOf({ content, toolCalls, toolCallId }: ModelRow): string {
+  return JSON.stringify([content, toolCalls, toolCallId])
+}
+
+/** The row as Hermes would write it, from what the entry holds. */
+function contentOf(entry: Entry): string {
+  const body = JSON.parse(entry.body ?? 'null') as JsonValue
+  if (entry.kind === 'compaction') {
+    return JSON.stringify([isObject(body) ? body['summary'] : null, null, null])
+  }
+  const message = storedMessage(entry)
+  const messages = message === null ? [] : [message]
+  const [row] = hermes.format({ format: 'hermes', messages, notes: [] }) as JsonObject[]
+  const { content = null, tool_calls: calls = null, tool_call_id: call = null } = row ?? {}
+  const asText = (value: JsonValue) =>
+    value === null || typeof value === 'string' ? value : JSON.stringify(value)
+  return JSON.stringify([asText(content), asText(calls), call])
+}
+
+async function readAll(store: Store, id: SessionId, tail: number): Promise<readonly Entry[]> {
+  const range = { from: entryNumber(1), to: entryNumber(Math.max(1, tail)) }
+  return await store.readEntries({ sessionId: id, ...range })
+}
+
+async function countEntries(store: Store): Promise<number> {
+  const sessions = await store.listSessions({ limit: 1_000 })
+  return sessions.reduce((total, { tail }) => total + tail, 0)
+}

@@ -1,0 +1,164 @@
+import { systemClock } from '../../src/base/clock.ts'
+import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
+import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
+import { findMark } from '../../src/gateway/discord/marks.ts'
+import { textOf } from '../../src/message/text.ts'
+import { routesSchema } from '../../src/model/routes.ts'
+import { SILENT } from '../../src/runtime/logger.ts'
+import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import type { Script, StandIn } from '../../src/stand-in/index.ts'
+import { standIn } from '../../src/stand-in/index.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import type { LoopRule } from '../../src/tools/send-message/loop.ts'
+import { DiscordServer } from './discord-server.ts'
+import type { ChannelRow, MessageRow, UserRow } from './discord-world.ts'
+
+/** A bot on the local Discord: platform, gateway and runtime in this process, the model beside it. */
+export interface BotTerms {
+  readonly allow?: { readonly chats: readonly string[]; readonly users: readonly string[] }
+  readonly bots?: readonly string[]
+  readonly needsMention?: boolean
+  readonly loopRule?: LoopRule | null
+  readonly store?: Store
+  readonly agent?: string
+  readonly windowTokens?: number
+}
+
+export interface Bot {
+  readonly user: UserRow
+  readonly runtime: LocalRuntime
+  readonly gateway: ChatGateway
+  readonly store: Store
+  close(): Promise<void>
+}
+
+/** Of the form that Discord's have: the bot's id, then what is secret. */
+export function tokenOf(id: string): string {
+  return `${Buffer.from(id).toString('base64')}.local.secret`
+}
+
+/** Repeats what it was told last; a handoff where one is wanted. */
+export const ECHO: Script = ({ messages, model }) => {
+  if (model === SUMMARIES) return undefined
+  const last = messages.at(-1)
+  return last === undefined ? undefined : { text: `heard: ${textOf(last)}` }
+}
+
+export const SUMMARIES = 'stand-in-summaries'
+const WAIT_MS_MAX = 20_000
+
+export class DiscordPlace {
+  readonly discord: DiscordServer
+  readonly model: StandIn
+  readonly #modelUrl: string
+  readonly #closers: (() => Promise<void>)[] = []
+
+  static async open(script: Script = ECHO): Promise<DiscordPlace> {
+    const discord = await new DiscordServer().start()
+    const model = standIn({ script })
+    const running = await model.start()
+    const place = new DiscordPlace(discord, model, running.url)
+    place.#closers.push(
+      () => discord.close(),
+      () => running.close(),
+    )
+    return place
+  }
+
+  private constructor(discord: DiscordServer, model: StandIn, modelUrl: string) {
+    this.discord = discord
+    this.model = model
+    this.#modelUrl = modelUrl
+  }
+
+  get world() {
+    return this.discord.world
+  }
+
+  /** An account; it does nothing until it is connected. */
+  addBot(name: string): UserRow {
+    return this.world.addBot(name, tokenOf)
+  }
+
+  /** Resolves when it is connected. */
+  async connect(user: UserRow, terms: BotTerms = {}): Promise<Bot> {
+    const bot = await this.start(user, terms)
+    await this.until(() => this.discord.isConnected(user))
+    return bot
+  }
+
+  async start(user: UserRow, terms: BotTerms = {}): Promise<Bot> {
+    const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
+    const { store = openMemoryStore(), agent = 'main', loopRule, windowTokens = 200_000 } = terms
+    const runtime = await openRuntime({ store, agents: [this.agentOf(agent, windowTokens)] })
+    const channel = `discord:${user.id}`
+    const platform = new DiscordPlatform({
+      token: tokenOf(user.id),
+      apiUrl: this.discord.url,
+      ...{ allow, bots, answersAll: !needsMention, clock: systemClock, logger: SILENT },
+      attachments: { hosts: [new URL(this.discord.url).host], bytesMax: 100_000 },
+      findMark: (address) => findMark(store, { agent, channel, address }),
+      ...(loopRule !== undefined && { loopRule }),
+    })
+    const gateway = openChatGateway({
+      ...{ platform, runtime, agent, needsMention, drafts: store },
+      allow: { ...allow, bots },
+    })
+    let isClosed = false
+    const close = async () => {
+      if (isClosed) return
+      isClosed = true
+      await gateway.close()
+      await runtime.close()
+    }
+    this.#closers.push(close)
+    return { user, runtime, gateway, store, close }
+  }
+
+  agentOf(name: string, windowTokens: number) {
+    const route = {
+      provider: 'openai-chat',
+      baseUrl: `${this.#modelUrl}/v1`,
+      credential: { kind: 'none' },
+      windowTokens,
+    }
+    return {
+      name,
+      system: 'You help.',
+      routes: routesSchema.parse({
+        main: { ...route, model: 'stand-in' },
+        tasks: { compaction: { ...route, model: SUMMARIES } },
+      }),
+    }
+  }
+
+  /** What a bot said in a channel, in order. */
+  said(channel: ChannelRow, bot: UserRow): readonly string[] {
+    return this.messagesOf(channel, bot).map(({ content }) => content)
+  }
+
+  messagesOf(channel: ChannelRow, bot: UserRow): readonly MessageRow[] {
+    return this.world.messages(channel).filter(({ author }) => author.id === bot.id)
+  }
+
+  async untilSaid(channel: ChannelRow, bot: UserRow, count: number): Promise<readonly string[]> {
+    await this.until(
+      () => this.said(channel, bot).length >= count,
+      () => JSON.stringify(this.said(channel, bot)),
+    )
+    return this.said(channel, bot)
+  }
+
+  async until(holds: () => boolean, tell: () => string = () => ''): Promise<void> {
+    const endsAt = performance.now() + WAIT_MS_MAX
+    while (!holds()) {
+      if (performance.now() > endsAt) throw new Error(`It did not come to that. ${tell()}`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.toReversed()) await close()
+  }
+}

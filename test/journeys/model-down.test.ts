@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BusyPolicy } from '../../src/store/rows.ts'
+import { Journey } from './journey.ts'
+
+/** An hour at the usual back-off of half a minute, at a hundredth of a second for each second. */
+const SCALED = { modelRetryMs: 300, modelRetryMsMax: 600 }
+
+const opened: Journey[] = []
+afterEach(async () => {
+  for (const journey of opened.splice(0)) await journey.close()
+})
+
+async function open(policy: BusyPolicy): Promise<Journey> {
+  const journey = await Journey.open({
+    agent: { policy },
+    runtime: { settings: SCALED },
+    model: {
+      script: ({ messages }) => ({ text: `Answer to ${JSON.stringify(messages.at(-1)?.role)}.` }),
+    },
+  })
+  opened.push(journey)
+  return journey
+}
+
+/** `2: One. | Two.` for a turn with two messages; the turns that were answered, in order. */
+async function answers(journey: Journey, id: string): Promise<readonly string[]> {
+  const { json } = await journey.call(`/v1/sessions/${id}/transcript?from=1&limit=100`)
+  const turns: string[] = []
+  let said: string[] = []
+  for (const { kind, message, meta } of json.entries) {
+    if (kind === 'input') said.push(message.parts[0].text)
+    if (kind !== 'turn') continue
+    turns.push(`${meta.ended}: ${said.join(' | ')}`)
+    said = []
+  }
+  return turns
+}
+
+const MESSAGES = ['One.', 'Two.', 'Three.', 'Four.']
+
+describe('a provider that is down for an hour', () => {
+  it('loses nothing, tells it once, and everything is answered afterwards in order', async () => {
+    const journey = await open('queue')
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    const goesOn = journey.model.faults.always('status; code=503')
+    for (const text of MESSAGES) await journey.say(id, text)
+    await follower.until((event) => event.type === 'live' && event.kind === 'notice')
+    const asked = journey.model.journal.entries.length
+    await waitFor(() => journey.model.journal.entries.length > asked + 6)
+    expect((await journey.call(`/v1/sessions/${id}`)).json.state).toBe('waiting-for-model')
+    goesOn()
+    await follower.turnEnd(1)
+    expect(follower.live('notice').map(({ code }) => code)).toEqual(['waiting-for-model'])
+    await waitFor(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
+    const turns = await answers(journey, id)
+    expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
+  })
+
+  it('also when the server is started again in the meantime, more often than a turn may crash', async () => {
+    const journey = await open('queue')
+    const id = await journey.make()
+    const goesOn = journey.model.faults.always('reset-before-headers')
+    let notices = 0
+    for (const text of MESSAGES) {
+      const follower = await journey.follow(id)
+      await journey.say(id, text)
+      await waitFor(
+        async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'waiting-for-model',
+      )
+      notices += follower.live('notice').length
+      await journey.end()
+      await journey.start()
+    }
+    goesOn()
+    const follower = await journey.follow(id)
+    await waitFor(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
+    notices += follower.live('notice').length
+    expect(notices).toBe(1)
+    const turns = await answers(journey, id)
+    expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
+  })
+
+  it('lets a stop end the turn that waits, at once', async () => {
+    const journey = await open('steer')
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    journey.model.faults.always('status; code=503')
+    await journey.say(id, 'One.')
+    await follower.until((event) => event.type === 'live' && event.kind === 'notice')
+    await journey.stop(id)
+    expect(await follower.turnEnd()).toMatchObject({ facts: { ended: 'stopped' } })
+    journey.model.faults.clear()
+    expect((await journey.ask(id, 'Two.')).reply).toMatchObject({ ended: 'answered', turn: 2 })
+  })
+})
+
+async function waitFor(test: () => boolean | Promise<boolean>, waitMs = 20_000): Promise<void> {
+  const deadline = performance.now() + waitMs
+  while (!(await test())) {
+    if (performance.now() > deadline) throw new Error(`Not in ${waitMs} ms: ${test}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
