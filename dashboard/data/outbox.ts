@@ -87,7 +87,8 @@ export class Outbox {
       }
     } catch (error) {
       const first = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
-      const isFinal = error instanceof Refusal && [400, 403, 404, 409, 410, 413].includes(error.status)
+      const isFinal =
+        error instanceof Refusal && [400, 403, 404, 409, 410, 413].includes(error.status)
       if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
       clearTimeout(this.#timer)
       if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), AGAIN_MS)

@@ -16,7 +16,8 @@ export function toothOf(
   const done = compactions
     .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
     .toReversed()
-  if (done.length < compactions.length || done.length === 0) points.push({ at: createdAt, tokens: 0 })
+  if (done.length < compactions.length || done.length === 0)
+    points.push({ at: createdAt, tokens: 0 })
   for (const { endedAt, tokensBefore, tokensAfter } of done) {
     const at = endedAt ?? 0
     if (tokensBefore !== null) points.push({ at: at - 1, tokens: tokensBefore })

@@ -4,8 +4,8 @@ import type { Part } from '../../src/message/message.ts'
 import type { TranscriptEntry } from '../../src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
 import { HandoffText } from './handoff-text.tsx'
-import { Picture } from './picture.tsx'
 import { Said, Verbatim } from './markdown.tsx'
+import { Picture } from './picture.tsx'
 import { exactly, moment, tokens } from './words.ts'
 
 /** One entry of the transcript, whatever its kind; nothing is left out. */
@@ -192,7 +192,9 @@ function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId
     case 'file':
       return <p class="dim">File{part.name === undefined ? '' : ` ${part.name}`}</p>
     case 'opaque':
-      return <Folded label={`Item of ${part.provider}`}>{JSON.stringify(part.value, null, 2)}</Folded>
+      return (
+        <Folded label={`Item of ${part.provider}`}>{JSON.stringify(part.value, null, 2)}</Folded>
+      )
   }
 }
 

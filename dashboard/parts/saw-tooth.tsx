@@ -48,7 +48,8 @@ export function SawTooth(props: {
   }, [points, windowTokens, draw])
   const newest = points.at(-1)?.tokens ?? 0
   const label = `Tokens of the context over time, ${points.length} points, now ${newest}`
-  if (isBroken) return <p class="dim">This browser cannot draw the chart; the table below has it.</p>
+  if (isBroken)
+    return <p class="dim">This browser cannot draw the chart; the table below has it.</p>
   return <div class="chart" ref={box} role="img" aria-label={label} />
 }
 
@@ -79,10 +80,23 @@ function drawWith(
       legend: { show: false },
       cursor: { y: false },
       scales: { y: { range: (_, __, max) => [0, Math.max(max, windowTokens) * 1.05] } },
-      axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${Math.round(tick / 100) / 10}k`) }],
+      axes: [
+        axis,
+        {
+          ...axis,
+          size: 64,
+          values: (_, ticks) => ticks.map((tick) => `${Math.round(tick / 100) / 10}k`),
+        },
+      ],
       series: [
         {},
-        { label: 'tokens', stroke: line ?? '', width: 2, fill: `${line}22`, points: { show: points.length < 100 } },
+        {
+          label: 'tokens',
+          stroke: line ?? '',
+          width: 2,
+          fill: `${line}22`,
+          points: { show: points.length < 100 },
+        },
         { label: 'window', stroke: warn ?? '', width: 1, dash: [6, 6], points: { show: false } },
       ],
     },

@@ -18,7 +18,9 @@ const CONNECTION_WORDS = {
 export function App() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      const isTyping =
+        event.target instanceof HTMLElement &&
+        /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
       if (event.key === '/' && !isTyping) {
         event.preventDefault()
         document.getElementById('search')?.focus()
@@ -57,7 +59,9 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {here.kind === 'health' && <Health />}
         {here.kind === 'home' && <Home />}
-        {here.kind === 'session' && <SessionPage key={here.id} id={here.id} tab={here.tab} at={here.at} />}
+        {here.kind === 'session' && (
+          <SessionPage key={here.id} id={here.id} tab={here.tab} at={here.at} />
+        )}
       </main>
     </div>
   )

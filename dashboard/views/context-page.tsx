@@ -30,7 +30,13 @@ export function ContextPage(props: {
   return (
     <div class="scroll">
       <div class="steps">
-        <StepSlider id={id} label="What it saw at entry" at={at ?? last} last={last} onChange={go} />
+        <StepSlider
+          id={id}
+          label="What it saw at entry"
+          at={at ?? last}
+          last={last}
+          onChange={go}
+        />
         <div class="verbs">
           <button type="button" disabled={at === null} onClick={() => go(null)}>
             Now
@@ -45,7 +51,13 @@ export function ContextPage(props: {
           </label>
         </div>
         {other !== null && (
-          <StepSlider id={id} label="Compared with entry" at={other} last={last} onChange={setOther} />
+          <StepSlider
+            id={id}
+            label="Compared with entry"
+            at={other}
+            last={last}
+            onChange={setOther}
+          />
         )}
       </div>
       {shown.problem !== null && <p class="problem">{shown.problem}</p>}
@@ -109,8 +121,8 @@ function StepSlider(props: {
     if (from > last) return
     const path = sessionPath(id, `/transcript?from=${from}&limit=${STEPS}`)
     const { entries } = await call<{ entries: TranscriptEntry[] }>(path)
-    const steps = entries.filter(({ kind, number }) =>
-      kind === 'assistant' && (direction === 1 ? number > at : number < at),
+    const steps = entries.filter(
+      ({ kind, number }) => kind === 'assistant' && (direction === 1 ? number > at : number < at),
     )
     const found = direction === 1 ? steps[0] : steps.at(-1)
     if (found !== undefined) onChange(found.number)

@@ -51,8 +51,9 @@ export function Home() {
       </form>
       {problem !== null && <p role="alert">{problem}</p>}
       <p class="dim">
-        Choose a session to see what was said, what its model sees now, and what was compacted. Press{' '}
-        <kbd>/</kbd> to search everything that was ever said; arrow keys move through the list.
+        Choose a session to see what was said, what its model sees now, and what was compacted.
+        Press <kbd>/</kbd> to search everything that was ever said; arrow keys move through the
+        list.
       </p>
     </section>
   )

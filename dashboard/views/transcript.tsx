@@ -121,7 +121,14 @@ export function Transcript(props: {
   return (
     <div class="transcript-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Conversation">
+      <div
+        class="transcript"
+        ref={box}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-label="Conversation"
+      >
         <div style={{ height: `${sum(0, first)}px` }} />
         {numbers.map((page) => {
           const entries = pages.get(page)

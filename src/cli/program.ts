@@ -9,6 +9,7 @@ import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
+import { mcpCommand } from './mcp.ts'
 import { purgeCommand } from './purge.ts'
 import { searchCommand } from './search.ts'
 import { sendCommand } from './send.ts'
@@ -35,7 +36,7 @@ export function buildProgram(): Command {
 
 function groups() {
   return [
-    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand()] },
+    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()] },
     {
       heading: 'Look:',
       commands: [sessionsCommand(), showCommand(), searchCommand()],

@@ -1,4 +1,5 @@
 import { LAWS as AUDIT_LAWS } from '../events/laws.ts'
+import { OVERLOAD_MS } from '../rehearsal/laws.ts'
 import type { RehearsalFigures, RehearsalReport } from '../rehearsal/rehearse.ts'
 import { counted, grouped } from './moment.ts'
 import type { Paint } from './paint.ts'
@@ -6,18 +7,15 @@ import { printable } from './printable.ts'
 
 /** The verdict of a rehearsal for people: the figures, one row per law, and what breaks it. */
 const OFFENCES_SHOWN_MAX = 5
-// Beyond it a thread with nothing to do waits as long as the law allows us to work.
-const OVERLOAD_MS = 50
 
 export function tellRehearsal(report: RehearsalReport, paint: Paint): string {
   const { verdicts, audit, figures, folder } = report
   const all = [
-    ...verdicts.map(({ title, holds, offences, offencesCount }) => ({
-      ...{ title, holds, offences, offencesCount },
-    })),
-    ...audit.laws.map(({ law, holds, offences, offencesCount }) => ({
+    ...verdicts,
+    ...audit.laws.map(({ law, holds, offences, offencesCount, unproven }) => ({
       title: AUDIT_LAWS[law].title,
       ...{ holds, offencesCount },
+      unproven: unproven === null ? null : `not in the logs: ${unproven.first}`,
       offences: offences.map(({ problem, sessionId }) => `${sessionId ?? ''} ${problem}`.trim()),
     })),
   ]
@@ -38,12 +36,17 @@ export function tellRehearsal(report: RehearsalReport, paint: Paint): string {
 interface Row {
   readonly title: string
   readonly holds: boolean
+  readonly unproven: string | null
   readonly offencesCount: number
   readonly offences: readonly string[]
 }
 
-function lawLines({ title, holds, offences, offencesCount }: Row, paint: Paint): readonly string[] {
-  if (holds) return [`${paint('green', '✓')} ${title}`]
+function lawLines(law: Row, paint: Paint): readonly string[] {
+  const { title, offences, offencesCount, unproven } = law
+  if (law.holds) {
+    const doubt = unproven === null ? [] : [`    ${paint('yellow', printable(unproven))}`]
+    return [`${paint('green', '✓')} ${title}`, ...doubt]
+  }
   const shown = offences.slice(0, OFFENCES_SHOWN_MAX)
   const rest = offencesCount - shown.length
   return [

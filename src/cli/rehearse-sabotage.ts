@@ -15,10 +15,11 @@ export interface Sabotages {
   environment(name: string): NodeJS.ProcessEnv
 }
 
-export async function findSabotages(): Promise<Sabotages> {
-  const place = new URL('../../test/rehearsal/sabotages.ts', import.meta.url)
+/** `from` is where this program is: the file that asks. Throws `UsageError` outside a clone. */
+export async function findSabotages(from: string): Promise<Sabotages> {
+  const place = new URL('../../test/rehearsal/sabotages.ts', from)
   // Built files have rules of their own, which a planted bug of the sources would not reach.
-  if (!import.meta.url.endsWith('.ts') || !existsSync(fileURLToPath(place))) {
+  if (!from.endsWith('.ts') || !existsSync(fileURLToPath(place))) {
     throw new UsageError(
       'The planted bugs are part of the tests, and this package comes without them. Clone the ' +
         'repository and run `npx throughline rehearse --sabotage list` there.',

@@ -79,7 +79,7 @@ export function rehearseCommand(): Command {
 }
 
 async function runRehearse(flags: RehearseFlags): Promise<number> {
-  const sabotages = flags.sabotage === undefined ? null : await findSabotages()
+  const sabotages = flags.sabotage === undefined ? null : await findSabotages(import.meta.url)
   if (sabotages !== null && flags.sabotage === 'list') return await listSabotages(sabotages, flags)
   const { rehearse } = await import('../rehearsal/rehearse.ts')
   const called = new AbortController()

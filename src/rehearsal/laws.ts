@@ -20,11 +20,15 @@ export const LAWS = {
 export type LawName = keyof typeof LAWS
 export const LAW_NAMES = Object.keys(LAWS) as readonly LawName[]
 export const LOOP_MS_MAX = 50
+/** Where a thread without work is late by so much, nothing can be said about those with work. */
+export const OVERLOAD_MS = 50
 
 export interface Verdict {
   readonly law: LawName
   readonly title: string
   readonly holds: boolean
+  /** What speaks against it and cannot be proven on this machine; null: nothing. */
+  readonly unproven: string | null
   readonly offencesCount: number
   /** The first ones. */
   readonly offences: readonly string[]
@@ -34,6 +38,11 @@ const OFFENCES_KEPT_MAX = 20
 
 export class Findings {
   readonly #offences = new Map<LawName, string[]>()
+  readonly #unproven = new Map<LawName, string>()
+
+  open(law: LawName, doubt: string): void {
+    this.#unproven.set(law, doubt)
+  }
 
   broken(law: LawName, offence: string): void {
     const known = this.#offences.get(law)
@@ -46,6 +55,7 @@ export class Findings {
       const offences = this.#offences.get(law) ?? []
       return {
         ...{ law, title: LAWS[law], holds: offences.length === 0 },
+        unproven: this.#unproven.get(law) ?? null,
         ...{ offencesCount: offences.length, offences: offences.slice(0, OFFENCES_KEPT_MAX) },
       }
     })

@@ -335,6 +335,7 @@ class Rehearsal {
       windowTokens: this.#request.windowTokens,
       effects: readLines(join(this.#folder, EFFECTS_FILE)),
       troubles: this.#troubleTexts,
+      calibrationMsMax: this.#calibration.delayMsMax,
       loops: new Map(this.#seats.map(({ name, loop }) => [name, loop])),
     }
   }

@@ -135,7 +135,8 @@ export class LocalRuntime implements Runtime {
       deskOf: (agent) => this.#desks.get(agent),
       tools: this.#toolRoom.tools,
       onLive: (id, event) => {
-        this.#waits.delete(id)
+        // What is taken back was no answer: whoever waits still does.
+        if (event.kind !== 'void') this.#waits.delete(id)
         this.#hub.publish(id, event)
       },
       onModelBack: () => this.#runner?.modelIsBack(),

@@ -44,7 +44,11 @@ export interface SessionParts {
   /** What each agent is configured with; without it sessions keep what they have. */
   readonly wantedFor?: (agent: string) => WantedSettings | undefined
   /** Told when a turn has to wait, once per turn and kind. */
-  readonly onNotice?: (sessionId: SessionId, agent: string, told: Extract<Effect, { kind: 'notify' }>) => void
+  readonly onNotice?: (
+    sessionId: SessionId,
+    agent: string,
+    told: Extract<Effect, { kind: 'notify' }>,
+  ) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }

@@ -47,8 +47,9 @@ export function waitUntil(state: State, at: number): Chosen {
 
 /** Tells whoever waits, once per turn; null: they know. */
 export function notify(state: State, turn: number, notice: Notice): Advance | null {
-  const { notices, earlier } =
-    state.told.turn === turn ? state.told : { notices: [], earlier: [] }
+  const { told } = state
+  const notices = told.turn === turn ? told.notices : []
+  const earlier = told.turn === turn ? told.earlier : []
   if (notices.includes(notice)) return null
   return {
     state: { ...state, told: { turn, notices: [...notices, notice], earlier } },

@@ -1,157 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { Timeline } from '../../test/simulation/timeline.ts'
-import type { Clock } from '../base/clock.ts'
-import { operationId, type SessionId, sessionId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Message } from '../message/message.ts'
+import {
+  ask,
+  create,
+  DIGEST,
+  fill,
+  host,
+  rowOf,
+  SETTINGS,
+  say,
+  says,
+} from '../../test/support/session-host.ts'
 import { textOf } from '../message/text.ts'
-import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
-import { MemoryTables } from '../store/memory/tables.ts'
-import type { Limits } from '../store/rows.ts'
-import { messageCounter } from '../tokens/count.ts'
-import { estimateText } from '../tokens/estimate.ts'
-import type { StepOutcome, StepRequest } from '../turn/step.ts'
-import { type HandoffWriter, handoffWriter } from './handoff.ts'
+import type { StepOutcome } from '../turn/step.ts'
+import type { HandoffWriter } from './handoff.ts'
 import { previewCompaction } from './preview.ts'
-import { Runner } from './runner.ts'
-import { Sender } from './sender.ts'
-import { SESSION_SETTINGS, type SessionSettings } from './state.ts'
-
-const LIMITS: Limits = {
-  hardTokens: 6_000,
-  pinTokens: 200,
-  handoffTokens: 1_200,
-  inputTokens: 1_000,
-  stepTokens: 1_200,
-  outputTokens: 400,
-  laneMailMax: 500,
-  sourceMailMax: 500,
-}
-const COUNTERS = {
-  countTokens: (text: string) => estimateText(text, 'generic'),
-  countMessage: messageCounter('generic'),
-}
-const DIGEST = handoffWriter(COUNTERS)
-const SETTINGS: SessionSettings = { ...SESSION_SETTINGS, lingerMs: 500, idleCompactionMs: null }
-
-/** Answers at once unless told otherwise, and remembers what it was shown. */
-class Model {
-  readonly shown: StepRequest[] = []
-  answer: (request: StepRequest, signal: AbortSignal) => Promise<StepOutcome> = async () =>
-    says('ok')
-
-  run(request: StepRequest, signal: AbortSignal): Promise<StepOutcome> {
-    this.shown.push(request)
-    return this.answer(request, signal)
-  }
-
-  get last(): readonly string[] {
-    return this.shown.at(-1)?.context.map(textOf) ?? []
-  }
-}
-
-function says(text: string): StepOutcome {
-  const message = { role: 'assistant', parts: [{ type: 'text', text }] } as const
-  return { kind: 'replied', message, tokens: COUNTERS.countMessage(message as Message) }
-}
-
-interface Host {
-  readonly store?: Store
-  readonly timeline?: Timeline
-  readonly name?: string
-  readonly writer?: HandoffWriter
-  readonly settings?: SessionSettings
-}
-
-/** One process: the real runner on virtual time. */
-function host({ timeline = new Timeline(), ...parts }: Host = {}) {
-  const wall = () => 1_000_000 + timeline.now
-  const { store = openMemoryStore({ tables: new MemoryTables({ clock: wall }) }) } = parts
-  const clock: Clock = {
-    now: wall,
-    monotonic: () => timeline.now,
-    after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
-  }
-  const model = new Model()
-  const sent: string[] = []
-  const crashes: unknown[] = []
-  let count = 0
-  const runner = new Runner({
-    store,
-    clock,
-    steps: model,
-    tools: {
-      isRepeatable: () => false,
-      run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
-    },
-    writers: { model: parts.writer ?? DIGEST, digest: DIGEST },
-    settings: parts.settings ?? SETTINGS,
-    handoffMsMax: 60_000,
-    agents: ['main'],
-    host: { boot: 'b', process: 1 },
-    lease: { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 100 },
-    random: () => `${parts.name ?? 'one'}${++count}`,
-    sender: new Sender({
-      store,
-      clock,
-      edges: [
-        {
-          name: 'chat',
-          send: async (reply) => {
-            sent.push(`${reply.address}: ${reply.body}`)
-            return { kind: 'sent', receipt: '' }
-          },
-        },
-      ],
-      retryMs: 100,
-      attemptsMax: 3,
-    }),
-    onCrash: (_, error) => crashes.push(error),
-  })
-  runner.start()
-  const run = (forMs: number) => timeline.run(timeline.now + forMs, () => false)
-  return { runner, store, timeline, model, sent, crashes, run }
-}
-
-async function create(store: Store, name: string): Promise<SessionId> {
-  const id = sessionId(name)
-  const operation = operationId(`create-${name}`)
-  await store.createSession({ id, agent: 'main', limits: LIMITS, policy: 'steer', operation })
-  return id
-}
-
-let keys = 0
-
-async function say(store: Store, id: SessionId, text: string): Promise<void> {
-  const message = { role: 'user', parts: [{ type: 'text', text }] }
-  const body = { message, replyTo: { edge: 'chat', address: id } } as JsonValue
-  const tokens = COUNTERS.countTokens(text)
-  const key = `k${keys++}`
-  await store.admit({ to: { sessionId: id }, source: 'ann', key, lane: 'user', body, tokens })
-}
-
-async function ask(store: Store, id: SessionId, control: string, body: JsonObject = {}) {
-  const key = `k${keys++}`
-  const lane = 'control' as const
-  await store.admit({ to: { sessionId: id }, source: 'ann', key, lane, control, body, tokens: 0 })
-}
-
-const LONG = 'Please look at the build of the harbour project again and tell me what is left. '
-
-/** Fills a session until a compaction has something to gain. */
-async function fill(process: ReturnType<typeof host>, id: SessionId, turns = 12): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
-    await say(process.store, id, `${LONG.repeat(4)} (${id} ${turn})`)
-    await process.run(400)
-  }
-}
-
-async function rowOf(store: Store, id: SessionId) {
-  const row = await store.findSession(id)
-  if (row === undefined) throw new Error(`No session ${id}.`)
-  return row
-}
 
 describe('a session', () => {
   it('answers a message once and gives its lease back when nothing is left to do', async () => {

@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { mintToken } from '../../src/gateway/http/access.ts'
 import { launchBrowser } from './browser.ts'
 import { buildPage } from './built-page.ts'
+import { HOSTILE } from './hostile.ts'
+import { FIND_FOREIGN, NOTE_WRITING } from './in-page.ts'
 import { openPlace, type Place, type PlaceOptions, SUMMARIES } from './place.ts'
 
 /** The page in a real browser, before the real product. */
@@ -65,21 +69,371 @@ async function open(ctx: TestContext, options: Omit<PlaceOptions, 'folder'> = {}
 }
 
 const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
-const noted = { script: ({ model }: { model: string }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }) }
+const WINDOW_TOKENS = 16_000
+const SUMMARY_MS = 1_500
+const noted: PlaceOptions['model'] = {
+  script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }),
+}
+
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+const answers = (page: Page) => page.locator('.is-assistant:not(.writing)')
+
+async function say(page: Page, text: string): Promise<void> {
+  await message(page).fill(text)
+  await message(page).press('Enter')
+}
+
+async function makeSession(place: Place): Promise<string> {
+  const created = await place.runtime.createSession({ agent: 'main', id: 'pump' })
+  if (!('sessionId' in created)) throw new Error(created.kind)
+  return created.sessionId
+}
+
+/** A session with one compaction in effect. */
+async function makeCompacted(place: Place): Promise<string> {
+  const id = await makeSession(place)
+  for (let turn = 1; turn <= 4; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
+  const { compaction } = (await place.runtime.session(id as never).summary()) ?? {}
+  if (compaction === null) {
+    await place.runtime.session(id as never).compact({ source: 'test', key: 'once' })
+  }
+  await expect
+    .poll(async () => (await place.runtime.session(id as never).summary())?.compaction, {
+      timeout: 10_000,
+    })
+    .not.toBeNull()
+  return id
+}
 
 describe('the page', () => {
   it('leads from the first visit to the first answer', async (ctx) => {
     const place = await open(ctx)
     const { page, problems } = await visit(ctx, place.url)
     await page.getByRole('button', { name: 'New session' }).click()
-    await page.getByLabel('Message').fill('say The river is **high** today.')
-    await page.keyboard.press('Enter')
-    const answer = page.locator('.is-assistant:not(.writing)')
-    await answer.getByText('The river is').waitFor()
-    expect(await answer.locator('strong').textContent()).toBe('high')
+    await say(page, 'say The river is **high** today.')
+    await answers(page).getByText('The river is').waitFor()
+    expect(await answers(page).locator('strong').textContent()).toBe('high')
     await page.getByText('main is idle').waitFor()
     expect(await page.locator('.upcoming .entry').count()).toBe(0)
-    expect(await page.getByLabel('Message').inputValue()).toBe('')
+    expect(await message(page).inputValue()).toBe('')
     expect(problems).toEqual([])
   })
+
+  it('shows an answer while it is written, takes a void attempt back, and ends with it once', async (ctx) => {
+    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 30 } } })
+    // The first attempt breaks off in the middle and is made again.
+    place.model.faults.next('cut-stream; after=0.6; how=reset', {
+      when: ({ model }) => model !== SUMMARIES,
+    })
+    const id = await makeSession(place)
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.evaluate(NOTE_WRITING)
+    const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
+    await say(page, `say ${words}`)
+    await answers(page).getByText('word19').waitFor()
+    const seen = (await page.evaluate('seen')) as string[]
+    expect(seen.filter((text) => text !== '').length).toBeGreaterThan(5)
+    for (const text of seen) expect(words.startsWith(text)).toBe(true)
+    // It grew, began anew, and grew to the end.
+    expect(
+      seen.some((text, index) => index > 0 && text.length < (seen[index - 1] ?? '').length),
+    ).toBe(true)
+    await page.getByText('main is idle').waitFor()
+    expect(await page.getByText('word19').count()).toBe(2)
+    expect(problems).toEqual([])
+  })
+
+  it('shows a handoff being prepared and installed while the person types', async (ctx) => {
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
+    const id = await makeSession(place)
+    place.model.faults.always(`latency; ms=${SUMMARY_MS}`, {
+      when: ({ model }) => model === SUMMARIES,
+    })
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    for (
+      let turn = 1;
+      (await page.locator('.session-title .chip.preparing').count()) === 0;
+      turn++
+    ) {
+      await place.ask(id, `Report ${turn}. ${FILLER}`)
+      await page.getByText(`Report ${turn}.`).waitFor({ state: 'attached' })
+      await page.waitForTimeout(300)
+      expect(turn).toBeLessThan(10)
+    }
+    const before = (await place.runtime.session(id as never).summary())?.entries ?? 0
+    await message(page).focus()
+    const typed = 'While it is prepared I go on typing, and nothing is lost.'
+    await page.keyboard.type(typed, { delay: 40 })
+    await page.locator('.handoff').waitFor()
+    await page.locator('.entry.covered').first().waitFor()
+    expect(await message(page).inputValue()).toBe(typed)
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Message')
+    // What was compacted is still there to be read.
+    expect(await page.locator('article[data-entry]').count()).toBeGreaterThanOrEqual(before)
+    await message(page).press('Enter')
+    await page.locator('.is-input').getByText(typed).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows what is sent at the hard limit as safe until it is read', async (ctx) => {
+    const settings = { softShare: 1 }
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, settings })
+    const id = await makeSession(place)
+    place.model.faults.always('latency; ms=3000', { when: ({ model }) => model === SUMMARIES })
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    const notice = page.locator('.notice')
+    for (let turn = 1; (await notice.count()) === 0; turn++) {
+      await say(page, `Report ${turn}. ${FILLER}`)
+      const answered = answers(page).nth(turn - 1)
+      await notice.or(answered).first().waitFor()
+      expect(turn).toBeLessThan(12)
+    }
+    await page.getByText('waiting for a compaction').waitFor()
+    await say(page, 'The valve is open.')
+    const waiting = page.locator('.waiting', { hasText: 'The valve is open.' })
+    await waiting.getByText('safe, will be read next').waitFor()
+    await waiting.waitFor({ state: 'detached' })
+    await page.locator('[data-entry]', { hasText: 'The valve is open.' }).waitFor()
+    await notice.waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+
+  it('goes on after a reload and after the server was killed, without a second reload', async (ctx) => {
+    if (browser === null) return ctx.skip(reason)
+    const home = mkdtempSync(join(tmpdir(), 'throughline-killed-'))
+    ctx.onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const first = await startServer(ctx, join(home, 'store.db'))
+    const { page } = await visit(ctx, first.url)
+    await page.getByRole('button', { name: 'New session' }).click()
+    const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
+    await say(page, `say ${words}`)
+    await page.locator('.writing').getByText('word2').waitFor()
+    await page.reload()
+    await page.getByText('working on turn 1').waitFor()
+    first.child.kill('SIGKILL')
+    await page.getByText('Connection lost').waitFor()
+    await say(page, 'say Sent while nobody listened.')
+    await page.getByText('sending…').waitFor()
+    await startServer(ctx, join(home, 'store.db'), new URL(first.url).port)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
+    await answers(page).getByText('word39').waitFor()
+    const sent = page.locator('.is-input', { hasText: 'Sent while nobody listened.' })
+    expect(await sent.count()).toBe(1)
+    expect(await page.locator('.upcoming .entry').count()).toBe(0)
+  }, 60_000)
+
+  it('undoes the newest compaction, and shows both sides of it', async (ctx) => {
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
+    const id = await makeCompacted(place)
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.locator('.entry.covered').first().waitFor({ state: 'attached' })
+    await page.getByRole('link', { name: 'Compactions' }).click()
+    await page.locator('.chart canvas').waitFor()
+    await page.locator('.compaction.committed > summary').first().click()
+    await page.getByRole('heading', { name: /^Before: / }).waitFor()
+    await page.getByRole('heading', { name: /^After: / }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Conversation' }).click()
+    await page.getByText('was undone').waitFor()
+    expect(await page.locator('.entry.covered').count()).toBe(0)
+    expect((await place.runtime.session(id as never).summary())?.compaction).toBeNull()
+    expect(problems).toEqual([])
+  })
+
+  it('shows by the slider what the model saw at each step, and how two steps differ', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    for (const word of ['BASALT', 'GRANITE', 'MARBLE'])
+      await place.ask(id, `say The word is ${word}.`)
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    const saw = page.getByRole('link', { name: 'What it saw' })
+    await saw.nth(1).click()
+    const parts = page.locator('.parts')
+    await parts.getByText('GRANITE').first().waitFor()
+    expect(await parts.getByText('MARBLE').count()).toBe(0)
+    const slider = page.getByRole('slider')
+    const middle = await slider.inputValue()
+    await page.getByRole('button', { name: 'Earlier step' }).click()
+    await parts.getByText('GRANITE').first().waitFor({ state: 'detached' })
+    expect(await parts.getByText('BASALT').count()).toBe(1)
+    await slider.fill(middle)
+    await parts.getByText('GRANITE').first().waitFor()
+    await slider.focus()
+    await page.keyboard.press('End')
+    await parts.getByText('MARBLE').first().waitFor()
+    await page.getByLabel('Compare with another step').check()
+    await page.getByRole('slider', { name: /Compared with/ }).fill(middle)
+    const difference = page.getByRole('region', { name: 'Difference' })
+    await difference.getByText('MARBLE').first().waitFor()
+    expect(await difference.getByText('BASALT').count()).toBe(0)
+    expect(await difference.locator('.removed').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('shows 200 hostile texts as text, wherever they stand', async (ctx) => {
+    const script = () => ({ text: HOSTILE[turn % HOSTILE.length] ?? '' })
+    let turn = 0
+    const place = await open(ctx, { model: { script } })
+    const id = await makeSession(place)
+    for (let at = 0; at < HOSTILE.length; at += 20) {
+      turn = at
+      await place.ask(id, HOSTILE.slice(at, at + 20).join('\n\n\n'))
+    }
+    await place.runtime.session(id as never).pin({
+      source: 'test',
+      key: 'pin',
+      name: '<img src=x onerror=alert(1)>',
+      text: HOSTILE[1] ?? '',
+    })
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.locator('.is-assistant').last().waitFor()
+    const shown = await textOfWhole(page)
+    const flat = (text: string) => text.replaceAll(/[`*#\s]/g, '')
+    const all = flat(shown)
+    for (const text of HOSTILE) expect(all).toContain(flat(text.replaceAll('```html', '')))
+    for (const tab of ['Context', 'Compactions']) {
+      await page.getByRole('link', { name: tab }).click()
+      await page.waitForTimeout(300)
+      expect(await foreignNodes(page)).toEqual([])
+    }
+    const detail = page.locator('.part > summary')
+    await page.getByRole('link', { name: 'Context' }).click()
+    for (const part of (await detail.all()).slice(0, 5)) await part.click()
+    await page.getByRole('searchbox').fill('pwned')
+    await page.getByRole('searchbox').press('Enter')
+    await page.locator('.found').first().waitFor()
+    expect(await foreignNodes(page)).toEqual([])
+    expect(await page.evaluate('window.pwned')).toBeUndefined()
+    expect(problems).toEqual([])
+  })
+
+  it('asks for a token where the server does, and keeps it out of the address', async (ctx) => {
+    const { text, record } = mintToken({
+      id: 't1',
+      scopes: ['write'],
+      label: 'page',
+      now: Date.now(),
+    })
+    const tokens = {
+      listTokens: async () => [record],
+      findToken: async ({ hash }: { hash: string }) => (hash === record.hash ? record : undefined),
+    }
+    const place = await open(ctx, { tokens })
+    const { page } = await visit(ctx, place.url)
+    await page.getByLabel('Token').fill('tl_wrong')
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('A valid token is needed').waitFor()
+    await page.getByLabel('Token').fill(text)
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('button', { name: 'New session' }).click()
+    await say(page, 'say Let in.')
+    await answers(page).getByText('Let in.').waitFor()
+    expect(page.url()).not.toContain(text)
+    expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}')
+  })
+
+  it.for(['light', 'dark'] as const)(
+    'has no serious finding of axe-core when %s',
+    async (colorScheme, ctx) => {
+      const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
+      const id = await makeCompacted(place)
+      await place.ask(id, 'What is `next`? See https://example.org/plan for **all** of it.')
+      const { page, problems } = await visit(ctx, place.url, { colorScheme })
+      const views: readonly (readonly [string, string, (page: Page) => Locator])[] = [
+        ['sessions', '#/', () => page.getByRole('button', { name: 'New session' })],
+        ['conversation', `#/sessions/${id}`, () => page.locator('.entry').last()],
+        ['context', `#/sessions/${id}/context`, () => page.locator('.part').first()],
+        ['compactions', `#/sessions/${id}/compactions`, () => page.locator('.chart canvas')],
+        ['health', '#/health', () => page.locator('.verdict')],
+      ]
+      const findings: unknown[] = []
+      for (const [name, hash, ready] of views) {
+        await page.goto(`${place.url}/${hash}`)
+        await ready(page).waitFor()
+        if (name === 'compactions')
+          await page.locator('.compaction.committed > summary').first().click()
+        await page.waitForTimeout(450)
+        findings.push(...(await axe(page, name)))
+        await picture(page, `${name}-${colorScheme}`)
+      }
+      await page.setViewportSize({ width: 390, height: 780 })
+      await page.goto(`${place.url}/#/sessions/${id}`)
+      await page.locator('.entry').last().waitFor()
+      findings.push(...(await axe(page, 'narrow')))
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      await picture(page, `narrow-${colorScheme}`)
+      expect(findings).toEqual([])
+      expect(problems).toEqual([])
+    },
+  )
 })
+
+async function startServer(ctx: TestContext, store: string, port = '0') {
+  const file = join(import.meta.dirname, 'children', 'serve.ts')
+  const child: ChildProcess = spawn(process.execPath, [file, store, folder, port], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  ctx.onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [line] = (await once(child.stdout ?? process.stdin, 'data')) as [Buffer]
+  return { child, url: line.toString().trim() }
+}
+
+/** The text of every message, from the first to the last, by scrolling through. */
+async function textOfWhole(page: Page): Promise<string> {
+  const box = page.locator('.transcript')
+  const seen = new Map<string, string>()
+  const total = await box.evaluate((element) => element.scrollHeight)
+  for (let top = 0; top <= total + 400; top += 400) {
+    await box.evaluate((element, to) => {
+      element.scrollTop = to
+    }, top)
+    await page.waitForTimeout(60)
+    expect(await foreignNodes(page)).toEqual([])
+    const found = await page
+      .locator('[data-entry]')
+      .evaluateAll((entries) =>
+        entries.map((entry) => [entry.getAttribute('data-entry') ?? '', entry.textContent ?? '']),
+      )
+    for (const [number = '', text = ''] of found) seen.set(number, text)
+  }
+  return [...seen.values()].join('\n')
+}
+
+/** Elements and attributes that the page itself never makes. */
+async function foreignNodes(page: Page): Promise<string[]> {
+  return (await page.evaluate(FIND_FOREIGN)) as string[]
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Finding {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+async function axe(page: Page, view: string): Promise<unknown[]> {
+  // By the debugger's way in: the page's own policy would refuse a script from elsewhere.
+  await page.evaluate(AXE)
+  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] }
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => ({
+      ...{ view, id },
+      nodes: nodes.slice(0, 3).map((node) => `${node.html.slice(0, 150)} ${node.failureSummary}`),
+    }))
+}
+
+/** `THROUGHLINE_PICTURES=docs/pictures` keeps them. */
+async function picture(page: Page, name: string): Promise<void> {
+  const place = process.env['THROUGHLINE_PICTURES']
+  if (place === undefined) return
+  mkdirSync(place, { recursive: true })
+  await page.screenshot({ path: join(place, `${name}.png`) })
+}

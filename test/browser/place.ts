@@ -1,5 +1,5 @@
-import { serveHttp } from '../../src/gateway/http/serve.ts'
 import type { Tokens } from '../../src/gateway/http/access.ts'
+import { serveHttp } from '../../src/gateway/http/serve.ts'
 import { routesSchema } from '../../src/model/routes.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
 import type { SessionSettings } from '../../src/session/state.ts'

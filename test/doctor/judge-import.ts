@@ -18,6 +18,7 @@ export async function judgeImport(home: GeneratedHome): Promise<readonly string[
   try {
     const first = await bring(home.path, store)
     const problems = [...judgeSum(first), ...(await judgeRows(home.model, store))]
+    problems.push(...(await judgeContexts(home.model, first, store)))
     const entries = await countEntries(store)
     const second = await bring(home.path, store)
     if (sum(second, 'brought') !== 0 || (await countEntries(store)) !== entries) {
@@ -32,20 +33,43 @@ export async function judgeImport(home: GeneratedHome): Promise<readonly string[
 /** Half of it first, as if Hermes had written the rest meanwhile: only the new arrives, all of it. */
 async function judgeLater(home: GeneratedHome): Promise<readonly string[]> {
   const { model, shape, path } = home
-  const half = new HermesModel()
-  for (const [id, session] of model.sessions) half.sessions.set(id, session)
-  half.rows = model.rows.slice(0, Math.ceil(model.rows.length / 2))
+  const half = earlier(model)
   const early = join(path, 'early.db')
   writeStore(half, shape, early)
   const store = openMemoryStore()
   try {
-    await bring(early, store)
+    const before = await bring(early, store)
     const report = await bring(path, store)
     const problems = [...judgeSum(report), ...(await judgeRows(model, store))]
+    const restored = before.profiles.flatMap((one) => one.conversations).flatMap((one) => one.restored)
+    problems.push(...(await judgeContexts(model, report, store, restored)))
     return problems.map((problem) => `in two runs: ${problem}`)
   } finally {
     await store.close()
   }
+}
+
+/** The store as it was when about half of its rows were written. */
+function earlier(model: HermesModel): HermesModel {
+  const half = new HermesModel()
+  let cut = Math.ceil(model.rows.length / 2)
+  const isOneWrite = (at: number) =>
+    model.rows[at]?.copyOf !== null || model.rows[at].at - (model.rows[at - 1]?.at ?? 0) < 0.01
+  while (cut < model.rows.length && isOneWrite(cut)) cut += 1
+  const rows = model.rows.slice(0, cut)
+  const now = rows.reduce((latest, { at }) => Math.max(latest, at), 0)
+  half.rows = rows.map((row, index) => {
+    const isCompacted = rows
+      .slice(index)
+      .some((later) => later.sessionId === row.sessionId && isHandoffRow(later))
+    return row.compacted === 1 && !isCompacted ? { ...row, active: 1, compacted: 0 } : row
+  })
+  for (const [id, session] of model.sessions) {
+    const isOpen = session.endedAt !== null && session.endedAt > now
+    if (session.startedAt > now) continue
+    half.sessions.set(id, isOpen ? { ...session, endedAt: null, endReason: null } : session)
+  }
+  return half
 }
 
 export async function bring(path: string, store: Store): Promise<ImportReport> {
@@ -95,6 +119,54 @@ async function judgeRows(model: HermesModel, store: Store): Promise<string[]> {
   }
   for (const { problem } of await store.verify({})) problems.push(problem)
   return problems
+}
+
+/** What Hermes showed its model last is what ours shows next, and what was lost is there as well. */
+async function judgeContexts(
+  model: HermesModel,
+  report: ImportReport,
+  store: Store,
+  before: readonly number[] = [],
+): Promise<string[]> {
+  const problems: string[] = []
+  for (const { sessionId, ids, restored } of report.profiles.flatMap((one) => one.conversations)) {
+    const id = sessionId as SessionId
+    const context = await store.readContext({ sessionId: id })
+    const shown = new Set<number>()
+    for (const entry of context?.entries ?? []) {
+      const isShown = entry.number > (context?.covers ?? 0)
+      if (isShown && 'row' in entry.meta && entry.kind !== 'turn') shown.add(entry.meta.row ?? 0)
+    }
+    const live = model.live(ids.at(-1) ?? '').filter((row) => !isHandoffRow(row))
+    const said = new Set([...shown].map((row) => wordsAt(model, row)))
+    const missing = live.filter((row) => !said.has(wordsOf(row))).map((row) => row.id)
+    if (missing.length > 0) problems.push(`${id}: rows ${missing.join()} left the context`)
+    const lost = restored.filter((row) => !shown.has(row))
+    if (lost.length > 0) problems.push(`${id}: rows ${lost.join()} stay lost`)
+    const given = new Set([...live.map(wordsOf), ...[...restored, ...before].map((row) => wordsAt(model, row))])
+    const early = [...shown].filter(
+      (row) => !given.has(wordsAt(model, row)) && !isHandoffRow(rowOf(model, row)),
+    )
+    const isForked = ids.some(
+      (one) => ids.filter((other) => parentOf(model, other) === one).length > 1,
+    )
+    const hasHandoff = context !== null && context.effective > 0
+    if (hasHandoff && !isForked && early.length > 0) {
+      problems.push(`${id}: rows ${early.join()} came back into the context`)
+    }
+  }
+  return problems
+}
+
+const rowOf = (model: HermesModel, id: number) => model.rows.find((row) => row.id === id)
+const wordsAt = (model: HermesModel, id: number) => {
+  const row = rowOf(model, id)
+  return row === undefined ? '' : wordsOf(row)
+}
+const parentOf = (model: HermesModel, id: string) => model.sessions.get(id)?.parentId
+
+function isHandoffRow(row: ModelRow | undefined): boolean {
+  return /^\[CONTEXT (?:COMPACTION|SUMMARY)/.test(row?.content ?? '')
 }
 
 function wordsOf({ content, toolCalls, toolCallId }: ModelRow): string {

@@ -38,11 +38,12 @@ export function tokenOf(id: string): string {
   return `${Buffer.from(id).toString('base64')}.local.secret`
 }
 
-/** Repeats what it was told last; a handoff where one is wanted. */
+/** Repeats what it was told since it spoke last; a handoff where one is wanted. */
 export const ECHO: Script = ({ messages, model }) => {
   if (model === SUMMARIES) return undefined
-  const last = messages.at(-1)
-  return last === undefined ? undefined : { text: `heard: ${textOf(last)}` }
+  const spoke = messages.findLastIndex(({ role }) => role === 'assistant')
+  const told = messages.slice(spoke + 1).filter(({ role }) => role === 'user')
+  return { text: `heard: ${told.map((message) => textOf(message)).join(' / ')}` }
 }
 
 export const SUMMARIES = 'stand-in-summaries'

@@ -95,6 +95,10 @@ export class DiscordServer {
     this.#sessions.disconnect(bot.id, code)
   }
 
+  disconnectAll(): void {
+    this.#sessions.disconnectAll()
+  }
+
   /** What these bots missed can no longer be replayed. */
   forgetSessions(bot: UserRow): void {
     this.#sessions.forget(bot.id)
@@ -305,6 +309,7 @@ function send(
   body: unknown,
   headers: Readonly<Record<string, string | number>> = {},
 ): void {
+  if (body === undefined) return void response.writeHead(status).end()
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(body === undefined ? undefined : JSON.stringify(body))
+  response.end(JSON.stringify(body))
 }

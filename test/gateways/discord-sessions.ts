@@ -61,6 +61,10 @@ export class DiscordSessions {
     }
   }
 
+  disconnectAll(): void {
+    for (const socket of this.#sockets.clients) socket.terminate()
+  }
+
   forget(bot: string): void {
     for (const session of this.#sessions.values()) {
       if (session.bot === bot) this.#sessions.delete(session.id)

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { DiscordPlace } from './discord-place.ts'
+import { textOf } from '../../src/message/text.ts'
+import type { Script } from '../../src/stand-in/index.ts'
+import { type BotTerms, DiscordPlace, ECHO } from './discord-place.ts'
 
 const open: DiscordPlace[] = []
 
-async function place(...terms: Parameters<typeof DiscordPlace.open>): Promise<DiscordPlace> {
-  const opened = await DiscordPlace.open(...terms)
+async function place(script?: Script): Promise<DiscordPlace> {
+  const opened = await DiscordPlace.open(script)
   open.push(opened)
   return opened
 }
@@ -14,20 +16,282 @@ afterEach(async () => {
 })
 
 /** A person who talks with a bot in a chat of their own. */
-async function talk() {
-  const here = await place()
+async function talk(script?: Script) {
+  const here = await place(script)
   const user = here.addBot('helper')
   const person = here.world.addPerson('ada')
   const dm = here.world.dmOf(user, person.id)
   const terms = { allow: { chats: [], users: [person.id] } }
   const bot = await here.connect(user, terms)
-  return { here, user, person, dm, bot, terms }
+  const say = (content: string) => here.discord.say(dm, { author: person, content })
+  return { here, user, person, dm, bot, terms, say }
+}
+
+/** A channel with a bot and a person in it. */
+async function channel(terms: BotTerms = {}) {
+  const here = await place()
+  const user = here.addBot('helper')
+  const person = here.world.addPerson('ada')
+  const room = here.world.addChannel()
+  const bot = await here.connect(user, { allow: { chats: [room.id], users: [] }, ...terms })
+  return { here, user, person, room, bot }
 }
 
 describe('discord', () => {
-  it('answers in a chat of two', async () => {
-    const { here, dm, person, user } = await talk()
-    here.discord.say(dm, { author: person, content: 'hello' })
-    expect(await here.untilSaid(dm, user, 1)).toEqual(['heard: hello'])
+  it('answers in a channel who means it by name or by a reply, and nobody else', async () => {
+    const { here, user, person, room } = await channel()
+    here.discord.say(room, { author: person, content: 'hello everybody' })
+    here.discord.say(room, { author: person, content: `<@${user.id}> hello` })
+    const [first] = await here.untilSaid(room, user, 1)
+    expect(first).toBe('heard: ada: hello')
+    const answers = here.messagesOf(room, user)[0]?.id ?? ''
+    here.discord.say(room, { author: person, content: 'and again', answers })
+    expect((await here.untilSaid(room, user, 2))[1]).toBe(
+      'heard: > heard: ada: hello\n\nada: and again',
+    )
+  })
+
+  it('gives each thread of a channel a session of its own', async () => {
+    const { here, user, person, room, bot } = await channel({ needsMention: false })
+    const thread = here.world.addChannel(room)
+    here.discord.say(room, { author: person, content: 'one' })
+    here.discord.say(thread, { author: person, content: 'two' })
+    await here.untilSaid(room, user, 1)
+    await here.untilSaid(thread, user, 1)
+    const routes = [room, thread].map(({ id: address }) =>
+      bot.runtime.findRoute({ agent: 'main', channel: `discord:${user.id}`, address }),
+    )
+    expect(new Set(await Promise.all(routes)).size).toBe(2)
+  })
+
+  it('talks with nobody who is not named, and says once what an operator can do', async () => {
+    const { here, user, bot } = await talk()
+    const stranger = here.world.addPerson('eve')
+    const dm = here.world.dmOf(user, stranger.id)
+    here.discord.say(dm, { author: stranger, content: 'let me in' })
+    here.discord.say(dm, { author: stranger, content: 'please' })
+    const [said] = await here.untilSaid(dm, user, 1)
+    expect(said).toContain(`gateways.discord.allow.users: ["${stranger.id}"]`)
+    expect(await bot.runtime.listSessions({ limit: 5 })).toEqual([])
+    expect(here.said(dm, user)).toHaveLength(1)
+  })
+
+  it('rings nobody, whatever the model writes', async () => {
+    const { here, dm, user, person, say } = await talk()
+    say(`<@${person.id}> @everyone`)
+    await here.untilSaid(dm, user, 1)
+    const [message] = here.messagesOf(dm, user)
+    expect(message?.content).toContain('@everyone')
+    expect(message?.mentions).toEqual([])
+  })
+
+  it('splits a long answer, within the length that Discord takes', async () => {
+    const line = 'All work and no play makes a dull answer.\n'
+    const { here, dm, user, say } = await talk(() => ({
+      text: `\`\`\`text\n${line.repeat(120)}\`\`\``,
+    }))
+    say('tell me')
+    await here.untilSaid(dm, user, 3)
+    const said = here.said(dm, user)
+    for (const each of said) {
+      expect(each.length).toBeLessThanOrEqual(2_000)
+      expect(each.startsWith('```text\n') && each.endsWith('```')).toBe(true)
+    }
+    expect(said.join('').split('dull answer').length - 1).toBe(120)
+  })
+
+  it('takes pictures and files along, from its own hosts and within bounds', async () => {
+    const { here, dm, user, person, bot } = await talk()
+    const { discord } = here
+    const bytes = Buffer.from('89504e470d0a1a0a', 'hex')
+    discord.files.set('/a.png', { type: 'image/png', bytes })
+    discord.files.set('/big', { type: 'text/plain', bytes: Buffer.alloc(200_000) })
+    const attach = (filename: string, url: string, content_type: string) => ({
+      ...{ id: '1', filename, size: 8, url, proxy_url: url, content_type },
+    })
+    discord.say(dm, {
+      author: person,
+      content: 'look',
+      attachments: [
+        attach('a.png', `${discord.url}/a.png`, 'image/png'),
+        attach('big', `${discord.url}/big`, 'text/plain'),
+        attach('other', 'http://127.0.0.1:9/other', 'text/plain'),
+      ],
+    })
+    await here.untilSaid(dm, user, 1)
+    const [session] = await bot.runtime.listSessions({ limit: 1 })
+    if (session === undefined) throw new Error('There is no session.')
+    const entries = await bot.runtime.session(session.id).transcript({ from: 1, to: 9 })
+    const input = entries?.find(({ kind }) => kind === 'input')?.message
+    expect(input?.role === 'user' && input.parts.map(({ type }) => type)).toEqual([
+      ...['text', 'image', 'text', 'text'],
+    ])
+    expect(input && textOf(input)).toContain('big was attached and is not here: it is larger than')
+    expect(input && textOf(input)).toContain('other was attached and is not here: it is not on a')
+  })
+
+  it('offers the commands of every chat, tells to wait at once, and answers who asked', async () => {
+    const { here, dm, user, person, say } = await talk()
+    await here.until(() => here.discord.commands.has(user.id))
+    expect(here.discord.commands.get(user.id)?.map(({ name }) => name)).toEqual([
+      ...['stop', 'compact', 'new', 'status', 'search', 'pin', 'help'],
+    ])
+    say('hello')
+    await here.untilSaid(dm, user, 1)
+    const use = (name: string, options = {}) =>
+      here.discord.interact(dm, person, user, { name, options })
+    const status = use('status')
+    const search = use('search', { words: 'hello' })
+    await here.until(() => status.answers.length > 0 && search.answers.length > 0)
+    expect([status.deferred, status.answers.length]).toEqual([5, 1])
+    expect(status.answers[0]).toContain('of main: ready')
+    expect(search.answers[0]).toContain('hello')
+    expect(here.said(dm, user)).toHaveLength(1)
+  })
+
+  it('loses nothing and says nothing twice when a connection breaks and is resumed', async () => {
+    const { here, dm, user, say } = await talk()
+    say('one')
+    await here.untilSaid(dm, user, 1)
+    here.discord.disconnect(user)
+    const two = say('two')
+    await here.untilSaid(dm, user, 2)
+    here.discord.disconnect(user, 4000)
+    say('three')
+    here.discord.repeat(two)
+    expect(await here.untilSaid(dm, user, 3)).toEqual(['heard: one', 'heard: two', 'heard: three'])
+    expect(here.discord.requests.filter((line) => line.includes('gateway'))).toHaveLength(1)
+  })
+
+  it('reads on in the history when a session cannot be resumed', async () => {
+    const { here, dm, user, say } = await talk()
+    say('one')
+    await here.untilSaid(dm, user, 1)
+    here.discord.forgetSessions(user)
+    say('two')
+    say('three')
+    here.discord.disconnectAll()
+    expect((await here.untilSaid(dm, user, 2)).join()).toContain('two')
+    await here.until(() => here.said(dm, user).join().includes('three'))
+    say('four')
+    await here.until(() => here.said(dm, user).join().includes('four'))
+    const all = here.said(dm, user).join()
+    expect(['one', 'two', 'three', 'four'].map((word) => all.split(word).length - 1)).toEqual([
+      1, 1, 1, 1,
+    ])
+  })
+
+  it('answers after a restart what was said meanwhile, in order, and nothing from before', async () => {
+    const { here, dm, user, person, bot, terms, say } = await talk()
+    say('one')
+    await here.untilSaid(dm, user, 1)
+    await bot.close()
+    say('two')
+    say('three')
+    const again = await here.connect(user, { ...terms, store: bot.store })
+    await here.until(() => here.said(dm, user).join().includes('three'))
+    const [session] = await again.runtime.listSessions({ limit: 5 })
+    if (session === undefined) throw new Error('There is no session.')
+    const mail = await again.runtime.session(session.id).mailbox({ limit: 10 })
+    expect(mail.map(({ text }) => text)).toEqual(['one', 'two', 'three'])
+    const eve = here.world.addPerson('eve')
+    expect(here.said(here.world.dmOf(user, eve.id), user)).toEqual([])
+    expect(person.username).toBe('ada')
+  })
+
+  it('slows down when it is told to, and loses nothing', async () => {
+    const { here, dm, user, say } = await talk()
+    here.discord.limit(2, 0.2)
+    say('one')
+    say('two')
+    await here.until(() => here.said(dm, user).join().includes('two'))
+    expect(here.said(dm, user).join().split('heard').length - 1).toBeLessThanOrEqual(2)
+  })
+
+  it('says a thing once when the answer to the sending is lost', async () => {
+    const { here, dm, user, say } = await talk()
+    say('zero')
+    await here.untilSaid(dm, user, 1)
+    here.discord.loseAnswers(1)
+    say('one')
+    await here.until(() => here.discord.repeats === 1)
+    expect(here.said(dm, user)).toEqual(['heard: zero', 'heard: one'])
+  })
+
+  it('catches up in order when the network was gone', async () => {
+    const { here, dm, user, say } = await talk()
+    say('one')
+    await here.untilSaid(dm, user, 1)
+    await here.discord.goDark()
+    const words = ['two', 'three', 'four']
+    for (const word of words) say(word)
+    await here.discord.comeBack()
+    await here.until(() => here.said(dm, user).join().includes('four'))
+    const all = here.said(dm, user).join()
+    expect(words.map((word) => all.split(word).length - 1)).toEqual([1, 1, 1])
+    expect(
+      all.indexOf('two') < all.indexOf('three') && all.indexOf('three') < all.indexOf('four'),
+    ).toBe(true)
+  })
+
+  it('notices another process with the same token', async () => {
+    const { here, dm, user, bot, terms, say } = await talk()
+    await here.connect(user, terms)
+    say('one')
+    await here.untilSaid(dm, user, 1)
+    let problems: readonly string[] = []
+    await here.until(() => {
+      void bot.runtime.health().then((health) => {
+        problems = health.problems
+      })
+      return problems.length > 0
+    })
+    expect(problems.join()).toContain('Another process sends messages with the token of this bot')
+  })
+})
+
+describe('other bots', () => {
+  const thanks: Script = (ask) => {
+    const heard = textOf(ask.messages.at(-1) ?? { role: 'user', parts: [] })
+    const to = /<@\d+>/.exec(heard)?.[0]
+    return to === undefined ? ECHO(ask) : { text: `${to} thanks!` }
+  }
+
+  async function two(terms: BotTerms = {}) {
+    const here = await place(thanks)
+    const room = here.world.addChannel()
+    const [one, other] = [here.addBot('one'), here.addBot('other')]
+    const allow = { chats: [room.id], users: [] }
+    const person = here.world.addPerson('ada')
+    const first = await here.connect(one, { allow, bots: [other.id], ...terms })
+    const second = await here.connect(other, { allow, bots: [one.id], ...terms })
+    return { here, room, one, other, person, first, second }
+  }
+
+  it('are not heard unless they are named', async () => {
+    const { here, user, person, room } = await channel()
+    const stranger = here.addBot('stranger')
+    here.discord.say(room, { author: stranger, content: `<@${user.id}> hello` })
+    here.discord.say(room, { author: person, content: `<@${user.id}> hi` })
+    expect(await here.untilSaid(room, user, 1)).toEqual(['heard: ada: hi'])
+  })
+
+  it('cannot thank each other for ever, and what was held back is heard with the next word', async () => {
+    const { here, room, one, other, person, first } = await two()
+    here.discord.say(room, { author: other, content: `<@${one.id}> thanks!` })
+    const count = () => here.said(room, one).length + here.said(room, other).length
+    await here.until(() => count() >= 6)
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    const reached = count()
+    expect(reached).toBeLessThanOrEqual(8)
+    here.discord.say(room, { author: person, content: `<@${one.id}> what is new?` })
+    here.discord.say(room, { author: person, content: `<@${other.id}> what is new?` })
+    await here.until(() => count() > reached + 1)
+    const [session] = await first.runtime.listSessions({ limit: 5 })
+    if (session === undefined) throw new Error('There is no session.')
+    const mail = await first.runtime.session(session.id).mailbox({ limit: 50 })
+    const heard = mail.filter(({ text }) => text.includes('thanks!')).length
+    const meant = here.said(room, other).filter((text) => text.startsWith(`<@${one.id}>`)).length
+    expect(heard).toBeGreaterThanOrEqual(meant - 1)
   })
 })

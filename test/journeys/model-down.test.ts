@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { BusyPolicy } from '../../src/store/rows.ts'
 import { Journey } from './journey.ts'
 
-/** An hour at the usual back-off of half a minute, at a hundredth of a second for each second. */
+/** The usual back-off, a hundred times as fast: half a minute of outage is an hour. */
 const SCALED = { modelRetryMs: 300, modelRetryMsMax: 600 }
 
 const opened: Journey[] = []
@@ -43,7 +43,7 @@ describe('a provider that is down for an hour', () => {
     const journey = await open('queue')
     const id = await journey.make()
     const follower = await journey.follow(id)
-    const goesOn = journey.model.faults.always('status; code=503')
+    const goesOn = journey.model.faults.always('reset-before-headers')
     for (const text of MESSAGES) await journey.say(id, text)
     await follower.until((event) => event.type === 'live' && event.kind === 'notice')
     const asked = journey.model.journal.entries.length
@@ -85,7 +85,7 @@ describe('a provider that is down for an hour', () => {
     const journey = await open('steer')
     const id = await journey.make()
     const follower = await journey.follow(id)
-    journey.model.faults.always('status; code=503')
+    journey.model.faults.always('reset-before-headers')
     await journey.say(id, 'One.')
     await follower.until((event) => event.type === 'live' && event.kind === 'notice')
     await journey.stop(id)

@@ -59,7 +59,13 @@ export async function importChain(
   const about = { rootId, sessionId, ids, title }
   if (!(hand instanceof ImportHand)) return hindered(about, hand, folded.rowsIn)
   const writing = new Writing(hand, request, messageCounter(family))
-  for (const entry of folded.entries) await writing.write(entry)
+  const inEffect = folded.entries.findLastIndex(
+    ({ kind, rowId }) => kind === 'compaction' && hand.places.has(rowId),
+  )
+  for (const [index, entry] of folded.entries.entries()) {
+    if (entry.kind === 'compaction' && index < inEffect) await writing.setBeside(entry.rowId)
+    else await writing.write(entry)
+  }
   for (const row of folded.rewound) await writing.setAside(row)
   await hand.close()
   if (title !== null && request.store !== null && hand.state === 'new') {
@@ -154,6 +160,18 @@ class Writing {
     }
     await this.#hand.append(asideOf(this.#request.rows.read(row)))
     this.#rewound += 1
+  }
+
+  /** A handoff that arrives late, from a branch that is not gone on with: it replaces nothing. */
+  async setBeside(row: number): Promise<void> {
+    this.#request.onRow()
+    if (this.#hand.places.has(row)) {
+      this.#before += 1
+      return
+    }
+    await this.#hand.append(asideOf(this.#request.rows.read(row)))
+    this.#compactions += 1
+    this.#differences.push(`Row ${row} is the handoff of a branch and is kept beside it.`)
   }
 
   report(about: About, folded: ReturnType<typeof foldConversation>): ConversationReport {

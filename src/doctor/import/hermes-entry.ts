@@ -46,9 +46,9 @@ export function entryOf(row: RawRow, count: CountMessage): AdoptedEntry {
   }
 }
 
-/** What the user took back: kept whole, shown to nobody but people. */
+/** Kept whole and shown to nobody but people: what the user took back, handoffs out of place. */
 export function asideOf(row: RawRow): AdoptedEntry {
-  const body = asBody({ rewound: messageOf(row) })
+  const body = asBody({ aside: messageOf(row) })
   return { kind: 'aside', row: row.id, at: row.at, tokens: 0, body }
 }
 

@@ -5,7 +5,7 @@ export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
 /** Which foreign row stands at which entry of a session, in a few bytes per entry. */
 export class Places {
   readonly #entryOf = new Map<number, number>()
-  /** By entry number; 0: no row. */
+  /** By entry number; 0: no message of theirs. */
   readonly #rowAt: number[] = [0]
   readonly #results = new Set<number>()
   readonly #asides = new Set<number>()
@@ -13,7 +13,8 @@ export class Places {
 
   add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {
     const number = this.#rowAt.length
-    this.#rowAt.push(place.row ?? 0)
+    const isMessage = place.kind === 'result' || place.kind === 'other'
+    this.#rowAt.push(isMessage ? (place.row ?? 0) : 0)
     if (place.row !== null) this.#entryOf.set(place.row, number)
     if (place.kind === 'result') this.#results.add(number)
     if (place.kind === 'handoff') this.#handoffs += 1
@@ -47,7 +48,7 @@ export class Places {
 
   /**
    * What a handoff covers that kept these rows: everything up to the first of the kept ones that
-   * stand together at the end. Entries without a row do not part them, and results stay with calls.
+   * stand together at the end. Only messages part them, and results stay with calls.
    */
   coversWithout(kept: ReadonlySet<number>): EntryNumber {
     let covers = this.tail

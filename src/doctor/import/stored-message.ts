@@ -14,7 +14,7 @@ export function storedMessage(entry: Entry): Message | null {
     case 'result':
       return { role: 'tool', parts: [resultPart(body, entry.meta)] }
     case 'turn':
-      return isObject(body) && isObject(body['rewound']) ? asMessage(body['rewound']) : null
+      return isObject(body) && isObject(body['aside']) ? asMessage(body['aside']) : null
     default:
       return null
   }

@@ -63,6 +63,7 @@ const EDIT_EVERY_MS = 2_000
 const REQUEST_MS_MAX = 15_000
 /** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
 const LIMIT_WAIT_MS_MAX = 5_000
+const SEND_AGAIN_MS = 250
 const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
 const ROOMS_MAX = 10_000
@@ -126,6 +127,14 @@ export class DiscordPlatform implements Platform {
   }
 
   async send(out: Outgoing): Promise<Sent> {
+    const sent = await this.#send(out)
+    if (sent.kind === 'sent' || sent.why !== 'outage') return sent
+    // Most often only the answer was lost; the nonce makes a second try safe.
+    await this.#pause(SEND_AGAIN_MS)
+    return await this.#send(out)
+  }
+
+  async #send(out: Outgoing): Promise<Sent> {
     const content = discordMarkdown(out.text)
     try {
       const id = await this.#commands.answer(out.nonce, content)

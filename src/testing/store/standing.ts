@@ -407,7 +407,8 @@ const drafts: readonly StoreCase[] = [
       await store.putDraft({ ...draft, ids: ['17'] })
       const claimant = desk.lease.runner
       const claim = async () =>
-        expectKind(await store.claimReply({ edge: 'chat', claimant, at: 2 ** 40 * 4 }), 'claimed').reply
+        expectKind(await store.claimReply({ edge: 'chat', claimant, at: 2 ** 40 * 4 }), 'claimed')
+          .reply
       const first = await claim()
       const settle = { sessionId: desk.id, number: first.number, claimant }
       const failed = { kind: 'failed', retryAt: 10, attemptsMax: 9 } as const

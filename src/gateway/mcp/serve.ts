@@ -1,0 +1,30 @@
+import type { Readable, Writable } from 'node:stream'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { buildMcpServer, type McpServerParts } from './server.ts'
+
+/** Serves one client over a pair of streams; resolves when it has gone or `signal` says so. */
+export async function serveMcp(
+  parts: McpServerParts,
+  {
+    input,
+    output,
+    signal,
+    onError,
+  }: {
+    readonly input: Readable
+    readonly output: Writable
+    readonly signal: AbortSignal
+    readonly onError: (error: Error) => void
+  },
+): Promise<void> {
+  const gone = Promise.withResolvers<void>()
+  input.once('end', gone.resolve)
+  input.once('close', gone.resolve)
+  // A client that was killed no longer reads.
+  output.on('error', () => gone.resolve())
+  signal.addEventListener('abort', () => gone.resolve(), { once: true })
+  const transport = new StdioServerTransport(input, output)
+  const handle = serveStdio(() => buildMcpServer(parts), { transport, onerror: onError })
+  await gone.promise
+  await handle.close()
+}

@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Runtime } from '../../src/runtime/runtime.ts'
+import type { Store } from '../../src/store/contract.ts'
+
+/**
+ * The laws that every chat platform keeps, played through its real library against a server that
+ * speaks its protocol. A platform brings a `ChatPlace`: one person with a chat that is allowed.
+ */
+export interface ChatPlace {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly channel: string
+  /** Of the person's chat. */
+  readonly address: string
+  readonly strangerId: string
+  readonly lengthMax: number
+  say(text: string): Heard
+  sayAsStranger(text: string): Heard
+  /** The person changes what was said. */
+  change(heard: Heard, text: string): Heard
+  /** The platform tells of it once more. */
+  tellAgain(heard: Heard): void
+  isAcknowledged(heard: Heard): boolean
+  /** What stands in the chat now, without markup: messages of the bot, oldest first. */
+  shown(): readonly string[]
+  shownToStranger(): readonly string[]
+  /** How many messages were sent, edits not counted. */
+  sends(): number
+  limitNext(seconds: number): void
+  refuseMarkupNext(): void
+  cut(): void
+  restore(): void
+  /** A second process with the same account. */
+  rival(): void
+  close(): Promise<void>
+}
+
+/** An update, and the message that it tells of. */
+export interface Heard {
+  readonly update: string
+  readonly message: string
+}
+
+export interface PlaceTerms {
+  /** Stands between the product and its store. */
+  readonly seam?: (store: Store) => Store
+  /** False: nothing is answered, so that mail stays where it is. */
+  readonly runs?: boolean
+  /** How fast the model speaks; by default at once. */
+  readonly tokensPerSecond?: number
+}
+
+export function describeChatPlatform(
+  name: string,
+  open: (terms?: PlaceTerms) => Promise<ChatPlace>,
+): void {
+  describe(`${name}, as every chat platform`, () => {
+    let place: ChatPlace
+    afterEach(async () => await place.close())
+
+    it('answers a message once, in its chat', async () => {
+      place = await open()
+      const heard = place.say('say Hello there.')
+      await until(() => place.shown().length === 1)
+      expect(place.shown()).toEqual(['Hello there.'])
+      await until(() => place.isAcknowledged(heard))
+      expect(await mailOf(place)).toEqual(['say Hello there.'])
+    })
+
+    it('lets nobody in who is not on the list, and tells them once how to get there', async () => {
+      place = await open()
+      const [one, two] = [place.sayAsStranger('say secrets'), place.sayAsStranger('/status')]
+      await until(() => place.isAcknowledged(one) && place.isAcknowledged(two))
+      await until(() => place.shownToStranger().length > 0)
+      expect(place.shownToStranger()).toHaveLength(1)
+      expect(place.shownToStranger()[0]).toContain(place.strangerId)
+      expect(await place.runtime.listSessions({ limit: 10 })).toEqual([])
+      expect(place.shown()).toEqual([])
+    })
+
+    it('changes nothing when an update is told again, at once or later', async () => {
+      place = await open()
+      const first = place.say('say one')
+      place.tellAgain(first)
+      await until(() => place.shown().length === 1)
+      const second = place.say('say two')
+      place.tellAgain(first)
+      place.tellAgain(second)
+      await until(() => place.shown().length === 2 && place.isAcknowledged(second))
+      expect(place.shown()).toEqual(['one', 'two'])
+      expect(await mailOf(place)).toEqual(['say one', 'say two'])
+    })
+
+    it('acknowledges an update only after it is durable in the mailbox', async () => {
+      let isDown = true
+      const seam = (store: Store): Store => ({
+        ...store,
+        admit: async (request) => {
+          if (isDown) throw new Error('the store is away')
+          return await store.admit(request)
+        },
+      })
+      place = await open({ seam })
+      const heard = place.say('say kept')
+      await until(async () => (await place.runtime.health()).problems.length > 0)
+      expect(place.isAcknowledged(heard)).toBe(false)
+      expect(await mailOf(place)).toEqual([])
+      isDown = false
+      await until(() => place.shown().length === 1 && place.isAcknowledged(heard))
+      expect(await mailOf(place)).toEqual(['say kept'])
+      await until(async () => (await place.runtime.health()).problems.length === 0)
+    })
+
+    it('slows down when the platform says so, and loses nothing', async () => {
+      place = await open()
+      place.limitNext(1)
+      const startedAt = performance.now()
+      place.say('say one')
+      await until(() => place.shown().length === 1)
+      expect(performance.now() - startedAt).toBeGreaterThan(1_000)
+      place.say('say two')
+      await until(() => place.shown().length === 2)
+      expect(place.shown()).toEqual(['one', 'two'])
+    })
+
+    it('catches up in order when the network was away', async () => {
+      place = await open()
+      place.say('say one')
+      await until(() => place.shown().length === 1)
+      place.cut()
+      const waiting = ['two', 'three', 'four'].map((word) => place.say(`say ${word}`))
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      expect(place.shown()).toEqual(['one'])
+      place.restore()
+      await until(() => waiting.every((heard) => place.isAcknowledged(heard)))
+      await until(() => place.shown().at(-1) === 'four')
+      const mail = ['say one', 'say two', 'say three', 'say four']
+      expect(await mailOf(place)).toEqual(mail)
+    })
+
+    it('sends a long answer in pieces that are whole together', async () => {
+      place = await open()
+      const words = Array.from({ length: 1_500 }, (_, at) => `word${at}`)
+      place.say(`say ${words.join(' ')}`)
+      await until(() => place.shown().join(' ').endsWith('word1499'))
+      const shown = place.shown()
+      expect(shown.length).toBeGreaterThan(1)
+      for (const piece of shown) expect(piece.length).toBeLessThanOrEqual(place.lengthMax)
+      expect(shown.flatMap((piece) => piece.trim().split(/\s+/))).toEqual(words)
+    })
+
+    it('shows what it cannot mark up in plain words', async () => {
+      place = await open()
+      place.refuseMarkupNext()
+      place.say('say **bold** & <i>')
+      await until(() => place.shown().length === 1)
+      expect(place.shown()).toEqual(['**bold** & <i>'])
+    })
+
+    it('a message changed while it waits is replaced, and both stay on record', async () => {
+      place = await open({ runs: false })
+      const heard = place.say('say wrong')
+      await until(async () => (await mailOf(place)).length === 1)
+      const changed = place.change(heard, 'say right')
+      await until(() => place.isAcknowledged(changed))
+      place.tellAgain(changed)
+      const again = place.change(heard, 'say right after all')
+      await until(() => place.isAcknowledged(again))
+      const mail = await allMail(place)
+      expect(mail.map(({ text, state }) => [text, state])).toEqual([
+        ['say wrong', 'withdrawn'],
+        ['say right', 'withdrawn'],
+        ['say right after all', 'pending'],
+      ])
+    })
+
+    it('a message changed after it was taken becomes a notification', async () => {
+      place = await open()
+      const heard = place.say('say first')
+      await until(() => place.shown().length === 1)
+      const changed = place.change(heard, 'say second')
+      place.tellAgain(changed)
+      await until(() => place.isAcknowledged(changed))
+      await until(() => place.shown().length === 2)
+      const mail = await allMail(place)
+      expect(mail.map(({ lane }) => lane)).toEqual(['user', 'notification'])
+      expect(mail[1]?.text).toContain('say second')
+    })
+
+    it('a growing answer is one message that is changed until it is whole', async () => {
+      place = await open({ tokensPerSecond: 60 })
+      const words = Array.from({ length: 40 }, (_, at) => `word${at}`).join(' ')
+      place.say(`say ${words}`)
+      await until(() => place.shown().length === 1)
+      expect(place.shown()[0]).not.toBe(words)
+      expect(words.startsWith((place.shown()[0] ?? '').replace(' …', ''))).toBe(true)
+      await until(() => place.shown()[0] === words)
+      expect(place.shown()).toHaveLength(1)
+      expect(place.sends()).toBe(1)
+    })
+
+    it('a reply goes on in the messages that a dead process has shown of it', async () => {
+      place = await open({ tokensPerSecond: 60 })
+      place.say('say before')
+      await until(() => place.shown().length === 1)
+      const [session] = await place.runtime.listSessions({ limit: 1 })
+      if (session === undefined) throw new Error('No session.')
+      // As it would stand in the store, had another process shown the first word and died.
+      const old = place.shown().length
+      const { runtime, store, channel, address } = place
+      const key = `${session.id}-${session.turn + 1}`
+      const ids = await idsOf(place)
+      await store.putDraft({ sessionId: session.id, key, ids })
+      await runtime.session(session.id).admit({
+        ...{ source: 'other', key: 'k', parts: [{ type: 'text', text: 'say after' }] },
+        replyTo: { edge: channel, address },
+      })
+      await until(() => place.shown().includes('after'))
+      expect(place.shown()).toHaveLength(old)
+      expect(place.sends()).toBe(old)
+      await until(
+        async () => (await store.findDraft({ sessionId: session.id, key })) === undefined,
+      )
+    })
+
+    it('carries out commands and says what came of them', async () => {
+      place = await open()
+      const ask = async (text: string) => {
+        const before = place.shown().length
+        place.say(text)
+        await until(() => place.shown().length > before)
+        return place.shown().at(-1) ?? ''
+      }
+      expect(await ask('/status')).toContain('no session yet')
+      await ask('say the harbour is blue')
+      expect(await ask('/status')).toContain('ready')
+      expect(await ask('/search harbour')).toContain('the harbour is blue')
+      expect(await ask('/pin colour blue')).toContain('Pinned')
+      expect(await ask('/stop')).toBe('Nothing runs.')
+      expect(await ask('/nonsense')).toContain('no command /nonsense')
+      expect(await ask('/help')).toContain('/compact')
+      expect(await ask('/new')).toContain('new session')
+      expect(await place.runtime.listSessions({ limit: 10 })).toHaveLength(2)
+      expect(await mailOf(place)).toEqual([])
+    })
+
+    it('two processes with one account are noticed and said', async () => {
+      place = await open()
+      place.say('say one')
+      await until(() => place.shown().length === 1)
+      place.rival()
+      await until(async () =>
+        (await place.runtime.health()).problems.some((text) => text.includes('process')),
+      )
+    })
+  })
+}
+
+/** Waits for something that must come true; says what did not. */
+export async function until(check: () => boolean | Promise<boolean>, msMax = 15_000): Promise<void> {
+  const deadline = performance.now() + msMax
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`Never came true: ${check.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+async function allMail(place: ChatPlace) {
+  const { runtime, channel, address } = place
+  const id = await runtime.findRoute({ agent: 'main', channel, address })
+  if (id === undefined) return []
+  const mail = await runtime.session(id).mailbox({ limit: 1_000 })
+  return mail.filter(({ lane }) => lane !== 'control')
+}
+
+async function mailOf(place: ChatPlace): Promise<readonly string[]> {
+  return (await allMail(place)).map(({ text }) => text)
+}
+
+/** The platform's ids of what was said last, as the outbox has them. */
+async function idsOf(place: ChatPlace): Promise<readonly string[]> {
+  let receipts: readonly string[] = []
+  await until(async () => {
+    const sent = await place.store.listReplies({ state: 'sent', limit: 10 })
+    receipts = sent.map(({ receipt }) => receipt)
+    return receipts.length > 0
+  })
+  return receipts.slice(-1)
+}

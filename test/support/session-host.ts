@@ -1,0 +1,171 @@
+import type { Clock } from '../../src/base/clock.ts'
+import { operationId, type SessionId, sessionId } from '../../src/base/ids.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { Message } from '../../src/message/message.ts'
+import { textOf } from '../../src/message/text.ts'
+import { type HandoffWriter, handoffWriter } from '../../src/session/handoff.ts'
+import { Runner } from '../../src/session/runner.ts'
+import { Sender } from '../../src/session/sender.ts'
+import {
+  type Notice,
+  SESSION_SETTINGS,
+  type SessionSettings,
+  type WantedSettings,
+} from '../../src/session/state.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { MemoryTables } from '../../src/store/memory/tables.ts'
+import type { Limits } from '../../src/store/rows.ts'
+import { messageCounter } from '../../src/tokens/count.ts'
+import { estimateText } from '../../src/tokens/estimate.ts'
+import type { StepOutcome, StepRequest } from '../../src/turn/step.ts'
+import { Timeline } from '../simulation/timeline.ts'
+
+export const LIMITS: Limits = {
+  hardTokens: 6_000,
+  pinTokens: 200,
+  handoffTokens: 1_200,
+  inputTokens: 1_000,
+  stepTokens: 1_200,
+  outputTokens: 400,
+  laneMailMax: 500,
+  sourceMailMax: 500,
+}
+const COUNTERS = {
+  countTokens: (text: string) => estimateText(text, 'generic'),
+  countMessage: messageCounter('generic'),
+}
+export const DIGEST = handoffWriter(COUNTERS)
+export const SETTINGS: SessionSettings = {
+  ...SESSION_SETTINGS,
+  lingerMs: 500,
+  idleCompactionMs: null,
+}
+
+/** Answers at once unless told otherwise, and remembers what it was shown. */
+export class Model {
+  readonly shown: StepRequest[] = []
+  answer: (request: StepRequest, signal: AbortSignal) => Promise<StepOutcome> = async () =>
+    says('ok')
+
+  run(request: StepRequest, signal: AbortSignal): Promise<StepOutcome> {
+    this.shown.push(request)
+    return this.answer(request, signal)
+  }
+
+  get last(): readonly string[] {
+    return this.shown.at(-1)?.context.map(textOf) ?? []
+  }
+}
+
+export function says(text: string): StepOutcome {
+  const message = { role: 'assistant', parts: [{ type: 'text', text }] } as const
+  return { kind: 'replied', message, tokens: COUNTERS.countMessage(message as Message) }
+}
+
+export interface Host {
+  readonly store?: Store
+  readonly timeline?: Timeline
+  readonly name?: string
+  readonly writer?: HandoffWriter
+  readonly settings?: SessionSettings
+  readonly wanted?: () => WantedSettings
+}
+
+/** One process: the real runner on virtual time. */
+export function host({ timeline = new Timeline(), ...parts }: Host = {}) {
+  const wall = () => 1_000_000 + timeline.now
+  const { store = openMemoryStore({ tables: new MemoryTables({ clock: wall }) }) } = parts
+  const clock: Clock = {
+    now: wall,
+    monotonic: () => timeline.now,
+    after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
+  }
+  const model = new Model()
+  const sent: string[] = []
+  const crashes: unknown[] = []
+  const notices: Notice[] = []
+  let count = 0
+  const runner = new Runner({
+    store,
+    clock,
+    steps: model,
+    tools: {
+      isRepeatable: () => false,
+      run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
+    },
+    writers: { model: parts.writer ?? DIGEST, digest: DIGEST },
+    settings: parts.settings ?? SETTINGS,
+    handoffMsMax: 60_000,
+    agents: ['main'],
+    host: { boot: 'b', process: 1 },
+    lease: { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 100 },
+    random: () => `${parts.name ?? 'one'}${++count}`,
+    sender: new Sender({
+      store,
+      clock,
+      edges: [
+        {
+          name: 'chat',
+          send: async (reply) => {
+            sent.push(`${reply.address}: ${reply.body}`)
+            return { kind: 'sent', receipt: '' }
+          },
+        },
+      ],
+      retryMs: 100,
+      attemptsMax: 3,
+    }),
+    ...(parts.wanted !== undefined && { wantedFor: parts.wanted }),
+    onNotice: (_id, _agent, { notice, isKnown }) => {
+      if (!isKnown) notices.push(notice)
+    },
+    onCrash: (_, error) => crashes.push(error),
+  })
+  runner.start()
+  const run = (forMs: number) => timeline.run(timeline.now + forMs, () => false)
+  return { runner, store, timeline, model, sent, crashes, notices, run }
+}
+
+export async function create(store: Store, name: string): Promise<SessionId> {
+  const id = sessionId(name)
+  const operation = operationId(`create-${name}`)
+  await store.createSession({ id, agent: 'main', limits: LIMITS, policy: 'steer', operation })
+  return id
+}
+
+let keys = 0
+
+export async function say(store: Store, id: SessionId, text: string): Promise<void> {
+  const message = { role: 'user', parts: [{ type: 'text', text }] }
+  const body = { message, replyTo: { edge: 'chat', address: id } } as JsonValue
+  const tokens = COUNTERS.countTokens(text)
+  const key = `k${keys++}`
+  await store.admit({ to: { sessionId: id }, source: 'ann', key, lane: 'user', body, tokens })
+}
+
+export async function ask(store: Store, id: SessionId, control: string, body: JsonObject = {}) {
+  const key = `k${keys++}`
+  const lane = 'control' as const
+  await store.admit({ to: { sessionId: id }, source: 'ann', key, lane, control, body, tokens: 0 })
+}
+
+const LONG = 'Please look at the build of the harbour project again and tell me what is left. '
+
+/** Fills a session until a compaction has something to gain. */
+export async function fill(
+  process: ReturnType<typeof host>,
+  id: SessionId,
+  turns = 12,
+): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    await say(process.store, id, `${LONG.repeat(4)} (${id} ${turn})`)
+    await process.run(400)
+  }
+}
+
+export async function rowOf(store: Store, id: SessionId) {
+  const row = await store.findSession(id)
+  if (row === undefined) throw new Error(`No session ${id}.`)
+  return row
+}
