@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
 /** The page as files that the server sends: one script, one style sheet, nothing inline. */
+// biome-ignore lint/style/noDefaultExport: Vite asks for one
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',

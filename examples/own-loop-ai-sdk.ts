@@ -1,6 +1,7 @@
 // In your own project: npm install throughline, and import from 'throughline/runtime' and so on.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { generateText, jsonSchema, tool } from 'ai'
+import { generateText, type ToolSet, tool } from 'ai'
+import { z } from 'zod'
 import { openLoop } from '../src/runtime/index.ts'
 import { standIn } from '../src/stand-in/index.ts'
 import { openSqliteStore } from '../src/store/index.ts'
@@ -14,15 +15,15 @@ const loop = await openLoop({ store, agent: 'mine', format: 'ai-sdk', windowToke
 await loop.admit('session-2', { role: 'user', content: 'use weather {"town": "Bergen"}' })
 
 // No `execute`: a tool runs only when the call is durable, and that is for the loop to say.
-const weather = tool({
-  inputSchema: jsonSchema({ type: 'object', properties: { town: { type: 'string' } } }),
-})
+const weather = tool({ inputSchema: z.object({ town: z.string() }) })
+// This project's compiler settings are stricter than the package's types.
+const tools = { weather } as unknown as ToolSet
 
 for await (const step of loop) {
   const { response, text } = await generateText({
     model: provider('stand-in'),
     messages: step.messages as never,
-    tools: { weather },
+    tools,
     abortSignal: step.signal,
   })
   const calls = await step.reply(response.messages as never)

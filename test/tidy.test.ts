@@ -63,7 +63,7 @@ const ARCHITECTURE: Architecture = {
     cli: ['commander', '@clack/prompts'],
     gateway: [
       ...['hono', '@hono/node-server', '@hono/zod-openapi', 'prom-client', 'grammy', 'discord.js'],
-      '@modelcontextprotocol/server',
+      ...['@modelcontextprotocol/server', 'zod'],
     ],
     runtime: ['yaml', 'zod', 'pino'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
@@ -86,7 +86,10 @@ const ARCHITECTURE: Architecture = {
   // Beside what package.json names: what is started as a thread or a process, by its address.
   entryPoints: [
     ...entryPointsOf(packageJson),
-    ...['src/store/sqlite/thread.ts', 'src/tools/process/guard.ts'],
+    ...['src/store/sqlite/thread.ts', 'src/tools/process/guard.ts', 'dashboard/main.tsx'],
+    'src/rehearsal/agent-process.ts',
+    // Loaded by its place, where there is a clone.
+    'test/rehearsal/sabotages.ts',
   ],
   sourceLinesMax: 400,
 }
@@ -369,5 +372,6 @@ function entryPointsOf({ bin, exports, scripts }: typeof packageJson): readonly 
     ...Object.values(bin).map((path) => path.replace('./', '')),
     ...scripted.filter((word) => /\.[tj]s$/.test(word)),
     ...['src/cli/main.ts', 'examples/compact-in-your-agent.ts'],
+    ...['examples/own-loop-openai.ts', 'examples/own-loop-ai-sdk.ts'],
   ]
 }

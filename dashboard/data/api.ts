@@ -24,7 +24,6 @@ export class Refusal extends Error {
 
 export function keepToken(text: string): void {
   sessionStorage.setItem(TOKEN, text)
-  isLocked.value = false
 }
 
 export function headersWith(more: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -124,7 +124,10 @@ export class Conversation {
       this.attempts.value = []
       return
     }
-    if (event.type === 'caught-up') return this.#soon()
+    if (event.type === 'caught-up') {
+      this.#soon()
+      return
+    }
     if (event.sessionId !== this.id) return
     if (event.type === 'live') {
       this.#news.push(event)

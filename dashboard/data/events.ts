@@ -30,9 +30,6 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 export function startEvents(): void {
   connect()
-  isLocked.subscribe((locked) => {
-    if (!locked && connection.value === 'lost') connect()
-  })
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
     if (!document.hidden) {

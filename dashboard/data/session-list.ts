@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentSummary, SessionSummary } from '../../src/runtime/runtime.ts'
-import { call, Refusal, sessionPath, wordsOf } from './api.ts'
+import { call, isLocked, Refusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 
 /**
@@ -15,21 +15,18 @@ export interface Listed extends SessionSummary {
 const PAGE = 200
 const BATCH = 12
 const REFRESH_MS = 200
+const AGAIN_MS = 2_000
 
 export const agents = signal<readonly AgentSummary[]>([])
 export const listProblem = signal<string | null>(null)
 export const isListRead = signal(false)
 const all = signal<ReadonlyMap<string, Listed>>(new Map())
 const stale = new Map<string, number>()
-let timer: ReturnType<typeof setTimeout> | undefined
+let isDue = false
 
 export const sessions = computed<readonly Listed[]>(() =>
   [...all.value.values()].sort((a, b) => b.activeAt - a.activeAt || (a.id < b.id ? -1 : 1)),
 )
-
-export function findListed(id: string): Listed | undefined {
-  return all.value.get(id)
-}
 
 /** The conversation on the screen reads its own; this saves the second request. */
 export function noteSummary(summary: SessionSummary, activeAt = Date.now()): void {
@@ -46,10 +43,10 @@ export function startList(): void {
       void readAll()
     } else if (event.type === 'stored') {
       stale.set(event.sessionId, Math.max(event.at, stale.get(event.sessionId) ?? 0))
-      timer ??= setTimeout(refresh, REFRESH_MS)
+      refreshSoon()
     } else if (event.type === 'live' && event.kind === 'notice') {
       stale.set(event.sessionId, Date.now())
-      timer ??= setTimeout(refresh, REFRESH_MS)
+      refreshSoon()
     }
   })
 }
@@ -74,9 +71,14 @@ async function readAll(): Promise<void> {
     isListRead.value = true
   } catch (error) {
     listProblem.value = wordsOf(error)
-    // Locked, unreachable or busy: once more when there is a chance.
-    setTimeout(() => void readAll(), 2_000)
+    if (!isLocked.value) setTimeout(() => void readAll(), AGAIN_MS)
   }
+}
+
+function refreshSoon(): void {
+  if (isDue) return
+  isDue = true
+  setTimeout(() => void refresh(), REFRESH_MS)
 }
 
 async function refresh(): Promise<void> {
@@ -99,5 +101,6 @@ async function refresh(): Promise<void> {
     else next.set(each.id, { ...each.summary, activeAt: each.at })
   }
   all.value = next
-  timer = stale.size > 0 ? setTimeout(refresh, REFRESH_MS) : undefined
+  isDue = false
+  if (stale.size > 0) refreshSoon()
 }

@@ -5,6 +5,7 @@ export function Fill({ used, window }: { readonly used: number; readonly window:
   const share = percent(used, window)
   const level = share >= 90 ? 'full' : share >= 70 ? 'high' : 'low'
   return (
+    // biome-ignore lint/a11y/useSemanticElements: browsers draw <meter> each in its own colours
     <span
       class={`fill ${level}`}
       role="meter"

@@ -33,9 +33,9 @@ export function App() {
   const here = place.value
   return (
     <div class={`app at-${here.kind}`}>
-      <a class="skip" href="#main" onClick={skip}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to the content
-      </a>
+      </button>
       <header class="top">
         <a class="brand" href="#/">
           <svg viewBox="0 0 32 32" aria-hidden="true">
@@ -67,7 +67,6 @@ export function App() {
   )
 }
 
-function skip(event: Event) {
-  event.preventDefault()
+function skip() {
   document.getElementById('main')?.focus()
 }

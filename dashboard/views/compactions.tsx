@@ -26,7 +26,6 @@ export function Compactions(props: {
   const version = conversation.compactions.value
   const summary = conversation.summary.value
   const tail = conversation.tail.value
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when one began or ended
   useEffect(() => {
     const read = async () => {
       try {
@@ -81,42 +80,37 @@ function Compaction(props: {
   const [isOpen, setOpen] = useState(isMeant)
   const took = endedAt === null ? 'under way' : `took ${duration(endedAt - startedAt)}`
   return (
-    <details
-      class={`compaction ${state}`}
-      open={isMeant}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-    >
-      <summary>
-        <time dateTime={new Date(startedAt).toISOString()} title={exactly(startedAt)}>
-          {moment(startedAt)}
-        </time>
-        <span class={`chip ${state}`}>{row.isInEffect ? 'in effect' : state}</span>
-        <b>{trigger}</b>
-        <span>{WRITERS[by] ?? by}</span>
-        {tokensBefore !== null && tokensAfter !== null && (
-          <span>
-            {tokens(tokensBefore)} → {tokens(tokensAfter)}
-          </span>
-        )}
-        <span class="dim">{took}</span>
-        {row.isInEffect && entry !== null && (
-          <button
-            type="button"
-            onClick={(event) => {
-              event.preventDefault()
-              void conversation.act(`/compactions/${entry}/revert`, { method: 'POST' })
-            }}
-          >
-            Undo
-          </button>
-        )}
-      </summary>
-      <p class="dim">
-        {row.reason}. Covers entries 1 to {row.covers}
-        {row.modelRoute === null ? '' : `; written through ${row.modelRoute}`}.
-      </p>
-      {isOpen && entry !== null && <BeforeAfter id={conversation.id} entry={entry} />}
-    </details>
+    <div class={`compaction ${state}`}>
+      {row.isInEffect && entry !== null && (
+        <button
+          type="button"
+          onClick={() => void conversation.act(`/compactions/${entry}/revert`, { method: 'POST' })}
+        >
+          Undo
+        </button>
+      )}
+      <details open={isMeant} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <time dateTime={new Date(startedAt).toISOString()} title={exactly(startedAt)}>
+            {moment(startedAt)}
+          </time>
+          <span class={`chip ${state}`}>{row.isInEffect ? 'in effect' : state}</span>
+          <b>{trigger}</b>
+          <span>{WRITERS[by] ?? by}</span>
+          {tokensBefore !== null && tokensAfter !== null && (
+            <span>
+              {tokens(tokensBefore)} → {tokens(tokensAfter)}
+            </span>
+          )}
+          <span class="dim">{took}</span>
+        </summary>
+        <p class="dim">
+          {row.reason}. Covers entries 1 to {row.covers}
+          {row.modelRoute === null ? '' : `; written through ${row.modelRoute}`}.
+        </p>
+        {isOpen && entry !== null && <BeforeAfter id={conversation.id} entry={entry} />}
+      </details>
+    </div>
   )
 }
 

@@ -85,7 +85,6 @@ function useContext(id: string, at: number | null, last: number, isWanted = true
   const [problem, setProblem] = useState<string | null>(null)
   // Only what the model sees now changes when something is added.
   const version = at === null ? last : 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when there is more
   useEffect(() => {
     if (!isWanted) return setView(null)
     const controller = new AbortController()

@@ -44,6 +44,7 @@ export function Sidebar() {
   }
   return (
     <nav class="sidebar" aria-label="Sessions">
+      {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to all screen readers yet */}
       <form role="search" onSubmit={search}>
         <input
           id="search"
@@ -109,6 +110,7 @@ function List() {
             isListRead.value ? '' : ' so far'
           }`}
       </p>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows inside are links; this moves between them */}
       <div
         class="list"
         ref={box}
@@ -130,7 +132,7 @@ function moveFocus(event: KeyboardEvent) {
   const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
   if (step === 0) return
   const rows = [...document.querySelectorAll<HTMLElement>('.list .row')]
-  const at = rows.findIndex((row) => row === document.activeElement)
+  const at = rows.indexOf(document.activeElement as HTMLElement)
   const next = rows[at + step]
   if (next === undefined) return
   event.preventDefault()

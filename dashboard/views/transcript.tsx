@@ -61,7 +61,6 @@ export function Transcript(props: {
 
   // The end, or the entry that was asked for, once it is known how long the whole is.
   const isKnown = tail > 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, and when another entry is meant
   useLayoutEffect(() => {
     wanted.current = at
     if (!isKnown || box.current === null) return
@@ -73,7 +72,6 @@ export function Transcript(props: {
     look()
   }, [isKnown, at])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read what is in view
   useEffect(() => {
     const timer = setTimeout(() => {
       for (let page = range[0]; page <= range[1]; page++) void conversation.ensure(page)
@@ -120,11 +118,11 @@ export function Transcript(props: {
   const effective = conversation.summary.value?.compaction ?? null
   return (
     <div class="transcript-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div
         class="transcript"
         ref={box}
         onScroll={onScroll}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         role="log"
         aria-label="Conversation"

@@ -11,6 +11,7 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { mcpCommand } from './mcp.ts'
 import { purgeCommand } from './purge.ts'
+import { rehearseCommand } from './rehearse.ts'
 import { searchCommand } from './search.ts'
 import { sendCommand } from './send.ts'
 import { serveCommand } from './serve.ts'
@@ -47,7 +48,7 @@ function groups() {
         ...[compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
       ],
     },
-    { heading: 'Prove:', commands: [auditCommand(), doctorCommand()] },
+    { heading: 'Prove:', commands: [auditCommand(), doctorCommand(), rehearseCommand()] },
     {
       heading: 'Set up:',
       commands: [configCommand(), tokensCommand(), serviceCommand(), completionCommand()],

@@ -51,11 +51,13 @@ export function serveCommand(): Command {
 async function runServe(flags: ServeFlags): Promise<number> {
   const { openHost } = await import('./open-host.ts')
   const { openServed } = await import('./open-served.ts')
+  const { openGateways } = await import('./open-gateways.ts')
   const asked = Promise.withResolvers<NodeJS.Signals>()
   const unlisten = onEndSignal(asked.resolve)
   const host = await openHost(withAddress(flags), { runs: true, mayMake: true })
   try {
     const served = await openServed(host)
+    const gateways = await openGateways(host)
     const stopWatching = await watch(flags, host)
     try {
       await welcome(host, served?.url ?? null, flags)
@@ -63,6 +65,7 @@ async function runServe(flags: ServeFlags): Promise<number> {
       tell(`${signal}: ending in order; once more ends at once.`)
     } finally {
       stopWatching()
+      await gateways.close()
       await served?.close()
     }
   } finally {

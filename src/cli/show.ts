@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import { entryNumber, sessionId } from '../base/ids.ts'
+import { entryNumber, isId, type SessionId, sessionId } from '../base/ids.ts'
 import type { ContextView, Session } from '../runtime/runtime.ts'
+import type { ReadStore } from '../store/contract.ts'
 import { drawContext } from './context-text.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
@@ -51,9 +52,10 @@ export function showCommand(): Command {
     .option('--json', 'a transcript as one JSON object per line, a context as one')
     .action(async (id: string, flags: ShowFlags) => {
       const { readPlace } = await import('./open-place.ts')
-      process.exitCode = await readPlace(flags, ({ runtime }) =>
-        runShow(runtime.session(sessionId(id)), flags),
-      )
+      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+        const known = await resolve(store, id)
+        return await runShow(runtime.session(known), flags)
+      })
     })
   return withHelp(addPlaceOptions(command), {
     codes: [
@@ -68,6 +70,16 @@ export function showCommand(): Command {
       'throughline show 0f3a --all --json | jq -r \'select(.kind == "input")\'',
     ],
   })
+}
+
+/** An id that a conversation had elsewhere, before it was imported, shows the session it is now. */
+async function resolve(store: ReadStore, id: string): Promise<SessionId> {
+  const given = isId(id) ? sessionId(id) : undefined
+  if (given !== undefined && (await store.findSession(given)) !== undefined) return given
+  const { findByOldId } = await import('../doctor/import/old-ids.ts')
+  const found = await findByOldId(store, id)
+  if (found !== undefined) tell(`${id} is a part of session ${found}.`)
+  return found ?? sessionId(id)
 }
 
 async function runShow(session: Session, flags: ShowFlags): Promise<number> {

@@ -19,7 +19,8 @@ export async function examine(
 ): Promise<readonly Asked[]> {
   const agent = seat.name
   const asked: Asked[] = []
-  for (const letter of lettersToAsk(letters, kept)) {
+  const before = await store.findSession(sessionId(agent))
+  for (const letter of lettersToAsk(letters, kept, before?.covers ?? 0)) {
     const question = parcelQuestion(letter.key)
     const answer = await askAgent(seat, `about-${letter.key}`, question)
     const row = await store.findSession(sessionId(agent))

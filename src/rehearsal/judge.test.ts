@@ -112,13 +112,21 @@ describe('judge', () => {
 })
 
 describe('lettersToAsk', () => {
+  const letters = Array.from({ length: 9 }, (_, at) => letter(at + 1))
+  const { entries } = session([1, 2, 3, 4, 5, 6, 7, 8, 9])
+
   it('takes the oldest and the newest that were told meanwhile, each once', () => {
-    const letters = Array.from({ length: 9 }, (_, at) => letter(at + 1))
     const meanwhile = new Set([2, 3, 4, 5, 6, 7, 8])
-    const asked = lettersToAsk(letters, { agent: 'agent-1', meanwhile })
+    const asked = lettersToAsk(letters, { agent: 'agent-1', meanwhile, entries }, 9)
     expect(asked.map(({ mail }) => mail)).toEqual([2, 3, 6, 7, 8])
-    const few = lettersToAsk(letters, { agent: 'agent-1', meanwhile: new Set([4]) })
+    const few = lettersToAsk(letters, { agent: 'agent-1', meanwhile: new Set([4]), entries }, 9)
     expect(few.map(({ mail }) => mail)).toEqual([4])
+  })
+
+  it('takes the first that no compaction covers', () => {
+    const meanwhile = new Set([2])
+    const asked = lettersToAsk(letters, { agent: 'agent-1', meanwhile, entries }, 4)
+    expect(asked.map(({ mail }) => mail)).toEqual([5, 2])
   })
 })
 

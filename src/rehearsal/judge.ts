@@ -216,15 +216,20 @@ function countOf(items: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Which letters an agent is asked about: the newest told meanwhile, and the oldest. */
+/**
+ * Which letters an agent is asked about: the newest told meanwhile, the oldest, and the first that
+ * the compaction in effect does not cover.
+ */
 export function lettersToAsk(
   letters: readonly Letter[],
-  { agent, meanwhile }: Pick<KeptSession, 'agent' | 'meanwhile'>,
+  { agent, meanwhile, entries }: Pick<KeptSession, 'agent' | 'meanwhile' | 'entries'>,
+  covers: number,
 ): readonly Letter[] {
-  const told = letters.filter(
-    ({ key, mail }) => agentOf(key) === agent && mail !== null && meanwhile.has(mail),
-  )
-  return [...new Set([...told.slice(0, OLDEST_ASKED), ...told.slice(-NEWEST_ASKED)])]
+  const own = letters.filter(({ key, mail }) => agentOf(key) === agent && mail !== null)
+  const told = own.filter(({ mail }) => meanwhile.has(mail ?? 0))
+  const behind = entries.find((entry) => entry.number > covers && letterIn(entry) !== null)
+  const first = own.filter(({ key }) => behind !== undefined && key === letterIn(behind))
+  return [...new Set([...first, ...told.slice(0, OLDEST_ASKED), ...told.slice(-NEWEST_ASKED)])]
 }
 
 const OLDEST_ASKED = 2

@@ -11,7 +11,7 @@ import { examine } from './examine.ts'
 import { type Asked, type Evidence, judge, type Tally } from './judge.ts'
 import { findUnrest, readKept } from './kept.ts'
 import type { Verdict } from './laws.ts'
-import { agentNames, firstOrderOf, Ledger } from './ledger.ts'
+import { agentNames, firstOrderOf, Ledger, type Letter } from './ledger.ts'
 import { RehearsalModel } from './model.ts'
 import { openPlace, type Place, removePlace } from './place.ts'
 import { Seat } from './seat.ts'
@@ -80,7 +80,7 @@ export interface RehearsalFigures extends Tally, TroubleFigures {
 }
 
 const PICTURE_MS = 500
-const SETTLE_MS_MAX = 60_000
+const SETTLE_MS_MAX = 45_000
 /** A context is full after so many messages, more or less. */
 const MESSAGES_PER_WINDOW = 12
 
@@ -150,7 +150,8 @@ class Rehearsal {
       try {
         await this.#drive(signal)
         const unsettled = await this.#settle(store, signal)
-        const asked = await this.#examine(store, watcher, signal)
+        // Who has not come to rest would not answer either, and is judged for that.
+        const asked = unsettled.length > 0 ? [] : await this.#examine(store, watcher, signal)
         return await this.#gather(store, watcher, { unsettled, asked })
       } finally {
         ended.abort()
@@ -284,10 +285,15 @@ class Rehearsal {
     for (;;) {
       await sleep(100)
       const passed = (performance.now() - startedAt) / 1_000
-      const isDue = this.#names.some((name) => this.#watcher?.of(name).meanwhile.size === 0)
-      if (signal.aborted || passed > 2 * seconds || (passed > seconds && !isDue)) break
+      const told = this.#ledger.letters.filter((letter) => this.#isMeanwhile(letter))
+      const isDone = new Set(told.map(({ agent }) => agent)).size === this.#names.length
+      if (signal.aborted || passed > 2 * seconds || (passed > seconds && isDone)) break
     }
     this.#drivenMs = performance.now() - startedAt
+  }
+
+  #isMeanwhile({ agent, mail }: Letter): boolean {
+    return mail !== null && this.#watcher?.of(agent).meanwhile.has(mail) === true
   }
 
   async #settle(store: Store, signal: AbortSignal): Promise<readonly string[]> {

@@ -18,10 +18,10 @@ export interface WindowShares {
 
 const OUTPUT_SHARE = 0.1
 const OUTPUT_TOKENS_MAX = 20_000
-const HANDOFF_SHARE = 0.25
-const INPUT_SHARE = 0.25
-const STEP_SHARE = 0.25
-/** What pins and memory may take beside the system text, at least. */
+/** What handoff, input and step get each; less where system text and tools are large. */
+const PART_SHARE = 0.25
+const PART_SHARE_MIN = 0.1
+/** What pins and memory may take beside system text and tools, at least. */
 const PIN_SHARE = 0.05
 const LANE_MAIL_MAX = 10_000
 const SOURCE_MAIL_MAX = 5_000
@@ -34,13 +34,12 @@ export class WindowTooSmallError extends KnownError {
 
 /** What system text and tools may take at most. */
 export function fixedTokensMax(shares: Omit<WindowShares, 'fixedTokens'>): number {
-  const { pinTokens } = partsOf(shares)
-  return pinTokens - Math.floor(shares.windowTokens * PIN_SHARE)
+  const part = partOf(shares)
+  return shares.windowTokens - outputOf(shares) - part(PIN_SHARE) - 3 * part(PART_SHARE_MIN)
 }
 
 export function limitsFor(shares: WindowShares): Limits {
   const { windowTokens, fixedTokens } = shares
-  const parts = partsOf(shares)
   const room = fixedTokensMax(shares)
   if (fixedTokens > room) {
     throw new WindowTooSmallError(
@@ -49,23 +48,27 @@ export function limitsFor(shares: WindowShares): Limits {
         'choose a model with a larger window.',
     )
   }
+  const part = partOf(shares)
+  const outputTokens = outputOf(shares)
+  const left = windowTokens - outputTokens - fixedTokens - part(PIN_SHARE)
+  const each = Math.min(part(PART_SHARE), Math.floor(left / 3))
   return {
     hardTokens: windowTokens,
-    ...parts,
+    pinTokens: windowTokens - outputTokens - 3 * each,
+    handoffTokens: each,
+    inputTokens: each,
+    stepTokens: each,
+    outputTokens,
     laneMailMax: shares.laneMailMax ?? LANE_MAIL_MAX,
     sourceMailMax: shares.sourceMailMax ?? SOURCE_MAIL_MAX,
   }
 }
 
-function partsOf({
-  windowTokens,
-  outputTokensMax = OUTPUT_TOKENS_MAX,
-}: Omit<WindowShares, 'fixedTokens'>) {
-  const part = (share: number) => Math.floor(windowTokens * share)
-  const outputTokens = Math.min(outputTokensMax, OUTPUT_TOKENS_MAX, part(OUTPUT_SHARE))
-  const handoffTokens = part(HANDOFF_SHARE)
-  const inputTokens = part(INPUT_SHARE)
-  const stepTokens = part(STEP_SHARE)
-  const pinTokens = windowTokens - outputTokens - handoffTokens - inputTokens - stepTokens
-  return { pinTokens, handoffTokens, inputTokens, stepTokens, outputTokens }
+function partOf({ windowTokens }: Pick<WindowShares, 'windowTokens'>) {
+  return (share: number) => Math.floor(windowTokens * share)
+}
+
+function outputOf(shares: Omit<WindowShares, 'fixedTokens'>): number {
+  const { outputTokensMax = OUTPUT_TOKENS_MAX } = shares
+  return Math.min(outputTokensMax, OUTPUT_TOKENS_MAX, partOf(shares)(OUTPUT_SHARE))
 }

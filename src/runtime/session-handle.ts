@@ -1,14 +1,23 @@
-import { type EntryNumber, entryNumber, type MailNumber, type SessionId } from '../base/ids.ts'
+import {
+  type EntryNumber,
+  entryNumber,
+  isId,
+  type MailNumber,
+  type SessionId,
+} from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import { writeEnvelope } from '../message/envelope.ts'
 import type { UserMessage, UserPart } from '../message/message.ts'
 import { buildContext } from '../session/context.ts'
 import type { HandoffWriter } from '../session/handoff.ts'
 import { type Preview, previewCompaction } from '../session/preview.ts'
+import { findShown } from '../session/shown.ts'
 import { readRange } from '../session/source.ts'
 import type { SessionSettings } from '../session/state.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { AdmitOutcome } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
+import { InvalidRequestError } from '../store/errors.ts'
 import type { BusyPolicy, Entry, MailState, SessionRow } from '../store/rows.ts'
 import { shelve } from './blobs.ts'
 import type { EventHub } from './event-hub.ts'
@@ -95,6 +104,14 @@ export class SessionHandle implements Session {
   }
 
   async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
+    const shown = findShown(preview)
+    if (shown === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
+    // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
+    const counted = this.#desk.countMessage(this.id, writeEnvelope(shown.handoff))
+    if (shown.tokens < counted / 2) {
+      const problem = `A handoff of about ${counted} tokens is said to have ${shown.tokens}.`
+      throw new InvalidRequestError({ problem })
+    }
     return await this.#control(request, 'install', preview)
   }
 
@@ -104,6 +121,7 @@ export class SessionHandle implements Session {
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
+    if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
     const tokens = text === null ? 0 : this.#desk.countText(this.id, text)
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }

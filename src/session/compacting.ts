@@ -1,5 +1,4 @@
-import { entryNumber, type MailNumber } from '../base/ids.ts'
-import { isObject, type JsonValue } from '../base/json.ts'
+import type { MailNumber } from '../base/ids.ts'
 import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
@@ -7,7 +6,8 @@ import type { CompactionBy, OperationRow } from '../store/rows.ts'
 import { tooLarge } from './apology.ts'
 import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, settle } from './choice.ts'
 import type { Decisions } from './decisions.ts'
-import { budgetOf, isHeldByRevert, isOverHard, narrowed, rangeTokens } from './room.ts'
+import { budgetOf, isClean, isHeldByRevert, isOverHard, narrowed, rangeTokens } from './room.ts'
+import { findShown } from './shown.ts'
 import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
 
 /**
@@ -144,12 +144,13 @@ export function claimPreview(state: State, picture: Picture, mail: MailItem): Ch
   const running = runningOf(picture)
   if (running !== undefined && running.by !== 'rewrite') return null
   const { session } = picture
-  const { base, covers, tokens, handoff } = bodyOf(mail) as Record<string, JsonValue | undefined>
-  const isSound = base === session.base && typeof tokens === 'number' && isObject(handoff)
-  const isNews = typeof covers === 'number' && covers > session.covers && covers <= session.seen
-  if (!isSound || !isNews) return settle(state, [mail.number])
+  const shown = findShown(bodyOf(mail))
+  if (shown === null || shown.base !== session.base) return settle(state, [mail.number])
+  const { covers } = shown
+  const isNews = covers > session.covers && covers <= session.seen
+  if (!isNews || !isClean(picture.context, covers)) return settle(state, [mail.number])
   const reason = REQUESTED + mail.number
-  return claim(state, { by: 'model', trigger: 'manual', covers: entryNumber(covers), reason })
+  return claim(state, { by: 'model', trigger: 'manual', covers, reason })
 }
 
 function installedBy({ controls }: Picture, operation: OperationRow) {

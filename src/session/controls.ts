@@ -1,5 +1,5 @@
 import { isDeepStrictEqual as isSame } from 'node:util'
-import type { EntryNumber } from '../base/ids.ts'
+import { type EntryNumber, isId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { ERASE_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
@@ -93,7 +93,7 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
   // Memory changes between turns only: no turn sees two minds.
   const isEarly = body['when'] === 'between-turns' && picture.session.turnState === 'running'
   if (isEarly) return null
-  if (typeof name !== 'string') return settle(state, [mail.number])
+  if (typeof name !== 'string' || !isId(name)) return settle(state, [mail.number])
   return commitNew(state, (operation) => ({
     verb: 'pin',
     request: {

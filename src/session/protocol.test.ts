@@ -187,7 +187,7 @@ describe('the protocol', () => {
     play.tell({ kind: 'step ended', outcome: down })
     const { modelRetryMs } = SESSION_SETTINGS
     expect(play.effects).toEqual([
-      { kind: 'notify', turn: 5, notice: 'waiting-for-model' },
+      { kind: 'notify', turn: 5, notice: 'waiting-for-model', isKnown: false },
       { kind: 'setTimer', at: AT.mono + modelRetryMs },
     ])
     play.tell({ kind: 'model back' })

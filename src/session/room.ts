@@ -113,7 +113,7 @@ function makesRoom({ session, context }: Picture, covers: number): boolean {
 }
 
 /** A cut that was moved back to `seen` is clean, because no step begins while calls are open. */
-function isClean(context: Context, covers: number): boolean {
+export function isClean(context: Context, covers: number): boolean {
   const next = context.pieces.find((piece) => piece.number > covers)
   return next?.message.role !== 'tool'
 }

@@ -143,19 +143,32 @@ export function mindStep(state: State, picture: Picture, decisions: Decisions): 
   return claimInBackground(state, picture, decisions) ?? 'wait'
 }
 
-/** Between two steps a stop ends the turn, also one that waits for a compaction. */
+/**
+ * Between two steps a stop ends the turn, also one that waits for a compaction or a model. A turn
+ * that has not had its first step ends with an empty one: what it was about counts as had, or the
+ * very message that was stopped would begin the next turn.
+ */
 export function endStopped(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { turn, turnState } = picture.session
+  const { turn, turnState, tail } = picture.session
   if (turnState !== 'running' || decisions.stopOf(picture) === null) return null
+  const body = withoutCalls(null) as unknown as JsonValue
+  const step = { upto: tail, renderer: RENDERER, calls: [], body, tokens: 0 }
   return commitNew(state, (operation) => ({
     verb: 'commitReply',
     request: {
       ...fencedBy(state, picture),
       operation,
       turn,
+      ...(!hasBegun(picture) && { step }),
       ends: { how: 'stopped', replies: [] },
     },
   }))
+}
+
+/** A turn goes on behind the results of a step; everything else that was said ended one. */
+function hasBegun({ context }: Picture): boolean {
+  const last = context.pieces.findLast(({ message }) => message.role !== 'user')
+  return last?.message.role === 'tool'
 }
 
 export function runStep(state: State, { session, context }: Picture): Chosen {

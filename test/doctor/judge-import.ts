@@ -41,7 +41,9 @@ async function judgeLater(home: GeneratedHome): Promise<readonly string[]> {
     const before = await bring(early, store)
     const report = await bring(path, store)
     const problems = [...judgeSum(report), ...(await judgeRows(model, store))]
-    const restored = before.profiles.flatMap((one) => one.conversations).flatMap((one) => one.restored)
+    const restored = before.profiles
+      .flatMap((one) => one.conversations)
+      .flatMap((one) => one.restored)
     problems.push(...(await judgeContexts(model, report, store, restored)))
     return problems.map((problem) => `in two runs: ${problem}`)
   } finally {
@@ -143,7 +145,10 @@ async function judgeContexts(
     if (missing.length > 0) problems.push(`${id}: rows ${missing.join()} left the context`)
     const lost = restored.filter((row) => !shown.has(row))
     if (lost.length > 0) problems.push(`${id}: rows ${lost.join()} stay lost`)
-    const given = new Set([...live.map(wordsOf), ...[...restored, ...before].map((row) => wordsAt(model, row))])
+    const given = new Set([
+      ...live.map(wordsOf),
+      ...[...restored, ...before].map((row) => wordsAt(model, row)),
+    ])
     const early = [...shown].filter(
       (row) => !given.has(wordsAt(model, row)) && !isHandoffRow(rowOf(model, row)),
     )

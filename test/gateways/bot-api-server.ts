@@ -170,7 +170,8 @@ export class BotApiServer {
     this.#updates = this.#updates.filter((update) => Number(update['update_id']) >= offset)
     const respond = (result: Json[] | Refusal) => this.#send(response, result)
     if (this.#updates.length > 0 || payload['timeout'] === 0) {
-      return respond(this.#updates.slice(0, 100))
+      respond(this.#updates.slice(0, 100))
+      return
     }
     const poll = { respond }
     this.#poll = poll

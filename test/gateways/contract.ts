@@ -218,9 +218,7 @@ export function describeChatPlatform(
       await until(() => place.shown().includes('after'))
       expect(place.shown()).toHaveLength(old)
       expect(place.sends()).toBe(old)
-      await until(
-        async () => (await store.findDraft({ sessionId: session.id, key })) === undefined,
-      )
+      await until(async () => (await store.findDraft({ sessionId: session.id, key })) === undefined)
     })
 
     it('carries out commands and says what came of them', async () => {
@@ -257,7 +255,10 @@ export function describeChatPlatform(
 }
 
 /** Waits for something that must come true; says what did not. */
-export async function until(check: () => boolean | Promise<boolean>, msMax = 15_000): Promise<void> {
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  msMax = 15_000,
+): Promise<void> {
   const deadline = performance.now() + msMax
   while (!(await check())) {
     if (performance.now() > deadline) throw new Error(`Never came true: ${check.toString()}`)

@@ -1,13 +1,18 @@
 import { systemClock } from '../../src/base/clock.ts'
 import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
+import type { Incoming, Platform } from '../../src/gateway/chat/platform.ts'
 import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
 import { findMark } from '../../src/gateway/discord/marks.ts'
 import { textOf } from '../../src/message/text.ts'
 import { routesSchema } from '../../src/model/routes.ts'
 import { SILENT } from '../../src/runtime/logger.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
-import type { Script, StandIn } from '../../src/stand-in/index.ts'
-import { standIn } from '../../src/stand-in/index.ts'
+import {
+  type Script,
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { LoopRule } from '../../src/tools/send-message/loop.ts'
@@ -23,12 +28,18 @@ export interface BotTerms {
   readonly store?: Store
   readonly agent?: string
   readonly windowTokens?: number
+  readonly editEveryMs?: number
+  readonly runs?: boolean
+  /** Stands between the product and its store. */
+  readonly seam?: (store: Store) => Store
+  readonly onTaken?: (incoming: Incoming) => void
 }
 
 export interface Bot {
   readonly user: UserRow
   readonly runtime: LocalRuntime
   readonly gateway: ChatGateway
+  readonly platform: Platform
   readonly store: Store
   close(): Promise<void>
 }
@@ -55,9 +66,9 @@ export class DiscordPlace {
   readonly #modelUrl: string
   readonly #closers: (() => Promise<void>)[] = []
 
-  static async open(script: Script = ECHO): Promise<DiscordPlace> {
+  static async open(options: StandInOptions = { script: ECHO }): Promise<DiscordPlace> {
     const discord = await new DiscordServer().start()
-    const model = standIn({ script })
+    const model = standIn(options)
     const running = await model.start()
     const place = new DiscordPlace(discord, model, running.url)
     place.#closers.push(
@@ -84,15 +95,30 @@ export class DiscordPlace {
 
   /** Resolves when it is connected. */
   async connect(user: UserRow, terms: BotTerms = {}): Promise<Bot> {
+    const before = this.discord.connectionsOf(user)
     const bot = await this.start(user, terms)
-    await this.until(() => this.discord.isConnected(user))
+    await this.until(() => this.discord.connectionsOf(user) > before)
     return bot
   }
 
   async start(user: UserRow, terms: BotTerms = {}): Promise<Bot> {
+    const { store = openMemoryStore(), agent = 'main', windowTokens = 200_000 } = terms
+    const seamed = terms.seam?.(store) ?? store
+    const agents = [this.agentOf(agent, windowTokens)]
+    const runtime = await openRuntime({ store: seamed, agents, runs: terms.runs ?? true })
+    const { platform, gateway } = this.open(user, { ...terms, store: seamed, runtime })
+    const close = once(async () => {
+      await gateway.close()
+      await runtime.close()
+    })
+    this.#closers.push(close)
+    return { user, runtime, platform, gateway, store, close }
+  }
+
+  /** Platform and gateway on a runtime that is there already. */
+  open(user: UserRow, terms: BotTerms & { store: Store; runtime: LocalRuntime }) {
     const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
-    const { store = openMemoryStore(), agent = 'main', loopRule, windowTokens = 200_000 } = terms
-    const runtime = await openRuntime({ store, agents: [this.agentOf(agent, windowTokens)] })
+    const { store, runtime, agent = 'main', loopRule, editEveryMs } = terms
     const channel = `discord:${user.id}`
     const platform = new DiscordPlatform({
       token: tokenOf(user.id),
@@ -101,20 +127,15 @@ export class DiscordPlace {
       attachments: { hosts: [new URL(this.discord.url).host], bytesMax: 100_000 },
       findMark: (address) => findMark(store, { agent, channel, address }),
       ...(loopRule !== undefined && { loopRule }),
+      ...(editEveryMs !== undefined && { editEveryMs }),
     })
     const gateway = openChatGateway({
-      ...{ platform, runtime, agent, needsMention, drafts: store },
+      ...{ runtime, agent, needsMention, drafts: store },
+      platform: watched(platform, terms.onTaken ?? (() => undefined)),
       allow: { ...allow, bots },
     })
-    let isClosed = false
-    const close = async () => {
-      if (isClosed) return
-      isClosed = true
-      await gateway.close()
-      await runtime.close()
-    }
-    this.#closers.push(close)
-    return { user, runtime, gateway, store, close }
+    this.#closers.push(() => gateway.close())
+    return { platform, gateway }
   }
 
   agentOf(name: string, windowTokens: number) {
@@ -161,5 +182,27 @@ export class DiscordPlace {
 
   async close(): Promise<void> {
     for (const close of this.#closers.toReversed()) await close()
+  }
+}
+
+/** Tells what was taken in, which Discord itself never learns. */
+function watched(platform: Platform, onTaken: (incoming: Incoming) => void): Platform {
+  const start = platform.start.bind(platform)
+  platform.start = ({ receive, tell }) =>
+    start({
+      tell,
+      receive: async (incoming) => {
+        await receive(incoming)
+        onTaken(incoming)
+      },
+    })
+  return platform
+}
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null
+  return () => {
+    done ??= run()
+    return done
   }
 }

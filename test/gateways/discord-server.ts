@@ -27,6 +27,7 @@ export class DiscordServer {
   readonly requests: string[] = []
   readonly files = new Map<string, { readonly type: string; readonly bytes: Buffer }>()
   readonly commands = new Map<string, readonly CommandRow[]>()
+  #closed: Promise<unknown> = Promise.resolve()
   #limited = { left: 0, retryAfterSeconds: 0 }
   #failing = 0
   #deaf = 0
@@ -55,18 +56,19 @@ export class DiscordServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  isConnected(bot: UserRow): boolean {
-    return this.#sessions.connectionsOf(bot.id) > 0
+  connectionsOf(bot: UserRow): number {
+    return this.#sessions.connectionsOf(bot.id)
   }
 
   /** Nobody can connect, and who was connected is cut off. */
   async goDark(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#closed = new Promise((resolve) => this.#server.close(resolve))
     for (const socket of this.#sockets) socket.destroy()
-    await closed
+    await this.#closed
   }
 
   async comeBack(): Promise<void> {
+    await this.#closed
     await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve))
     this.#port = (this.#server.address() as AddressInfo).port
   }
@@ -104,7 +106,6 @@ export class DiscordServer {
     this.#sessions.forget(bot.id)
   }
 
-  /** Stops events of a channel from reaching anybody, as a lost session does; history has them. */
   say(channel: ChannelRow, said: Said): MessageRow {
     const message = this.world.write(channel, said)
     this.#sessions.dispatch('MESSAGE_CREATE', message, channel)
@@ -113,7 +114,8 @@ export class DiscordServer {
 
   /** Tells of a message again, as it is now. */
   repeat(message: MessageRow): void {
-    this.#sessions.dispatch('MESSAGE_CREATE', message, this.world.channel(message.channel_id))
+    const kind = message.edited_timestamp === null ? 'MESSAGE_CREATE' : 'MESSAGE_UPDATE'
+    this.#sessions.dispatch(kind, message, this.world.channel(message.channel_id))
   }
 
   revise(message: MessageRow, content: string): MessageRow {
@@ -155,7 +157,7 @@ export class DiscordServer {
     const path = url.pathname.replace(/^\/v\d+/, '')
     this.requests.push(`${method} ${path}`)
     const raw = await buffer(request)
-    const isWrite = method !== 'GET' && !path.endsWith('/typing')
+    const isWrite = method !== 'GET' && path.includes('/messages')
     if (isWrite && this.#limited.left > 0) {
       this.#limited.left--
       const { retryAfterSeconds } = this.#limited

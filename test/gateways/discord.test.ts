@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
 import type { Script } from '../../src/stand-in/index.ts'
+import { describeChatPlatform } from './contract.ts'
+import { openDiscordChat } from './discord-chat-place.ts'
 import { type BotTerms, DiscordPlace, ECHO } from './discord-place.ts'
 
 const open: DiscordPlace[] = []
 
 async function place(script?: Script): Promise<DiscordPlace> {
-  const opened = await DiscordPlace.open(script)
+  const opened = await DiscordPlace.open({ script: script ?? ECHO })
   open.push(opened)
   return opened
 }
@@ -36,6 +38,8 @@ async function channel(terms: BotTerms = {}) {
   const bot = await here.connect(user, { allow: { chats: [room.id], users: [] }, ...terms })
   return { here, user, person, room, bot }
 }
+
+describeChatPlatform('Discord', openDiscordChat)
 
 describe('discord', () => {
   it('answers in a channel who means it by name or by a reply, and nobody else', async () => {

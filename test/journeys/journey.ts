@@ -118,7 +118,8 @@ export class Journey {
       system: 'You help.',
       routes: routesSchema.parse({
         main: { ...route, model: 'stand-in', windowTokens },
-        tasks: { compaction: { ...route, model: SUMMARIES, windowTokens } },
+        // Whatever is to be summarised fits into one call.
+        tasks: { compaction: { ...route, model: SUMMARIES, windowTokens: 1_000_000 } },
       }),
       ...agent,
     }

@@ -94,9 +94,10 @@ class Talk {
   /** One message and its answer; how long its first word took is noted where it belongs. */
   async say(text: string): Promise<void> {
     const isAt = this.#isCompacting
+    const begun = this.#begun
     const tookMs = await this.#firstWord(text)
     // A compaction that began with this very message is the boundary too.
-    if (isAt || this.#isCompacting) this.#boundary.push(tookMs)
+    if (isAt || this.#begun > begun) this.#boundary.push(tookMs)
     else this.#away.push(tookMs)
   }
 
@@ -155,6 +156,10 @@ class Talk {
   }
 
   get #isCompacting(): boolean {
-    return this.#follower.stored('compaction started').length > this.#committed
+    return this.#begun > this.#committed
+  }
+
+  get #begun(): number {
+    return this.#follower.stored('compaction started').length
   }
 }

@@ -48,7 +48,7 @@ const PURE_CRYPTO = ['createHash', 'createHmac', 'hash', 'timingSafeEqual']
 
 export function readSources(tree: Tree): readonly Source[] {
   return [...tree]
-    .filter(([path]) => /\.[tj]s$/.test(path) && !path.endsWith('.d.ts'))
+    .filter(([path]) => /\.[tj]sx?$/.test(path) && !path.endsWith('.d.ts'))
     .map(([path, text]) => readSource(path, text))
 }
 
@@ -154,7 +154,7 @@ export function findLeaks(sources: readonly Source[], rules: Architecture): stri
 export function findFormOffences(sources: readonly Source[], rules: Architecture): string[] {
   return sources.flatMap((source) => {
     const { path } = source
-    const name = posix.basename(path).replace(/(\.test)?\.[tj]s$/, '')
+    const name = posix.basename(path).replace(/(\.test)?\.[tj]sx?$/, '')
     const inSource = folderOf(path) !== undefined
     return [
       DRAWERS.includes(name) && `${path} is a drawer: name the file after the idea it holds`,

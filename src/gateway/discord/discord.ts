@@ -46,6 +46,7 @@ export interface DiscordTerms {
   readonly findMark: (address: string) => Promise<string | null>
   readonly clock: Clock
   readonly logger: Logger
+  readonly editEveryMs?: number
   /** Null: bots may thank each other for ever; for a run that shows it. */
   readonly loopRule?: LoopRule | null
 }
@@ -95,7 +96,11 @@ export class DiscordPlatform implements Platform {
       // A bot reads what others say when they say it; half an answer would mislead it.
       edits: terms.bots.length === 0,
       ...{ threads: true, images: true, nonce: true },
-      ...{ lengthMax: TEXT_LENGTH_MAX, editEveryMs: EDIT_EVERY_MS, typingMs: TYPING_MS },
+      ...{
+        lengthMax: TEXT_LENGTH_MAX,
+        editEveryMs: terms.editEveryMs ?? EDIT_EVERY_MS,
+        typingMs: TYPING_MS,
+      },
     }
     setMaxListeners(0, this.#closing.signal)
     this.#client = newClient(terms)

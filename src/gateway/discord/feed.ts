@@ -17,7 +17,8 @@ export interface FeedTerms {
   /** At most 100 behind `after`, oldest first. */
   read(after: string): Promise<readonly APIMessage[]>
   take(event: FeedEvent): Promise<void>
-  tell(problem: string): void
+  /** Null: it is over. */
+  tell(problem: string | null): void
 }
 
 export interface FeedEvent {
@@ -84,9 +85,12 @@ export class Feed {
         if (event === undefined) return
         await this.#take(event)
         this.#queue.shift()
+        if (waitMs > WAIT_MS) this.#terms.tell(null)
         waitMs = WAIT_MS
-      } catch {
-        // Whoever failed has said so; nothing is lost by waiting.
+      } catch (error) {
+        // Nothing is lost by waiting.
+        const reason = error instanceof Error ? error.message : String(error)
+        this.#terms.tell(`What was said waits, because it cannot be taken in: ${reason}`)
         await this.#pause(waitMs)
         waitMs = Math.min(WAIT_MS_MAX, waitMs * 2)
       }

@@ -45,7 +45,10 @@ const QUERY_LENGTH_MAX = 500
 const PARTS_MAX = 100
 
 export const name = text(NAME_LENGTH_MAX)
-export const pinName = text(64)
+export const pinName = z
+  .string()
+  .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
+  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)
 export const pinText = text(100_000)

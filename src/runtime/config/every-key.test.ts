@@ -11,10 +11,14 @@ import { EMPTY, nodeOf, plainOf, withNode } from './tree.ts'
 
 /** Lets every key be said: some have a meaning only beside others. */
 const BASE = parse(`
-agents: {main: {model: &m {provider: openai-compatible, model: m, baseUrl: "http://x/v1", windowTokens: 100000}}}
+agents:
+  main:
+    model: &m {provider: openai-compatible, model: m, baseUrl: "http://x/v1", windowTokens: 100000}
+    mcp: {program: {command: c}, address: {url: "http://x/mcp"}}
 auxiliary: {compaction: *m, title: *m, memory: *m, vision: *m}
 store: {url: postgres://host/db}
 limits: {prices: {one: {input: 1, output: 1}}}
+gateways: {telegram: {webhook: {url: "https://there/hook"}}, discord: {}}
 `) as Record<string, unknown>
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-every-key-'))
@@ -22,6 +26,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Names that stand where the schema lets the operator choose one. */
 const CHOSEN: { readonly [above: string]: string } = { agents: 'main', prices: 'one' }
+
+/** A server is a program or an address; either has keys that the other has not. */
+const OF_ADDRESSES = ['url', 'credential', 'headers']
+
+function chosen(path: readonly string[], at: number): string {
+  const above = path[at - 1] ?? ''
+  if (above !== 'mcp') return CHOSEN[above] ?? 'x'
+  return OF_ADDRESSES.includes(path[at + 1] ?? '') ? 'address' : 'program'
+}
 
 /** Thresholds that hold together with the defaults of the others. */
 const SAMPLES: { readonly [key: string]: unknown } = {
@@ -53,9 +66,7 @@ const keys = listKeys()
   )
   .filter(({ node }) => !isOpen(node))
   .map(({ path, node }) => {
-    const named = path.map((part, at) =>
-      part === '*' ? (CHOSEN[path[at - 1] ?? ''] ?? 'x') : part,
-    )
+    const named = path.map((part, at) => (part === '*' ? chosen(path, at) : part))
     return { key: named.join('.'), path: named, value: sampleOf(named.join('.'), node) }
   })
 

@@ -3,6 +3,7 @@ import { ALLOWANCE } from '../../auxiliary/allowance.ts'
 import type { CredentialSource } from '../../model/credential.ts'
 import { routesSchema } from '../../model/routes.ts'
 import { PROCESS_LIMITS } from '../../tools/process/processes.ts'
+import { discord, telegram } from './gateway-schema.ts'
 import { count, needsRestart, seconds, tokens } from './values.ts'
 
 /** What belongs to the process and its host: the store, the edges, limits, logs. */
@@ -81,14 +82,11 @@ export const http = z
   .prefault({})
   .meta({ description: 'The HTTP server.', ...needsRestart })
 
-/**
- * One key per chat platform, each with its own schema beside these; `telegram`, `discord` and `mcp`
- * belong here. HTTP has a section of its own.
- */
+/** One key per chat platform (gateway-schema.ts). HTTP has a section of its own. */
 export const gateways = z
-  .strictObject({})
+  .strictObject({ telegram, discord })
   .prefault({})
-  .meta({ description: 'Chat platforms; none is built in yet.', ...needsRestart })
+  .meta({ description: 'Chat platforms.', ...needsRestart })
 
 const money = z
   .number()

@@ -1,0 +1,75 @@
+import { systemClock } from '../base/clock.ts'
+import type { Platform } from '../gateway/chat/platform.ts'
+import { readSecret } from '../runtime/read-secret.ts'
+import { UsageError } from './exit.ts'
+import type { Host } from './open-host.ts'
+
+/** The chat platforms as configured; what is not configured is not even loaded. */
+export interface OpenGateways {
+  /** What was opened, for the welcome: `telegram:7001`. */
+  readonly names: readonly string[]
+  close(): Promise<void>
+}
+
+export async function openGateways(host: Host): Promise<OpenGateways> {
+  const { telegram, discord } = host.loaded.config.gateways
+  const opened = [
+    ...(telegram === undefined ? [] : [await openTelegram(host, telegram)]),
+    ...(discord === undefined ? [] : [await openDiscord(host, discord)]),
+  ]
+  return {
+    names: opened.map(({ name }) => name),
+    async close() {
+      await Promise.all(opened.map((gateway) => gateway.close()))
+    },
+  }
+}
+
+type TelegramConfig = NonNullable<Host['loaded']['config']['gateways']['telegram']>
+
+async function openTelegram(host: Host, config: TelegramConfig) {
+  const { runtime, store, logger } = host
+  const { apiRoot, webhook, allow, mention: needsMention } = config
+  const { Telegram } = await import('../gateway/telegram/telegram.ts')
+  const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
+  const platform = new Telegram({
+    apiRoot,
+    editEveryMs: config.editSeconds * 1_000,
+    token: await readSecret(config.token, process.env),
+    ...(webhook !== undefined && {
+      webhook: { ...webhook, secret: await readSecret(webhook.secret, process.env) },
+    }),
+  })
+  const agent = agentOf(host, 'telegram', config.agent)
+  return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
+}
+
+type DiscordConfig = NonNullable<Host['loaded']['config']['gateways']['discord']>
+
+async function openDiscord(host: Host, config: DiscordConfig) {
+  const { runtime, store, logger } = host
+  const { apiUrl, allow, attachments, mention: needsMention } = config
+  const { DiscordPlatform } = await import('../gateway/discord/discord.ts')
+  const { findMark } = await import('../gateway/discord/marks.ts')
+  const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
+  const agent = agentOf(host, 'discord', config.agent)
+  const platform: Platform = new DiscordPlatform({
+    ...{ apiUrl, allow, attachments, logger, clock: systemClock },
+    token: await readSecret(config.token, process.env),
+    bots: allow.bots,
+    answersAll: !needsMention,
+    findMark: (address) =>
+      findMark(store, { agent, channel: `${platform.name}:${platform.account}`, address }),
+  })
+  return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
+}
+
+function agentOf({ runtime }: Host, platform: string, wanted: string | undefined): string {
+  const names = runtime.agents.map(({ name }) => name)
+  const [first] = names
+  const name = wanted ?? first
+  if (name !== undefined && names.includes(name)) return name
+  throw new UsageError(
+    `gateways.${platform}.agent names ${wanted}; there is ${names.join(', ') || 'no agent'}.`,
+  )
+}

@@ -1,0 +1,92 @@
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { SEARCHED_KINDS } from '../../store/search/words.ts'
+import { hasWalIndex, isOldSqlite, SQLITE_VERSION_MIN, walSize } from '../../store/sqlite/place.ts'
+import type { OwnFinding } from './finding.ts'
+
+/** What only a SQLite file has: its neighbours, who may read it, its search index. Only reads. */
+const WAL_BYTES_MAX = 256 * 1024 * 1024
+const OTHERS = 0o077
+
+export function examineFile(path: string): readonly OwnFinding[] {
+  return [...judgeModes(path), ...judgeWal(path), ...judgeDatabase(path)]
+}
+
+function judgeModes(path: string): OwnFinding[] {
+  // Windows knows no modes.
+  if (process.platform === 'win32') return []
+  return ['', '-wal', '-shm', '.anchor'].flatMap((suffix): OwnFinding[] => {
+    const file = `${path}${suffix}`
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (stat === undefined || (stat.mode & OTHERS) === 0) return []
+    const mode = (stat.mode & 0o777).toString(8)
+    return [
+      {
+        ...{ kind: 'open-to-others', severity: 'warning', sessionIds: [], since: stat.ctimeMs },
+        what: `${file} can be read by others on this host (mode ${mode}).`,
+        advice: 'It holds whole conversations. --fix makes it private (600).',
+        fix: { kind: 'make-private', path: file },
+      },
+    ]
+  })
+}
+
+function judgeWal(path: string): OwnFinding[] {
+  const bytes = walSize(path)
+  if (bytes <= WAL_BYTES_MAX) return []
+  return [
+    {
+      ...{ kind: 'large-wal', severity: 'warning', sessionIds: [], since: null },
+      what: `The write-ahead log has grown to ${Math.round(bytes / 1024 / 1024)} MB.`,
+      advice: 'Somebody reads without end, or nobody could fold it in: restart who serves it.',
+    },
+  ]
+}
+
+function judgeDatabase(path: string): OwnFinding[] {
+  const address = pathToFileURL(path)
+  if (walSize(path) === 0) address.searchParams.set('immutable', '1')
+  else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
+  else return []
+  const database = new DatabaseSync(address, { readOnly: true })
+  try {
+    return [...judgeVersion(database), ...judgeIndex(database)]
+  } finally {
+    database.close()
+  }
+}
+
+function judgeVersion(database: DatabaseSync): OwnFinding[] {
+  const version = String(database.prepare('select sqlite_version() as v').get()?.['v'])
+  if (!isOldSqlite(version)) return []
+  return [
+    {
+      ...{ kind: 'old-sqlite', severity: 'fault', sessionIds: [], since: null },
+      what: `This program runs SQLite ${version}, which can lose commits.`,
+      advice: `Use a Node.js with SQLite ${SQLITE_VERSION_MIN} or newer.`,
+    },
+  ]
+}
+
+/** Each entry that the index says it has must be one row of it. */
+function judgeIndex(database: DatabaseSync): OwnFinding[] {
+  const kinds = SEARCHED_KINDS.map((kind) => `'${kind}'`).join(', ')
+  const wanted = database
+    .prepare(
+      `select count(*) as count from session join indexed on indexed.session = session.n
+       join entry on entry.id > session.n * 2147483648
+         and entry.id <= session.n * 2147483648 + indexed.upto
+       where entry.kind in (${kinds}) and entry.body is not null`,
+    )
+    .get()?.['count']
+  const found = database.prepare('select count(*) as count from entry_words_docsize').get()?.['count']
+  if (wanted === found) return []
+  return [
+    {
+      ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
+      what: `The search index knows ${found} entries and should know ${wanted}.`,
+      advice: 'Searches may miss something; transcripts are whole. Make a backup and restore it.',
+    },
+  ]
+}

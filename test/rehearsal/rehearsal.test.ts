@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { RehearsalReport } from '../../src/rehearsal/rehearse.ts'
+import { runCli } from '../support/run-cli.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
+
+// Real processes on whatever machine this is; a rehearsal ends by itself long before.
+describe.concurrent('throughline rehearse', { timeout: 200_000 }, () => {
+  it('finds no law broken by three agents on their worst day, and leaves nothing behind', async () => {
+    const place = temporary()
+    const { exitCode, stdout, stderr } = await runCli(SHORT, { env: place.env })
+    const report = JSON.parse(stdout || '{}') as RehearsalReport
+    expect(broken(report), stderr).toEqual([])
+    expect(exitCode).toBe(0)
+    expect(report.audit.logs.length).toBeGreaterThanOrEqual(3 + report.figures.kills)
+    const { acknowledged, answered, stopped, compactions, meanwhile, asked } = report.figures
+    expect(answered + stopped).toBe(acknowledged)
+    for (const figure of [answered, compactions, meanwhile]) expect(figure).toBeGreaterThan(2)
+    expect(asked).toBeGreaterThan(3)
+    expect(stderr).toContain('The worst day')
+    expect(readdirSync(place.folder)).toEqual([])
+    place.remove()
+  })
+
+  it.each([
+    ['one-commit-per-step', ['effects']],
+    ['new-id-on-compaction', ['kept', 'births', 'store-sessions']],
+  ])('finds the planted bug %s', async (sabotage, laws) => {
+    const place = temporary()
+    const args = [...SHORT, '--sabotage', sabotage]
+    const { exitCode, stdout, stderr } = await runCli(args, { env: place.env })
+    const found = broken(JSON.parse(stdout || '{}') as RehearsalReport)
+    expect(exitCode, stderr).toBe(1)
+    expect(found.filter((law) => laws.includes(law))).not.toEqual([])
+    place.remove()
+  })
+
+  it('ends in order when it is called off, and removes what it made', async () => {
+    const place = temporary()
+    const store = join(place.folder, 'mine.db')
+    const run = start([...SHORT, '--store', store], place.env)
+    await run.heard('The worst day')
+    const agents = agentsOf(run.pid)
+    expect(agents.length).toBeGreaterThan(0)
+    run.kill('SIGINT')
+    expect(await run.ended).toBe(130)
+    expect(agents.filter(isAlive)).toEqual([])
+    expect(readdirSync(place.folder)).toEqual([])
+    place.remove()
+  })
+
+  it('leaves no agent behind when it is killed itself', async () => {
+    const place = temporary()
+    const run = start(SHORT, place.env)
+    await run.heard('The worst day')
+    const agents = agentsOf(run.pid)
+    expect(agents.length).toBeGreaterThan(0)
+    run.kill('SIGKILL')
+    await run.ended
+    await expect.poll(() => agents.filter(isAlive), { timeout: 30_000 }).toEqual([])
+    place.remove()
+  })
+
+  it('touches nothing that is there already', async () => {
+    const { exitCode, stderr } = await runCli([...SHORT, '--store', program])
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('A rehearsal makes a store of its own.'),
+    })
+    expect(existsSync(program)).toBe(true)
+  })
+
+  it('says which faults and which planted bugs there are', async () => {
+    const wrong = await runCli(['rehearse', '--faults', 'earthquake'])
+    expect(wrong.exitCode).toBe(2)
+    expect(wrong.stderr).toContain('kills, freezes, duplicates')
+    const list = await runCli(['rehearse', '--sabotage', 'list', '--json'])
+    const names = (JSON.parse(list.stdout) as { name: string }[]).map(({ name }) => name)
+    expect(names).toContain('new-id-on-compaction')
+  })
+})
+
+function broken({ verdicts = [], audit }: Partial<RehearsalReport>): readonly string[] {
+  const laws = [...verdicts, ...(audit?.laws ?? [])]
+  if (laws.length === 0) return ['no report']
+  return laws.filter(({ holds }) => !holds).map(({ law }) => law)
+}
+
+/** A folder for everything temporary of one run, so that what is left there can be seen. */
+function temporary() {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-stage-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  return { folder, env: { TMPDIR: folder }, remove }
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let told = ''
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    heard: (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+          told += piece
+          if (told.includes(text)) resolve()
+        })
+        child.once('exit', (code) => reject(new Error(`ended with ${code}: ${told}`)))
+      }),
+  }
+}
+
+/** The processes that this one started and that are agents. */
+function agentsOf(parent: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const command = readText(`/proc/${pid}/cmdline`)
+      const status = readText(`/proc/${pid}/status`)
+      return command.includes('agent-process') && status.includes(`\nPPid:\t${parent}\n`)
+    })
+    .map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  return readText(`/proc/${pid}/cmdline`).includes('agent-process')
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // It ended while we looked.
+  }
+}
