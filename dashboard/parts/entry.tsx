@@ -24,7 +24,7 @@ export function EntryView(props: {
     <article
       class={classes.filter(Boolean).join(' ')}
       data-entry={number}
-      aria-label={`Entry ${number}, ${LABELS[kind]}${isCovered ? ', compacted' : ''}`}
+      aria-label={`Entry ${number}, ${LABELS[kind] ?? kind}${isCovered ? ', compacted' : ''}`}
     >
       {kind === 'compaction' ? (
         <HandoffCard
@@ -39,7 +39,7 @@ export function EntryView(props: {
   )
 }
 
-const LABELS: Readonly<Record<TranscriptEntry['kind'], string>> = {
+const LABELS: Readonly<Record<string, string>> = {
   input: 'message',
   assistant: 'answer',
   result: 'tool result',
@@ -116,7 +116,12 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
     case 'erasure':
       return <Note entry={entry}>Entries were erased for good.</Note>
     default:
-      return null
+      return (
+        <Note entry={entry}>
+          {kind}
+          <Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
   }
 }
 

@@ -74,7 +74,13 @@ function PinPanel({ conversation }: { readonly conversation: Conversation }) {
     <form class="panel" onSubmit={set} aria-label="Pin">
       <p class="dim">A pin stands in every context, byte for byte, whatever is compacted.</p>
       <label for="pin-name">Name</label>
-      <input id="pin-name" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      <input
+        id="pin-name"
+        value={name}
+        maxLength={64}
+        placeholder="letters, digits, _ and -"
+        onInput={(event) => setName(event.currentTarget.value)}
+      />
       <label for="pin-text">Text</label>
       <textarea
         id="pin-text"

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { TranscriptEntry } from '../../src/runtime/runtime.ts'
 import { type Conversation, PAGE_ENTRIES } from '../data/conversation.ts'
 import { EntryView } from '../parts/entry.tsx'
 import { Upcoming } from './upcoming.tsx'
@@ -109,13 +110,12 @@ export function Transcript(props: {
     else if (above !== 0) element.scrollTop += above
   })
   useEffect(() => () => observer.current?.disconnect(), [])
-  const watch = (element: HTMLElement | null) => {
+  const watch = useCallback((element: HTMLElement | null) => {
     if (element !== null) observer.current?.observe(element)
-  }
+  }, [])
 
   const [first, last] = [Math.min(range[0], Math.max(0, total - 1)), Math.min(range[1], total - 1)]
   const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
-  const effective = conversation.summary.value?.compaction ?? null
   return (
     <div class="transcript-frame">
       <div
@@ -130,28 +130,8 @@ export function Transcript(props: {
         <div style={{ height: `${sum(0, first)}px` }} />
         {numbers.map((page) => {
           const entries = pages.get(page)
-          return (
-            <div
-              key={page}
-              data-page={page}
-              ref={watch}
-              class="page"
-              style={{ minHeight: entries === undefined ? `${heightOf(page)}px` : '' }}
-            >
-              {entries?.map((entry) => (
-                <EntryView
-                  key={entry.number}
-                  sessionId={conversation.id}
-                  entry={entry}
-                  isMarked={entry.number === at}
-                  effective={effective}
-                  onRevert={(number) =>
-                    void conversation.act(`/compactions/${number}/revert`, { method: 'POST' })
-                  }
-                />
-              ))}
-            </div>
-          )
+          const height = entries === undefined ? heightOf(page) : null
+          return <PageView key={page} {...{ conversation, page, entries, height, at, watch }} />
         })}
         <div style={{ height: `${sum(last + 1, total)}px` }} />
         <Upcoming conversation={conversation} onGrow={() => isAtEnd.current && toEnd()} />
@@ -170,5 +150,42 @@ export function Transcript(props: {
         </button>
       )}
     </div>
+  )
+}
+
+/** Drawn once, and again only when something of it changed: scrolling passes by many. */
+function PageView(props: {
+  readonly conversation: Conversation
+  readonly page: number
+  readonly entries: readonly TranscriptEntry[] | undefined
+  readonly height: number | null
+  readonly at: number | null
+  readonly watch: (element: HTMLElement | null) => void
+}) {
+  const { conversation, page, entries, height, at, watch } = props
+  const effective = conversation.summary.value?.compaction ?? null
+  return useMemo(
+    () => (
+      <div
+        data-page={page}
+        ref={watch}
+        class="page"
+        style={{ minHeight: height === null ? '' : `${height}px` }}
+      >
+        {entries?.map((entry) => (
+          <EntryView
+            key={entry.number}
+            sessionId={conversation.id}
+            entry={entry}
+            isMarked={entry.number === at}
+            effective={effective}
+            onRevert={(number) =>
+              void conversation.act(`/compactions/${number}/revert`, { method: 'POST' })
+            }
+          />
+        ))}
+      </div>
+    ),
+    [conversation, page, entries, height, at, effective, watch],
   )
 }

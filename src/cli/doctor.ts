@@ -5,9 +5,12 @@ import { type Diagnosis, type Health, healthOf } from '../doctor/hermes/diagnosi
 import { renderHtml } from '../doctor/report/html.ts'
 import { renderMarkdown } from '../doctor/report/markdown.ts'
 import { renderText } from '../doctor/report/text.ts'
+import { type OwnFlags, runOwnDoctor } from './doctor-own.ts'
 import { EXIT, UsageError } from './exit.ts'
+import { withHelp } from './help.ts'
 import { commandForm, currentPlace } from './hint.ts'
 import { writeOutput } from './output.ts'
+import { addPlaceOptions } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
 
 interface HermesFlags {
@@ -18,21 +21,43 @@ interface HermesFlags {
 }
 
 export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('Finds and explains damage in conversation stores.')
-    .addCommand(
-      new Command('hermes')
-        .description('Examines a Hermes home or state.db and its logs. It is only read.')
-        .argument('[path]', 'a Hermes home or a state.db; without it only logs are examined')
-        .option('--log <file...>', 'logs beside those in the home; rotated and .gz ones too')
-        .option('--json', 'print the diagnosis as JSON')
-        .option('--markdown', 'print the report as Markdown')
-        .option('--html <file>', 'write the report as one page with the timeline drawn')
-        .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
-        .action(async (path: string | undefined, flags: HermesFlags) => {
-          process.exitCode = await runHermes(path ?? null, flags)
-        }),
+  const command = new Command('doctor')
+    .summary('find and explain damage in conversation stores')
+    .description(
+      'Examines the store: schema, chains, claims, leases, mail, answers, search index, files and ' +
+        'clock. Only reads, unless told to repair.',
     )
+    .option('--fix', 'repair what is safe to repair, and say what was done')
+    .option('--json', 'print the findings as JSON')
+    .action(async (flags: OwnFlags) => {
+      process.exitCode = await runOwnDoctor(flags)
+    })
+  withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'nothing is wrong, or there are notes only'],
+      [EXIT.failed, 'there are warnings'],
+      [EXIT.usage, 'there are faults, or wrong usage, or the store cannot be read'],
+    ],
+    examples: [
+      'throughline doctor',
+      'throughline doctor --fix',
+      'throughline doctor hermes ~/.hermes',
+    ],
+  })
+  return command.addCommand(
+    new Command('hermes')
+      .description('Examines a Hermes home or state.db and its logs. It is only read.')
+      .argument('[path]', 'a Hermes home or a state.db; without it only logs are examined')
+      .option('--log <file...>', 'logs beside those in the home; rotated and .gz ones too')
+      .option('--json', 'print the diagnosis as JSON')
+      .option('--markdown', 'print the report as Markdown')
+      .option('--html <file>', 'write the report as one page with the timeline drawn')
+      .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
+      .action(async (path: string | undefined, _flags: unknown, self: Command) => {
+        // What `doctor` takes too is read by it, wherever it stands.
+        process.exitCode = await runHermes(path ?? null, self.optsWithGlobals<HermesFlags>())
+      }),
+  )
 }
 
 const helpAfter = (program: string) => `

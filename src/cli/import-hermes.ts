@@ -90,8 +90,8 @@ async function lookOnly(
   flags: PlaceFlags,
   act: (reads: ReadStore | null) => Promise<number>,
 ): Promise<number> {
-  const { readPlace, storeUrl } = await import('./open-place.ts')
-  const url = storeUrl(flags)
+  const { readPlace, storeOf } = await import('./open-place.ts')
+  const { url } = storeOf(flags)
   if (!/^postgres/i.test(url) && !existsSync(url)) return await act(null)
   return await readPlace(flags, async ({ store }) => await act(store))
 }

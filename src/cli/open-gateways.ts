@@ -57,6 +57,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
     ...{ apiUrl, allow, attachments, logger, clock: systemClock },
     token: await readSecret(config.token, process.env),
     bots: allow.bots,
+    editEveryMs: config.editSeconds * 1_000,
     answersAll: !needsMention,
     findMark: (address) =>
       findMark(store, { agent, channel: `${platform.name}:${platform.account}`, address }),

@@ -68,13 +68,17 @@ export async function openPlaceWithAgents(
   return await act(host).finally(() => host.close())
 }
 
-/** Where the store is that a command acts on. */
-export function storeUrl(flags: PlaceFlags): string {
-  return storeOf(flags).url
-}
-
 /** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
-function storeOf(flags: PlaceFlags): { readonly url: string } {
+export function storeOf(flags: PlaceFlags): { readonly url: string } {
   if (flags.store !== undefined) return { url: flags.store }
   return requireConfig(loadRequest(flags)).config.store
+}
+
+/** The agents that a configuration names; null where it cannot be read. */
+export function configuredAgents(flags: PlaceFlags): readonly string[] | null {
+  try {
+    return Object.keys(requireConfig(loadRequest(flags)).config.agents)
+  } catch {
+    return null
+  }
 }

@@ -27,9 +27,14 @@ async function readEntries(store: Reads, { id, tail }: SessionRow) {
 }
 
 /** What still waits, runs or is being written, in words. */
-export async function findUnrest(store: Reads): Promise<readonly string[]> {
+export async function findUnrest(
+  store: Reads,
+  agents: readonly string[],
+): Promise<readonly string[]> {
   const unrest: string[] = []
   for (const row of await store.listSessions({ state: 'open', limit: LIST_MAX })) {
+    // Nobody runs a session that nobody made; that it is there is another law's matter.
+    if (!agents.includes(row.id)) continue
     const { control, user, notification } = row.pending
     const waiting = control + user + notification
     if (waiting > 0) unrest.push(`${row.id}: ${waiting} messages wait`)

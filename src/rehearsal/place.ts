@@ -26,8 +26,8 @@ export async function openPlace(place: Place): Promise<Store> {
 /** Everything that a store left there; nobody may have it open any more. */
 export async function removePlace(place: Place): Promise<void> {
   if (place.kind === 'sqlite') {
-    for (const end of ['', '-wal', '-shm', '.anchor']) {
-      rmSync(`${place.path}${end}`, { force: true })
+    for (const end of ['', '-wal', '-shm', '.anchor', '.wake']) {
+      rmSync(`${place.path}${end}`, { recursive: true, force: true })
     }
     return
   }

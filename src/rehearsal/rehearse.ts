@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -81,6 +81,7 @@ export interface RehearsalFigures extends Tally, TroubleFigures {
 
 const PICTURE_MS = 500
 const SETTLE_MS_MAX = 45_000
+const EXTRA_MS_MAX = 30_000
 /** A context is full after so many messages, more or less. */
 const MESSAGES_PER_WINDOW = 12
 
@@ -130,6 +131,8 @@ class Rehearsal {
   #troubles: Troubles | null = null
   #phase: Phase = 'starting'
   #drivenMs = 0
+  /** Processes that had an effect outside. */
+  readonly #active = new Set<string>()
 
   constructor(request: RehearsalRequest & { readonly place: Place }, folder: string) {
     this.#request = request
@@ -166,7 +169,10 @@ class Rehearsal {
   async audit(): Promise<AuditReport> {
     this.#enter('judging')
     const logs = join(this.#folder, 'audit')
-    const paths = readdirSync(logs).map((file) => join(logs, file))
+    // One that is empty belongs to a process that was killed before it had anything to tell.
+    const paths = readdirSync(logs)
+      .map((file) => join(logs, file))
+      .filter((path) => statSync(path).size > 0)
     return await auditLogs({ paths, witness: this.#store })
   }
 
@@ -206,7 +212,10 @@ class Rehearsal {
     const { place, windowTokens, sabotage, env } = this.#request
     const folder = this.#folder
     const events = {
-      effect: (seat: Seat) => this.#troubles?.chance(seat.name, 'effect'),
+      effect: (seat: Seat) => {
+        this.#active.add(seat.name)
+        this.#troubles?.chance(seat.name, 'effect')
+      },
       wait: (_id: string, code: string) => {
         this.#waits.set(code, (this.#waits.get(code) ?? 0) + 1)
       },
@@ -278,18 +287,20 @@ class Rehearsal {
     signal.throwIfAborted()
   }
 
-  /** The given time, and on a slow machine as much again until everybody was told something meanwhile. */
+  /** The given time, and longer on a slow machine: until everybody was told something meanwhile. */
   async #untilDriven(signal: AbortSignal): Promise<void> {
-    const { seconds } = this.#request
+    const dueMs = this.#request.seconds * 1_000
     const startedAt = performance.now()
     for (;;) {
       await sleep(100)
-      const passed = (performance.now() - startedAt) / 1_000
+      this.#drivenMs = performance.now() - startedAt
       const told = this.#ledger.letters.filter((letter) => this.#isMeanwhile(letter))
-      const isDone = new Set(told.map(({ agent }) => agent)).size === this.#names.length
-      if (signal.aborted || passed > 2 * seconds || (passed > seconds && isDone)) break
+      const isDone =
+        new Set(told.map(({ agent }) => agent)).size === this.#names.length &&
+        this.#active.size === this.#names.length
+      if (signal.aborted || this.#drivenMs > dueMs + EXTRA_MS_MAX) return
+      if (this.#drivenMs > dueMs && isDone) return
     }
-    this.#drivenMs = performance.now() - startedAt
   }
 
   #isMeanwhile({ agent, mail }: Letter): boolean {
@@ -300,7 +311,7 @@ class Rehearsal {
     this.#enter('settling')
     const end = performance.now() + SETTLE_MS_MAX
     for (;;) {
-      const unrest = await findUnrest(store)
+      const unrest = await findUnrest(store, this.#names)
       signal.throwIfAborted()
       if (unrest.length === 0 || performance.now() > end) return unrest
       await sleep(100)

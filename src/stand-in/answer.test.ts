@@ -7,6 +7,7 @@ import {
   toolResult,
   user,
 } from '../../test/support/builders.ts'
+import { fastestMs } from '../../test/support/timing.ts'
 import type { Message } from '../message/message.ts'
 import { makeAnswer, type Script } from './answer.ts'
 import type { Ask } from './protocol.ts'
@@ -169,14 +170,9 @@ describe('makeAnswer to a very long text', () => {
       const seeds = ['a', '/', 'a/', 'A1-', '===== a 0123456789ab =====\n', '#1 user:\n', '? ']
       const time = (length: number) => {
         const messages = seeds.map((seed) => user(seed.repeat(length / seeds.length / seed.length)))
-        const times = [1, 2, 3].map(() => {
-          const startedAt = performance.now()
-          answerTo(...messages, user(question))
-          return performance.now() - startedAt
-        })
-        return Math.min(...times)
+        return fastestMs(() => answerTo(...messages, user(question)))
       }
-      expect(time(1_000_000)).toBeLessThan(15 * Math.max(time(100_000), 20))
+      expect(time(1_000_000)).toBeLessThan(15 * Math.max(time(100_000), 8))
     },
   )
 })

@@ -5,6 +5,7 @@ import { type Answer, type Ask, clipTokens, countTokens } from './protocol.ts'
 import { isQuestion, recall, subjectOf } from './recall.ts'
 import { recordsOf, sentencesOf } from './records.ts'
 import { asksForSummary, summarize } from './summary.ts'
+import { asksForTitle, titleOf } from './title.ts'
 
 /**
  * What the stand-in says. It knows nothing but the request: a script that was handed in comes first,
@@ -39,6 +40,7 @@ function answerOf(ask: Ask): Answer {
   if (last === spoken && asksForSummary(asked)) {
     return say(summarize(messages, ask.tokensMax))
   }
+  if (asksForTitle(messages)) return say(titleOf(last === undefined ? '' : textOf(last)))
   const step = findStep(messages)
   if (step !== undefined) return playStep(step, ask)
   if (last?.role === 'tool') return say(tellResults(last))

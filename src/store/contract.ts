@@ -1,11 +1,10 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
+import type { AdoptEntries, AdoptEntriesOutcome } from './adoption.ts'
 import type {
   Acquire,
   AcquireOutcome,
   Admit,
   AdmitOutcome,
-  AdoptEntries,
-  AdoptEntriesOutcome,
   AdoptSession,
   AfreshOutcome,
   Append,

@@ -286,7 +286,7 @@ describe.concurrent('the page', () => {
     await place.runtime.session(id as never).pin({
       source: 'test',
       key: 'pin',
-      name: '<img src=x onerror=alert(1)>',
+      name: 'rule',
       text: HOSTILE[1] ?? '',
     })
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)

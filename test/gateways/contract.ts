@@ -138,6 +138,28 @@ export function describeChatPlatform(
       expect(await mailOf(place)).toEqual(mail)
     })
 
+    it('holds replies back while the network is away, and sends each once, in order', async () => {
+      place = await open()
+      place.say('say one')
+      await until(() => place.shown().length === 1)
+      const [session] = await place.runtime.listSessions({ limit: 1 })
+      if (session === undefined) throw new Error('No session.')
+      place.cut()
+      for (const word of ['two', 'three']) {
+        const parts = [{ type: 'text', text: `say ${word}` }] as const
+        await place.runtime.session(session.id).admit({ source: 'other', key: word, parts })
+        await until(async () => {
+          const waiting = await place.store.listReplies({ state: 'waiting', limit: 9 })
+          return waiting.some(({ body }) => body?.includes(word))
+        })
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      place.restore()
+      await until(() => place.shown().length === 3)
+      expect(place.shown()).toEqual(['one', 'two', 'three'])
+      expect(await place.store.listReplies({ state: 'dead', limit: 9 })).toEqual([])
+    })
+
     it('sends a long answer in pieces that are whole together', async () => {
       place = await open()
       const words = Array.from({ length: 1_500 }, (_, at) => `word${at}`)

@@ -118,7 +118,7 @@ export class DiscordPlace {
   /** Platform and gateway on a runtime that is there already. */
   open(user: UserRow, terms: BotTerms & { store: Store; runtime: LocalRuntime }) {
     const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
-    const { store, runtime, agent = 'main', loopRule, editEveryMs } = terms
+    const { store, runtime, agent = 'main', loopRule, editEveryMs = 2_000 } = terms
     const channel = `discord:${user.id}`
     const platform = new DiscordPlatform({
       token: tokenOf(user.id),
@@ -127,7 +127,7 @@ export class DiscordPlace {
       attachments: { hosts: [new URL(this.discord.url).host], bytesMax: 100_000 },
       findMark: (address) => findMark(store, { agent, channel, address }),
       ...(loopRule !== undefined && { loopRule }),
-      ...(editEveryMs !== undefined && { editEveryMs }),
+      editEveryMs,
     })
     const gateway = openChatGateway({
       ...{ runtime, agent, needsMention, drafts: store },

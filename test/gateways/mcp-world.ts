@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import type { JsonValue } from '../../src/base/json.ts'
 import { McpServers, type McpServersParts } from '../../src/tools/mcp/servers.ts'
@@ -10,10 +10,22 @@ import type { Tool, ToolAnswer } from '../../src/tools/tool.ts'
 
 const hostile = join(import.meta.dirname, 'mcp-hostile.ts')
 
-/** A folder that is gone after the test. */
+const closers: (() => unknown)[] = []
+
+/** Everything that a file opened ends with it, all at once: programs take a moment each. */
+export function closeAfterAll(): void {
+  afterAll(async () => {
+    await Promise.all(closers.splice(0).map((close) => close()))
+  })
+}
+
+export function closeLater(close: () => unknown): void {
+  closers.push(close)
+}
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-mcp-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  closeLater(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -37,7 +49,7 @@ export interface World {
   call(name: string, input?: JsonValue, signal?: AbortSignal): Promise<ToolAnswer>
 }
 
-/** The servers of one agent, started; closed with the test. */
+/** The servers of one agent, started. */
 export async function openWorld(
   terms: Readonly<Record<string, McpServerTerms>>,
   parts: Partial<McpServersParts> = {},
@@ -52,7 +64,7 @@ export async function openWorld(
     },
     ...parts,
   })
-  onTestFinished(() => servers.close())
+  closeLater(() => servers.close())
   servers.configure(new Map([['ada', terms]]))
   await servers.start()
   const tools = () => servers.toolsOf('ada')

@@ -2,6 +2,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
 import { Telegram } from '../../src/gateway/telegram/telegram.ts'
 import { routesSchema } from '../../src/model/routes.ts'
+import type { Agent } from '../../src/runtime/agent.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
 import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -23,9 +24,13 @@ export interface TelegramPlaceOptions {
   readonly chats?: readonly string[]
   readonly webhook?: { readonly url: string; readonly port: number; readonly secret: string }
   readonly runs?: boolean
+  readonly agent?: Partial<Agent>
   /** Puts something in the place of the store. */
   readonly seam?: (store: Store) => Store
 }
+
+/** What writes summaries, so that they alone can be slow. */
+export const SUMMARIES = 'stand-in-summaries'
 
 /** The person of the suite, and somebody whom nobody allowed. */
 export const ADA = 42
@@ -47,7 +52,9 @@ export async function openTelegramPlace(
     model: 'stand-in',
     windowTokens: options.windowTokens ?? 200_000,
   }
-  const agent = { name: 'main', system: 'You help.', routes: routesSchema.parse({ main }) }
+  const compaction = { ...main, model: SUMMARIES, windowTokens: 1_000_000 }
+  const routes = routesSchema.parse({ main, tasks: { compaction } })
+  const agent = { name: 'main', system: 'You help.', routes, ...options.agent }
   const { runs = true } = options
   const runtime: LocalRuntime = await openRuntime({ store: seamed, agents: [agent], runs })
   const openPlatform = () =>

@@ -38,7 +38,9 @@ const WINDOW_TOKENS = 32_000
 const POST_MS_MAX = 10_000
 const RETRY_MS = 50
 /** Long enough that a kill often falls into the middle of an answer. */
-const SPEED = { firstByteMs: 5, outputTokensPerSecond: 300 }
+const SPEED = { firstByteMs: 5, outputTokensPerSecond: 120 }
+const SPEAK_MS_MAX = 2_000
+const KILL_MS_MAX = 150
 
 export const textOf = (n: number) => `Message ${n}: the tide gauge reads ${1_000 + n} millimetres.`
 
@@ -62,7 +64,9 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
   planKill()
 
   const killSoon = async () => {
-    await sleep(random() * 150)
+    // Every other one falls into the middle of an answer, if somebody speaks.
+    if (killed % 2 === 0) await Promise.race([watcher.nextDelta(), sleep(SPEAK_MS_MAX)])
+    await sleep(random() * KILL_MS_MAX)
     const dying = server
     server = null
     if (isPosting) torn++

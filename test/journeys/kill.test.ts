@@ -15,6 +15,8 @@ describe('a server that is killed in the middle of a conversation', () => {
       expect(violations).toEqual([])
       expect(figures).toMatchObject({ messages: 60, kills: 4 })
       expect(figures['answers seen whole']).toBeGreaterThan(0)
+      expect(figures['attempts that died speaking']).toBeGreaterThan(0)
+      expect(figures['answers wrong without voiding']).toBeGreaterThan(0)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

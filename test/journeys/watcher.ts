@@ -21,14 +21,15 @@ export interface Shown {
 }
 
 interface Draft {
-  attempt: string
-  text: string
-  naive: string
+  readonly turn: number
+  readonly attempt: string
+  readonly text: string
 }
 
 /**
  * Follows a session over broken connections. Deltas of one step belong together by their attempt:
- * when another attempt at that step speaks, what the earlier one said is void.
+ * when another attempt at that step speaks, what the earlier one said is void, and so is whatever
+ * was said for a step that its turn ends without.
  */
 export class Watcher {
   readonly #urlOf: () => string | null
@@ -36,6 +37,9 @@ export class Watcher {
   readonly #stop = new AbortController()
   readonly #drafts = new Map<string, Draft>()
   readonly #shown = new Map<string, Shown>()
+  /** By turn: everything that was heard. */
+  readonly #heard = new Map<number, string>()
+  #onDelta = () => {}
   #cursor = 0
   #died = 0
   #reconnects = -1
@@ -58,6 +62,13 @@ export class Watcher {
 
   close(): void {
     this.#stop.abort()
+  }
+
+  /** Resolves while somebody speaks. */
+  nextDelta(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDelta = resolve
+    })
   }
 
   async #run(): Promise<void> {
@@ -90,16 +101,16 @@ export class Watcher {
       if (event.cursor <= this.#cursor) this.#disorder++
       this.#cursor = event.cursor
       if (event.kind === 'step committed') this.#commit(event.facts as unknown as Facts)
+      if (event.kind === 'turn ended') this.#forget((event.facts as unknown as Facts).turn)
     } else if (event.type === 'live' && event.kind === 'delta') {
-      const name = `${event.turn} ${event.step}`
+      const { turn, step, attempt, text } = event
+      const name = `${turn} ${step}`
       const known = this.#drafts.get(name)
-      const isNew = known?.attempt !== event.attempt
+      const isNew = known?.attempt !== attempt
       if (known !== undefined && isNew) this.#died++
-      this.#drafts.set(name, {
-        attempt: event.attempt,
-        text: (isNew ? '' : known.text) + event.text,
-        naive: (known?.naive ?? '') + event.text,
-      })
+      this.#drafts.set(name, { turn, attempt, text: (isNew ? '' : known.text) + text })
+      this.#heard.set(turn, (this.#heard.get(turn) ?? '') + text)
+      this.#onDelta()
     } else if (event.type === 'live' && event.kind === 'void') {
       this.#drafts.delete(`${event.turn} ${event.step}`)
     }
@@ -108,8 +119,18 @@ export class Watcher {
   #commit({ turn, upto }: Facts): void {
     const name = `${turn} ${upto}`
     const draft = this.#drafts.get(name)
-    if (draft !== undefined) this.#shown.set(name, { text: draft.text, naive: draft.naive })
+    const naive = this.#heard.get(turn) ?? ''
+    if (draft !== undefined) this.#shown.set(name, { text: draft.text, naive })
     this.#drafts.delete(name)
+  }
+
+  #forget(turn: number): void {
+    for (const [name, draft] of this.#drafts) {
+      if (draft.turn !== turn) continue
+      this.#drafts.delete(name)
+      this.#died++
+    }
+    this.#heard.delete(turn)
   }
 }
 

@@ -8,6 +8,7 @@ import { runCli } from '../support/run-cli.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
 const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
+const SMALL = ['rehearse', '--agents', '2', '--seconds', '30', '--json']
 
 // Real processes on whatever machine this is; a rehearsal ends by itself long before.
 describe.concurrent('throughline rehearse', { timeout: 200_000 }, () => {
@@ -36,14 +37,17 @@ describe.concurrent('throughline rehearse', { timeout: 200_000 }, () => {
     const { exitCode, stdout, stderr } = await runCli(args, { env: place.env })
     const found = broken(JSON.parse(stdout || '{}') as RehearsalReport)
     expect(exitCode, stderr).toBe(1)
-    expect(found.filter((law) => laws.includes(law))).not.toEqual([])
+    expect(
+      laws.filter((law) => found.includes(law)),
+      `found ${found}`,
+    ).not.toEqual([])
     place.remove()
   })
 
   it('ends in order when it is called off, and removes what it made', async () => {
     const place = temporary()
     const store = join(place.folder, 'mine.db')
-    const run = start([...SHORT, '--store', store], place.env)
+    const run = start([...SMALL, '--store', store], place.env)
     await run.heard('The worst day')
     const agents = agentsOf(run.pid)
     expect(agents.length).toBeGreaterThan(0)
@@ -56,7 +60,7 @@ describe.concurrent('throughline rehearse', { timeout: 200_000 }, () => {
 
   it('leaves no agent behind when it is killed itself', async () => {
     const place = temporary()
-    const run = start(SHORT, place.env)
+    const run = start(SMALL, place.env)
     await run.heard('The worst day')
     const agents = agentsOf(run.pid)
     expect(agents.length).toBeGreaterThan(0)

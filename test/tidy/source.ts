@@ -119,10 +119,15 @@ export function readSource(path: string, text: string): Source {
 
 function parseTree(path: string, text: string): Node {
   try {
-    return parseAst(text, { lang: path.endsWith('.ts') ? 'ts' : 'js' }) as unknown as Node
+    return parseAst(text, { lang: languageOf(path) }) as unknown as Node
   } catch (cause) {
     throw new Error(`${path} cannot be parsed`, { cause })
   }
+}
+
+function languageOf(path: string): 'ts' | 'tsx' | 'js' {
+  if (path.endsWith('.tsx')) return 'tsx'
+  return path.endsWith('.ts') ? 'ts' : 'js'
 }
 
 function walk(

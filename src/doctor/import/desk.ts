@@ -7,7 +7,7 @@ import {
   type SessionId,
 } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { AdoptedEntry } from '../../store/commits.ts'
+import type { AdoptedEntry } from '../../store/adoption.ts'
 import type { Lease, Reads, Store, Tail } from '../../store/contract.ts'
 import type { Entry, Limits, RunnerRow, SessionRow } from '../../store/rows.ts'
 import { newSession } from '../../store/rules/birth.ts'

@@ -1,6 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { Reads } from '../../store/contract.ts'
-import type { OperationRow, RunnerRow, SessionRow } from '../../store/rows.ts'
+import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '../../store/rows.ts'
 import { hasWork } from '../../store/rules/birth.ts'
 import type { OwnFinding } from './finding.ts'
 
@@ -162,8 +162,8 @@ async function judgeOutbox(reads: Reads, now: number): Promise<OwnFinding[]> {
   const waiting = await reads.listReplies({ state: 'waiting', limit: PAGE })
   const stuck = waiting.filter(({ at }) => now - at > STUCK_MS)
   const dead = await reads.listReplies({ state: 'dead', limit: PAGE })
-  const edges = (rows: typeof stuck) => [...new Set(rows.map(({ edge }) => edge))].join(', ')
-  const ids = (rows: typeof stuck) => [...new Set(rows.map(({ sessionId }) => sessionId))]
+  const edges = (rows: readonly ReplyRow[]) => [...new Set(rows.map(({ edge }) => edge))].join(', ')
+  const ids = (rows: readonly ReplyRow[]) => [...new Set(rows.map(({ sessionId }) => sessionId))]
   if (stuck.length > 0) {
     findings.push({
       ...{ kind: 'outbox-stuck', severity: 'warning', sessionIds: ids(stuck).slice(0, 20) },

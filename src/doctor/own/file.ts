@@ -51,7 +51,7 @@ function judgeDatabase(path: string): OwnFinding[] {
   else return []
   const database = new DatabaseSync(address, { readOnly: true })
   try {
-    return [...judgeVersion(database), ...judgeIndex(database)]
+    return [...judgeVersion(database), ...judgeIndex(database, path)]
   } finally {
     database.close()
   }
@@ -70,7 +70,7 @@ function judgeVersion(database: DatabaseSync): OwnFinding[] {
 }
 
 /** Each entry that the index says it has must be one row of it. */
-function judgeIndex(database: DatabaseSync): OwnFinding[] {
+function judgeIndex(database: DatabaseSync, path: string): OwnFinding[] {
   const kinds = SEARCHED_KINDS.map((kind) => `'${kind}'`).join(', ')
   const wanted = database
     .prepare(
@@ -80,13 +80,16 @@ function judgeIndex(database: DatabaseSync): OwnFinding[] {
        where entry.kind in (${kinds}) and entry.body is not null`,
     )
     .get()?.['count']
-  const found = database.prepare('select count(*) as count from entry_words_docsize').get()?.['count']
+  const found = database.prepare('select count(*) as count from entry_words_docsize').get()?.[
+    'count'
+  ]
   if (wanted === found) return []
   return [
     {
       ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
       what: `The search index knows ${found} entries and should know ${wanted}.`,
-      advice: 'Searches may miss something; transcripts are whole. Make a backup and restore it.',
+      advice: 'Searches may miss something; transcripts are whole. --fix builds it anew.',
+      fix: { kind: 'rebuild-index', path },
     },
   ]
 }

@@ -16,6 +16,7 @@ export type Fix =
   | { readonly kind: 'dismiss-runner'; readonly runner: string; readonly beat: number }
   | { readonly kind: 'fail-operation'; readonly operation: string; readonly fence: number }
   | { readonly kind: 'make-private'; readonly path: string }
+  | { readonly kind: 'rebuild-index'; readonly path: string }
 
 export interface OwnDiagnosis {
   readonly format: 'throughline-doctor'

@@ -46,7 +46,8 @@ export interface DiscordTerms {
   readonly findMark: (address: string) => Promise<string | null>
   readonly clock: Clock
   readonly logger: Logger
-  readonly editEveryMs?: number
+  /** Five edits in five seconds are allowed per channel. */
+  readonly editEveryMs: number
   /** Null: bots may thank each other for ever; for a run that shows it. */
   readonly loopRule?: LoopRule | null
 }
@@ -59,8 +60,6 @@ interface Room {
 
 const API_URL = 'https://discord.com/api'
 const TYPING_MS = 9_000
-/** Five edits in five seconds are allowed per channel; half of that leaves room for others. */
-const EDIT_EVERY_MS = 2_000
 const REQUEST_MS_MAX = 15_000
 /** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
 const LIMIT_WAIT_MS_MAX = 5_000
@@ -98,7 +97,7 @@ export class DiscordPlatform implements Platform {
       ...{ threads: true, images: true, nonce: true },
       ...{
         lengthMax: TEXT_LENGTH_MAX,
-        editEveryMs: terms.editEveryMs ?? EDIT_EVERY_MS,
+        editEveryMs: terms.editEveryMs,
         typingMs: TYPING_MS,
       },
     }

@@ -38,6 +38,8 @@ export class TelegramTokenError extends KnownError {
 const TOKEN = /^(\d{1,20}):[\w-]{1,200}$/
 const REQUEST_SECONDS_MAX = 60
 const RETRY_MS = 1_000
+/** Sending looks at an outage this much more seldom than receiving does. */
+const OUTAGE_RETRIES = 10
 /** Telegram allows about one message a second in a chat and twenty a minute in a group. */
 const EDIT_EVERY_MS = 3_000
 const CAPABILITIES: Capabilities = {
@@ -174,7 +176,9 @@ export class Telegram implements Platform {
       }
     } catch (error) {
       if (shownId !== undefined && isUnchanged(error)) return { kind: 'sent', id: shownId }
-      return readFailure(error)
+      const failure = readFailure(error)
+      if (failure.why !== 'outage') return failure
+      return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
     }
   }
 

@@ -85,6 +85,9 @@ export const discord = z
       .boolean()
       .default(true)
       .describe('In channels take only what names the bot, answers it or is a command.'),
+    editSeconds: seconds()
+      .default(2)
+      .describe('How often an answer that grows is shown; Discord limits how often it may be.'),
     apiUrl: z
       .url()
       .default('https://discord.com/api')

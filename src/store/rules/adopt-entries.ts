@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import type { AdoptedEntry } from '../adoption.ts'
 import { ADOPT_MAX } from '../bounds.ts'
 import { canonicalJson } from '../canonical.ts'
-import type { AdoptedEntry } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { isMoment } from '../measure.ts'
 import { Draft } from './draft.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { entryNumber, type SessionId, sessionId } from '../../base/ids.ts'
-import type { AdoptedEntry } from '../../store/commits.ts'
+import type { AdoptedEntry } from '../../store/adoption.ts'
 import type { Store } from '../../store/contract.ts'
 import { newSession } from '../../store/rules/birth.ts'
 import type { StoreCase } from './case.ts'

@@ -19,6 +19,11 @@ export const PATTERNS_MAX = 4
 export const PATTERN_CHARACTERS_MAX = 300
 /** Of a longer line this much is looked at: a pattern's cost grows with both. */
 export const LINE_CHARACTERS_MAX = 1_000
+/**
+ * Instructions of all patterns together. Linear in the line is not cheap: each character may visit
+ * every one, and `\pL{1000}` alone held everybody up for 30 ms a line.
+ */
+export const PROGRAM_SIZE_MAX = 600
 
 export type Patterns =
   | { readonly kind: 'compiled'; readonly patterns: readonly RE2JS[] }
@@ -26,9 +31,15 @@ export type Patterns =
 
 export function compilePatterns(texts: readonly string[]): Patterns {
   const patterns: RE2JS[] = []
+  let size = 0
   for (const pattern of texts) {
     try {
-      patterns.push(RE2JS.compile(pattern))
+      const compiled = RE2JS.compile(pattern)
+      size += compiled.programSize()
+      if (size > PROGRAM_SIZE_MAX) {
+        return { kind: 'refused', pattern, problem: 'too costly; use fewer or smaller repeats' }
+      }
+      patterns.push(compiled)
     } catch (error) {
       const problem = error instanceof Error ? error.message : 'it cannot be read'
       return { kind: 'refused', pattern, problem }

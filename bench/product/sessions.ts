@@ -1,0 +1,124 @@
+/**
+ * `npm run bench:sessions [-- --active 500 --messages 4 --idle 10000]`: what sessions cost a server
+ * process. Active ones: answers, memory, how long the event loop is held, and processor time once
+ * all are silent but held. Idle ones: start-up and memory beside an empty store.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { operationId, sessionId } from '../../src/base/ids.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { HostFigures } from '../../test/journeys/host-process.ts'
+import { longSession, manySessions, withHost } from '../../test/journeys/load.ts'
+import { LIMITS } from '../store/places.ts'
+import { loadLine, machineLine, quantile } from './machine.ts'
+
+const REST_MS = 5_000
+const WINDOW_TOKENS = 200_000
+const HELD_MS_MAX = 50
+/** For ten thousand idle sessions against none. */
+const IDLE_RSS_MB_MAX = 32
+
+const { values } = parseArgs({
+  options: {
+    active: { type: 'string', default: '500' },
+    messages: { type: 'string', default: '4' },
+    idle: { type: 'string', default: '10000' },
+    kilobytes: { type: 'string', default: '1200' },
+  },
+})
+const folder = mkdtempSync(join(tmpdir(), 'throughline-sessions-'))
+const problems: string[] = []
+console.log(machineLine())
+try {
+  await measureActive(Number(values.active), Number(values.messages))
+  await measureLong(Number(values.kilobytes))
+  await measureIdle(Number(values.idle))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+for (const problem of problems) console.log(`does not hold: ${problem}`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+async function measureActive(sessions: number, messages: number): Promise<void> {
+  const terms = { store: join(folder, 'active.db'), windowTokens: WINDOW_TOKENS }
+  await withHost(terms, async (host) => {
+    const empty = await host.figures()
+    const { figures, answerMs } = await manySessions(host, { sessions, messages })
+    const perSecond = (1_000 * answerMs.length) / figures.wallMs
+    console.log(
+      `${sessions} sessions at once, ${messages} messages each: ${perSecond.toFixed(0)} answers/s, ` +
+        `p50 ${quantile(answerMs, 0.5).toFixed(0)} ms, p99 ${quantile(answerMs, 0.99).toFixed(0)} ms, ` +
+        `${(figures.cpuMs / answerMs.length).toFixed(1)} ms of processor each; ` +
+        `memory ${mb(figures)} MB (${mb(empty)} before); ${held(figures)}; ${loadLine()}`,
+    )
+    judgeHeld(`${sessions} sessions`, figures)
+    await sleep(1_000)
+    await host.figures()
+    await sleep(REST_MS)
+    const rest = await host.figures()
+    const share = (100 * rest.cpuMs) / rest.wallMs
+    console.log(
+      `${rest.sessions} sessions held at rest: ${share.toFixed(1)}% of a core, ${mb(rest)} MB; ${held(rest)}`,
+    )
+  })
+}
+
+async function measureLong(kilobytes: number): Promise<void> {
+  const terms = { store: join(folder, 'long.db'), windowTokens: WINDOW_TOKENS }
+  const figures = await withHost(terms, (host) => longSession(host, kilobytes))
+  console.log(
+    `one session of ${kilobytes} kB, compacted: ${held(figures)}, ${mb(figures)} MB; ${loadLine()}`,
+  )
+  judgeHeld('a long session', figures)
+}
+
+async function measureIdle(count: number): Promise<void> {
+  const path = join(folder, 'idle.db')
+  const none = await restOf(join(folder, 'none.db'))
+  const store = await openSqliteStore({ path })
+  const plain = { agent: 'main', limits: LIMITS, policy: 'steer' } as const
+  for (let from = 0; from < count; from += 500) {
+    const ids = Array.from({ length: Math.min(500, count - from) }, (_, index) => from + index)
+    await Promise.all(
+      ids.map((n) =>
+        store.createSession({
+          ...{ ...plain, id: sessionId(`idle${n}`), operation: operationId(randomUUID()) },
+        }),
+      ),
+    )
+  }
+  await store.close()
+  const many = await restOf(path)
+  const line = (name: string, figures: HostFigures) =>
+    `${name}: started in ${figures.startMs.toFixed(0)} ms, ${mb(figures)} MB, ` +
+    `${((100 * figures.cpuMs) / figures.wallMs).toFixed(1)}% of a core at rest`
+  console.log(line('no sessions', none))
+  console.log(line(`${count} idle sessions`, many))
+  const grown = (many.rssBytes - none.rssBytes) / 2 ** 20
+  if (grown > IDLE_RSS_MB_MAX) problems.push(`idle sessions take ${grown.toFixed(0)} MB`)
+}
+
+async function restOf(store: string): Promise<HostFigures> {
+  return await withHost({ store, windowTokens: WINDOW_TOKENS }, async (host) => {
+    await sleep(1_000)
+    await host.figures()
+    await sleep(REST_MS)
+    return await host.figures()
+  })
+}
+
+function mb({ rssBytes }: HostFigures): string {
+  return (rssBytes / 2 ** 20).toFixed(0)
+}
+
+function held({ heldMs, delayMs }: HostFigures): string {
+  return `event loop held ${heldMs.toFixed(0)} ms at most (${delayMs.toFixed(0)} ms by the wall)`
+}
+
+function judgeHeld(what: string, { heldMs }: HostFigures): void {
+  if (heldMs > HELD_MS_MAX) problems.push(`${what} held the event loop for ${heldMs.toFixed(0)} ms`)
+}

@@ -1,0 +1,72 @@
+import { chmodSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { operationId, runnerId } from '../../base/ids.ts'
+import type { Store } from '../../store/contract.ts'
+import type { Fix, OwnFinding } from './finding.ts'
+
+/**
+ * Repairs what is safe to repair: each of these is also done by a process that serves the store, or
+ * concerns what can be made anew from the transcripts. Says what it did, and what it left and why.
+ */
+export async function fixFindings(
+  findings: readonly OwnFinding[],
+  openStore: () => Promise<Store>,
+): Promise<readonly string[]> {
+  const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
+  const told: string[] = []
+  // Before the store is opened: opening it fills the index again.
+  for (const fix of fixes) {
+    if (fix.kind === 'make-private') {
+      chmodSync(fix.path, 0o600)
+      told.push(`${fix.path} is private now.`)
+    } else if (fix.kind === 'rebuild-index') told.push(emptyIndex(fix.path))
+  }
+  const inStore = fixes.filter((fix) => fix.kind !== 'make-private')
+  if (inStore.length === 0) return told
+  const store = await openStore()
+  try {
+    for (const fix of inStore) {
+      const sentence = await fixInStore(fix, store)
+      if (sentence !== null) told.push(sentence)
+    }
+  } finally {
+    await store.close()
+  }
+  return told
+}
+
+async function fixInStore(fix: Fix, store: Store): Promise<string | null> {
+  switch (fix.kind) {
+    case 'dismiss-runner': {
+      const { runner, beat } = fix
+      const outcome = await store.dismissRunner({ runner: runnerId(runner), beat })
+      return outcome.kind === 'done'
+        ? `Runner ${runner} was dismissed; its sessions are free.`
+        : `Runner ${runner} is alive after all and was left.`
+    }
+    case 'fail-operation': {
+      const reason = 'its writer is gone'
+      const request = { operation: operationId(fix.operation), fence: fix.fence, reason }
+      const outcome = await store.failCompaction({ ...request, state: 'failed' })
+      return outcome.kind === 'done'
+        ? `Compaction ${fix.operation} was given up.`
+        : `Compaction ${fix.operation} had ended by itself (${outcome.state}).`
+    }
+    default:
+      return null
+  }
+}
+
+/** The cursors go with the words: whoever opens the store next indexes everything again. */
+function emptyIndex(path: string): string {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  try {
+    database.exec(`begin immediate;
+      insert into entry_words (entry_words) values ('delete-all');
+      delete from indexed;
+      commit`)
+  } finally {
+    database.close()
+  }
+  return 'The search index is built anew; until it is ready searches read the transcripts.'
+}

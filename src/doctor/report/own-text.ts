@@ -1,0 +1,30 @@
+import type { OwnDiagnosis, OwnFinding } from '../own/finding.ts'
+
+/** The state of a store of ours as a person reads it, worst first. */
+export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): string {
+  const rank = { fault: 0, warning: 1, note: 2 }
+  const sorted = findings.toSorted((one, other) => rank[one.severity] - rank[other.severity])
+  const shown = sorted.slice(0, FINDINGS_MAX)
+  const verdict =
+    findings.length === 0
+      ? 'Nothing is wrong.'
+      : `${findings.length} findings, ${findings.filter(isFault).length} of them faults.`
+  return [
+    `${store}: ${sessions} sessions. ${verdict}`,
+    ...shown.flatMap((finding) => ['', ...render(finding)]),
+    ...(sorted.length > shown.length ? ['', `And ${sorted.length - shown.length} more.`] : []),
+    ...(fixed.length > 0 ? ['', 'Repaired:', ...fixed.map((line) => `  ${line}`)] : []),
+    '',
+  ].join('\n')
+}
+
+const FINDINGS_MAX = 200
+
+function render({ kind, severity, what, since, advice }: OwnFinding): string[] {
+  const time = since === null ? '' : `  since ${new Date(since).toISOString()}`
+  return [`${severity.toUpperCase()}  ${kind}${time}`, `  ${what}`, `  ${advice}`]
+}
+
+function isFault({ severity }: OwnFinding): boolean {
+  return severity === 'fault'
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { splitText } from './split.ts'
+
+const words = (text: string) => text.split(/\s+/).filter((word) => word !== '')
+
+describe('splitText', () => {
+  it('leaves what fits alone', () => {
+    expect(splitText('one\n\ntwo', 100)).toEqual(['one\n\ntwo'])
+  })
+
+  it('cuts between paragraphs before lines, lines before sentences, sentences before words', () => {
+    expect(splitText('aaaa bbbb.\n\ncccc dddd. eeee', 20)).toEqual([
+      'aaaa bbbb.',
+      'cccc dddd. eeee',
+    ])
+    expect(splitText('aaaa bbbb\ncccc dddd eeee', 20)).toEqual(['aaaa bbbb', 'cccc dddd eeee'])
+    expect(splitText('aaaa bbb. cccc dddd eeee', 20)).toEqual(['aaaa bbb.', 'cccc dddd eeee'])
+  })
+
+  it('closes a block of code that it cuts and opens it again', () => {
+    const code = Array.from({ length: 12 }, (_, at) => `line ${at}`).join('\n')
+    const pieces = splitText(`Look:\n\`\`\`ts\n${code}\n\`\`\`\nDone.`, 60)
+    expect(pieces.length).toBeGreaterThan(1)
+    for (const piece of pieces) {
+      expect(piece.split('\n').filter((line) => line.startsWith('```')).length % 2).toBe(0)
+    }
+    expect(pieces[1]?.startsWith('```ts\n')).toBe(true)
+  })
+
+  it('loses no word, keeps every piece within the length, and cuts through no character', () => {
+    const text = fc.array(
+      fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n\n'), fc.constant('a. b')),
+    )
+    fc.assert(
+      fc.property(text, fc.integer({ min: 12, max: 80 }), (parts, lengthMax) => {
+        const whole = parts.join(' ').replaceAll('`', "'").toWellFormed()
+        const pieces = splitText(whole, lengthMax)
+        for (const piece of pieces) {
+          expect(piece.length).toBeLessThanOrEqual(lengthMax)
+          expect(piece.isWellFormed()).toBe(true)
+        }
+        expect(words(pieces.join('')).join('')).toBe(words(whole).join(''))
+      }),
+    )
+  })
+
+  it('keeps every piece within the length whatever fences there are', () => {
+    const line = fc.constantFrom('```', '```ts', 'code', '', 'some words here', '    ```')
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 60 }),
+        fc.integer({ min: 64, max: 120 }),
+        (lines, max) => {
+          for (const piece of splitText(lines.join('\n'), max)) {
+            expect(piece.length).toBeLessThanOrEqual(max)
+          }
+        },
+      ),
+    )
+  })
+
+  it('the pieces before the last stay as they are while the text grows', () => {
+    const text = Array.from(
+      { length: 400 },
+      (_, at) => `word${at}${at % 9 === 0 ? '\n' : ''}`,
+    ).join(' ')
+    let before: readonly string[] = []
+    for (let end = 0; end <= text.length; end += 37) {
+      const now = splitText(text.slice(0, end), 200)
+      expect(now.slice(0, Math.max(0, before.length - 1))).toEqual(before.slice(0, -1))
+      before = now
+    }
+  })
+
+  it('takes ten times as long for ten times the text', () => {
+    const time = (length: number) => {
+      const text = '[`*_ a'.repeat(length / 6)
+      const startedAt = performance.now()
+      splitText(text, 4_000)
+      return performance.now() - startedAt
+    }
+    time(100_000)
+    expect(time(1_000_000)).toBeLessThan(15 * Math.max(2, time(100_000)))
+  })
+})

@@ -1,0 +1,32 @@
+import type { EntryNumber } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { Fenced } from './commits.ts'
+import type { Appended, Superseded } from './contract.ts'
+import type { InputLane, ResultOutcome } from './rows.ts'
+
+/** History from elsewhere, behind what the session holds. Each entry keeps its own time. */
+export interface AdoptEntries extends Fenced {
+  readonly entries: readonly AdoptedEntry[]
+}
+export type AdoptedEntry = {
+  /** The foreign row; null for what no row says. */
+  readonly row: number | null
+  readonly at: number
+  readonly body: JsonValue
+  readonly tokens: number
+} & (
+  | { readonly kind: 'input'; readonly lane: InputLane }
+  | { readonly kind: 'assistant'; readonly calls: readonly string[] }
+  | { readonly kind: 'result'; readonly call: string; readonly outcome: ResultOutcome }
+  /** A handoff in the place of entries 1..covers. */
+  | { readonly kind: 'compaction'; readonly covers: EntryNumber }
+  /** What was taken back: kept, and in no context. */
+  | { readonly kind: 'aside' }
+  | { readonly kind: 'settings' }
+)
+export type AdoptEntriesOutcome =
+  | Appended
+  /** Born here, or in the middle of something: only an imported session at rest takes history. */
+  | { readonly kind: 'not-imported' }
+  | { readonly kind: 'in-use' }
+  | Superseded

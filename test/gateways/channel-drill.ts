@@ -1,0 +1,242 @@
+import { type Clock, systemClock } from '../../src/base/clock.ts'
+import type { SessionId } from '../../src/base/ids.ts'
+import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import type { Script } from '../../src/stand-in/index.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
+import { until } from './contract.ts'
+import { DiscordPlace, SUMMARIES } from './discord-place.ts'
+import type { ChannelRow, UserRow } from './discord-world.ts'
+
+/**
+ * `npm run drill:channel [-- --hours N]`: nine bots in one Discord channel. Every ten minutes of
+ * simulated time a person gives the first bot a task, which hands it to another, which reports; then
+ * they thank each other, as such bots do, without end. Compactions are asked for all the while.
+ *
+ * The control run is the same without the breaker, and is ended when the thanks have gone on for
+ * several times as long as the breaker lets them.
+ */
+export interface ChannelVerdict {
+  readonly hours: number
+  readonly tasks: number
+  /** Messages in the channel. */
+  readonly messages: number
+  /** Messages meant for a bot, summed over the bots, and those of them that it has got. */
+  readonly meant: number
+  readonly heard: number
+  readonly compactions: number
+  readonly idsChanged: number
+  /** The longest row of thanks without another word. */
+  readonly longestLoop: number
+  readonly findings: readonly string[]
+}
+
+const BOTS = 9
+const TASK_MS = 10 * 60_000
+const WINDOW_TOKENS = 12_000
+/** Both bots count both their words, and each may have one more under way. */
+const LOOP_MAX = LOOP_RULE.messagesMax + 3
+const CONTROL_LOOP = LOOP_RULE.messagesMax * 4
+const QUIET_MS = 300
+
+interface Member {
+  readonly user: UserRow
+  readonly agent: string
+}
+
+export async function drillChannel(terms: {
+  readonly hours: number
+  /** Default: with it. */
+  readonly breaker?: 'off'
+  readonly onTask?: (done: number) => void
+}): Promise<ChannelVerdict> {
+  const { hours, breaker } = terms
+  const place = await DiscordPlace.open({ script: coordination })
+  const room = place.world.addChannel()
+  const person = place.world.addPerson('ada')
+  const members: readonly Member[] = Array.from({ length: BOTS }, (_, at) => ({
+    user: place.addBot(`bot${at}`),
+    agent: `bot${at}`,
+  }))
+  const clock = new SkippingClock()
+  const store = openMemoryStore()
+  const agents = members.map(({ agent }) => place.agentOf(agent, WINDOW_TOKENS))
+  const runtime = await openRuntime({ store, agents, clock })
+  for (const { user, agent } of members) {
+    const bots = members.map((member) => member.user.id).filter((id) => id !== user.id)
+    const allow = { chats: [room.id], users: [] }
+    place.open(user, {
+      ...{ store, runtime, agent, bots, allow },
+      ...(breaker === 'off' && { loopRule: null }),
+    })
+  }
+  try {
+    await until(() => members.every(({ user }) => place.discord.connectionsOf(user) > 0), 60_000)
+    const [first] = members
+    if (first === undefined) throw new Error('There are no bots.')
+    const ids = new Map<string, SessionId>()
+    const tasks = hours * 6
+    for (let task = 1; task <= tasks; task++) {
+      const worker = members[1 + (task % (BOTS - 1))] ?? first
+      const content = `<@${first.user.id}> TASK ${task} is for <@${worker.user.id}>, please.`
+      place.discord.say(room, { author: person, content })
+      await compactSome(runtime, ids, task)
+      if (breaker === 'off') await until(() => longestLoop(place, room) >= CONTROL_LOOP, 60_000)
+      else await quiet(place, runtime, room, ids)
+      for (const { user, agent } of members) {
+        const route = { agent, channel: `discord:${user.id}`, address: room.id }
+        const id = await runtime.findRoute(route)
+        if (id !== undefined && !ids.has(agent)) ids.set(agent, id)
+      }
+      clock.skip(TASK_MS)
+      terms.onTask?.(task)
+    }
+    // A word to each, so that what was held back is heard as well.
+    if (breaker !== 'off') {
+      for (const { user } of members) {
+        place.discord.say(room, { author: person, content: `<@${user.id}> good night` })
+      }
+      await quiet(place, runtime, room, ids)
+    }
+    return await judge({ place, runtime, store, room, members, ids, terms })
+  } finally {
+    await place.close()
+    await runtime.close()
+  }
+}
+
+const WORK = 'the harbour wall, the third crane, its cable, the log of the night and the tide. '
+const THANKS = 'thanks!'
+
+/** What the bots do: hand on, report, and thank whoever wrote. */
+const coordination: Script = ({ messages, model }) => {
+  if (model === SUMMARIES) return undefined
+  const last = messages.at(-1)
+  const part = last?.role === 'user' ? last.parts.at(-1) : undefined
+  const heard = part?.type === 'text' ? part.text : ''
+  const [, from = ''] = /^[^:]*\((<@\d+>)\):/.exec(heard) ?? []
+  const [, task, worker] = /TASK (\d+) is for .*(<@\d+>)/.exec(heard) ?? []
+  if (worker !== undefined) {
+    return { text: `${worker} please do job ${task}: look after ${WORK.repeat(6)}` }
+  }
+  const [, job] = /please do job (\d+)/.exec(heard) ?? []
+  if (job !== undefined) return { text: `${from} report on job ${job}: I saw to ${WORK.repeat(8)}` }
+  return { text: from === '' ? 'Good night.' : `${from} ${THANKS}` }
+}
+
+async function compactSome(
+  runtime: LocalRuntime,
+  ids: ReadonlyMap<string, SessionId>,
+  task: number,
+): Promise<void> {
+  for (const [at, id] of [...ids.values()].entries()) {
+    if ((at + task) % 3 !== 0) continue
+    await runtime.session(id).compact({ source: 'drill', key: `${task}-${id}` })
+  }
+}
+
+async function quiet(
+  place: DiscordPlace,
+  runtime: LocalRuntime,
+  room: ChannelRow,
+  ids: ReadonlyMap<string, SessionId>,
+): Promise<void> {
+  let count = -1
+  let since = performance.now()
+  await until(async () => {
+    const now = place.world.messages(room).length
+    if (now !== count) since = performance.now()
+    count = now
+    if (performance.now() - since < QUIET_MS) return false
+    for (const id of ids.values()) {
+      const summary = await runtime.session(id).summary()
+      if (summary?.state !== 'idle' || summary.waiting > 0) {
+        since = performance.now()
+        return false
+      }
+    }
+    return true
+  }, 120_000)
+}
+
+/** The longest row of thanks; whatever else was said ends a row. */
+function longestLoop(place: DiscordPlace, room: ChannelRow): number {
+  let [longest, row] = [0, 0]
+  for (const { content } of place.world.messages(room)) {
+    row = content.endsWith(THANKS) ? row + 1 : 0
+    longest = Math.max(longest, row)
+  }
+  return longest
+}
+
+async function judge(seen: {
+  readonly place: DiscordPlace
+  readonly runtime: LocalRuntime
+  readonly store: ReturnType<typeof openMemoryStore>
+  readonly room: ChannelRow
+  readonly members: readonly Member[]
+  readonly ids: ReadonlyMap<string, SessionId>
+  readonly terms: { readonly hours: number; readonly breaker?: 'off' }
+}): Promise<ChannelVerdict> {
+  const { place, runtime, store, room, members, ids, terms } = seen
+  const findings: string[] = []
+  const sums = { meant: 0, heard: 0, compactions: 0, idsChanged: 0 }
+  const said = place.world.messages(room)
+  for (const { user, agent } of members) {
+    const channel = `discord:${user.id}`
+    const id = await runtime.findRoute({ agent, channel, address: room.id })
+    if (ids.has(agent) && id !== ids.get(agent)) sums.idsChanged++
+    const meant = said.filter(
+      ({ content, author }) => author.id !== user.id && content.includes(`<@${user.id}>`),
+    )
+    const mail = id === undefined ? [] : await store.listMail({ sessionId: id, limit: 1_000 })
+    const keys = mail.filter(({ source }) => source === channel).map(({ key }) => key)
+    const heard = meant.filter((message) => keys.filter((key) => key === message.id).length === 1)
+    sums.meant += meant.length
+    sums.heard += heard.length
+    if (id === undefined) continue
+    const operations = await store.listOperations({ sessionId: id, limit: 1_000 })
+    sums.compactions += operations.filter(({ state }) => state === 'committed').length
+  }
+  const loop = longestLoop(place, room)
+  if (sums.idsChanged > 0) findings.push(`${sums.idsChanged} ids changed`)
+  if (terms.breaker !== 'off') {
+    if (sums.heard !== sums.meant) findings.push(`${sums.meant - sums.heard} messages unseen`)
+    if (loop > LOOP_MAX) findings.push(`${loop} thanks in a row, ${LOOP_MAX} are possible`)
+    if (sums.compactions === 0) findings.push('no compaction')
+  }
+  const tasks = terms.hours * 6
+  const facts = { hours: terms.hours, tasks, messages: said.length, longestLoop: loop }
+  return { ...facts, ...sums, findings }
+}
+
+class SkippingClock implements Clock {
+  #skippedMs = 0
+
+  now(): number {
+    return systemClock.now() + this.#skippedMs
+  }
+
+  monotonic(): number {
+    return systemClock.monotonic()
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    return systemClock.after(delayMs, callback)
+  }
+
+  skip(ms: number): void {
+    this.#skippedMs += ms
+  }
+}
+
+if (import.meta.main) {
+  const at = process.argv.indexOf('--hours')
+  const hours = at < 0 ? 10 : Number(process.argv[at + 1])
+  const onTask = (done: number) => process.stderr.write(done % 6 === 0 ? `${done / 6} h\n` : '.')
+  const verdict = await drillChannel({ hours, onTask })
+  process.stdout.write(`${JSON.stringify(verdict)}\n`)
+  const control = await drillChannel({ hours: 1 / 6, breaker: 'off' })
+  process.stdout.write(`without the breaker: ${JSON.stringify(control)}\n`)
+  process.exitCode = verdict.findings.length + control.findings.length === 0 ? 0 : 1
+}

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { McpAddress } from '../../src/tools/mcp/terms.ts'
+import { closeAfterAll, closeLater, openWorld } from './mcp-world.ts'
+
+closeAfterAll()
+
+type Handle = (request: IncomingMessage, response: ServerResponse, body: string) => unknown
+
+/** Listens on loopback until the file has ended. */
+async function listen(handle: Handle): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    await handle(request, response, body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closeLater(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+function address(url: string, more: Partial<McpAddress> = {}): McpAddress {
+  return { kind: 'address', url, headers: {}, startMs: 5_000, callMs: 5_000, ...more }
+}
+
+/** The official server, behind an address. */
+async function official(seen: string[] = []): Promise<string> {
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: 'sums', version: '1' })
+    const inputSchema = z.object({ a: z.number(), b: z.number() })
+    server.registerTool('add', { description: 'Adds.', inputSchema }, ({ a, b }) => ({
+      content: [{ type: 'text', text: String(a + b) }],
+    }))
+    return server
+  })
+  return await listen(async (request, response, body) => {
+    seen.push(`${request.headers.authorization} ${request.headers['x-team']}`)
+    const { method = 'GET', headers } = request
+    const asked = new Request(`http://${headers.host}${request.url}`, {
+      method,
+      headers: Object.entries(headers).map(([name, value]): [string, string] => [name, `${value}`]),
+      ...(method === 'POST' && { body }),
+    })
+    const answer = await handler.fetch(asked)
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    if (answer.body === null) response.end()
+    else Readable.fromWeb(answer.body as never).pipe(response)
+  })
+}
+
+describe('a server behind an address', () => {
+  it('gets its calls with the headers it asks for', async () => {
+    const seen: string[] = []
+    const url = await official(seen)
+    const terms = { headers: { 'x-team': 'blue' }, credential: { kind: 'variable', name: 'K' } }
+    const { call } = await openWorld(
+      { sums: address(url, terms) },
+      { readSecret: async ({ name }) => `value of ${name}` },
+    )
+    expect(await call('sums__add', { a: 2, b: 3 })).toEqual({ outcome: 'ok', output: '5' })
+    expect(new Set(seen)).toEqual(new Set(['Bearer value of K blue']))
+  })
+
+  it('cannot send us, or our keys, to another place', async () => {
+    const elsewhere: string[] = []
+    const other = await official(elsewhere)
+    const url = await listen((_, response) => response.writeHead(307, { location: other }).end())
+    const { servers, tools } = await openWorld({ sly: address(url) })
+    expect(elsewhere).toEqual([])
+    expect(tools()).toEqual([])
+    expect(servers.problems.join()).toContain('redirect')
+  })
+
+  it('that is not there, or answers without end, is down and harms nothing', async () => {
+    const endless = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const piece = 'x'.repeat(1_000_000)
+      const more = () => {
+        while (!response.destroyed && response.write(piece));
+        if (!response.destroyed) response.once('drain', more)
+      }
+      more()
+    })
+    const { servers, call } = await openWorld({
+      absent: address('http://127.0.0.1:9/mcp'),
+      endless: address(endless),
+      sums: address(await official()),
+    })
+    expect(servers.problems).toHaveLength(2)
+    expect(await call('sums__add', { a: 1, b: 1 })).toEqual({ outcome: 'ok', output: '2' })
+  })
+})

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { textOf } from '../../src/message/text.ts'
+import { processTool } from '../../src/tools/process/process.ts'
+import { until } from './contract.ts'
+import { openTelegramPlace, SUMMARIES } from './telegram-place.ts'
+
+const WATCHER = `
+const { existsSync } = require('node:fs')
+const timer = setInterval(() => {
+  if (!existsSync(process.argv[1])) return
+  console.log(['DevTools', 'listening', 'on', 'ws://127.0.0.1:9222/devtools'].join(' '))
+  clearInterval(timer)
+}, 10)`
+const SUMMARY_MS = 1_500
+const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
+
+it('a watch-pattern notification and a message that arrive during a preflight compaction are in the next step, each once, after a real summary', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-tear-'))
+  const trigger = join(folder, 'now')
+  const place = await openTelegramPlace({
+    windowTokens: 24_000,
+    agent: {
+      settings: { softShare: 1, idleCompactionMs: null },
+      tools: ({ processes }) => [
+        processTool({ processes, programs: [process.execPath], folder, env: {} }),
+      ],
+    },
+    model: {
+      script: ({ model, messages }) => {
+        if (model === SUMMARIES || textOf(messages.at(-1) ?? NOTHING).startsWith('use ')) return
+        return { text: 'Noted.' }
+      },
+    },
+  })
+  try {
+    const { api, runtime, model, channel, address, store } = place
+    model.faults.always(`latency; ms=${SUMMARY_MS}`, { when: (ask) => ask.model === SUMMARIES })
+    const start = {
+      ...{ action: 'start', program: process.execPath, args: ['-e', WATCHER, trigger] },
+      ...{ watch: ['DevTools'], notify_end: false },
+    }
+    api.say({ text: `use process ${JSON.stringify(start)}` })
+    await until(() => place.shown().length === 1)
+    const id = await runtime.findRoute({ agent: 'main', channel, address })
+    if (id === undefined) throw new Error('No session.')
+    const session = runtime.session(id)
+    const isPausing = async () => (await session.summary())?.state === 'waiting-for-compaction'
+    while (!(await isPausing())) {
+      const before = place.shown().length
+      api.say({ text: FILLER })
+      await until(async () => place.shown().length > before || (await isPausing()))
+    }
+    // Now, while the summary is being written, as in the report.
+    writeFileSync(trigger, '')
+    api.say({ text: 'Is the next user message safe.' })
+    await until(async () => (await session.summary())?.waiting === 2)
+    const during = await store.listOperations({ sessionId: id, limit: 10 })
+    expect(during.map(({ state }) => state)).toEqual(['running'])
+
+    await until(async () => {
+      const summary = await session.summary()
+      return summary?.state === 'idle' && summary.waiting === 0
+    })
+    const operations = await store.listOperations({ sessionId: id, limit: 10 })
+    expect(operations.map(({ by, state }) => `${by} ${state}`)).toEqual(['model committed'])
+    const entries = (await session.transcript({ from: 1, to: 1_000 })) ?? []
+    const compaction = entries.find(({ kind }) => kind === 'compaction')?.number ?? 0
+    const inputs = entries.flatMap(({ kind, number, message }) =>
+      kind === 'input' && message !== null ? [{ number, text: textOf(message) }] : [],
+    )
+    for (const words of ['DevTools listening', 'next user message']) {
+      const found = inputs.filter(({ text }) => text.includes(words))
+      expect([words, found.length]).toEqual([words, 1])
+      expect(found[0]?.number).toBeGreaterThan(compaction)
+    }
+    const parts = (await session.context({}))?.parts ?? []
+    expect(parts.find(({ kind }) => kind === 'summary')?.text.length).toBeGreaterThan(100)
+    // The model has seen both, and the notice and every answer reached the chat.
+    const asked = model.journal.entries.filter(({ bodyText }) => !bodyText.includes(SUMMARIES))
+    const both = asked.filter(
+      ({ bodyText }) => /DevTools listening/.test(bodyText) && /next user message/.test(bodyText),
+    )
+    expect(both.length).toBeGreaterThan(0)
+    const notices = place.shown().filter((text) => text.includes('putting a long conversation'))
+    expect(notices).toHaveLength(1)
+    expect(place.shown().at(-1)).toBe('Noted.')
+  } finally {
+    await place.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)
+
+const NOTHING = { role: 'user', parts: [] } as const

@@ -1,0 +1,79 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { serveHttp } from '../../src/gateway/http/serve.ts'
+import { routesSchema } from '../../src/model/routes.ts'
+import { openRuntime } from '../../src/runtime/open-runtime.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { LoopWatch } from './loop-watch.ts'
+
+/**
+ * A server that is measured from within, as a process of its own:
+ * `node host-process.ts STORE MODEL-URL WINDOW`. It tells its address when it is ready, and its
+ * figures whenever it is asked; figures count from the last time.
+ */
+export interface HostFigures {
+  readonly startMs: number
+  readonly rssBytes: number
+  readonly heapBytes: number
+  /** Processor time of all threads since the last figures, and how long that was. */
+  readonly cpuMs: number
+  readonly wallMs: number
+  /** The longest hold of the event loop by our own work, in processor time. */
+  readonly heldMs: number
+  /** The same by the clock on the wall, other processes' share included. */
+  readonly delayMs: number
+  readonly sessions: number
+}
+
+const [path = '', modelUrl = '', windowText = '64000'] = process.argv.slice(2)
+const startedAt = performance.now()
+const store = await openSqliteStore({ path })
+const main = {
+  provider: 'openai-chat',
+  baseUrl: `${modelUrl}/v1`,
+  credential: { kind: 'none' },
+  model: 'stand-in',
+  windowTokens: Number(windowText),
+}
+const agent = { name: 'main', system: 'You help.', routes: routesSchema.parse({ main }) }
+const runtime = await openRuntime({ store, agents: [agent] })
+const limits = { requestsPerMinute: 6_000_000, bodyBytesMax: 4 * 1024 * 1024 }
+const server = await serveHttp({ runtime, limits })
+const startMs = performance.now() - startedAt
+const watch = new LoopWatch()
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
+let since = { cpu: process.cpuUsage(), at: performance.now() }
+
+process.on('message', async (asked) => {
+  if (asked === 'figures') process.send?.(await figures())
+  if (asked === 'end') {
+    watch.close()
+    await server.close()
+    await runtime.close()
+    await store.close()
+    process.disconnect()
+  }
+})
+// Without whoever asks nobody would ever end us.
+process.on('disconnect', () => process.exit(0))
+process.send?.({ url: server.url })
+
+async function figures(): Promise<HostFigures> {
+  const heldMs = watch.longestMs
+  const delayMs = delay.max / 1e6
+  const cpu = process.cpuUsage(since.cpu)
+  const told = {
+    startMs,
+    rssBytes: process.memoryUsage.rss(),
+    heapBytes: process.memoryUsage().heapUsed,
+    cpuMs: (cpu.user + cpu.system) / 1_000,
+    wallMs: performance.now() - since.at,
+    heldMs,
+    delayMs,
+    sessions: (await runtime.health()).runner.sessions,
+  }
+  delay.reset()
+  watch.reset()
+  since = { cpu: process.cpuUsage(), at: performance.now() }
+  return told
+}
