@@ -62,7 +62,8 @@ async function measurePages(browser: Browser): Promise<void> {
       await place.runtime.createSession({ agent: 'main', id: `s-${number}` })
     }
     const page = await newPage(browser, place.url)
-    await page.getByText(`${SESSIONS.toLocaleString('en')} sessions`, { exact: true }).waitFor()
+    const words = `${SESSIONS.toLocaleString('en')} sessions`
+    await page.locator('.list-note').getByText(words, { exact: true }).waitFor()
     await judge(page, 'list of 10,000 sessions', '.list')
     await page.context().close()
 

@@ -16,8 +16,8 @@ import { noteSummary } from './session-list.ts'
  * looked at; the events say when there is more. What a model is writing is provisional: it is shown
  * until its entry is there, or until it is taken back.
  */
-export const PAGE_ENTRIES = 25
-const PAGES_MAX = 40
+export const PAGE_ENTRIES = 10
+const PAGES_MAX = 100
 const PENDING_MAX = 100
 const REFRESH_MS = 30
 
@@ -53,6 +53,8 @@ export class Conversation {
   #isRefreshing = false
   #isStale = false
   #isClosed = false
+  #isTurnOver = false
+  #areMarksOld = false
 
   constructor(id: string) {
     this.id = id
@@ -146,9 +148,6 @@ export class Conversation {
     }
     this.#soon()
   }
-  #isTurnOver = false
-  #areMarksOld = false
-
   /** Once per frame, however many words came. */
   #show(): void {
     this.#frame = 0
@@ -209,6 +208,7 @@ export class Conversation {
     const [areMarksOld, isTurnOver] = [this.#areMarksOld, this.#isTurnOver]
     this.#areMarksOld = false
     this.#isTurnOver = false
+    const { taken } = this.outbox
     const mailPath = `/mailbox?state=pending&limit=${PENDING_MAX}`
     const [summary, { mail }] = await Promise.all([
       call<SessionSummary>(sessionPath(this.id)),
@@ -228,7 +228,7 @@ export class Conversation {
       this.summary.value = summary
       this.tail.value = Math.max(this.tail.value, summary.entries)
       this.pending.value = mail.filter(({ lane }) => lane !== 'control')
-      this.outbox.forget(mail.map(({ number }) => number))
+      this.outbox.forget(taken)
       if (isTurnOver || summary.state === 'idle') this.attempts.value = []
       if (summary.state === 'idle') this.notice.value = null
       this.problem.value = null

@@ -45,10 +45,15 @@ export class Outbox {
     this.#change(this.items.value.filter((each) => each.key !== key))
   }
 
-  /** The mailbox was read after these were taken: what it holds, or no longer holds, is shown there. */
-  forget(_waiting: readonly number[]): void {
-    const left = this.items.value.filter(({ mail }) => mail === null)
+  /** The mailbox was read since: what was taken before is shown there, or in the transcript. */
+  forget(taken: readonly number[]): void {
+    const left = this.items.value.filter(({ mail }) => mail === null || !taken.includes(mail))
     if (left.length !== this.items.value.length) this.#change(left)
+  }
+
+  /** What the server has, and is still shown from here. */
+  get taken(): readonly number[] {
+    return this.items.value.flatMap(({ mail }) => (mail === null ? [] : [mail]))
   }
 
   close(): void {

@@ -1,21 +1,35 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { BlobSource } from '../../src/message/message.ts'
+import type { BlobView } from '../../src/runtime/runtime.ts'
+import { call, sessionPath } from '../data/api.ts'
 
 /**
  * An image of a conversation. Only pixels are shown, as a data address: nothing is fetched from
  * elsewhere, and an SVG, which may hold more than pixels, is named instead.
  */
 const PIXELS = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/
+const BLOB = 'blob:'
 
-export function Picture({ source }: { readonly source: BlobSource; readonly sessionId: string }) {
-  if (source.kind === 'base64' && PIXELS.test(source.mediaType)) {
-    const address = `data:${source.mediaType};base64,${source.data}`
-    return <img class="picture" src={address} alt="Sent with this message" />
+export function Picture(props: { readonly source: BlobSource; readonly sessionId: string }) {
+  const { source, sessionId } = props
+  const id = source.kind === 'id' ? source.id : ''
+  const [blob, setBlob] = useState<BlobView | null>(null)
+  useEffect(() => {
+    if (!id.startsWith(BLOB)) return
+    const controller = new AbortController()
+    const path = sessionPath(sessionId, `/blobs/${id.slice(BLOB.length)}`)
+    call<BlobView>(path, { signal: controller.signal }).then(setBlob, () => {})
+    return () => controller.abort()
+  }, [id, sessionId])
+  const shown = source.kind === 'base64' ? source : blob
+  if (shown !== null && PIXELS.test(shown.mediaType)) {
+    const address = `data:${shown.mediaType};base64,${shown.data}`
+    return <img class="picture" src={address} alt="Part of this message" />
   }
   if (source.kind === 'url') return <p class="dim">Image at {source.url}</p>
   return (
     <p class="dim">
-      Image {source.kind === 'id' ? source.id.slice(0, 17) : `of type ${source.mediaType}`}, kept
-      with the session
+      Image{shown === null ? '' : ` of type ${shown.mediaType}`}, kept with the session
     </p>
   )
 }

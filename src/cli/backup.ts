@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
+import { cannotWrite } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
 import { tell } from './tell.ts'
@@ -17,7 +18,12 @@ export function backupCommand(): Command {
       const { openPlace } = await import('./open-place.ts')
       process.exitCode = await openPlace(flags, async ({ store }) => {
         const progress = new ProgressLine('Copying the store')
-        await store.backup(file).finally(() => progress.end())
+        await store
+          .backup(file)
+          .catch((error: unknown) => {
+            throw isOfTheDisk(error) ? cannotWrite(file, error) : error
+          })
+          .finally(() => progress.end())
         tell(`The store was copied to ${file}.`)
         return EXIT.done
       })
@@ -30,4 +36,9 @@ export function backupCommand(): Command {
     ],
     examples: ['throughline backup backup-$(date +%F).db', 'throughline sessions --store copy.db'],
   })
+}
+
+/** The store works in a thread of its own, and of an error only its words come over. */
+function isOfTheDisk(error: unknown): boolean {
+  return error instanceof Error && /^E[A-Z]+: /.test(error.message)
 }

@@ -76,10 +76,14 @@ async function tellOutcome(
         `Session ${outcome.sessionId} is or was in this store, so nothing was changed.`,
       )
     case 'refused':
-      throw new UsageError(
-        `${file === '-' ? 'Standard input' : file}, line ${outcome.line}: ${outcome.problem}.`,
-      )
+      throw new UsageError(`${placeOf(file, outcome.line)}: ${outcome.problem}.`)
     default:
       return outcome satisfies never
   }
+}
+
+/** Line 0: each line can be read, and together they are not a session. */
+function placeOf(file: string, line: number): string {
+  const name = file === '-' ? 'Standard input' : file
+  return line === 0 ? name : `${name}, line ${line}`
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { AuditLog, NO_AUDIT } from '../events/log.ts'
@@ -110,7 +110,12 @@ async function startStandIn(config: Config) {
 
 /** A command that looks or sends must not leave an empty store behind where one was misspelt. */
 export function checkExists(url: string): void {
-  if (isServer(url) || existsSync(url)) return
+  if (isServer(url)) return
+  const there = statSync(url, { throwIfNoEntry: false })
+  if (there?.isDirectory()) {
+    throw new UsageError(`${url} is a folder. --store names the file of a store.`)
+  }
+  if (there !== undefined) return
   throw new UsageError(
     `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
       '--store names another.',

@@ -1,5 +1,9 @@
+import { join } from 'node:path'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { Host } from './open-host.ts'
+
+/** Where `vite build dashboard` puts the web page, seen from the sources and from the build. */
+const PAGE = join(import.meta.dirname, '../../dashboard/dist')
 
 /** The HTTP edge as configured; null: switched off. */
 export async function openServed({
@@ -13,5 +17,6 @@ export async function openServed({
   return await serveHttp({
     ...{ runtime, host, port, allowedHosts, allowedOrigins, limits, logger },
     tokens: store,
+    dashboardFolder: PAGE,
   })
 }

@@ -40,9 +40,8 @@ export async function writeStream(path: string, pieces: AsyncIterable<string>): 
     await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
     renameSync(draft, path)
   } catch (error) {
+    remove(draft)
     throw error instanceof KnownError ? error : cannotWrite(path, error)
-  } finally {
-    rmSync(draft, { force: true })
   }
 }
 
@@ -66,11 +65,20 @@ function replaceFile(path: string, text: string, mode = 0o666): void {
   try {
     writeFileSync(draft, text, { mode })
     renameSync(draft, path)
-  } finally {
-    rmSync(draft, { force: true }) // still there only if something went wrong
+  } catch (error) {
+    remove(draft)
+    throw error
   }
 }
 
-function cannotWrite(name: string, cause: unknown): UsageError {
+function remove(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {
+    // What went wrong before is what is worth telling.
+  }
+}
+
+export function cannotWrite(name: string, cause: unknown): UsageError {
   return new UsageError(`${name} cannot be written: ${(cause as Error).message}.`, { cause })
 }

@@ -16,7 +16,7 @@ import { type AgentOptions, LEASE, type Sabotage } from './terms.ts'
  * whoever started it is gone.
  */
 const STATUS_MS = 400
-const REPLY_MS_MAX = 30_000
+const REPLY_MS_MAX = 60_000
 
 const meter = new LoopMeter()
 let agent: { runtime: LocalRuntime; options: AgentOptions; close(): Promise<void> } | undefined

@@ -26,7 +26,7 @@ process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-const READY_MS_MAX = 60_000
+const READY_MS_MAX = 180_000
 const END_MS_MAX = 20_000
 const STDERR_KEPT = 2_000
 

@@ -57,10 +57,10 @@ export function policyOf(name: string): 'queue' | 'steer' | 'interrupt' {
 }
 
 /** Short enough that a rehearsal sees take-overs, long enough for a machine that is busy. */
-export const LEASE = { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 200 } as const
+export const LEASE = { leaseMs: 8_000, renewMs: 1_500, marginMs: 1_500, pollMs: 200 } as const
 
 /** Longer than a lease, so that somebody else takes over from an agent that is held so long. */
-export const FREEZE_MS = 4_500
+export const FREEZE_MS = 9_500
 
 /** What summaries are written by, so that faults can be aimed at them. */
 export const SUMMARY_MODEL = 'summary'

@@ -73,6 +73,8 @@ export class Troubles {
   chance(agent: string, where: 'compaction' | 'effect'): void {
     const { terms, seats } = this.#parts
     if (this.#isOver || !terms.faults.has('kills') || performance.now() < this.#killDueAt) return
+    // One at a time: a turn that meets its third death is given up, and rightly.
+    if (seats.some(({ isReady }) => !isReady)) return
     if (this.#killed.size === seats.length) this.#killed = new Set()
     const seat = seats.find(({ name }) => name === agent)
     if (seat === undefined || !seat.isReady || this.#killed.has(agent)) return
@@ -177,7 +179,6 @@ const ANSWER_FAULTS = [
   { needs: 'poisoned', aim: 'summary', fault: 'half-open', reused: true },
   { needs: 'resets', aim: 'turn', fault: 'cut-stream; after=0.5; how=reset', reused: false },
   { needs: 'stalls', aim: 'summary', fault: 'stall-mid-stream; after=0.3', reused: false },
-  { needs: 'timeouts', aim: 'summary', fault: 'drip; ms=400', reused: false },
   { needs: 'resets', aim: 'summary', fault: 'cut-stream; after=0.7; how=fin', reused: false },
 ] as const
 

@@ -45,7 +45,8 @@ export type AppendOutcome =
 const LEASE_MS = 30_000
 const PAGE = 500
 const SESSIONS_MAX = 64
-const TRIES_MAX = 20
+/** Longer than a process lingers on a session at rest, shorter than clients wait for a tool. */
+const WAIT_MS_MAX = 45_000
 const PAUSE_MS = 100
 const count = messageCounter('generic')
 
@@ -54,20 +55,27 @@ export class ForeignHistory {
   readonly #clock: Clock
   /** By session: which commits of ours its entries hold, up to where it was read. */
   readonly #known = new Map<SessionId, { upto: number; entries: Map<OperationId, number> }>()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #last = new Map<SessionId, Promise<unknown>>()
 
   constructor(store: Store, clock: Clock = systemClock) {
     this.#store = store
     this.#clock = clock
   }
 
-  /** Makes the session if there is none of that id. One at a time, in the order asked. */
+  /** Makes the session if there is none of that id. One at a time for each, in the order asked. */
   async append(
     to: { readonly sessionId: SessionId; readonly agent: string; readonly windowTokens: number },
     message: HistoryMessage,
   ): Promise<AppendOutcome> {
-    const appended = this.#last.then(() => this.#append(to, message))
-    this.#last = appended.catch(() => {})
+    const { sessionId } = to
+    const before = this.#last.get(sessionId) ?? Promise.resolve()
+    const appended = before.then(() => this.#append(to, message))
+    const ended = appended
+      .catch(() => {})
+      .finally(() => {
+        if (this.#last.get(sessionId) === ended) this.#last.delete(sessionId)
+      })
+    this.#last.set(sessionId, ended)
     return await appended
   }
 
@@ -78,7 +86,8 @@ export class ForeignHistory {
     const { sessionId } = to
     const operation = operationOf(sessionId, message.key)
     const entry = entryOf(message, message.at ?? this.#clock.now())
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt++) {
+    const until = this.#clock.monotonic() + WAIT_MS_MAX
+    while (this.#clock.monotonic() < until) {
       const session = (await this.#store.findSession(sessionId)) ?? (await this.#bear(to))
       if (session === undefined) continue
       if (session.state !== 'open') return { kind: 'gone' }

@@ -73,6 +73,8 @@ export interface Session {
   /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  /** An image or a file that a message refers to as `blob:HASH`. */
+  blob(hash: string): Promise<BlobView | undefined>
   search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
   /** The reply of the turn that took this mail; waits for it. Null: that turn ended without one. */
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
@@ -257,6 +259,12 @@ export interface CompactionView {
   /** The entry that it made, when committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
+}
+
+export interface BlobView {
+  readonly mediaType: string
+  /** Base64. */
+  readonly data: string
 }
 
 export interface Found {

@@ -24,6 +24,7 @@ import type { EventHub } from './event-hub.ts'
 import { purge } from './purge.ts'
 import type {
   Admission,
+  BlobView,
   CompactionView,
   ContextView,
   Found,
@@ -178,6 +179,12 @@ export class SessionHandle implements Session {
   async #uptoOf(at: EntryNumber): Promise<EntryNumber> {
     const [entry] = await readRange(this.#desk.store, this.id, at - 1, at)
     return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
+  }
+
+  async blob(hash: string): Promise<BlobView | undefined> {
+    const blob = await this.#desk.store.findBlob({ sessionId: this.id, hash })
+    if (blob === undefined) return undefined
+    return { mediaType: blob.mediaType, data: Buffer.from(blob.bytes).toString('base64') }
   }
 
   async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {

@@ -155,6 +155,28 @@ describe('a runner', () => {
     expect(host.crashes).toEqual([])
   })
 
+  it('tries a session that crashes each time ever more seldom, and goes on once it does not', async () => {
+    const host = new Host()
+    await host.create()
+    let isBroken = true
+    const message = { role: 'assistant', parts: [{ type: 'text', text: 'ok' }] } as const
+    const steps = {
+      run: async () => {
+        if (isBroken) throw new TypeError('a bug of ours')
+        return { kind: 'replied', message, tokens: 4 } as const
+      },
+    }
+    const runner = host.process('p', undefined, { steps })
+    await host.ask()
+    await host.run(1_000)
+    expect(host.crashes.length).toBeGreaterThanOrEqual(2)
+    await host.run(60_000)
+    expect(host.crashes.length).toBeLessThan(15)
+    isBroken = false
+    await host.run(120_000)
+    expect(host.sent).toEqual([`p as ${runner.id}`])
+  })
+
   it('waits a whole lease for a silent runner that may live', async () => {
     const host = new Host()
     await host.held({ id: 'silent' as RunnerId, boot: 'b', process: 9 })

@@ -52,6 +52,8 @@ export const LEASE_TIMES: LeaseTimes = {
 }
 
 const READY_READ = 64
+/** A session whose actor crashes again and again is tried this seldom. */
+const REST_MS_MAX = 60_000
 /** So few are simply all woken. */
 const WAKE_ALL_SESSIONS = 8
 /** Each time so many rounds have passed, everybody is woken: no hint is a truth. */
@@ -67,6 +69,8 @@ export class Runner {
   readonly #actors = new Map<SessionId, SessionActor>()
   /** Sessions whose actor crashed and whose lease we still have to give back. */
   readonly #orphans = new Map<SessionId, Lease>()
+  /** How often in a row the actor crashed, and until when the session is left alone for it. */
+  readonly #crashes = new Map<SessionId, { count: number; until: number }>()
   /**
    * Sessions that we may hold, or come to hold, without knowing it: the answer to an acquisition
    * was lost. The fence is the one it was asked under; only a higher one makes it void.
@@ -258,7 +262,8 @@ export class Runner {
     // One after another: processes that wake together share what there is.
     for (const session of ready) {
       if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
-      if (!this.#actors.has(session.id)) await this.#take(runner, session)
+      if (this.#actors.has(session.id) || this.#isResting(session.id)) continue
+      await this.#take(runner, session)
     }
     this.#hasMore = ready.length === READY_READ && this.#actors.size > before
   }
@@ -316,9 +321,26 @@ export class Runner {
     const { sessionId } = actor.lease
     this.#endOf.delete(actor)
     if (this.#actors.get(sessionId) === actor) this.#actors.delete(sessionId)
-    if (end.kind !== 'crashed') return
+    if (end.kind !== 'crashed') {
+      this.#crashes.delete(sessionId)
+      return
+    }
+    this.#rest(sessionId)
     this.#orphans.set(sessionId, actor.lease)
     this.#parts.onCrash?.(sessionId, end.error)
+  }
+
+  /** Once may be bad luck; whatever crashes it each time must not keep everybody else busy. */
+  #rest(sessionId: SessionId): void {
+    const { clock, lease } = this.#parts
+    const count = (this.#crashes.get(sessionId)?.count ?? 0) + 1
+    const waitMs = count === 1 ? 0 : Math.min(REST_MS_MAX, lease.pollMs * 2 ** Math.min(count, 20))
+    this.#crashes.set(sessionId, { count, until: clock.monotonic() + waitMs })
+  }
+
+  #isResting(sessionId: SessionId): boolean {
+    const { until = 0 } = this.#crashes.get(sessionId) ?? {}
+    return until > this.#parts.clock.monotonic()
   }
 
   async #releaseOrphans(): Promise<void> {

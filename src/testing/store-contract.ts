@@ -5,6 +5,7 @@ import { compactions } from './store/compactions.ts'
 import { concurrency } from './store/concurrency.ts'
 import { contexts } from './store/contexts.ts'
 import { delivery } from './store/delivery.ts'
+import { drafts } from './store/drafts.ts'
 import { erasures } from './store/erasures.ts'
 import { fences } from './store/fences.ts'
 import { intake } from './store/intake.ts'
@@ -34,6 +35,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   settings,
   outbox,
   standing,
+  drafts,
   fences,
   searches,
   erasures,

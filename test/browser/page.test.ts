@@ -105,8 +105,8 @@ async function makeCompacted(place: Place): Promise<string> {
   return id
 }
 
-// Most of the time is spent waiting for models and leases, so they wait side by side.
-describe.concurrent('the page', () => {
+// One after another: what is looked at lasts only so long, and browsers want the processors.
+describe('the page', { timeout: 60_000 }, () => {
   it('leads from the first visit to the first answer', async (ctx) => {
     const place = await open(ctx)
     const { page, problems } = await visit(ctx, place.url)
@@ -142,6 +142,55 @@ describe.concurrent('the page', () => {
     await page.getByText('main is idle').waitFor()
     expect(await page.getByText('word19').count()).toBe(2)
     expect(problems).toEqual([])
+  })
+
+  it('sends a message once, however often the answer to it is lost', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    let sent = 0
+    await page.route('**/messages', async (route) => {
+      sent++
+      // The server takes it; the page never learns.
+      await route.fetch()
+      if (sent < 3) await route.abort()
+      else await route.continue()
+    })
+    await say(page, 'say Once.')
+    await expect.poll(() => sent, { timeout: 15_000 }).toBe(3)
+    await page.locator('.upcoming .entry').waitFor({ state: 'detached' })
+    expect(await page.locator('.is-input', { hasText: 'say Once.' }).count()).toBe(1)
+    expect(await answers(page).count()).toBe(1)
+  })
+
+  it('shows images as pixels, those kept beside the transcript too, and fetches none', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    const data = readFileSync(join(import.meta.dirname, 'dot.png')).toString('base64')
+    const image = (mediaType: string, bytes: string) =>
+      ({ type: 'image', source: { kind: 'base64', mediaType, data: bytes } }) as const
+    const elsewhere = {
+      type: 'image',
+      source: { kind: 'url', url: 'https://example.org/a.png' },
+    } as const
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'.padEnd(3_000)).toString(
+      'base64',
+    )
+    await place.runtime.session(id as never).admit({
+      ...{ source: 'test', key: 'images' },
+      parts: [image('image/png', data), image('image/svg+xml', svg), elsewhere],
+    })
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.reload()
+    const picture = page.locator('.is-input img')
+    await picture.waitFor()
+    expect(await picture.evaluateAll('(all) => all.map((each) => each.naturalWidth)')).toEqual([40])
+    await page.getByText('Image of type image/svg+xml').waitFor()
+    await page.getByText('Image at https://example.org/a.png').waitFor()
+    const foreign = asked.filter((url) => !url.startsWith(place.url) && !url.startsWith('data:'))
+    expect(foreign).toEqual([])
   })
 
   it('shows a handoff being prepared and installed while the person types', async (ctx) => {
@@ -223,7 +272,7 @@ describe.concurrent('the page', () => {
       expect(await page.locator('.is-input', { hasText: text }).count()).toBe(1)
     }
     expect(await page.locator('.upcoming .entry').count()).toBe(0)
-  }, 60_000)
+  })
 
   it('undoes the newest compaction, and shows both sides of it', async (ctx) => {
     const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })

@@ -33,9 +33,9 @@ export interface ChannelVerdict {
 
 const BOTS = 9
 const TASK_MS = 10 * 60_000
-const WINDOW_TOKENS = 12_000
-/** Both bots count both their words, and each may have one more under way. */
-const LOOP_MAX = LOOP_RULE.messagesMax + 3
+const WINDOW_TOKENS = 8_000
+/** Each bot counts for itself: the two of a task, and one whose words were held back before it. */
+const LOOP_MAX = LOOP_RULE.messagesMax * 3
 const CONTROL_LOOP = LOOP_RULE.messagesMax * 4
 const QUIET_MS = 300
 
@@ -51,7 +51,8 @@ export async function drillChannel(terms: {
   readonly onTask?: (done: number) => void
 }): Promise<ChannelVerdict> {
   const { hours, breaker } = terms
-  const place = await DiscordPlace.open({ script: coordination })
+  const mood = { isNight: false }
+  const place = await DiscordPlace.open({ script: (ask) => coordination(ask, mood) })
   const room = place.world.addChannel()
   const person = place.world.addPerson('ada')
   const members: readonly Member[] = Array.from({ length: BOTS }, (_, at) => ({
@@ -91,7 +92,8 @@ export async function drillChannel(terms: {
       clock.skip(TASK_MS)
       terms.onTask?.(task)
     }
-    // A word to each, so that what was held back is heard as well.
+    // A word to each, so that what was held back is heard as well; nobody thanks any more.
+    mood.isNight = true
     if (breaker !== 'off') {
       for (const { user } of members) {
         place.discord.say(room, { author: person, content: `<@${user.id}> good night` })
@@ -109,19 +111,23 @@ const WORK = 'the harbour wall, the third crane, its cable, the log of the night
 const THANKS = 'thanks!'
 
 /** What the bots do: hand on, report, and thank whoever wrote. */
-const coordination: Script = ({ messages, model }) => {
+function coordination(
+  { messages, model }: Parameters<Script>[0],
+  { isNight }: { readonly isNight: boolean },
+): ReturnType<Script> {
   if (model === SUMMARIES) return undefined
+  if (isNight) return { text: 'Good night.' }
   const last = messages.at(-1)
   const part = last?.role === 'user' ? last.parts.at(-1) : undefined
   const heard = part?.type === 'text' ? part.text : ''
   const [, from = ''] = /^[^:]*\((<@\d+>)\):/.exec(heard) ?? []
   const [, task, worker] = /TASK (\d+) is for .*(<@\d+>)/.exec(heard) ?? []
   if (worker !== undefined) {
-    return { text: `${worker} please do job ${task}: look after ${WORK.repeat(6)}` }
+    return { text: `${worker} please do job ${task}: look after ${WORK.repeat(18)}` }
   }
   const [, job] = /please do job (\d+)/.exec(heard) ?? []
-  if (job !== undefined) return { text: `${from} report on job ${job}: I saw to ${WORK.repeat(8)}` }
-  return { text: from === '' ? 'Good night.' : `${from} ${THANKS}` }
+  if (job !== undefined) return { text: `${from} report on job ${job}: I saw to ${WORK.repeat(20)}` }
+  return { text: from === '' ? 'As you say.' : `${from} ${THANKS}` }
 }
 
 async function compactSome(

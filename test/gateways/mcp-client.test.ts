@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../src/turn/tool-runner.ts'
 import {
   closeAfterAll,
+  HOOK_MS,
   hostileProgram,
   isAlive,
   openWorld,
@@ -27,7 +28,7 @@ describe('a server that does as it should', () => {
       { good: hostileProgram('plain', { ...terms, allow: ['*'], deny: ['pi*', 'vast'] }) },
       { environment: { NAMED: 'yes', SECRET: 'no' } },
     )
-  })
+  }, HOOK_MS)
 
   it('gets its calls, and nothing of our environment but what is named', async () => {
     expect(await world.call('good__echo', { a: 1 })).toEqual({
@@ -51,7 +52,12 @@ describe('a server that does as it should', () => {
     const stop = new AbortController()
     const called = world.call('good__hang', {}, stop.signal)
     setTimeout(() => stop.abort(), 50)
+    let isLate = false
+    setTimeout(() => {
+      isLate = true
+    }, 300)
     expect((await called).outcome).toBe('interrupted')
+    expect(isLate).toBe(false)
     await until(() => existsSync(trace) && readFileSync(trace, 'utf8').includes('cancelled'))
   })
 
@@ -67,7 +73,7 @@ describe('a server that does as it should', () => {
     const { output } = await call('good__pids')
     const [server = 0, child = 0] = String(output).split(' ').map(Number)
     servers.configure(new Map([['ada', { good: hostileProgram('plain') }]]))
-    expect(isAlive(server)).toBe(true)
+    expect(String((await call('good__pids')).output).split(' ')[0]).toBe(String(server))
     servers.configure(new Map([['ada', {}]]))
     expect(servers.toolsOf('ada')).toEqual([])
     await until(() => !isAlive(server) && !isAlive(child))
@@ -94,7 +100,7 @@ describe('a hostile server harms nothing else:', () => {
       openWorld({ bad: hostileProgram('forged'), memory: good }),
       openWorld({ bad: good, good }),
     ])
-  })
+  }, HOOK_MS)
 
   it('its names are told apart, fit, and cannot pass for those of another', () => {
     const names = forgery.tools().map(({ name }) => name)

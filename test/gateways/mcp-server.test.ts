@@ -9,7 +9,7 @@ import { textOf } from '../../src/message/text.ts'
 import { openRuntime } from '../../src/runtime/open-runtime.ts'
 import { openStore } from '../../src/runtime/open-store.ts'
 import { standIn } from '../../src/stand-in/server.ts'
-import { closeAfterAll, closeLater, temporaryFolder, until } from './mcp-world.ts'
+import { closeAfterAll, closeLater, HOOK_MS, temporaryFolder, until } from './mcp-world.ts'
 
 closeAfterAll()
 
@@ -66,9 +66,8 @@ describe('throughline mcp', () => {
   let memory: Memory
   let other: Memory
   beforeAll(async () => {
-    memory = await openMemory(store)
-    other = await openMemory(store)
-  })
+    ;[memory, other] = await Promise.all([openMemory(store), openMemory(store)])
+  }, HOOK_MS)
 
   it('tells five tools, each with what it takes and gives', async () => {
     const { tools } = await memory.client.listTools()
@@ -140,7 +139,7 @@ describe('throughline mcp', () => {
 
   it('has a session compacted by whoever serves its agent, and recalls what is gone', async () => {
     const messages = Array.from({ length: 12 }, (_, n) =>
-      said(`f${n}`, `Fact ${n}: ${'the river is wide and slow. '.repeat(150)}`),
+      said(`f${n}`, `Fact ${n}: ${'the river is wide and slow. '.repeat(150)}`, 'assistant'),
     )
     await memory.call('session_append', { session: 'river', messages })
     const running = await standIn().start()
@@ -151,7 +150,7 @@ describe('throughline mcp', () => {
       model: 'm',
     } as const
     const routes = { main: { ...main, windowTokens: 32_000 }, fallbacks: [], tasks: {} }
-    const agents = [{ name: 'external', system: '', routes }]
+    const agents = [{ name: 'external', system: '', routes, settings: { lingerMs: 200 } }]
     const runtime = await openRuntime({ store: served, agents })
     closeLater(async () => {
       await runtime.close()

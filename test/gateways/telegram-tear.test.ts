@@ -86,7 +86,7 @@ it('a watch-pattern notification and a message that arrive during a preflight co
     expect(both.length).toBeGreaterThan(0)
     const notices = place.shown().filter((text) => text.includes('putting a long conversation'))
     expect(notices).toHaveLength(1)
-    expect(place.shown().at(-1)).toBe('Noted.')
+    await until(() => place.shown().at(-1) === 'Noted.')
   } finally {
     await place.close()
     rmSync(folder, { recursive: true, force: true })

@@ -36,7 +36,11 @@ const main = {
 }
 const agent = { name: 'main', system: 'You help.', routes: routesSchema.parse({ main }) }
 const runtime = await openRuntime({ store, agents: [agent] })
-const limits = { requestsPerMinute: 6_000_000, bodyBytesMax: 4 * 1024 * 1024 }
+const limits = {
+  requestsPerMinute: 6_000_000,
+  // All clients of a measurement come from one address.
+  ...{ connectionsMax: 4_000, connectionsPerAddressMax: 4_000 },
+}
 const server = await serveHttp({ runtime, limits })
 const startMs = performance.now() - startedAt
 const watch = new LoopWatch()

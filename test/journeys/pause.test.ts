@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Journey, SUMMARIES } from './journey.ts'
 import { measurePause } from './pause.ts'
 
-const SUMMARY_MS = 2_500
+const SUMMARY_MS = 2_000
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 

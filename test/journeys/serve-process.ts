@@ -11,7 +11,7 @@ export interface ServeProcess {
 }
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
-const READY_MS = 60_000
+const READY_MS = 180_000
 
 export const STORE_NAME = 'store.db'
 

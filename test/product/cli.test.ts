@@ -99,6 +99,22 @@ describe('commands that read', () => {
   })
 })
 
+describe('what cannot be written or read', () => {
+  it('is named in a sentence, and nobody sees a trace of the program', async () => {
+    writeFileSync(join(place.folder, 'plain.txt'), 'no folder')
+    const refused = await all([
+      ['backup', 'plain.txt/copy.db'],
+      ['export', 'notes', '-o', 'plain.txt/notes.jsonl'],
+      ['sessions', '--store', place.folder],
+    ])
+    expect(refused.map(({ exitCode }) => exitCode)).toEqual([2, 2, 2])
+    const told = refused.map(({ stderr }) => stderr)
+    expect(told.join('')).not.toMatch(/unexpectedly|disk I\/O| at /)
+    expect(told.slice(0, 2).every((text) => text.includes('cannot be written'))).toBe(true)
+    expect(told[2]).toContain('is a folder')
+  })
+})
+
 describe('export, import and purge', () => {
   const other = ['--store', 'other.db']
 

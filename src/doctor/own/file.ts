@@ -51,6 +51,8 @@ function judgeDatabase(path: string): OwnFinding[] {
   else return []
   const database = new DatabaseSync(address, { readOnly: true })
   try {
+    // One moment for all of it: somebody may be writing.
+    database.exec('begin')
     return [...judgeVersion(database), ...judgeIndex(database, path)]
   } finally {
     database.close()

@@ -51,6 +51,7 @@ export const pinName = z
   .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)
+export const blobHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected 64 hex digits' })
 export const pinText = text(100_000)
 
 // Nothing here fetches an address; providers do, so it must be one that names its host openly.
@@ -224,6 +225,9 @@ export const contextView = z
   })
   .openapi('Context')
 
+/** As JSON, never as a document of its own: nobody's upload is ever opened under our address. */
+export const blobView = z.strictObject({ mediaType: z.string(), data: z.string() }).openapi('Blob')
+
 export const compactionList = z
   .strictObject({
     compactions: z.array(
@@ -239,6 +243,7 @@ export const compactionList = z
         endedAt: z.number().nullable(),
         tokensBefore: nullableCount,
         tokensAfter: nullableCount,
+        modelRoute: z.string().nullable(),
         entry: nullableCount,
         isInEffect: z.boolean(),
       }),

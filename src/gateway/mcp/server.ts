@@ -292,7 +292,9 @@ async function compact(
     outcome: isDone ? 'compacted' : 'failed',
     isServed: served,
     ...(isDone ? { covers, tokensBefore, tokensAfter } : none),
-    note: isDone ? `A handoff stands for entries 1 to ${covers}.` : after.reason,
+    note: isDone
+      ? `A handoff stands for entries 1 to ${covers}.`
+      : `It ended as ${after.state}; the session is as it was.`,
   }
 }
 

@@ -52,7 +52,7 @@ const BLOCKS: Readonly<Record<BlockKind, (lines: readonly string[]) => string>> 
     return `<pre><code class="language-${language}">${code}</code></pre>`
   },
   quote: (lines) => {
-    const said = lines.map((line) => renderSpans(line.replace(/^> ?/, ''), ALL))
+    const said = lines.map((line) => renderSpans(line.replace(/^> ?/, ''), []))
     return `<blockquote>${said.join('\n')}</blockquote>`
   },
   // Columns stand one below the other only where all letters are equally wide.
@@ -66,22 +66,24 @@ function renderLine(line: string): string {
   const heading = HEADING.exec(line)
   if (heading !== null) {
     const text = line.slice(heading[0].length)
-    return `<b>${renderSpans(text, without(ALL, 'b'))}</b>`
+    return `<b>${renderSpans(text, ['b'])}</b>`
   }
   const bullet = BULLET.exec(line)
-  if (bullet === null) return renderSpans(line, ALL)
-  return `${bullet[1] ?? ''}• ${renderSpans(line.slice(bullet[0].length), ALL)}`
+  if (bullet === null) return renderSpans(line, [])
+  return `${bullet[1] ?? ''}• ${renderSpans(line.slice(bullet[0].length), [])}`
 }
+
+type Tag = 'b' | 'i' | 's'
 
 interface Span {
   readonly mark: string
-  readonly tag: 'b' | 'i' | 's'
+  readonly tag: Tag
   /** Only at the edge of a word: `snake_case` is a name. */
   readonly needsEdge: boolean
 }
 
 /** Longer marks first: `**` is not two of `*`. */
-const ALL: readonly Span[] = [
+const SPANS: readonly Span[] = [
   { mark: '**', tag: 'b', needsEdge: false },
   { mark: '__', tag: 'b', needsEdge: true },
   { mark: '~~', tag: 's', needsEdge: false },
@@ -89,29 +91,29 @@ const ALL: readonly Span[] = [
   { mark: '_', tag: 'i', needsEdge: true },
 ]
 
-function without(spans: readonly Span[], tag: Span['tag']): readonly Span[] {
-  return spans.filter((span) => span.tag !== tag)
-}
-
 const SPECIAL = /[\\`*_~[]/g
 const ESCAPED = /[\\`*_~[\](){}#+.!>|-]/
 
-/** Each kind of span holds the others and never itself, so this goes at most three levels down. */
-function renderSpans(text: string, spans: readonly Span[]): string {
+/**
+ * `open`: what is marked already around it and not marked again. The inside of a span never holds
+ * its own mark, so this goes at most as many levels down as there are marks.
+ */
+function renderSpans(text: string, open: readonly Tag[]): string {
   const links = new Links(text)
   const missing = new Set<string>()
   let html = ''
   let from = 0
-  SPECIAL.lastIndex = 0
-  for (let at = nextSpecial(text, 0); at >= 0; at = nextSpecial(text, from)) {
-    html += escapeHtml(text.slice(from, at))
+  for (let at = nextSpecial(text, 0); at >= 0; ) {
     const found =
       readEscaped(text, at) ??
       readCode(text, at, missing) ??
-      links.read(at, spans) ??
-      readSpan(text, at, spans, missing)
-    html += found?.html ?? escapeHtml(text.charAt(at))
-    from = found?.end ?? at + 1
+      links.read(at, open) ??
+      readSpan(text, at, open, missing)
+    if (found !== undefined) {
+      html += escapeHtml(text.slice(from, at)) + found.html
+      from = found.end
+    }
+    at = nextSpecial(text, found?.end ?? at + 1)
   }
   return html + escapeHtml(text.slice(from))
 }
@@ -145,10 +147,10 @@ function readCode(text: string, at: number, missing: Set<string>): Rendered | un
 function readSpan(
   text: string,
   at: number,
-  spans: readonly Span[],
+  open: readonly Tag[],
   missing: Set<string>,
 ): Rendered | undefined {
-  const span = spans.find(({ mark }) => text.startsWith(mark, at))
+  const span = SPANS.find(({ mark }) => text.startsWith(mark, at))
   if (span === undefined) return undefined
   const { mark, tag, needsEdge } = span
   const start = at + mark.length
@@ -157,8 +159,8 @@ function readSpan(
   if (end <= start || isBlank(text.charAt(end - 1))) return undefined
   const after = end + mark.length
   if (needsEdge && isWord(text.charAt(after))) return undefined
-  const inner = renderSpans(text.slice(start, end), without(spans, tag))
-  return { html: `<${tag}>${inner}</${tag}>`, end: after }
+  const inner = renderSpans(text.slice(start, end), [...open, tag])
+  return { html: open.includes(tag) ? inner : `<${tag}>${inner}</${tag}>`, end: after }
 }
 
 /** What was not found once is not there further on either. */
@@ -169,29 +171,34 @@ function indexOf(text: string, mark: string, from: number, missing: Set<string>)
   return found
 }
 
+const ADDRESS_CHARACTERS_MAX = 2_000
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s"<>]+$/
 
-/** `[text](address)`: each middle is looked for once, and belongs to the nearest `[` before it. */
+/** `[text](address)`: each end is looked for once; a middle belongs to the nearest `[` before it. */
 class Links {
   readonly #text: string
   #middle = -2
   #opening = -1
+  #end = -2
 
   constructor(text: string) {
     this.#text = text
   }
 
-  read(at: number, spans: readonly Span[]): Rendered | undefined {
+  read(at: number, open: readonly Tag[]): Rendered | undefined {
     if (this.#text[at] !== '[') return undefined
     if (this.#middle !== -1 && this.#middle < at) {
       this.#middle = this.#text.indexOf('](', at)
       this.#opening = this.#middle < 0 ? -1 : this.#text.lastIndexOf('[', this.#middle)
     }
     if (this.#opening !== at) return undefined
-    const end = this.#text.indexOf(')', this.#middle + 2)
-    const address = end < 0 ? '' : this.#text.slice(this.#middle + 2, end)
+    const start = this.#middle + 2
+    if (this.#end !== -1 && this.#end < start) this.#end = this.#text.indexOf(')', start)
+    const end = this.#end
+    if (end < 0 || end - start > ADDRESS_CHARACTERS_MAX) return undefined
+    const address = this.#text.slice(start, end)
     if (!ADDRESS.test(address)) return undefined
-    const label = renderSpans(this.#text.slice(at + 1, this.#middle), spans)
+    const label = renderSpans(this.#text.slice(at + 1, this.#middle), open)
     return { html: `<a href="${escapeHtml(address)}">${label}</a>`, end: end + 1 }
   }
 }

@@ -1,6 +1,7 @@
-import type { Api } from 'grammy'
+import { type Api, BotError } from 'grammy'
 import type { Update } from 'grammy/types'
 import type { Clock } from '../../base/clock.ts'
+import { KnownError } from '../../base/errors.ts'
 import { pause } from '../chat/pause.ts'
 import { isConflict, isUnauthorized, readFailure } from './failures.ts'
 import { UPDATE_KINDS } from './updates.ts'
@@ -29,7 +30,7 @@ const CONFLICT =
   'Another process asks Telegram for updates with the same token, so each of us gets only some of ' +
   'them. End one of the two, or give it a bot of its own.'
 export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
-const NOT_TAKEN = 'An update of Telegram could not be taken in; it is tried again until it can.'
+const NOT_TAKEN = 'An update of Telegram cannot be taken in; it is tried again until it can.'
 
 export async function pollUpdates(polling: Polling): Promise<void> {
   const { api, signal, tell } = polling
@@ -74,11 +75,18 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
     try {
       await polling.take(update)
       return
-    } catch {
-      polling.tell(NOT_TAKEN)
+    } catch (error) {
+      polling.tell(`${NOT_TAKEN} (${reasonOf(error)})`)
       await pause(clock, backOff(polling.retryMs, failures), signal)
     }
   }
+}
+
+/** Its kind only: messages of errors may quote what somebody said. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof BotError ? error.error : error
+  if (cause instanceof KnownError) return cause.code
+  return cause instanceof Error ? cause.name : 'unknown'
 }
 
 /** A network that is away is nobody's fault and is not told; the log of the host knows. */

@@ -26,7 +26,7 @@ type State =
   | { readonly kind: 'new' | 'closed' }
   | { readonly kind: 'starting'; readonly attempt: Promise<void> }
   | { readonly kind: 'ready'; readonly connection: Connection; readonly since: number }
-  | { readonly kind: 'down'; readonly reason: string; readonly cancel: () => void }
+  | { readonly kind: 'down'; readonly cancel: () => void }
 
 const PAUSE_MS = 1_000
 const PAUSE_MS_MAX = 60_000
@@ -49,6 +49,7 @@ export class ServerLink {
     tools: [],
     hasResources: false,
   }
+  #trouble: string | null = null
   #failures = 0
   #calls = 0
   #silentCalls = 0
@@ -67,9 +68,9 @@ export class ServerLink {
     return this.#known
   }
 
-  /** Why it does not run now; null: it does, or is about to. */
+  /** Why it does not run; null: it does, or is about to for the first time. */
   get trouble(): string | null {
-    return this.#state.kind === 'down' ? this.#state.reason : null
+    return this.#trouble
   }
 
   /** Resolves when the first attempt has ended, however it did. */
@@ -93,10 +94,13 @@ export class ServerLink {
     let progress = ''
     const startedAt = clock.monotonic()
     try {
-      if (this.#state.kind === 'starting') await settled(this.#state.attempt, signal)
+      // The first start is worth waiting for; one that failed before may fail again.
+      if (this.#state.kind === 'starting' && this.#trouble === null) {
+        await settled(this.#state.attempt, signal)
+      }
       if (signal.aborted) return INTERRUPTED
       const state = this.#state as State
-      if (state.kind !== 'ready') return failure(this.#absence(state))
+      if (state.kind !== 'ready') return failure(this.#absence())
       const result = await state.connection.request(method, params, {
         signal,
         silenceMs: this.terms.callMs,
@@ -164,6 +168,7 @@ export class ServerLink {
     const { tools, hasResources } = connection
     this.#state = { kind: 'ready', connection, since: this.#parts.clock.monotonic() }
     this.#silentCalls = 0
+    this.#trouble = null
     this.#parts.onState({ state: 'ready', reason: `${tools.length} tools` })
     this.#learn({ tools, hasResources })
   }
@@ -176,8 +181,9 @@ export class ServerLink {
     this.#failures = isSteady ? 1 : this.#failures + 1
     const pauseMs = Math.min(PAUSE_MS * 2 ** (this.#failures - 1), PAUSE_MS_MAX)
     const cancel = clock.after(pauseMs, () => this.#begin())
-    this.#state = { kind: 'down', reason: shortText(reason, WORDS_MAX), cancel }
-    onState({ state: 'down', reason: this.#state.reason })
+    this.#state = { kind: 'down', cancel }
+    this.#trouble = shortText(reason, WORDS_MAX)
+    onState({ state: 'down', reason: this.#trouble })
   }
 
   /** A server that answers nothing any more is ended, and begins anew. */
@@ -218,8 +224,8 @@ export class ServerLink {
     if (!isSame) this.#parts.onChange()
   }
 
-  #absence(state: State): string {
-    const reason = state.kind === 'down' ? ` (${state.reason})` : ''
+  #absence(): string {
+    const reason = this.#trouble === null ? '' : ` (${this.#trouble})`
     return `The server ${this.name} is not running${reason}; nothing was done. It is started again soon.`
   }
 
@@ -227,8 +233,7 @@ export class ServerLink {
     if (error instanceof ProtocolError) {
       return `The server ${this.name} refused: ${wordsOf(error)}`
     }
-    const state = this.#state
-    const reason = state.kind === 'down' ? state.reason : wordsOf(error)
+    const reason = this.#trouble ?? wordsOf(error)
     return `The call to the server ${this.name} failed: ${reason}. It may have had its effect.`
   }
 }

@@ -5,6 +5,8 @@ import type { Principal } from '../access.ts'
 import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
 import { Problem } from '../problems.ts'
 import {
+  blobHash,
+  blobView,
   contextView,
   entryNumberText,
   foundList,
@@ -130,6 +132,21 @@ export const sessionEndpoints: readonly Endpoint[] = [
       const view = await sessionOf(edge, params).context(at === undefined ? {} : { at })
       if (view === undefined) throw new Problem('unknown-entry')
       return { status: 200, body: view }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/blobs/{hash}',
+    summary: 'An image or a file that a message refers to as `blob:HASH`',
+    scope: 'read',
+    params: ofSession.extend({ hash: blobHash }),
+    answers: { 200: { description: 'Its type, and its bytes in base64', schema: blobView } },
+    problems: ['unknown-session', 'unknown-blob'],
+    async run({ params }, edge) {
+      await findSummary(edge.runtime, params.id)
+      const blob = await sessionOf(edge, params).blob(params.hash)
+      if (blob === undefined) throw new Problem('unknown-blob')
+      return { status: 200, body: blob }
     },
   }),
   endpoint({
