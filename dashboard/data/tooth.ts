@@ -5,6 +5,8 @@ import type { Point } from '../parts/saw-tooth.tsx'
  * The saw-tooth from what is known: each compaction knows both its sides; since the newest one, what
  * each entry added is known too. In between lies a straight line.
  */
+/** As many are asked for. */
+export const COMPACTIONS_MAX = 200
 const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
 
 export function toothOf(
@@ -16,8 +18,8 @@ export function toothOf(
   const done = compactions
     .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
     .toReversed()
-  if (done.length < compactions.length || done.length === 0)
-    points.push({ at: createdAt, tokens: 0 })
+  // Where the list is cut off, the beginning is not known to be its beginning.
+  if (compactions.length < COMPACTIONS_MAX) points.push({ at: createdAt, tokens: 0 })
   for (const { endedAt, tokensBefore, tokensAfter } of done) {
     const at = endedAt ?? 0
     if (tokensBefore !== null) points.push({ at: at - 1, tokens: tokensBefore })

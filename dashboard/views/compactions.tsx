@@ -3,15 +3,13 @@ import type { Handoff } from '../../src/message/handoff.ts'
 import type { CompactionView, ContextView, TranscriptEntry } from '../../src/runtime/runtime.ts'
 import { call, sessionPath, wordsOf } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
-import { toothOf } from '../data/tooth.ts'
+import { COMPACTIONS_MAX, toothOf } from '../data/tooth.ts'
 import { ContextBar, KIND_WORDS, KINDS, sumsOf } from '../parts/context-bar.tsx'
 import { WRITERS } from '../parts/entry.tsx'
 import { HandoffText } from '../parts/handoff-text.tsx'
 import { SawTooth } from '../parts/saw-tooth.tsx'
 import { duration, exactly, moment, tokens } from '../parts/words.ts'
 import { PreviewPanel } from './preview-panel.tsx'
-
-const LIMIT = 200
 
 /** Every attempt at a compaction: why, by whom, what it made of the context; and the way back. */
 export function Compactions(props: {
@@ -29,10 +27,12 @@ export function Compactions(props: {
   useEffect(() => {
     const read = async () => {
       try {
-        const path = sessionPath(id, `/compactions?limit=${LIMIT}`)
+        const path = sessionPath(id, `/compactions?limit=${COMPACTIONS_MAX}`)
         const [{ compactions }, { entries }] = await Promise.all([
           call<{ compactions: CompactionView[] }>(path),
-          call<{ entries: TranscriptEntry[] }>(sessionPath(id, `/transcript?limit=${LIMIT}`)),
+          call<{ entries: TranscriptEntry[] }>(
+            sessionPath(id, `/transcript?limit=${COMPACTIONS_MAX}`),
+          ),
         ])
         setRows(compactions)
         setRecent(entries)

@@ -89,9 +89,13 @@ export function Transcript(props: {
         wanted.current = null
       }
     } else if (isAtEnd.current) toEnd()
-    look()
   })
 
+  // Never within the drawing itself: what is drawn decides the heights, and they decide what is drawn.
+  useEffect(look, [total])
+
+  const lookNow = useRef(look)
+  lookNow.current = look
   const observer = useRef<ResizeObserver | null>(null)
   observer.current ??= new ResizeObserver((changes) => {
     const element = box.current
@@ -108,6 +112,7 @@ export function Transcript(props: {
     }
     if (isAtEnd.current && wanted.current === null) toEnd()
     else if (above !== 0) element.scrollTop += above
+    lookNow.current()
   })
   useEffect(() => () => observer.current?.disconnect(), [])
   const watch = useCallback((element: HTMLElement | null) => {

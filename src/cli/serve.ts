@@ -55,22 +55,19 @@ async function runServe(flags: ServeFlags): Promise<number> {
   const asked = Promise.withResolvers<NodeJS.Signals>()
   const unlisten = onEndSignal(asked.resolve)
   const host = await openHost(withAddress(flags), { runs: true, mayMake: true })
+  const closers: (() => void | Promise<void>)[] = [unlisten, () => host.close()]
   try {
     const served = await openServed(host)
+    closers.push(async () => await served?.close())
     const gateways = await openGateways(host)
-    const stopWatching = await watch(flags, host)
-    try {
-      await welcome(host, served?.url ?? null, flags)
-      const signal = await asked.promise
-      tell(`${signal}: ending in order; once more ends at once.`)
-    } finally {
-      stopWatching()
-      await gateways.close()
-      await served?.close()
-    }
+    closers.push(() => gateways.close())
+    closers.push(await watch(flags, host))
+    await welcome(host, served?.url ?? null, flags)
+    if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
+    const signal = await asked.promise
+    tell(`${signal}: ending in order; once more ends at once.`)
   } finally {
-    await host.close()
-    unlisten()
+    for (const close of closers.toReversed()) await close()
   }
   return EXIT.done
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
 import { mailNumber, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { AuditLog } from '../events/log.ts'
@@ -78,7 +79,10 @@ async function begin(options: AgentOptions) {
   const stopTelling = new AbortController()
   const told = tellWaits(runtime, stopTelling.signal)
   const timer = setInterval(() => {
-    tellStatus(runtime, options).catch((error: unknown) => trouble({ err: error }, 'status'))
+    // For the picture only: a store that is busy just now is asked again.
+    tellStatus(runtime, options).catch((error: unknown) => {
+      if (!(error instanceof KnownError && error.retryable)) trouble({ err: error }, 'status')
+    })
   }, STATUS_MS)
   return {
     runtime,

@@ -112,7 +112,7 @@ export function judge(evidence: Evidence): { verdicts: readonly Verdict[]; tally
     else findings.open('loop', `${offence}, on a machine that is overloaded`)
   }
   const tally = {
-    sent: evidence.letters.length,
+    sent: evidence.letters.filter(({ order }) => order !== null).length,
     acknowledged: evidence.letters.filter(({ mail }) => mail !== null).length,
     ...{ answered, stopped, meanwhile },
     asked: evidence.asked.length,

@@ -11,7 +11,7 @@ export interface Letter {
   readonly agent: string
   readonly lane: 'user' | 'notification'
   readonly text: string
-  /** What it told: the code word of the parcel that has the letter's name. */
+  /** What it told: the code word of its parcel. */
   readonly word: string
   /** When it was sent, counted over all letters; null: not yet. */
   order: number | null
@@ -24,6 +24,11 @@ const MARK = /\[(agent-\d{1,4}\.\d{1,6})\]/g
 /** The names of all letters that a text holds. */
 export function marksIn(text: string): readonly string[] {
   return [...text.matchAll(MARK)].map(([, key = '']) => key)
+}
+
+/** What a letter tells of, in one word that no other letter holds: a search finds it. */
+export function parcelOf(key: string): string {
+  return key.replace('agent-', 'p').replace('.', 'x')
 }
 
 export function agentOf(key: string): string {
@@ -50,8 +55,9 @@ export class Ledger {
     this.#counts.set(agent, number)
     const key = `${agent}.${number}`
     const word = wordFor(agent, number)
-    const fact = `[${key}] The code word of parcel ${key} is ${word}.`
-    const order = command === 'hand-over' ? `\nuse hand_over {"parcel":"${key}"}` : ''
+    const parcel = parcelOf(key)
+    const fact = `[${key}] The code word of parcel ${parcel} is ${word}.`
+    const order = command === 'hand-over' ? `\nuse hand_over {"parcel":"${parcel}"}` : ''
     const filler = fillerOf(tokens * CHARACTERS_PER_TOKEN - fact.length - order.length)
     const text = `${fact}${filler}${order}`
     const letter: Letter = { key, agent, lane, text, word, order: null, mail: null }

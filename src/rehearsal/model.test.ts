@@ -3,7 +3,7 @@ import { openTaskOf } from './ledger.ts'
 import { openQuestion, parcelQuestion, RehearsalModel } from './model.ts'
 
 describe('the model of a rehearsal', () => {
-  const told = '[agent-1.7] The code word of parcel agent-1.7 is maple-83.'
+  const told = '[agent-1.7] The code word of parcel p1x7 is maple-83.'
   let model: RehearsalModel
   let url: string
   beforeEach(async () => {

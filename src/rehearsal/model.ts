@@ -4,7 +4,7 @@ import type { Answer, Ask } from '../stand-in/protocol.ts'
 import { recordsOf, sentencesOf } from '../stand-in/records.ts'
 import { type Running, type StandIn, standIn } from '../stand-in/server.ts'
 import { asksForSummary } from '../stand-in/summary.ts'
-import { agentOf, marksIn, openTaskOf } from './ledger.ts'
+import { agentOf, marksIn, openTaskOf, parcelOf } from './ledger.ts'
 import { SUMMARY_MODEL } from './terms.ts'
 
 /**
@@ -105,11 +105,11 @@ export function isForSummary({ model }: { readonly model: string | undefined }):
   return model === SUMMARY_MODEL
 }
 
-const PARCEL = /^Question: what is the code word of parcel (agent-\d+\.\d+)\?/
+const PARCEL = /^Question: what is the code word of parcel (p\d+x\d+)\?/
 const OPEN = /^Question: is anything open for (agent-\d+)\?/
 
 export function parcelQuestion(key: string): string {
-  return `Question: what is the code word of parcel ${key}?`
+  return `Question: what is the code word of parcel ${parcelOf(key)}?`
 }
 
 export function openQuestion(agent: string): string {

@@ -46,8 +46,9 @@ export class EventHub {
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
-      await this.#add(listener)
-      let cursor = query.after ?? this.#cursor
+      const newest = await this.#add(listener)
+      // A cursor from beyond the end belongs to another store, or to one that was restored since.
+      let cursor = Math.min(query.after ?? newest, newest)
       let isNew = true
       while (!signal.aborted) {
         if (listener.isBehind) {
@@ -85,12 +86,14 @@ export class EventHub {
     }
   }
 
-  async #add(listener: Listener): Promise<void> {
+  async #add(listener: Listener): Promise<number> {
+    const { commits } = await this.#store.readStore()
     if (this.#listeners.size === 0) {
-      this.#cursor = (await this.#store.readStore()).commits
+      this.#cursor = commits
       this.#unwatch ??= this.#store.watch(() => void this.#pump())
     }
     this.#listeners.add(listener)
+    return commits
   }
 
   #remove(listener: Listener): void {

@@ -72,6 +72,21 @@ describe('a runtime', () => {
     expect(cursors).toEqual([...new Set(cursors)].sort((x, y) => x - y))
   })
 
+  it('tells a listener with a cursor from beyond the end what happens from now on', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 'far' })
+    const session = runtime.session(sessionId('far'))
+    const kinds: string[] = []
+    const far = { after: Number.MAX_SAFE_INTEGER }
+    for await (const event of session.events(far, soon())) {
+      if (event.type === 'caught-up') await session.admit(say('Hello.', '1'))
+      if (event.type !== 'stored') continue
+      kinds.push(event.kind)
+      if (event.kind === 'message admitted') break
+    }
+    expect(kinds).toEqual(['message admitted'])
+  })
+
   it('compacts on request, shows what a step saw, and takes it back', async () => {
     const { runtime } = await open()
     await runtime.createSession({ agent: 'main', id: 'long' })

@@ -159,14 +159,12 @@ describe('a runner', () => {
     const host = new Host()
     await host.create()
     let isBroken = true
-    const message = { role: 'assistant', parts: [{ type: 'text', text: 'ok' }] } as const
-    const steps = {
-      run: async () => {
+    const runner = host.process('p', (store) => ({
+      deliver: async (request) => {
         if (isBroken) throw new TypeError('a bug of ours')
-        return { kind: 'replied', message, tokens: 4 } as const
+        return await store.deliver(request)
       },
-    }
-    const runner = host.process('p', undefined, { steps })
+    }))
     await host.ask()
     await host.run(1_000)
     expect(host.crashes.length).toBeGreaterThanOrEqual(2)

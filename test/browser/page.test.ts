@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { mintToken } from '../../src/gateway/http/access.ts'
@@ -97,11 +98,7 @@ async function makeCompacted(place: Place): Promise<string> {
   if (compaction === null) {
     await place.runtime.session(id as never).compact({ source: 'test', key: 'once' })
   }
-  await expect
-    .poll(async () => (await place.runtime.session(id as never).summary())?.compaction, {
-      timeout: 10_000,
-    })
-    .not.toBeNull()
+  while ((await place.runtime.session(id as never).summary())?.compaction === null) await sleep(50)
   return id
 }
 
@@ -186,7 +183,9 @@ describe('the page', { timeout: 60_000 }, () => {
     await page.reload()
     const picture = page.locator('.is-input img')
     await picture.waitFor()
-    expect(await picture.evaluateAll('(all) => all.map((each) => each.naturalWidth)')).toEqual([40])
+    const widths =
+      "[...document.querySelectorAll('.is-input img')].map((each) => each.naturalWidth)"
+    expect(await page.evaluate(widths)).toEqual([40])
     await page.getByText('Image of type image/svg+xml').waitFor()
     await page.getByText('Image at https://example.org/a.png').waitFor()
     const foreign = asked.filter((url) => !url.startsWith(place.url) && !url.startsWith('data:'))

@@ -7,11 +7,18 @@ import { judgeSeed } from './judge.ts'
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** CPU enough for seconds; a machine that is shared out among many takes minutes. */
+const MS_MAX = 180_000
+
 describe('generated Hermes homes', () => {
-  it('hold exactly the faults that the doctor finds, and come over whole, 200 of them', async () => {
-    const problems: string[] = []
-    for (let seed = 1; seed <= 200; seed++)
-      problems.push(...(await judgeSeed(seed, join(folder, 'home'))))
-    expect(problems).toEqual([])
-  })
+  it.each([1, 51, 101, 151])(
+    'hold exactly the faults that the doctor finds, and come over whole: 50 from seed %i',
+    async (first) => {
+      const problems: string[] = []
+      for (let seed = first; seed < first + 50; seed++)
+        problems.push(...(await judgeSeed(seed, join(folder, 'home'))))
+      expect(problems).toEqual([])
+    },
+    MS_MAX,
+  )
 })

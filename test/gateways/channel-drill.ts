@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
 import type { Script } from '../../src/stand-in/index.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
 import { until } from './contract.ts'
@@ -83,7 +84,7 @@ export async function drillChannel(terms: {
       place.discord.say(room, { author: person, content })
       await compactSome(runtime, ids, task)
       if (breaker === 'off') await until(() => longestLoop(place, room) >= CONTROL_LOOP, 60_000)
-      else await quiet(place, runtime, room, ids)
+      else await quiet(place, runtime, store, room)
       for (const { user, agent } of members) {
         const route = { agent, channel: `discord:${user.id}`, address: room.id }
         const id = await runtime.findRoute(route)
@@ -98,7 +99,7 @@ export async function drillChannel(terms: {
       for (const { user } of members) {
         place.discord.say(room, { author: person, content: `<@${user.id}> good night` })
       }
-      await quiet(place, runtime, room, ids)
+      await quiet(place, runtime, store, room)
     }
     return await judge({ place, runtime, store, room, members, ids, terms })
   } finally {
@@ -126,7 +127,8 @@ function coordination(
     return { text: `${worker} please do job ${task}: look after ${WORK.repeat(18)}` }
   }
   const [, job] = /please do job (\d+)/.exec(heard) ?? []
-  if (job !== undefined) return { text: `${from} report on job ${job}: I saw to ${WORK.repeat(20)}` }
+  if (job !== undefined)
+    return { text: `${from} report on job ${job}: I saw to ${WORK.repeat(20)}` }
   return { text: from === '' ? 'As you say.' : `${from} ${THANKS}` }
 }
 
@@ -141,27 +143,23 @@ async function compactSome(
   }
 }
 
+/** Nothing runs, waits or is under way, and nobody has said anything for a while. */
 async function quiet(
   place: DiscordPlace,
   runtime: LocalRuntime,
+  store: Store,
   room: ChannelRow,
-  ids: ReadonlyMap<string, SessionId>,
 ): Promise<void> {
   let count = -1
   let since = performance.now()
   await until(async () => {
     const now = place.world.messages(room).length
-    if (now !== count) since = performance.now()
+    const sessions = await runtime.listSessions({ limit: BOTS })
+    const replies = await store.listReplies({ state: 'waiting', limit: 1 })
+    const isBusy = sessions.some(({ state, waiting }) => state !== 'idle' || waiting > 0)
+    if (now !== count || isBusy || replies.length > 0) since = performance.now()
     count = now
-    if (performance.now() - since < QUIET_MS) return false
-    for (const id of ids.values()) {
-      const summary = await runtime.session(id).summary()
-      if (summary?.state !== 'idle' || summary.waiting > 0) {
-        since = performance.now()
-        return false
-      }
-    }
-    return true
+    return performance.now() - since >= QUIET_MS
   }, 120_000)
 }
 
@@ -178,7 +176,7 @@ function longestLoop(place: DiscordPlace, room: ChannelRow): number {
 async function judge(seen: {
   readonly place: DiscordPlace
   readonly runtime: LocalRuntime
-  readonly store: ReturnType<typeof openMemoryStore>
+  readonly store: Store
   readonly room: ChannelRow
   readonly members: readonly Member[]
   readonly ids: ReadonlyMap<string, SessionId>

@@ -76,6 +76,8 @@ export async function drillKills(
       if (kill === 1) await greet(folder, platform, said)
       const talking = setInterval(speak, 100 + random() * 300)
       speak()
+      // Most die while they work, some before they have begun to.
+      if (random() < 0.8) await until(() => platform.isListening(), READY_MS)
       await momentToDie(platform, random)
       child.kill('SIGKILL')
       await once(child, 'exit')

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryNumber } from '../../src/base/ids.ts'
+import { clip } from '../../src/base/line.ts'
 import { splitText } from '../../src/gateway/chat/split.ts'
 import { standIn } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -183,12 +184,12 @@ async function judge(seen: {
     if (replies.some(({ state }) => state !== 'sent')) findings.push(`${person}: not all sent`)
     const wanted = replies.flatMap(({ body }) => piecesOf(body))
     const shown = api.chat(person).map(({ text }) => text.trim())
-    const extra = extrasOf(shown, wanted)
-    if (extra === null) findings.push(`${person}: what is shown is not what was said, in order`)
+    const { extra, problem } = extrasOf(shown, wanted)
+    if (problem !== null) findings.push(`${person}: ${problem}`)
     sums.turns += turns
     sums.replies += replies.length
     sums.messages += shown.length
-    sums.repeated += extra?.length ?? 0
+    sums.repeated += extra.length
   }
   if (sums.repeated > kills) findings.push(`${sums.repeated} messages too many for ${kills} kills`)
   return { kills, ...sums, findings }
@@ -215,8 +216,11 @@ function piecesOf(body: string | null): readonly string[] {
   return splitText(text, 4_096).map((piece) => piece.trim())
 }
 
-/** What stands there beside the wanted ones; null: one of them is missing, or elsewhere. */
-function extrasOf(shown: readonly string[], wanted: readonly string[]): readonly string[] | null {
+/** What stands there beside the wanted ones: each is a part of one of them, begun and left. */
+function extrasOf(
+  shown: readonly string[],
+  wanted: readonly string[],
+): { readonly extra: readonly string[]; readonly problem: string | null } {
   const extra: string[] = []
   let at = 0
   for (const text of shown) {
@@ -227,7 +231,12 @@ function extrasOf(shown: readonly string[], wanted: readonly string[]): readonly
     const begun = text.replace(/ ?…$/, '')
     return wanted.some((each) => each.startsWith(begun))
   }
-  return at === wanted.length && extra.every(isPart) ? extra : null
+  if (at < wanted.length) {
+    const [next, last] = [clip(wanted[at] ?? '', 60), clip(wanted[at - 1] ?? '', 60)]
+    return { extra, problem: `behind "${last}" (${at}) there is no "${next}"` }
+  }
+  const strange = extra.find((text) => !isPart(text))
+  return { extra, problem: strange === undefined ? null : `nobody said "${clip(strange, 200)}"` }
 }
 
 /** A small generator of chance that a seed repeats. */

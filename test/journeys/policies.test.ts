@@ -73,7 +73,22 @@ describe('a message that arrives while another is being answered', () => {
     expect(first.message.parts[0].text.trim().split(' ')).toHaveLength(30)
   })
 
-  it('enters the same turn between two steps under `steer`', async () => {
+  it.each([
+    ['steer', 'enters the turn', ['input 1', 'assistant', 'input 2', 'assistant', 'turn answered']],
+    [
+      'queue',
+      'waits for the next turn',
+      [
+        'input 1',
+        'assistant',
+        'assistant',
+        'turn answered',
+        'input 2',
+        'assistant',
+        'turn answered',
+      ],
+    ],
+  ] as const)('under `%s`, between two steps, %s', async (policy, _, expected) => {
     const started = Promise.withResolvers<void>()
     const ended = Promise.withResolvers<void>()
     const dig: Tool = {
@@ -87,7 +102,7 @@ describe('a message that arrives while another is being answered', () => {
         return { outcome: 'ok', output: 'a hole' }
       },
     }
-    const journey = await Journey.open({ agent: { tools: [dig] } })
+    const journey = await Journey.open({ agent: { tools: [dig], policy } })
     opened.push(journey)
     const id = await journey.make()
     const follower = await journey.follow(id)
@@ -95,10 +110,8 @@ describe('a message that arrives while another is being answered', () => {
     await started.promise
     await journey.say(id, 'say Two answers in one.')
     ended.resolve()
-    await follower.turnEnd()
-    expect(await story(journey, id)).toEqual([
-      ...['input 1', 'assistant', 'input 2', 'assistant', 'turn answered'],
-    ])
+    await follower.turnEnd(expected.filter((line) => line === 'turn answered').length)
+    expect(await story(journey, id)).toEqual(expected)
   })
 
   it('cuts the step short under `interrupt`, what was said is kept, and is answered', async () => {

@@ -11,10 +11,12 @@ import { COMPOSITION } from '../simulation/composition.ts'
  */
 const NAMES: readonly string[] = [
   'buffer-truncated',
-  'new-id-on-compaction',
   'compaction-under-other-context',
+  'new-id-on-compaction',
   'one-commit-per-step',
   'operation-not-abandoned',
+  'same-fence-on-acquire',
+  'session-forked',
 ]
 
 export const SABOTAGES: readonly { readonly name: string; readonly story: string }[] =

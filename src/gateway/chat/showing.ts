@@ -7,6 +7,11 @@ import { splitText } from './split.ts'
 export interface Drafts {
   putDraft(draft: DraftKey & { readonly ids: readonly string[] }): Promise<unknown>
   findDraft(key: DraftKey): Promise<{ readonly ids: readonly string[] } | undefined>
+  listReplies(query: {
+    readonly sessionId: SessionId
+    readonly state: 'waiting'
+    readonly limit: number
+  }): Promise<readonly unknown[]>
 }
 interface DraftKey {
   readonly sessionId: SessionId
@@ -99,6 +104,11 @@ export class Showing {
     const held = this.#heldMs(address)
     if (held > 0) return { kind: 'failed', retryAfterMs: held }
     await this.#restore(board, { sessionId, key })
+    // What grows must not stand above a reply that was given before it and still waits to be sent.
+    if (!isFinal && board.ids.length === 0) {
+      const earlier = await this.#drafts.listReplies({ sessionId, state: 'waiting', limit: 1 })
+      if (earlier.length > 0) return { kind: 'failed' }
+    }
     const pieces = [...splitText(text, this.#platform.capabilities.lengthMax)]
     while (pieces.length < board.ids.length) pieces.push(NOTHING)
     for (const [at, piece] of pieces.entries()) {

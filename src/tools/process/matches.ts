@@ -21,7 +21,7 @@ export const PATTERN_CHARACTERS_MAX = 300
 export const LINE_CHARACTERS_MAX = 1_000
 /**
  * Instructions of all patterns together. Linear in the line is not cheap: each character may visit
- * every one, and `\pL{1000}` alone held everybody up for 30 ms a line.
+ * every one, and `\pL{1000}` took hundreds of milliseconds a line on a busy machine.
  */
 export const PROGRAM_SIZE_MAX = 600
 
