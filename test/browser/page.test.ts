@@ -129,13 +129,13 @@ describe('the page', { timeout: 60_000 }, () => {
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
     await say(page, `say ${words}`)
     await answers(page).getByText('word19').waitFor()
-    const seen = (await page.evaluate('seen')) as string[]
-    expect(seen.filter((text) => text !== '').length).toBeGreaterThan(5)
+    const all = (await page.evaluate('seen')) as string[]
+    const seen = all.filter((text) => text !== '')
+    expect(seen.length).toBeGreaterThan(3)
     for (const text of seen) expect(words.startsWith(text)).toBe(true)
     // It grew, began anew, and grew to the end.
-    expect(
-      seen.some((text, index) => index > 0 && text.length < (seen[index - 1] ?? '').length),
-    ).toBe(true)
+    const isShorter = (text: string, index: number) => text.length < (seen[index - 1] ?? '').length
+    expect(seen.some(isShorter)).toBe(true)
     await page.getByText('main is idle').waitFor()
     expect(await page.getByText('word19').count()).toBe(2)
     expect(problems).toEqual([])

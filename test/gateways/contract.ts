@@ -224,6 +224,20 @@ export function describeChatPlatform(
       expect(place.sends()).toBe(1)
     })
 
+    it('a growing answer never stands above an earlier one that still waits to be sent', async () => {
+      place = await open({ tokensPerSecond: 60 })
+      place.limitNext(2)
+      place.say('say one')
+      await until(async () => {
+        const [reply] = await place.store.listReplies({ state: 'waiting', limit: 1 })
+        return reply !== undefined && reply.attempt > 0
+      })
+      const words = Array.from({ length: 90 }, (_, at) => `word${at}`).join(' ')
+      place.say(`say ${words}`)
+      await until(() => place.shown().at(-1) === words)
+      expect(place.shown()).toEqual(['one', words])
+    })
+
     it('a reply goes on in the messages that a dead process has shown of it', async () => {
       place = await open({ tokensPerSecond: 60 })
       place.say('say before')

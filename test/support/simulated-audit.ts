@@ -2,12 +2,12 @@ import type { NewAuditLine } from '../../src/events/line.ts'
 import type { AuditWriter } from '../../src/events/log.ts'
 import { Prover } from '../../src/events/prover.ts'
 import { WitnessCheck } from '../../src/events/witness.ts'
+import { auditedIntake } from '../../src/runtime/audited-intake.ts'
 import { memoryReads } from '../../src/store/memory/reads.ts'
 import type { MemoryTables } from '../../src/store/memory/tables.ts'
 import type { Rows } from '../../src/store/rules/ruling.ts'
 import type { Composition } from '../simulation/composition.ts'
 import { runSeed } from '../simulation/run.ts'
-import { auditedIntake } from '../../src/runtime/audited-intake.ts'
 
 /** Runs one seed with a log for every life of every process, and judges the logs. */
 export async function auditSeed(seed: number, composition: Composition): Promise<Prover> {

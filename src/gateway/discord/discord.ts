@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import {
-  type APIInteraction,
-  type APIMessage,
-  Client,
-  Events,
-  GatewayIntentBits,
-  Options,
-  Routes,
-} from 'discord.js'
+import { type APIInteraction, type APIMessage, type Client, Events, Routes } from 'discord.js'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
@@ -23,6 +15,7 @@ import type {
 } from '../chat/platform.ts'
 import { Acquaintance } from './acquaintance.ts'
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
+import { newClient, refusalText } from './client.ts'
 import { accountOf, failureOf } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import { isFromBot, isSaid, means, readMessage, type Whereabouts } from './incoming.ts'
@@ -58,11 +51,7 @@ interface Room {
   readonly acquaintance: Acquaintance<APIMessage>
 }
 
-const API_URL = 'https://discord.com/api'
 const TYPING_MS = 9_000
-const REQUEST_MS_MAX = 15_000
-/** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
-const LIMIT_WAIT_MS_MAX = 5_000
 const SEND_AGAIN_MS = 250
 const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
@@ -371,39 +360,8 @@ export class DiscordPlatform implements Platform {
   }
 }
 
-function newClient({ token, apiUrl = API_URL }: DiscordTerms): Client {
-  const client = new Client({
-    intents: [
-      ...[GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
-      ...[GatewayIntentBits.DirectMessages, GatewayIntentBits.MessageContent],
-    ],
-    // What was said is in the transcript; here only the channels are needed.
-    makeCache: Options.cacheWithLimits({
-      ...{ MessageManager: 0, ReactionManager: 0, PresenceManager: 0, GuildMemberManager: 0 },
-    }),
-    allowedMentions: { parse: [] },
-    rest: {
-      ...{ api: apiUrl, timeout: REQUEST_MS_MAX, retries: 1 },
-      rejectOnRateLimit: ({ retryAfter, sublimitTimeout }) =>
-        Math.max(retryAfter, sublimitTimeout) > LIMIT_WAIT_MS_MAX,
-    },
-  })
-  // Replies may leave before the gateway is connected.
-  client.rest.setToken(token)
-  return client
-}
-
 /** Discord takes 25 characters; the same reply has to get the same ones. */
 function nonceOf(nonce: string): string {
   if (nonce.length <= NONCE_LENGTH_MAX) return nonce
   return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)
-}
-
-const REFUSALS: { readonly [code: number]: string } = {
-  4004: 'Discord refuses the token of the bot: put a new one where the configuration says.',
-  4014: 'Discord refuses what the bot wants to read: switch on "Message Content Intent" for it.',
-}
-
-function refusalText(code: number): string {
-  return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
 }

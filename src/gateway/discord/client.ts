@@ -1,0 +1,46 @@
+import { Client, GatewayIntentBits, Options } from 'discord.js'
+
+/** discord.js as we use it: its connection and its limits, and nothing of its memory. */
+
+const API_URL = 'https://discord.com/api'
+const REQUEST_MS_MAX = 15_000
+/** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
+const LIMIT_WAIT_MS_MAX = 5_000
+
+export function newClient({
+  token,
+  apiUrl = API_URL,
+}: {
+  readonly token: string
+  readonly apiUrl?: string
+}): Client {
+  const client = new Client({
+    intents: [
+      ...[GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
+      ...[GatewayIntentBits.DirectMessages, GatewayIntentBits.MessageContent],
+    ],
+    // What was said is in the transcript; here only the channels are needed.
+    makeCache: Options.cacheWithLimits({
+      ...{ MessageManager: 0, ReactionManager: 0, PresenceManager: 0, GuildMemberManager: 0 },
+    }),
+    allowedMentions: { parse: [] },
+    rest: {
+      ...{ api: apiUrl, timeout: REQUEST_MS_MAX, retries: 1 },
+      rejectOnRateLimit: ({ retryAfter, sublimitTimeout }) =>
+        Math.max(retryAfter, sublimitTimeout) > LIMIT_WAIT_MS_MAX,
+    },
+  })
+  // Replies may leave before the gateway is connected.
+  client.rest.setToken(token)
+  return client
+}
+
+const REFUSALS: { readonly [code: number]: string } = {
+  4004: 'Discord refuses the token of the bot: put a new one where the configuration says.',
+  4014: 'Discord refuses what the bot wants to read: switch on "Message Content Intent" for it.',
+}
+
+/** Why Discord ended the connection, and what an operator can do. */
+export function refusalText(code: number): string {
+  return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
+}
