@@ -35,10 +35,19 @@ function slices(text: string, options: { tokensMax: number; countTokens: CountTo
   const length = Math.max(1, Math.floor((text.length * options.tokensMax) / tokens / 2))
   const result: string[] = []
   for (let from = 0; from < text.length; ) {
-    let to = Math.min(text.length, from + length)
-    if (splitsCharacter(text, to)) to++
+    const to = cutBetweenWords(text, from, Math.min(text.length, from + length))
     result.push(text.slice(from, to))
     from = to
   }
   return result
+}
+
+/** Names that the work needs again are cut in two only where a word is longer than this. */
+const WORD_CHARACTERS_MAX = 200
+
+function cutBetweenWords(text: string, from: number, wanted: number): number {
+  if (wanted === text.length) return wanted
+  const least = Math.max(from + 1, wanted - WORD_CHARACTERS_MAX)
+  for (let to = wanted; to >= least; to--) if (/\s/.test(text.charAt(to - 1))) return to
+  return splitsCharacter(text, wanted) ? wanted + 1 : wanted
 }

@@ -120,11 +120,13 @@ describe('the page', { timeout: 60_000 }, () => {
   it('shows an answer while it is written, takes a void attempt back, and ends with it once', async (ctx) => {
     const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 30 } } })
     // The first attempt breaks off in the middle and is made again.
-    place.model.faults.next('cut-stream; after=0.6; how=reset', {
+    place.model.faults.next('cut-stream; after=0.6; how=fin', {
       when: ({ model }) => model !== SUMMARIES,
     })
     const id = await makeSession(place)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    // What is written before the stream is open is not told again.
+    await page.getByText('Live', { exact: true }).waitFor()
     await page.evaluate(NOTE_WRITING)
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
     await say(page, `say ${words}`)

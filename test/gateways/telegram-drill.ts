@@ -184,7 +184,7 @@ async function judge(seen: {
     if (replies.some(({ state }) => state !== 'sent')) findings.push(`${person}: not all sent`)
     const wanted = replies.flatMap(({ body }) => piecesOf(body))
     const shown = api.chat(person).map(({ text }) => text.trim())
-    const { extra, problem } = extrasOf(shown, wanted)
+    const { extra, problem } = extrasOf(shown, wanted, texts)
     if (problem !== null) findings.push(`${person}: ${problem}`)
     sums.turns += turns
     sums.replies += replies.length
@@ -216,10 +216,14 @@ function piecesOf(body: string | null): readonly string[] {
   return splitText(text, 4_096).map((piece) => piece.trim())
 }
 
-/** What stands there beside the wanted ones: each is a part of one of them, begun and left. */
+/**
+ * What stands there beside the wanted ones: each is a part of an answer that was begun and left. The
+ * turn may have been answered otherwise in the end, because more was said meanwhile.
+ */
 function extrasOf(
   shown: readonly string[],
   wanted: readonly string[],
+  said: readonly string[],
 ): { readonly extra: readonly string[]; readonly problem: string | null } {
   const extra: string[] = []
   let at = 0
@@ -229,7 +233,7 @@ function extrasOf(
   }
   const isPart = (text: string) => {
     const begun = text.replace(/ ?…$/, '')
-    return wanted.some((each) => each.startsWith(begun))
+    return [...wanted, ...said].some((each) => each.includes(begun))
   }
   if (at < wanted.length) {
     const [next, last] = [clip(wanted[at] ?? '', 60), clip(wanted[at - 1] ?? '', 60)]
