@@ -50,6 +50,7 @@ function listParts(): Part[] {
   })
   return [
     { name: 'types', command: ['tsc'], kind: 'command' },
+    { name: 'types/page', command: ['tsc', '-p', 'dashboard'], kind: 'command' },
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
     ...[...areas].map(
       ([name, members]): Part => ({ name, command: ['vitest', 'run', ...members], kind: 'vitest' }),
