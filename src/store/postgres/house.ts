@@ -59,13 +59,24 @@ export class House {
       await this.#onChained()
       for (const id of [...this.#unindexed]) {
         if (this.#closed) return
-        if (!(await indexSome(this.#connections, id))) this.#unindexed.delete(id)
+        await this.#index(id)
       }
     } catch {
       // The server is away or gave up; the next commit brings us here again.
       return
     }
     this.#keepSoon()
+  }
+
+  /** Unmarked first: what is appended while a batch is made marks the session again. */
+  async #index(id: SessionId): Promise<void> {
+    this.#unindexed.delete(id)
+    let isMore = true
+    try {
+      isMore = await indexSome(this.#connections, id)
+    } finally {
+      if (isMore) this.#unindexed.add(id)
+    }
   }
 
   async close(): Promise<void> {
