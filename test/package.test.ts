@@ -53,8 +53,11 @@ describe('the package', () => {
   it('has types for every subpath, strictly checked', () => {
     const types = join('node_modules', '@types')
     mkdirSync(join(project, types), { recursive: true })
+    // Some dependency brings types of another Node.
+    rmSync(join(project, types, 'node'), { recursive: true, force: true })
     symlinkSync(join(root, types, 'node'), join(project, types, 'node'))
-    writeFileSync(join(project, 'example.ts'), readmeExample())
+    writeFileSync(join(project, 'example.ts'), exampleIn('docs/guides/compact.md'))
+    writeFileSync(join(project, 'loop.ts'), `${LOOP_PARTS}${exampleIn('README.md')}`)
     expect(checkTypes(subpaths, ['node'])).toBe('')
   })
 
@@ -75,10 +78,17 @@ describe('the package', () => {
     return run(join(bin, 'tsc'), ['-p', '.'], project)
   }
 
-  it("runs the README's library example", () => {
-    writeFileSync(join(project, 'example.ts'), `${readmeExample()}\nconsole.log(result.outcome)\n`)
+  it("runs the guide's library example", () => {
+    const example = exampleIn('docs/guides/compact.md')
+    writeFileSync(join(project, 'example.ts'), `${example}\nconsole.log(result.outcome)\n`)
     expect(run(process.execPath, ['example.ts'], project).trim()).toMatch(/^(compacted|kept)$/)
   })
+
+  it("runs the README's loop", () => {
+    const example = `${LOOP_PARTS}${exampleIn('README.md')}\nconsole.log('done')\n`
+    writeFileSync(join(project, 'loop.ts'), example)
+    expect(run(process.execPath, ['loop.ts'], project).trim()).toBe('done')
+  }, 30_000)
 
   it('holds what is needed and nothing else', () => {
     const listed = run('tar', ['-tzf', `throughline-${packageJson.version}.tgz`], place)
@@ -86,7 +96,8 @@ describe('the package', () => {
       .trim()
       .split('\n')
       .map((path) => path.replace('package/', ''))
-    expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+    expect(files).toContain('dashboard/dist/index.html')
+    expect(files.filter((path) => !/^(?:dashboard\/)?dist\//.test(path)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -98,10 +109,21 @@ describe('the package', () => {
   })
 })
 
-function readmeExample(): string {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const example = /^```ts\n([^`]*)```$/m.exec(readme)?.[1]
-  if (example === undefined) throw new Error('README.md has no example in TypeScript')
+/** What the README's loop takes for granted: a model and its tools. */
+const LOOP_PARTS = `
+async function askModel(messages: readonly unknown[], signal: AbortSignal) {
+  if (signal.aborted || messages.length === 0) throw new Error('nothing to ask')
+  return { role: 'assistant', content: 'It rains.' }
+}
+async function runTool({ name }: { readonly name: string }) {
+  return name
+}
+`
+
+function exampleIn(path: string): string {
+  const text = readFileSync(join(root, path), 'utf8')
+  const example = /^```ts\n([^`]*)```$/m.exec(text)?.[1]
+  if (example === undefined) throw new Error(`${path} has no example in TypeScript`)
   return example
 }
 

@@ -8,6 +8,7 @@ export const erasureLeavesReplies: Mutant = {
       const ruling = rule(rows, request, stamp)
       const erase = ruling.change?.erase
       if (erase === undefined) return ruling
-      return { ...ruling, change: { ...ruling.change, erase: { ...erase, replies: [] } } }
+      const { replies: _, ...change } = ruling.change ?? {}
+      return { ...ruling, change: { ...change, erase: { ...erase, replies: [] } } }
     }),
 }

@@ -10,7 +10,7 @@ import { count, needsRestart, seconds, tokens } from './values.ts'
 
 const place = z.string().min(1, { error: 'should be a path or a postgres:// address' })
 
-interface StorePlace {
+export interface StorePlace {
   readonly url: string
   readonly password?: CredentialSource | undefined
 }
