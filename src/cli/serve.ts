@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { KnownError } from '../base/errors.ts'
 import type { Change } from '../runtime/config/compare.ts'
 import type { Config } from '../runtime/config/schema.ts'
 import { EXIT } from './exit.ts'
@@ -132,7 +133,14 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
 
 function apply(host: Host, config: Config, { applies, needsRestart }: Change): void {
   if (applies.length > 0) {
-    host.runtime.reconfigure(host.agentsFrom(config))
+    try {
+      host.runtime.reconfigure(host.agentsFrom(config))
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      tell(`configuration: ${error.message}`)
+      tell('configuration: nothing was changed; what held before goes on.')
+      return
+    }
     host.logger.setLevel(config.logging.level)
     tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
   }

@@ -12,7 +12,21 @@ export function storedAttempts(
       await store.recordAttempt({ ...attempt, host })
     },
     read: (query) => store.readAttempts(query),
-    sum: ({ sessionId, since }) =>
-      store.sumAttempts(sessionId === undefined ? { host, since } : { sessionId, since }),
+    // The allowance is for calls beside conversations; the turns themselves stand in the same record.
+    async sum({ sessionId, since }) {
+      const whose = sessionId === undefined ? { host, since } : { sessionId, since }
+      const [all, turns] = await Promise.all([
+        store.sumAttempts(whose),
+        store.sumAttempts({ ...whose, task: 'turn' }),
+      ])
+      return {
+        attempts: all.attempts - turns.attempts,
+        inputTokens: all.inputTokens - turns.inputTokens,
+        outputTokens: all.outputTokens - turns.outputTokens,
+        cachedTokens: all.cachedTokens - turns.cachedTokens,
+        cost: all.cost - turns.cost,
+        unpriced: all.unpriced - turns.unpriced,
+      }
+    },
   }
 }

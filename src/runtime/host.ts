@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { RunnerRow } from '../store/rows.ts'
 
@@ -39,11 +39,11 @@ function kernelBoot(): string {
   }
 }
 
-/** Two containers on one host have the same boot id and different process ids for one process. */
+/** Containers on one host have the same boot id and each their own process ids. */
 function processSpace(): string {
   try {
-    return readFileSync('/proc/self/cgroup', 'utf8').split('\n')[0] ?? ''
+    return readlinkSync('/proc/self/ns/pid')
   } catch {
-    return ''
+    return `unknown-${process.pid}`
   }
 }

@@ -4,6 +4,7 @@ import { Auxiliary, type AuxiliaryParts } from '../auxiliary/auxiliary.ts'
 import { wordOf } from '../auxiliary/breaker.ts'
 import { costOf } from '../auxiliary/prices.ts'
 import type { Clock } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
 import { operationId, type SessionId } from '../base/ids.ts'
 import type { Counters } from '../compaction/counters.ts'
 import type { AssistantMessage } from '../message/message.ts'
@@ -89,7 +90,13 @@ export class ModelRoom {
     })
     this.steps = {
       run: async (request, signal) => {
-        const context = await unshelve(store, request.sessionId, request.context)
+        let context = request.context
+        try {
+          context = await unshelve(store, request.sessionId, context)
+        } catch (error) {
+          if (!(error instanceof KnownError)) throw error
+          return { kind: 'failed', reason: error.message, retryable: error.retryable }
+        }
         const outcome = await steps.run({ ...request, context }, signal)
         if (outcome.kind === 'replied' && callsOf(outcome.message).length === 0) {
           const naming = this.#nameSession(request, outcome.message)

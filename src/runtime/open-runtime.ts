@@ -206,8 +206,9 @@ export class LocalRuntime implements Runtime {
 
   /** From the next turn of each session on. */
   reconfigure(agents: readonly Agent[]): void {
-    this.#agents = agents
+    // Refused as a whole: what cannot be built leaves everything as it was.
     this.#desks = this.#toolRoom.desksOf(agents)
+    this.#agents = agents
   }
 
   async createSession({ agent, id, route }: NewSession): Promise<Created> {

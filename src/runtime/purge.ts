@@ -1,10 +1,23 @@
 import { randomUUID } from 'node:crypto'
+import { KnownError } from '../base/errors.ts'
 import { operationId, type SessionId } from '../base/ids.ts'
+import { ERASE_MAX } from '../store/bounds.ts'
 import type { ErasedUpTo } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import type { Purged } from './runtime.ts'
 
 const PIECE = 500
+
+/** Whoever wants something forgotten must know when it was not even asked for. */
+export class NotAskedError extends KnownError {
+  override readonly name = 'NotAskedError'
+  readonly code = 'purge-not-asked'
+  readonly retryable = true
+
+  constructor(why: string) {
+    super(`The mailbox of the session did not take the request (${why}); ask again later.`)
+  }
+}
 
 /**
  * Removes for good. A whole session goes in pieces and leaves a tombstone: its id is never used
@@ -19,12 +32,13 @@ export async function purge(
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'unknown' }
   if (entries !== 'all') {
-    const key = randomUUID()
-    const body = { entries: [...entries], reason }
-    const to = { sessionId }
-    await store.admit({
-      ...{ to, source: 'purge', key, lane: 'control', control: 'erase', body, tokens: 0 },
-    })
+    for (let from = 0; from < entries.length; from += ERASE_MAX) {
+      const body = { entries: entries.slice(from, from + ERASE_MAX), reason }
+      const request = { source: 'purge', key: randomUUID(), control: 'erase', body, tokens: 0 }
+      const outcome = await store.admit({ to: { sessionId }, lane: 'control', ...request })
+      if (outcome.kind === 'gone' || outcome.kind === 'unknown') return { kind: 'unknown' }
+      if (outcome.kind !== 'admitted') throw new NotAskedError(outcome.kind)
+    }
     return { kind: 'asked', entries: entries.length }
   }
   const operation = operationId(randomUUID())

@@ -273,6 +273,7 @@ export function describeChatPlatform(
       expect(await ask('/status')).toContain('ready')
       expect(await ask('/search harbour')).toContain('the harbour is blue')
       expect(await ask('/pin colour blue')).toContain('Pinned')
+      expect(await ask('/pin rule: be brief')).toMatch(/pin/)
       expect(await ask('/stop')).toBe('Nothing runs.')
       expect(await ask('/nonsense')).toContain('no command /nonsense')
       expect(await ask('/help')).toContain('/compact')

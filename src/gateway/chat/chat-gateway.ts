@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { KnownError } from '../../base/errors.ts'
 import { clip, fold } from '../../base/line.ts'
 import type { UserPart } from '../../message/message.ts'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
@@ -148,7 +149,13 @@ export class ChatGateway {
     const id = await runtime.findRoute(route)
     if (id === undefined) return 'There is no session yet; say something first.'
     const command = { name: name as Exclude<SlashName, 'new'>, rest }
-    return await runCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
+    try {
+      return await runCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
+    } catch (error) {
+      // Asked for again it would be refused again, and everybody behind it would wait.
+      if (!(error instanceof KnownError) || error.retryable) throw error
+      return error.message
+    }
   }
 
   async #admit(incoming: Incoming, text: string): Promise<void> {

@@ -79,6 +79,7 @@ describe('splitText', () => {
       const text = '[`*_ a'.repeat(length / 6)
       return fastestMs(() => splitText(text, 4_000))
     }
-    expect(time(1_000_000)).toBeLessThan(15 * time(100_000))
+    // Below a millisecond noise decides; what grows with the square is far above it.
+    expect(time(1_000_000)).toBeLessThan(15 * Math.max(1, time(100_000)))
   })
 })
