@@ -10,7 +10,10 @@ export function Upcoming(props: {
   const { conversation, onGrow } = props
   const attempts = conversation.attempts.value
   const pending = conversation.pending.value
-  const unsent = conversation.outbox.items.value
+  // The mailbox may tell of a message before our own sending of it has been answered for.
+  const unsent = conversation.outbox.items.value.filter(
+    ({ mail }) => !pending.some(({ number }) => number === mail),
+  )
   const notice = conversation.notice.value
   const summary = conversation.summary.value
   useLayoutEffect(onGrow)
