@@ -33,12 +33,11 @@ const ARCHITECTURE: Architecture = {
     events: ['base', 'message'],
     model: ['base', 'message', 'events'],
     store: ['base', 'message', 'events'],
-    mailbox: ['base', 'message', 'store', 'events'],
-    tools: ['base', 'message', 'mailbox', 'store', 'events'],
+    tools: ['base', 'message', 'store', 'events'],
     turn: ['base', 'message', 'tokens', 'tools', 'model', 'events'],
     auxiliary: ['base', 'message', 'tokens', 'compaction', 'model', 'events'],
     session: [
-      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store', 'mailbox'],
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store'],
       ...['tools', 'turn', 'auxiliary'],
     ],
     // The contract suites that others run on an engine of theirs.
@@ -46,7 +45,7 @@ const ARCHITECTURE: Architecture = {
     doctor: ['base', 'message', 'tokens', 'store', 'events'],
     'stand-in': ['base', 'message'],
     runtime: [
-      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store', 'mailbox'],
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store'],
       ...['tools', 'turn', 'auxiliary', 'session', 'doctor', 'stand-in'],
     ],
     rehearsal: ['base', 'message', 'events', 'store', 'doctor', 'stand-in', 'runtime'],

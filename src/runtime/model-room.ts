@@ -54,7 +54,7 @@ export interface ModelRoomParts {
   readonly onModelBack: () => void
 }
 
-export type AuxiliaryTerms = Pick<AuxiliaryParts, 'tasks' | 'allowance' | 'prices'>
+export type AuxiliaryTerms = Pick<AuxiliaryParts, 'tasks' | 'allowance' | 'prices' | 'summaries'>
 
 const STEPS_MAX = 50
 const TITLE_TURNS_MAX = 5

@@ -65,7 +65,7 @@ describe('the address it listens on', () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1']) {
       const refused = serveHttp({ runtime, host, tokens: tokensOf() })
       await expect(refused).rejects.toThrow(TokenNeededError)
-      await expect(serveHttp({ runtime, host })).rejects.toThrow(/throughline token create/)
+      await expect(serveHttp({ runtime, host })).rejects.toThrow(/throughline tokens create/)
     }
     const server = await serveHttp({ runtime, host: '0.0.0.0', tokens: tokensOf(tokenFor('read')) })
     const answer = await fetch(`http://127.0.0.1:${new URL(server.url).port}/v1/agents`)

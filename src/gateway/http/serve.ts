@@ -72,7 +72,7 @@ export class TokenNeededError extends KnownError {
   constructor(host: string) {
     super(
       `Others could reach ${host}, so callers must show a token, and there is none yet. Make one ` +
-        'with `throughline token create NAME --scope write`, or listen on 127.0.0.1.',
+        'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
     )
   }
 }
