@@ -67,7 +67,7 @@ const ARCHITECTURE: Architecture = {
     runtime: ['yaml', 'zod', 'pino'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
     turn: ['zod'],
-    store: ['pg'],
+    store: ['pg', 'zod'],
     doctor: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],

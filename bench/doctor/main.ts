@@ -1,69 +1,42 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
-import { importHermes } from '../../src/doctor/import/hermes.ts'
-import { unaccounted } from '../../src/doctor/import/report.ts'
-import { limitsFor } from '../../src/runtime/limits.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
 /**
- * `npm run bench:doctor [-- ROWS [CONVERSATIONS]]`: doctor and import of a made Hermes store, as a
- * ratio to reading every column of the same file once.
+ * `npm run bench:doctor [-- ROWS [CONVERSATIONS]]`: doctor, import and repair of a made Hermes store,
+ * as a ratio to reading every column of the same file once. Each is run as the command that people
+ * run, in a process of its own, and its largest memory is what the system says.
  */
 const [rows = 100_000, conversations = 1] = process.argv.slice(2).map(Number)
 const folder = mkdtempSync(join(tmpdir(), 'throughline-bench-doctor-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const path = join(folder, 'state.db')
+const stage = join(import.meta.dirname, 'stage.ts')
 makeStore()
 
-let peakMb = 0
-const watch = setInterval(() => {
-  peakMb = Math.max(peakMb, process.memoryUsage().rss / 1024 / 1024)
-}, 50)
+const scan = run('scan')
+const store = join(folder, 'throughline.db')
+run('doctor')
+run('import', store)
+run('import', store)
+run('repair', join(folder, 'repaired.db'))
 
-const scanned = timed(() => {
-  const database = new DatabaseSync(path, { readOnly: true })
-  let bytes = 0
-  for (const row of database.prepare('select * from messages').iterate()) {
-    bytes += String(row['content']).length
-  }
-  database.close()
-  return bytes
-})
-console.log(`scan: ${scanned.seconds.toFixed(2)} s, ${Math.round(rows / scanned.seconds)} rows/s`)
-
-await told('doctor', () => diagnoseHermes(path))
-const store = await openSqliteStore({ path: join(folder, 'throughline.db') })
-const bring = () =>
-  importHermes({
-    ...{ path, agent: 'bench', withMemories: false, host: { boot: 'bench', process: 1 } },
-    limits: limitsFor({ windowTokens: 200_000, fixedTokens: 0 }),
-    target: { isDryRun: false, store },
+function run(name: string, ...words: readonly string[]): { readonly seconds: number } {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [stage, name, path, ...words], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
   })
-const report = await told('import', bring)
-await told('import again', bring)
-for (const { rows: count } of report.profiles) {
-  console.log(`rows ${count.in}, brought ${count.brought}, unaccounted for ${unaccounted(count)}`)
-}
-await store.close()
-clearInterval(watch)
-
-async function told<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
-  peakMb = 0
-  const begunAt = performance.now()
-  const value = await work()
-  const seconds = (performance.now() - begunAt) / 1_000
-  const ratio = (seconds / scanned.seconds).toFixed(1)
-  console.log(`${name}: ${seconds.toFixed(2)} s, ${ratio} x scan, peak ${Math.round(peakMb)} MB`)
-  return value
-}
-
-function timed<Value>(work: () => Value): { readonly seconds: number; readonly value: Value } {
-  const begunAt = performance.now()
-  const value = work()
-  return { seconds: (performance.now() - begunAt) / 1_000, value }
+  if (status !== 0) throw new Error(stderr)
+  const told = JSON.parse(stdout) as { seconds: number; peakMb: number; told: string }
+  const base = name === 'scan' ? told.seconds : scan.seconds
+  const rate = Math.round(rows / told.seconds)
+  console.log(
+    `${name}: ${told.seconds.toFixed(2)} s, ${(told.seconds / base).toFixed(1)} x scan, ` +
+      `${rate} rows/s, peak ${Math.round(told.peakMb)} MB. ${told.told}`,
+  )
+  return told
 }
 
 function makeStore(): void {

@@ -1,14 +1,16 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { Auxiliary } from '../../src/auxiliary/auxiliary.ts'
+import { MemoryAttempts } from '../../src/auxiliary/attempts.ts'
 import { SummaryLadder } from '../../src/auxiliary/summary-ladder.ts'
+import { Tasks } from '../../src/auxiliary/tasks.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { sessionId } from '../../src/base/ids.ts'
 import { type SummaryWriter, summarize } from '../../src/compaction/summarize.ts'
 import type { Message } from '../../src/message/message.ts'
 import { Credentials } from '../../src/model/credential.ts'
 import { Pool } from '../../src/model/pool.ts'
+import { openModel } from '../../src/model/provider-model.ts'
 import { Routes, routesSchema } from '../../src/model/routes.ts'
 import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
 
@@ -50,9 +52,14 @@ async function time(
     windowTokens: 128_000,
   }
   const routes = new Routes(routesSchema.parse({ main: route }))
-  const auxiliary = new Auxiliary({ routes, desk, random: Math.random })
+  const tasks = new Tasks({
+    clock: systemClock,
+    attempts: new MemoryAttempts(),
+    random: Math.random,
+    openModel: (each) => openModel(each, desk),
+  })
   const covered = { sessionId: sessionId('bench'), messages: head, cut: head.length }
-  const ladder = new SummaryLadder({ tasks: auxiliary.tasks, routes, clock: systemClock }, covered)
+  const ladder = new SummaryLadder({ tasks, routes, clock: systemClock }, covered)
   const startedAt = performance.now()
   const { finish } = await summarize({
     head,

@@ -1,4 +1,5 @@
 import { batch, signal } from '@preact/signals'
+import type { JsonObject } from '../../src/base/json.ts'
 import type {
   LiveEvent,
   Mail,
@@ -6,6 +7,7 @@ import type {
   SessionSummary,
   TranscriptEntry,
 } from '../../src/runtime/runtime.ts'
+import { count } from '../parts/words.ts'
 import { call, Refusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
@@ -42,6 +44,8 @@ export class Conversation {
   readonly pending = signal<readonly Mail[]>([])
   readonly notice = signal<string | null>(null)
   readonly problem = signal<string | null>(null)
+  /** Why what was asked for last could not be done. */
+  readonly refusal = signal<string | null>(null)
   /** Rises with every compaction that starts, ends or is undone. */
   readonly compactions = signal(0)
   readonly outbox: Outbox
@@ -82,6 +86,7 @@ export class Conversation {
 
   async act(path: string, request: Parameters<typeof call>[1]): Promise<boolean> {
     try {
+      this.refusal.value = null
       await call(sessionPath(this.id, path), { key: crypto.randomUUID(), ...request })
       this.problem.value = null
       this.#soon()
@@ -141,6 +146,7 @@ export class Conversation {
       this.notice.value = null
     }
     if (kind === 'turn ended') this.#isTurnOver = true
+    if (kind === 'control settled') this.refusal.value = refusalIn(event.facts)
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
       // What is covered has changed.
@@ -235,6 +241,23 @@ export class Conversation {
       noteSummary(summary)
     })
   }
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  'no-room': 'There is no room for it',
+  'nothing-to-revert': 'There is no compaction to undo',
+  'nothing-to-compact': 'There is nothing to compact yet',
+  'tried-too-often': 'No model could write it just now; it is tried again later',
+  'out-of-date': 'The conversation went on since the preview; make another one',
+  'unknown-pin': 'There is no such pin',
+}
+
+function refusalIn(facts: JsonObject): string | null {
+  const { refused, tokensAfter, limit } = facts
+  if (typeof refused !== 'string') return null
+  const words = REFUSALS[refused] ?? `It could not be done (${refused})`
+  const isCounted = typeof tokensAfter === 'number' && typeof limit === 'number'
+  return isCounted ? `${words}: ${count(tokensAfter)} tokens of ${count(limit)}.` : `${words}.`
 }
 
 function withNews(

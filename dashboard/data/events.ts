@@ -15,6 +15,7 @@ const HIDDEN_MS = 30_000
 /** The server says something every 15 s, if only that it is there. */
 const SILENCE_MS = 45_000
 
+export type StoredEvent = RuntimeEvent & { readonly type: 'stored' }
 type Listener = (event: RuntimeEvent | { readonly type: 'broken' }) => void
 const listeners = new Set<Listener>()
 
@@ -64,6 +65,36 @@ async function read(controller: AbortController): Promise<void> {
   const { signal } = controller
   const more = cursor === undefined ? {} : { 'last-event-id': cursor }
   const response = await fetch('/v1/events', { headers: headersWith(more), signal })
+  await readFrames(response, controller, (event, id) => {
+    if (id !== undefined) cursor = id
+    if (event.type === 'caught-up') {
+      connection.value = 'open'
+      failures = 0
+    }
+    tell(event)
+  })
+}
+
+/** What is stored behind a cursor, up to now. */
+export async function readStored(after: number): Promise<readonly StoredEvent[]> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const response = await fetch(`/v1/events?after=${after}`, { headers: headersWith(), signal })
+  const found: StoredEvent[] = []
+  await readFrames(response, controller, (event) => {
+    if (event.type === 'stored') found.push(event)
+    else if (event.type === 'caught-up') controller.abort()
+  }).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+  return found
+}
+
+async function readFrames(
+  response: Response,
+  controller: AbortController,
+  take: (event: RuntimeEvent, id: string | undefined) => void,
+): Promise<void> {
   if (!response.ok || response.body === null) throw await refusalOf(response)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -79,11 +110,14 @@ async function read(controller: AbortController): Promise<void> {
       frames.push(...rest.split('\n\n'))
       rest = frames.pop() ?? ''
     }
-    for (const frame of frames) take(frame)
+    for (const frame of frames) {
+      const { event, id } = readFrame(frame)
+      if (event !== null) take(event, id)
+    }
   }
 }
 
-function take(frame: string): void {
+function readFrame(frame: string): { event: RuntimeEvent | null; id: string | undefined } {
   let type = ''
   let data = ''
   let id: string | undefined
@@ -92,14 +126,7 @@ function take(frame: string): void {
     else if (line.startsWith('event: ')) type = line.slice(7)
     else if (line.startsWith('id: ')) id = line.slice(4)
   }
-  if (data === '') return
-  if (id !== undefined) cursor = id
-  const event = { type, ...JSON.parse(data) } as RuntimeEvent
-  if (event.type === 'caught-up') {
-    connection.value = 'open'
-    failures = 0
-  }
-  tell(event)
+  return { event: data === '' ? null : { type, ...JSON.parse(data) }, id }
 }
 
 function tell(event: Parameters<Listener>[0]): void {

@@ -15,6 +15,13 @@ export interface Unsent {
 }
 
 const AGAIN_MS = 1_000
+const placeOf = (sessionId: string) => `throughline-outbox-${sessionId}`
+
+/** The first message of a session that is opened next: it is sent as soon as it is on the screen. */
+export function leaveFor(sessionId: string, text: string): void {
+  const first: Unsent = { key: crypto.randomUUID(), text, mail: null, problem: null }
+  sessionStorage.setItem(placeOf(sessionId), JSON.stringify([first]))
+}
 
 export class Outbox {
   readonly items = signal<readonly Unsent[]>([])
@@ -62,7 +69,7 @@ export class Outbox {
   }
 
   get #place(): string {
-    return `throughline-outbox-${this.#sessionId}`
+    return placeOf(this.#sessionId)
   }
 
   #change(items: readonly Unsent[]): void {

@@ -7,11 +7,6 @@ import { listen } from './events.ts'
  * All sessions, kept up to date: they are read once, page by page; from then on the events say which
  * ones changed, and those are read again, a bounded number at a time.
  */
-export interface Listed extends SessionSummary {
-  /** When something last happened to it, as far as this page knows. */
-  readonly activeAt: number
-}
-
 const PAGE = 200
 const BATCH = 12
 const REFRESH_MS = 200
@@ -20,19 +15,17 @@ const AGAIN_MS = 2_000
 export const agents = signal<readonly AgentSummary[]>([])
 export const listProblem = signal<string | null>(null)
 export const isListRead = signal(false)
-const all = signal<ReadonlyMap<string, Listed>>(new Map())
-const stale = new Map<string, number>()
+const all = signal<ReadonlyMap<string, SessionSummary>>(new Map())
+const stale = new Set<string>()
 let isDue = false
 
-export const sessions = computed<readonly Listed[]>(() =>
+export const sessions = computed<readonly SessionSummary[]>(() =>
   [...all.value.values()].sort((a, b) => b.activeAt - a.activeAt || (a.id < b.id ? -1 : 1)),
 )
 
 /** The conversation on the screen reads its own; this saves the second request. */
-export function noteSummary(summary: SessionSummary, activeAt = Date.now()): void {
-  const known = all.value.get(summary.id)
-  const at = known === undefined ? Math.max(activeAt, summary.createdAt) : known.activeAt
-  all.value = new Map(all.value).set(summary.id, { ...summary, activeAt: Math.max(at, 0) })
+export function noteSummary(summary: SessionSummary): void {
+  all.value = new Map(all.value).set(summary.id, summary)
 }
 
 export function startList(): void {
@@ -42,10 +35,10 @@ export function startList(): void {
       isFirst = false
       void readAll()
     } else if (event.type === 'stored') {
-      stale.set(event.sessionId, Math.max(event.at, stale.get(event.sessionId) ?? 0))
+      stale.add(event.sessionId)
       refreshSoon()
     } else if (event.type === 'live' && event.kind === 'notice') {
-      stale.set(event.sessionId, Date.now())
+      stale.add(event.sessionId)
       refreshSoon()
     }
   })
@@ -61,9 +54,7 @@ async function readAll(): Promise<void> {
         `/v1/sessions?limit=${PAGE}${from}`,
       )
       const next = new Map(all.value)
-      for (const each of page.sessions) {
-        next.set(each.id, { ...each, activeAt: next.get(each.id)?.activeAt ?? each.createdAt })
-      }
+      for (const each of page.sessions) next.set(each.id, each)
       all.value = next
       after = page.next
     }
@@ -83,13 +74,13 @@ function refreshSoon(): void {
 
 async function refresh(): Promise<void> {
   const batch = [...stale].slice(0, BATCH)
-  for (const [id] of batch) stale.delete(id)
+  for (const id of batch) stale.delete(id)
   const read = await Promise.all(
-    batch.map(async ([id, at]) => {
+    batch.map(async (id) => {
       try {
-        return { id, at, summary: await call<SessionSummary>(sessionPath(id)) }
+        return { id, summary: await call<SessionSummary>(sessionPath(id)) }
       } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return { id, at, summary: null }
+        if (error instanceof Refusal && error.status === 404) return { id, summary: null }
         return undefined
       }
     }),
@@ -98,7 +89,7 @@ async function refresh(): Promise<void> {
   for (const each of read) {
     if (each === undefined) continue
     if (each.summary === null) next.delete(each.id)
-    else next.set(each.id, { ...each.summary, activeAt: each.at })
+    else next.set(each.id, each.summary)
   }
   all.value = next
   isDue = false

@@ -1,5 +1,5 @@
 import type { CompactionView, SessionSummary, TranscriptEntry } from '../../src/runtime/runtime.ts'
-import type { Point } from '../parts/saw-tooth.tsx'
+import type { Mark, Point } from '../parts/saw-tooth.tsx'
 
 /**
  * The saw-tooth from what is known: each compaction knows both its sides; since the newest one, what
@@ -13,7 +13,7 @@ export function toothOf(
   { createdAt, contextTokens }: SessionSummary,
   compactions: readonly CompactionView[],
   recent: readonly TranscriptEntry[],
-): readonly Point[] {
+): { readonly points: readonly Point[]; readonly marks: readonly Mark[] } {
   const points: Point[] = []
   const done = compactions
     .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
@@ -34,7 +34,30 @@ export function toothOf(
     if (MESSAGES.includes(entry.kind)) tokens -= entry.tokens
   }
   points.push(...behind.reverse())
-  return inOrder(points)
+  const ordered = inOrder(points)
+  return { points: ordered, marks: marksOf(compactions, ordered) }
+}
+
+function marksOf(
+  compactions: readonly CompactionView[],
+  points: readonly Point[],
+): readonly Mark[] {
+  return compactions
+    .filter(({ state, endedAt }) => endedAt !== null && state !== 'running')
+    .map(({ state, by, endedAt, tokensAfter, waitMs }) => {
+      const at = endedAt ?? 0
+      const look = state !== 'committed' ? 'failed' : by === 'digest' ? 'digest' : 'model'
+      return { at, look, waitMs, tokens: tokensAfter ?? tokensAt(points, at) }
+    })
+}
+
+function tokensAt(points: readonly Point[], at: number): number {
+  const next = points.findIndex((point) => point.at >= at)
+  const [before, after] = [points[next - 1], points[next]]
+  if (before === undefined || after === undefined)
+    return (after ?? before ?? points.at(-1))?.tokens ?? 0
+  const share = (at - before.at) / Math.max(1, after.at - before.at)
+  return before.tokens + share * (after.tokens - before.tokens)
 }
 
 /** Two things of one millisecond stand beside each other. */
@@ -46,4 +69,20 @@ function inOrder(points: readonly Point[]): readonly Point[] {
       last = Math.max(at, last + 1)
       return { at: last, tokens }
     })
+}
+
+/** A handoff that no model wrote, and the one by which a model replaced it later. */
+export function rewriteOf(
+  row: CompactionView,
+  rows: readonly CompactionView[],
+): CompactionView | undefined {
+  if (row.by !== 'digest' || row.entry === null) return undefined
+  // The oldest that followed: the newest stand first.
+  return rows.findLast(
+    ({ by, state, covers, startedAt }) =>
+      by === 'rewrite' &&
+      state === 'committed' &&
+      covers === row.covers &&
+      startedAt >= row.startedAt,
+  )
 }

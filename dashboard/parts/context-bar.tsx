@@ -46,7 +46,9 @@ export function ContextBar({ view }: { readonly view: ContextView }) {
           title={`${KIND_WORDS[kind]}: ${tokens(sums.get(kind) ?? 0)} tokens`}
         />
       ))}
-      <i class="soft" style={{ left: `${percent(softTokens, whole)}%` }} title="Soft limit" />
+      {softTokens !== null && (
+        <i class="soft" style={{ left: `${percent(softTokens, whole)}%` }} title="Soft limit" />
+      )}
       <i class="hard" style={{ left: `${percent(hardTokens, whole)}%` }} title="Hard limit" />
     </div>
   )

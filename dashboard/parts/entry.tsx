@@ -6,7 +6,7 @@ import { hashOf } from '../data/address.ts'
 import { HandoffText } from './handoff-text.tsx'
 import { Said, Verbatim } from './markdown.tsx'
 import { Picture } from './picture.tsx'
-import { exactly, moment, tokens } from './words.ts'
+import { exactly, moment, tokens, WRITERS } from './words.ts'
 
 /** One entry of the transcript, whatever its kind; nothing is left out. */
 export function EntryView(props: {
@@ -241,10 +241,4 @@ function HandoffCard(props: {
       </footer>
     </section>
   )
-}
-
-export const WRITERS: Readonly<Record<string, string>> = {
-  model: 'a model',
-  digest: 'our own digest',
-  rewrite: 'a model, rewriting a digest',
 }

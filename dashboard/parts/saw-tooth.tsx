@@ -9,13 +9,24 @@ export interface Point {
   readonly tokens: number
 }
 
+/** An attempt at a compaction, at its end; and since when a turn stood still for it. */
+export interface Mark {
+  readonly at: number
+  readonly tokens: number
+  readonly look: 'model' | 'digest' | 'failed'
+  readonly waitMs: number
+}
+
+interface Drawing {
+  readonly points: readonly Point[]
+  readonly marks: readonly Mark[]
+  readonly windowTokens: number
+}
+
 const HEIGHT = 240
 
-export function SawTooth(props: {
-  readonly points: readonly Point[]
-  readonly windowTokens: number
-}) {
-  const { points, windowTokens } = props
+export function SawTooth(drawing: Drawing) {
+  const { points, marks, windowTokens } = drawing
   const box = useRef<HTMLDivElement>(null)
   const [draw, setDraw] = useState<Draw | null>(null)
   const [isBroken, setBroken] = useState(false)
@@ -30,10 +41,10 @@ export function SawTooth(props: {
       return
     }
     const scheme = matchMedia('(prefers-color-scheme: dark)')
-    let plot = draw(element, points, windowTokens)
+    let plot = draw(element, { points, marks, windowTokens })
     const again = () => {
       plot.destroy()
-      plot = draw(element, points, windowTokens)
+      plot = draw(element, { points, marks, windowTokens })
     }
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: HEIGHT }),
@@ -45,15 +56,24 @@ export function SawTooth(props: {
       scheme.removeEventListener('change', again)
       plot.destroy()
     }
-  }, [points, windowTokens, draw])
+  }, [points, marks, windowTokens, draw])
   const newest = points.at(-1)?.tokens ?? 0
-  const label = `Tokens of the context over time, ${points.length} points, now ${newest}`
+  const label = `Tokens of the context over time, ${points.length} points, ${marks.length} compactions, now ${newest}`
   if (isBroken)
     return <p class="dim">This browser cannot draw the chart; the table below has it.</p>
-  return <div class="chart" ref={box} role="img" aria-label={label} />
+  return (
+    <>
+      <div class="chart" ref={box} role="img" aria-label={label} />
+      <p class="chart-legend dim" aria-hidden="true">
+        <i class="mark model" /> written by a model <i class="mark digest" /> without one{' '}
+        <i class="mark failed" /> came to nothing <i class="mark wait" /> a turn waited{' '}
+        <i class="mark window" /> the window
+      </p>
+    </>
+  )
 }
 
-type Draw = (element: HTMLElement, points: readonly Point[], windowTokens: number) => Plot
+type Draw = (element: HTMLElement, drawing: Drawing) => Plot
 
 /**
  * The plotting library comes when it is needed. It fails to load in a browser whose language is no
@@ -61,27 +81,66 @@ type Draw = (element: HTMLElement, points: readonly Point[], windowTokens: numbe
  */
 async function load(): Promise<Draw> {
   const { default: Library } = await import('uplot')
-  return (element, points, windowTokens) => drawWith(Library, element, points, windowTokens)
+  return (element, drawing) => drawWith(Library, element, drawing)
 }
 
-function drawWith(
-  Library: typeof Plot,
-  element: HTMLElement,
-  points: readonly Point[],
-  windowTokens: number,
-): Plot {
+const fractions = new Intl.DateTimeFormat('en-GB', {
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 1,
+})
+const seconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const minutes = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
+const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const DAY = 86_400
+
+function drawWith(Library: typeof Plot, element: HTMLElement, drawing: Drawing): Plot {
+  const { points, marks, windowTokens } = drawing
   const colour = (name: string) => getComputedStyle(element).getPropertyValue(name).trim()
-  const [ink, line, grid, warn] = ['--dim', '--accent', '--line', '--warn'].map(colour)
-  const axis = { stroke: ink ?? '', grid: { stroke: grid ?? '', width: 1 }, ticks: { show: false } }
+  const [ink = '', line = '', grid = ''] = ['--dim', '--accent', '--line'].map(colour)
+  const [warn = '', bad = '', ground = ''] = ['--warn', '--bad', '--surface'].map(colour)
+  const looks = { model: line, digest: warn, failed: bad } as const
+  const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
+  const drawMarks = (plot: Plot) => {
+    const { ctx, bbox } = plot
+    const x = (at: number) => plot.valToPos(at / 1_000, 'x', true)
+    const size = 5 * devicePixelRatio
+    ctx.save()
+    ctx.setLineDash([])
+    ctx.globalAlpha = 0.25
+    ctx.fillStyle = warn
+    for (const { at, waitMs } of marks) {
+      if (waitMs > 0) ctx.fillRect(x(at - waitMs), bbox.top, x(at) - x(at - waitMs), bbox.height)
+    }
+    ctx.globalAlpha = 1
+    for (const { at, tokens, look } of marks) {
+      ctx.beginPath()
+      ctx.arc(x(at), plot.valToPos(tokens, 'y', true), size, 0, 2 * Math.PI)
+      ctx.fillStyle = look === 'failed' ? ground : looks[look]
+      ctx.fill()
+      ctx.lineWidth = 2 * devicePixelRatio
+      ctx.strokeStyle = look === 'failed' ? bad : ground
+      ctx.stroke()
+    }
+    ctx.restore()
+  }
   return new Library(
     {
       width: element.clientWidth,
       height: HEIGHT,
       legend: { show: false },
-      cursor: { y: false },
+      cursor: { y: false, points: { show: false } },
       scales: { y: { range: (_, __, max) => [0, Math.max(max, windowTokens) * 1.05] } },
+      hooks: { draw: [drawMarks] },
       axes: [
-        axis,
+        {
+          ...axis,
+          space: 90,
+          values: (_, ticks, __, ___, step) => {
+            const form = step < 1 ? fractions : step < 60 ? seconds : step < DAY ? minutes : days
+            return ticks.map((tick) => form.format(tick * 1_000))
+          },
+        },
         {
           ...axis,
           size: 64,
@@ -92,12 +151,12 @@ function drawWith(
         {},
         {
           label: 'tokens',
-          stroke: line ?? '',
+          stroke: line,
           width: 2,
-          fill: `${line}22`,
-          points: { show: points.length < 100 },
+          fill: `color-mix(in srgb, ${line} 14%, transparent)`,
+          points: { show: false },
         },
-        { label: 'window', stroke: warn ?? '', width: 1, dash: [6, 6], points: { show: false } },
+        { label: 'window', stroke: bad, width: 1, dash: [6, 6], points: { show: false } },
       ],
     },
     [

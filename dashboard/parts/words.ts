@@ -35,6 +35,40 @@ export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
+/** From millionths of the operator's currency. */
+export function money(millionths: number): string {
+  const amount = millionths / 1_000_000
+  return `cost ${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`
+  if (value < 1024 ** 2) return `${(value / 1024).toFixed(1)} KB`
+  if (value < 1024 ** 3) return `${(value / 1024 ** 2).toFixed(1)} MB`
+  return `${(value / 1024 ** 3).toFixed(2)} GB`
+}
+
+export const WRITERS: Readonly<Record<string, string>> = {
+  model: 'a model',
+  digest: 'our own digest',
+  rewrite: 'a model, rewriting a digest',
+}
+export const TRIGGERS: Readonly<Record<string, string>> = {
+  background: 'Beside the conversation',
+  idle: 'At rest',
+  manual: 'Asked for',
+  preflight: 'Before a step that would not fit',
+  reactive: 'After the provider refused',
+}
+export const RUNGS: Readonly<Record<string, string>> = {
+  provider: "the provider's own compaction",
+  prefix: "the conversation's cached prefix",
+  auxiliary: 'the route for summaries',
+  fresh: 'the route for summaries, on a fresh connection',
+  main: 'the main route, after the one for summaries',
+  digest: 'the last one: no model, our own digest',
+}
+
 export type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
 
 export function activityOf({ state, isCompacting }: SessionSummary): Activity {

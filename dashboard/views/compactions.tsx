@@ -1,14 +1,23 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Handoff } from '../../src/message/handoff.ts'
-import type { CompactionView, ContextView, TranscriptEntry } from '../../src/runtime/runtime.ts'
+import type { CompactionView, TranscriptEntry } from '../../src/runtime/runtime.ts'
+import { hashOf } from '../data/address.ts'
 import { call, sessionPath, wordsOf } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
-import { COMPACTIONS_MAX, toothOf } from '../data/tooth.ts'
-import { ContextBar, KIND_WORDS, KINDS, sumsOf } from '../parts/context-bar.tsx'
-import { WRITERS } from '../parts/entry.tsx'
-import { HandoffText } from '../parts/handoff-text.tsx'
+import { COMPACTIONS_MAX, rewriteOf, toothOf } from '../data/tooth.ts'
+import { BeforeAfter } from '../parts/before-after.tsx'
 import { SawTooth } from '../parts/saw-tooth.tsx'
-import { duration, exactly, moment, tokens } from '../parts/words.ts'
+import {
+  count,
+  duration,
+  exactly,
+  moment,
+  money,
+  percent,
+  RUNGS,
+  TRIGGERS,
+  tokens,
+  WRITERS,
+} from '../parts/words.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
 /** Every attempt at a compaction: why, by whom, what it made of the context; and the way back. */
@@ -43,25 +52,38 @@ export function Compactions(props: {
     }
     void read()
   }, [id, version, tail])
-  const points = useMemo(
-    () => (summary === null || rows === null ? [] : toothOf(summary, rows, recent)),
+  const { points, marks } = useMemo(
+    () =>
+      summary === null || rows === null
+        ? { points: [], marks: [] }
+        : toothOf(summary, rows, recent),
     [summary, rows, recent],
   )
   return (
     <div class="scroll">
       {problem !== null && <p class="problem">{problem}</p>}
       <h2>Tokens over time</h2>
-      {summary !== null && <SawTooth points={points} windowTokens={summary.windowTokens} />}
+      {summary !== null && <SawTooth {...{ points, marks }} windowTokens={summary.windowTokens} />}
       <details class="next">
         <summary>The next one, before it happens</summary>
         <PreviewPanel conversation={conversation} />
       </details>
-      <h2>Compactions</h2>
-      {rows?.length === 0 && <p class="dim">There was none yet; nothing is forgotten.</p>}
+      <h2>
+        Compactions {rows !== null && rows.length > 0 && <span class="dim">{rows.length}</span>}
+      </h2>
+      {rows === null && problem === null && <p class="dim">Reading…</p>}
+      {rows?.length === 0 && (
+        <p class="dim">
+          There was none yet; nothing is forgotten. The first is prepared by itself when the context
+          reaches its soft limit.
+        </p>
+      )}
       {rows?.map((row) => (
         <Compaction
           key={row.operationId}
           row={row}
+          rewrite={rewriteOf(row, rows)}
+          rewritten={rows.find((other) => rewriteOf(other, rows) === row)}
           conversation={conversation}
           isMeant={row.entry !== null && row.entry === at}
         />
@@ -72,15 +94,21 @@ export function Compactions(props: {
 
 function Compaction(props: {
   readonly row: CompactionView
+  /** What a model made of it later, where it was a digest; and the other way round. */
+  readonly rewrite: CompactionView | undefined
+  readonly rewritten: CompactionView | undefined
   readonly conversation: Conversation
   readonly isMeant: boolean
 }) {
-  const { row, conversation, isMeant } = props
-  const { state, by, trigger, startedAt, endedAt, tokensBefore, tokensAfter, entry } = row
+  const { row, rewrite, rewritten, conversation, isMeant } = props
+  const { state, by, trigger, startedAt, tokensBefore, tokensAfter, entry } = row
   const [isOpen, setOpen] = useState(isMeant)
-  const took = endedAt === null ? 'under way' : `took ${duration(endedAt - startedAt)}`
+  const isDegraded = by === 'digest' && state === 'committed'
+  const link = (other: CompactionView, words: string) => (
+    <a href={hashOf(conversation.id, 'compactions', other.entry ?? undefined)}>{words}</a>
+  )
   return (
-    <div class={`compaction ${state}`}>
+    <div class={`compaction ${state}${isDegraded ? ' degraded' : ''}`}>
       {row.isInEffect && entry !== null && (
         <button
           type="button"
@@ -95,85 +123,79 @@ function Compaction(props: {
             {moment(startedAt)}
           </time>
           <span class={`chip ${state}`}>{row.isInEffect ? 'in effect' : state}</span>
-          <b>{trigger}</b>
-          <span>{WRITERS[by] ?? by}</span>
+          {isDegraded && <span class="chip degraded">degraded</span>}
+          <b>{TRIGGERS[trigger] ?? trigger}</b>
           {tokensBefore !== null && tokensAfter !== null && (
-            <span>
+            <span class="sizes">
               {tokens(tokensBefore)} → {tokens(tokensAfter)}
+              <span class="dim"> {changeOf(tokensBefore, tokensAfter)}</span>
             </span>
           )}
-          <span class="dim">{took}</span>
+          <span class="dim facts">{factsOf(row)}</span>
         </summary>
-        <p class="dim">
-          {row.reason}. Covers entries 1 to {row.covers}
-          {row.modelRoute === null ? '' : `; written through ${row.modelRoute}`}.
-        </p>
+        <dl class="facts-list">
+          <Fact name="Why">{row.reason}</Fact>
+          {row.failure !== null && <Fact name="Came to nothing">{row.failure}</Fact>}
+          <Fact name="Covers">entries 1 to {row.covers}</Fact>
+          <Fact name="Written by">
+            {WRITERS[by] ?? by}
+            {row.modelRoute !== null && ` through ${row.modelRoute}`}
+          </Fact>
+          {row.rung !== null && <Fact name="Rung">{RUNGS[row.rung] ?? row.rung}</Fact>}
+          <Fact name="Waited for">
+            {row.waitMs === 0 ? 'by nobody' : `by a turn, ${duration(row.waitMs)}`}
+          </Fact>
+          <Fact name="Cost">{costWords(row)}</Fact>
+          {rewrite !== undefined && (
+            <Fact name="Later">
+              {link(rewrite, `rewritten by a model, ${moment(rewrite.startedAt)}`)}
+            </Fact>
+          )}
+          {isDegraded && rewrite === undefined && row.isInEffect && (
+            <Fact name="Later">a model will rewrite it, in the background</Fact>
+          )}
+          {rewritten !== undefined && (
+            <Fact name="In place of">
+              {link(rewritten, `the digest of ${moment(rewritten.startedAt)}`)}
+            </Fact>
+          )}
+        </dl>
         {isOpen && entry !== null && <BeforeAfter id={conversation.id} entry={entry} />}
       </details>
     </div>
   )
 }
 
-interface Sides {
-  readonly before: ContextView
-  readonly after: ContextView
-  readonly handoff: Handoff | null
-}
-
-function BeforeAfter({ id, entry }: { readonly id: string; readonly entry: number }) {
-  const [sides, setSides] = useState<Sides | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  useEffect(() => {
-    const read = async () => {
-      try {
-        const context = (at: number) => call<ContextView>(sessionPath(id, `/context?at=${at}`))
-        const [before, after, { entries }] = await Promise.all([
-          context(Math.max(1, entry - 1)),
-          context(entry),
-          call<{ entries: TranscriptEntry[] }>(
-            sessionPath(id, `/transcript?from=${entry}&limit=1`),
-          ),
-        ])
-        setSides({ before, after, handoff: entries[0]?.body as unknown as Handoff | null })
-      } catch (error) {
-        setProblem(wordsOf(error))
-      }
-    }
-    void read()
-  }, [id, entry])
-  if (problem !== null) return <p class="problem">{problem}</p>
-  if (sides === null) return <p class="dim">Reading…</p>
+function Fact(props: { readonly name: string; readonly children: preact.ComponentChildren }) {
   return (
-    <>
-      <div class="sides">
-        <Side title="Before" view={sides.before} />
-        <Side title="After" view={sides.after} />
-      </div>
-      {sides.handoff !== null && (
-        <section class="handoff" aria-label="What it wrote">
-          <HandoffText handoff={sides.handoff} />
-        </section>
-      )}
-    </>
+    <div>
+      <dt>{props.name}</dt>
+      <dd>{props.children}</dd>
+    </div>
   )
 }
 
-function Side({ title, view }: { readonly title: string; readonly view: ContextView }) {
-  const sums = sumsOf(view.parts)
-  return (
-    <section aria-label={title}>
-      <h3>
-        {title}: {tokens(view.tokens)} tokens
-      </h3>
-      <ContextBar view={view} />
-      <ul class="plain">
-        {KINDS.filter((kind) => sums.has(kind)).map((kind) => (
-          <li>
-            <i class={`dot kind-${kind}`} />
-            {KIND_WORDS[kind]} {tokens(sums.get(kind) ?? 0)}
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
+function changeOf(before: number, after: number): string {
+  const share = percent(Math.abs(before - after), before)
+  return after > before ? `(+${share}%)` : `(−${share}%)`
+}
+
+/** The line that is read without opening: who, how long, whether anybody waited, what it cost. */
+function factsOf({ by, startedAt, endedAt, waitMs, spend }: CompactionView): string {
+  return [
+    WRITERS[by] ?? by,
+    endedAt === null ? 'under way' : `took ${duration(endedAt - startedAt)}`,
+    waitMs === 0 ? '' : `a turn waited ${duration(waitMs)}`,
+    spend?.cost == null || spend.cost === 0 ? '' : money(spend.cost),
+  ]
+    .filter((words) => words !== '')
+    .join(' · ')
+}
+
+function costWords({ spend }: CompactionView): string {
+  if (spend === null) return 'not in the record any more'
+  if (spend.calls === 0) return 'no model was asked'
+  const { calls, inputTokens, outputTokens, cost } = spend
+  const asked = `${count(calls)} ${calls === 1 ? 'call' : 'calls'}, ${tokens(inputTokens)} tokens in, ${tokens(outputTokens)} out`
+  return cost === null ? `${asked}; no price is configured` : `${asked}; ${money(cost)}`
 }

@@ -1,9 +1,10 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Conversation } from '../data/conversation.ts'
 import { PreviewPanel } from './preview-panel.tsx'
+import { TasksPanel } from './tasks-panel.tsx'
 
 /** What a person can do to a session: say something, stop it, have it compacted, pin a rule. */
-type Panel = 'compact' | 'pin' | null
+type Panel = 'compact' | 'pin' | 'tasks' | null
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const [text, setText] = useState('')
@@ -17,12 +18,20 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     setText('')
   }
   const toggle = (name: Panel) => setPanel(panel === name ? null : name)
+  const box = useRef<HTMLTextAreaElement>(null)
+  const propose = (words: string) => {
+    setText(words)
+    setPanel(null)
+    box.current?.focus()
+  }
   return (
     <div class="composer">
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
+      {panel === 'tasks' && <TasksPanel conversation={conversation} onChange={propose} />}
       <form onSubmit={send}>
         <textarea
+          ref={box}
           aria-label="Message"
           placeholder="Say something. Enter sends, Shift+Enter is a new line."
           rows={Math.min(8, text.split('\n').length + 1)}
@@ -49,6 +58,9 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         </button>
         <button type="button" aria-expanded={panel === 'pin'} onClick={() => toggle('pin')}>
           Pin…
+        </button>
+        <button type="button" aria-expanded={panel === 'tasks'} onClick={() => toggle('tasks')}>
+          Tasks…
         </button>
         {summary !== null && summary.pins.length > 0 && (
           <span class="dim">Pinned: {summary.pins.join(', ')}</span>

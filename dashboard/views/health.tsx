@@ -1,29 +1,55 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { LiveReport } from '../../src/events/live-audit.ts'
+import type { Rehearsal } from '../../src/gateway/http/surroundings.ts'
 import type { Health as HealthReport } from '../../src/runtime/runtime.ts'
 import { call, wordsOf } from '../data/api.ts'
-import { agents } from '../data/session-list.ts'
-import { ago, count, tokens } from '../parts/words.ts'
+import { agents, sessions } from '../data/session-list.ts'
+import { Table } from '../parts/table.tsx'
+import { ago, bytes, count, tokens } from '../parts/words.ts'
+import { AuditPanel } from './audit-panel.tsx'
+import { EventList } from './event-list.tsx'
+import { RehearsalPanel } from './rehearsal-panel.tsx'
 
 const READ_MS = 5_000
+/** While a rehearsal runs, it is watched more closely. */
+const WATCH_MS = 1_000
+
+/** As the server tells it: the runtime's own report, and what is on the disk beside it. */
+interface Report extends HealthReport {
+  readonly store: HealthReport['store'] & { readonly bytes: number | null }
+  readonly streams: number
+}
+
+interface Seen {
+  readonly report: Report
+  readonly audit: LiveReport | null
+  readonly rehearsal: Rehearsal | null
+}
 
 /** Is it well, and if not, what is wrong. */
 export function Health() {
-  const [report, setReport] = useState<HealthReport | null>(null)
+  const [seen, setSeen] = useState<Seen | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const isWatched = seen?.rehearsal?.isRunning === true
   useEffect(() => {
     const read = async () => {
       if (document.hidden) return
       try {
-        setReport(await call<HealthReport>('/v1/health'))
+        const [report, { audit }, { rehearsal }] = await Promise.all([
+          call<Report>('/v1/health'),
+          call<{ audit: LiveReport | null }>('/v1/audit'),
+          call<{ rehearsal: Rehearsal | null }>('/v1/rehearsal'),
+        ])
+        setSeen({ report, audit, rehearsal })
         setProblem(null)
       } catch (error) {
         setProblem(wordsOf(error))
       }
     }
     void read()
-    const timer = setInterval(() => void read(), READ_MS)
+    const timer = setInterval(() => void read(), isWatched ? WATCH_MS : READ_MS)
     return () => clearInterval(timer)
-  }, [])
+  }, [isWatched])
   return (
     <section class="health">
       <h1>Health</h1>
@@ -32,111 +58,137 @@ export function Health() {
           {problem}
         </p>
       )}
-      {report !== null && <Report report={report} />}
+      {seen === null && problem === null && <p class="dim">Reading…</p>}
+      {seen !== null && (
+        <>
+          <Verdict report={seen.report} audit={seen.audit} />
+          {seen.rehearsal !== null && <RehearsalPanel rehearsal={seen.rehearsal} />}
+          <div class="cards wide">
+            <AuditPanel audit={seen.audit} />
+            <Parts report={seen.report} />
+          </div>
+          <EventList />
+        </>
+      )}
     </section>
   )
 }
 
-function Report({ report }: { readonly report: HealthReport }) {
-  const { isReady, problems, store, runner, runners, routes, edges } = report
-  const isWell = isReady && problems.length === 0
+function Verdict({
+  report,
+  audit,
+}: {
+  readonly report: Report
+  readonly audit: LiveReport | null
+}) {
+  const { isReady, problems, store, runner, connections, streams } = report
+  const broken = audit?.laws.filter(({ holds }) => !holds) ?? []
+  const worries = [
+    ...problems,
+    ...(isReady ? [] : ['This process has lost its lease and may not act.']),
+    ...report.routes
+      .filter(({ state }) => state === 'open')
+      .map(({ route, task }) => `The model route ${route} rests (${task}).`),
+    ...broken.map(({ title }) => `Broken: ${title}.`),
+  ]
+  const isWell = worries.length === 0
   return (
     <>
-      <p class={isWell ? 'verdict well' : 'verdict ill'} role="status">
+      <div class={isWell ? 'verdict well' : 'verdict ill'} role="status">
         {isWell ? '✓ Ready; nothing to look at.' : '✕ Somebody should look.'}
-      </p>
-      {problems.length > 0 && (
-        <ul class="problems">
-          {problems.map((each) => (
-            <li>{each}</li>
-          ))}
-        </ul>
-      )}
+        {!isWell && (
+          <ul class="problems">
+            {worries.map((each) => (
+              <li>{each}</li>
+            ))}
+          </ul>
+        )}
+      </div>
       <p class="figures">
         <span>
-          <b>{count(store.commits)}</b> commits in the store (schema {store.schema})
+          <b>{store.bytes === null ? '–' : bytes(store.bytes)}</b>{' '}
+          {store.bytes === null ? 'kept by the database' : 'in the store'}
         </span>
         <span>
-          <b>{count(runner.sessions)}</b> sessions held by this process
+          <b>{count(store.commits)}</b> commits
         </span>
         <span>
-          <b>{runner.holdsLease ? 'yes' : 'no'}</b> this process may act
+          <b>{count(runner.sessions)}</b> sessions held here
+        </span>
+        <span>
+          <b>{count(connections.evicted)}</b> connections evicted of {count(connections.opened)}
+        </span>
+        <span>
+          <b>{count(streams)}</b> event streams
         </span>
       </p>
+    </>
+  )
+}
+
+function Parts({ report }: { readonly report: Report }) {
+  const { runner, runners, routes, edges } = report
+  const silentSince = useBeats(runners)
+  const held = Map.groupBy(sessions.value, (session) => session.runner ?? '')
+  return (
+    <>
       <Table
         caption="Model routes"
-        head={['Route', 'Model', 'Breaker', 'Failures', 'Tried again']}
+        none="No model was asked yet."
+        head={['Route', 'For', 'Breaker', 'Failed in a row', 'Tried again']}
         rows={routes.map((route) => [
           route.route,
-          route.model,
+          route.task,
           <span class={`chip ${route.state}`}>{route.state}</span>,
           count(route.failures),
-          route.retryAt === null ? '' : new Date(route.retryAt).toLocaleTimeString('en'),
+          route.retryAt === null ? '' : new Date(route.retryAt).toLocaleTimeString('en-GB'),
         ])}
       />
       <Table
-        caption="Runners"
-        head={['Runner', 'Process', 'Last beat']}
-        rows={runners.map(({ id, process, beat }) => [
-          id === runner.id ? `${id} (this one)` : id,
-          `${process}`,
-          beat > 1e12 ? ago(beat) : count(beat),
+        caption="Leases and their owners"
+        none="No process holds a session."
+        head={['Process', 'Started', 'Sessions', 'Beat']}
+        rows={runners.map(({ id, process, startedAt, leaseMs }) => [
+          <span title={id}>
+            {process}
+            {id === runner.id && ' (this one)'}
+          </span>,
+          ago(startedAt),
+          count(held.get(id)?.length ?? 0),
+          Date.now() - (silentSince.get(id) ?? Date.now()) > leaseMs ? (
+            <span class="chip failed">silent</span>
+          ) : (
+            <span class="chip committed">alive</span>
+          ),
         ])}
       />
       <Table
-        caption="Edges"
-        head={['Edge', 'Replies waiting', 'Given up']}
+        caption="Gateways"
+        none="No chat platform is connected; HTTP answers, as you see."
+        head={['Gateway', 'Replies waiting', 'Given up']}
         rows={edges.map(({ name, waiting, dead }) => [name, count(waiting), count(dead)])}
       />
       <Table
         caption="Agents"
+        none="None is configured."
         head={['Agent', 'Model', 'Provider', 'Window', 'Tools']}
         rows={agents.value.map((agent) => [
           agent.name,
           agent.model,
           agent.provider,
           tokens(agent.windowTokens),
-          agent.tools.join(', '),
+          agent.tools.join(', ') || 'none',
         ])}
       />
     </>
   )
 }
 
-function Table(props: {
-  readonly caption: string
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly (string | preact.JSX.Element)[])[]
-}) {
-  const { caption, head, rows } = props
-  return (
-    <div class="table">
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {head.map((each) => (
-              <th scope="col">{each}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.length === 0 && (
-            <tr>
-              <td colSpan={head.length} class="dim">
-                None
-              </td>
-            </tr>
-          )}
-          {rows.map((row) => (
-            <tr>
-              {row.map((cell) => (
-                <td>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+/** Beats are counted, not timed: one that stands still between two looks is silent since then. */
+function useBeats(runners: HealthReport['runners']): ReadonlyMap<string, number> {
+  const seen = useRef(new Map<string, { beat: number; since: number }>())
+  for (const { id, beat } of runners) {
+    if (seen.current.get(id)?.beat !== beat) seen.current.set(id, { beat, since: Date.now() })
+  }
+  return new Map([...seen.current].map(([id, { since }]) => [id, since]))
 }

@@ -3,7 +3,7 @@ import { hashOf, type Tab } from '../data/address.ts'
 import { Conversation } from '../data/conversation.ts'
 import { Fill } from '../parts/fill.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
-import { activityWords, percent, tokens } from '../parts/words.ts'
+import { activityWords, ago, percent, tokens } from '../parts/words.ts'
 import { Compactions } from './compactions.tsx'
 import { Composer } from './composer.tsx'
 import { ContextPage } from './context-page.tsx'
@@ -25,6 +25,7 @@ export function SessionPage(props: {
   useEffect(() => () => conversation.close(), [conversation])
   const summary = conversation.summary.value
   const problem = conversation.problem.value
+  const refusal = conversation.refusal.value
   return (
     <section class="session" aria-label={`Session ${id}`}>
       <header class="session-head">
@@ -37,11 +38,19 @@ export function SessionPage(props: {
             <span role="status">
               {summary.agent} is {activityWords(summary)}
             </span>
-            <Fill used={summary.contextTokens} window={summary.windowTokens} />
+            <Fill
+              used={summary.contextTokens}
+              window={summary.windowTokens}
+              isMoving={summary.isCompacting}
+            />
             <span>
               {tokens(summary.contextTokens)} of {tokens(summary.windowTokens)} tokens (
               {percent(summary.contextTokens, summary.windowTokens)}%)
             </span>
+            {summary.channels.map((channel) => (
+              <span>{channel}</span>
+            ))}
+            {summary.compactedAt !== null && <span>compacted {ago(summary.compactedAt)}</span>}
           </p>
         )}
         <nav class="tabs" aria-label="Views of this session">
@@ -52,9 +61,9 @@ export function SessionPage(props: {
           ))}
         </nav>
       </header>
-      {problem !== null && (
+      {(problem ?? refusal) !== null && (
         <p class="problem" role="alert">
-          {problem}
+          {problem ?? refusal}
         </p>
       )}
       {tab === 'conversation' && (

@@ -1,31 +1,68 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Found, TranscriptEntry } from '../../src/runtime/runtime.ts'
+import type { Found, SessionSummary } from '../../src/runtime/runtime.ts'
 import { hashOf, place } from '../data/address.ts'
 import { call, wordsOf } from '../data/api.ts'
-import { agents, isListRead, type Listed, listProblem, sessions } from '../data/session-list.ts'
+import { agents, isListRead, listProblem, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
+import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
 import { activityOf, ago, count, percent } from '../parts/words.ts'
 
 /** All sessions: filtered by their names as one types, searched by what was said on Enter. */
-const ROW = 66
+const ROW = 78
 const OVERSCAN = 6
 const SEARCH_LIMIT = 50
+/** Stands for the sessions that no channel leads to. */
+const NO_CHANNEL = '-'
 
 const filter = signal('')
-const state = signal<'all' | 'busy' | 'waiting'>('all')
+const state = signal('')
 const agent = signal('')
+const channel = signal('')
+
+const STATES: readonly (readonly [string, string])[] = [
+  ['', 'Any state'],
+  ['busy', 'At work'],
+  ['turn', 'In a turn'],
+  ['preparing', 'Preparing'],
+  ['waiting', 'Waiting'],
+  ['mail', 'With mail'],
+  ['idle', 'Idle'],
+]
+
+function isInState(session: SessionSummary, wanted: string): boolean {
+  const activity = activityOf(session)
+  switch (wanted) {
+    case '':
+      return true
+    case 'busy':
+      return activity !== 'idle' && activity !== 'gone'
+    case 'preparing':
+      return session.isCompacting
+    case 'mail':
+      return session.waiting > 0
+    default:
+      return activity === wanted
+  }
+}
+
+const channels = computed(() =>
+  [...new Set(sessions.value.flatMap((each) => each.channels))].sort(),
+)
 
 const shown = computed(() => {
   const words = filter.value.trim().toLowerCase()
   return sessions.value.filter((session) => {
-    const activity = activityOf(session)
-    if (state.value === 'busy' && (activity === 'idle' || activity === 'gone')) return false
-    if (state.value === 'waiting' && session.waiting === 0 && activity !== 'waiting') return false
+    if (!isInState(session, state.value)) return false
     if (agent.value !== '' && session.agent !== agent.value) return false
+    if (channel.value === NO_CHANNEL && session.channels.length > 0) return false
+    if (channel.value !== '' && channel.value !== NO_CHANNEL) {
+      if (!session.channels.includes(channel.value)) return false
+    }
     if (words === '') return true
-    return `${session.id} ${session.title ?? ''} ${session.agent}`.toLowerCase().includes(words)
+    const { id, title, channels: places } = session
+    return `${id} ${title ?? ''} ${session.agent} ${places}`.toLowerCase().includes(words)
   })
 })
 
@@ -35,13 +72,17 @@ export function Sidebar() {
     event.preventDefault()
     const words = filter.value.trim()
     if (words === '') return setFound(null)
-    const query = `q=${encodeURIComponent(words)}&limit=${SEARCH_LIMIT}`
+    const whose = agent.value === '' ? '' : `&agent=${encodeURIComponent(agent.value)}`
+    const query = `q=${encodeURIComponent(words)}&limit=${SEARCH_LIMIT}${whose}`
+    setFound('Searching…')
     try {
       setFound((await call<{ found: Found[] }>(`/v1/search?${query}`)).found)
     } catch (error) {
       setFound(wordsOf(error))
     }
   }
+  const agentNames = agents.value.map(({ name }) => [name, name] as const)
+  const places = channels.value.map((name) => [name, name] as const)
   return (
     <nav class="sidebar" aria-label="Sessions">
       {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to all screen readers yet */}
@@ -49,7 +90,8 @@ export function Sidebar() {
         <input
           id="search"
           type="search"
-          placeholder="Filter; Enter searches all that was said"
+          placeholder="Filter, or Enter to search"
+          title="Filters the list; Enter searches everything that was ever said"
           aria-label="Filter sessions; Enter searches all conversations"
           value={filter}
           onInput={(event) => {
@@ -58,33 +100,51 @@ export function Sidebar() {
           }}
         />
         <div class="filters">
-          <select
-            aria-label="State"
-            value={state}
-            onChange={(event) => {
-              state.value = event.currentTarget.value as typeof state.value
-            }}
-          >
-            <option value="all">All states</option>
-            <option value="busy">At work</option>
-            <option value="waiting">With mail waiting</option>
-          </select>
-          <select
-            aria-label="Agent"
-            value={agent}
-            onChange={(event) => {
-              agent.value = event.currentTarget.value
-            }}
-          >
-            <option value="">All agents</option>
-            {agents.value.map(({ name }) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
+          <Choice label="State" value={state} options={STATES} />
+          <Choice label="Agent" value={agent} options={[['', 'Any agent'], ...agentNames]} />
+          <Choice
+            label="Channel"
+            value={channel}
+            options={[['', 'Any channel'], ...places, [NO_CHANNEL, 'No channel']]}
+          />
         </div>
       </form>
-      {found === null ? <List /> : <FoundList found={found} onClose={() => setFound(null)} />}
+      {found === null ? (
+        <List />
+      ) : (
+        <>
+          <p class="dim list-note" role="status">
+            {typeof found === 'string' ? found : `${found.length} found`}
+            <button type="button" class="quiet" onClick={() => setFound(null)}>
+              Back to the list
+            </button>
+          </p>
+          <Hits found={typeof found === 'string' ? [] : found} words={filter.value.trim()} />
+        </>
+      )}
     </nav>
+  )
+}
+
+function Choice(props: {
+  readonly label: string
+  readonly value: typeof state
+  readonly options: readonly (readonly [string, string])[]
+}) {
+  const { label, value, options } = props
+  return (
+    <select
+      aria-label={label}
+      class={value.value === '' ? '' : 'set'}
+      value={value}
+      onChange={(event) => {
+        value.value = event.currentTarget.value
+      }}
+    >
+      {options.map(([name, words]) => (
+        <option value={name}>{words}</option>
+      ))}
+    </select>
   )
 }
 
@@ -100,15 +160,19 @@ function List() {
     return () => observer.disconnect()
   }, [])
   const rows = shown.value
+  const isFiltered = rows.length < sessions.value.length
   const first = Math.max(0, Math.floor(top / ROW) - OVERSCAN)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + OVERSCAN)
+  const known = `${count(rows.length)} ${rows.length === 1 ? 'session' : 'sessions'}`
   return (
     <>
       <p class="dim list-note" role="status">
-        {listProblem.value ??
-          `${count(rows.length)} ${rows.length === 1 ? 'session' : 'sessions'}${
-            isListRead.value ? '' : ' so far'
-          }`}
+        {listProblem.value ?? `${known}${isListRead.value ? '' : ' so far'}`}
+        {isFiltered && (
+          <button type="button" class="quiet" onClick={showAll}>
+            Show all
+          </button>
+        )}
       </p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows inside are links; this moves between them */}
       <div
@@ -127,6 +191,10 @@ function List() {
   )
 }
 
+function showAll() {
+  for (const each of [filter, state, agent, channel]) each.value = ''
+}
+
 /** Arrow keys go from row to row. */
 function moveFocus(event: KeyboardEvent) {
   const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
@@ -139,8 +207,8 @@ function moveFocus(event: KeyboardEvent) {
   next.focus()
 }
 
-function Row({ session, top }: { readonly session: Listed; readonly top: number }) {
-  const { id, title, waiting, contextTokens, windowTokens, compaction } = session
+function Row({ session, top }: { readonly session: SessionSummary; readonly top: number }) {
+  const { id, title, waiting, contextTokens, windowTokens, compactedAt } = session
   const here = place.value
   const isCurrent = here.kind === 'session' && here.id === id
   return (
@@ -152,51 +220,16 @@ function Row({ session, top }: { readonly session: Listed; readonly top: number 
     >
       <span class="row-title">{title ?? id}</span>
       <StateChip summary={session} />
-      <span class="row-facts dim">
-        {session.agent} · {ago(session.activeAt)}
-        {waiting > 0 && <b> · {waiting} in the mailbox</b>}
-        {compaction !== null && <span title="Last compaction"> · ⤓ #{compaction}</span>}
-      </span>
+      <span class="row-facts dim">{[session.agent, ...session.channels].join(' · ')}</span>
       <span class="row-fill">
         <Fill used={contextTokens} window={windowTokens} />
         <span class="dim">{percent(contextTokens, windowTokens)}%</span>
       </span>
+      <span class="row-facts dim">
+        {waiting > 0 && <b>{waiting} in the mailbox · </b>}
+        {ago(session.activeAt)}
+        {compactedAt !== null && ` · compacted ${ago(compactedAt)}`}
+      </span>
     </a>
   )
-}
-
-const EXCERPT = 160
-
-function FoundList(props: {
-  readonly found: readonly Found[] | string
-  readonly onClose: () => void
-}) {
-  const { found, onClose } = props
-  return (
-    <>
-      <p class="dim list-note" role="status">
-        {typeof found === 'string' ? found : `${found.length} found`}
-        <button type="button" class="quiet" onClick={onClose}>
-          Back to the list
-        </button>
-      </p>
-      <div class="list">
-        {typeof found !== 'string' &&
-          found.map(({ sessionId, entry }) => (
-            <a class="found" href={hashOf(sessionId, 'conversation', entry.number)}>
-              <b>
-                {sessionId} #{entry.number}
-              </b>
-              <span>{excerpt(entry)}</span>
-            </a>
-          ))}
-      </div>
-    </>
-  )
-}
-
-function excerpt({ message, body }: TranscriptEntry): string {
-  const text = JSON.stringify(message === null ? body : 'parts' in message ? message.parts : null)
-  const words = [...text.matchAll(/"text":"((?:[^"\\]|\\.)*)"/g)].map(([, said]) => said)
-  return (words.join(' ') || text).slice(0, EXCERPT)
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { TranscriptEntry } from '../../src/runtime/runtime.ts'
 import { type Conversation, PAGE_ENTRIES } from '../data/conversation.ts'
+import { Heights } from '../data/heights.ts'
 import { EntryView } from '../parts/entry.tsx'
 import { Upcoming } from './upcoming.tsx'
 
@@ -20,31 +21,22 @@ export function Transcript(props: {
 }) {
   const { conversation, at } = props
   const box = useRef<HTMLDivElement>(null)
-  const heights = useRef<number[]>([])
+  const [heights] = useState(() => new Heights(PAGE_ENTRIES, ENTRY_HEIGHT))
   const isAtEnd = useRef(at === null)
   const wanted = useRef(at)
   const [range, setRange] = useState<readonly [number, number]>([0, 0])
   const [isAway, setAway] = useState(false)
   const tail = conversation.tail.value
   const pages = conversation.pages.value
-  const total = Math.ceil(tail / PAGE_ENTRIES)
+  heights.resize(tail)
+  const total = heights.pages
 
-  const heightOf = (page: number) =>
-    heights.current[page] ?? Math.min(PAGE_ENTRIES, tail - page * PAGE_ENTRIES) * ENTRY_HEIGHT
-  const sum = (from: number, to: number) => {
-    let all = 0
-    for (let page = from; page < to; page++) all += heightOf(page)
-    return all
-  }
   const look = () => {
     const element = box.current
     if (element === null || total === 0) return
     const [top, bottom] = [element.scrollTop, element.scrollTop + element.clientHeight]
-    let [page, y] = [0, 0]
-    while (page < total - 1 && y + heightOf(page) < top) y += heightOf(page++)
-    const first = Math.max(0, page - 1)
-    while (page < total - 1 && y < bottom) y += heightOf(page++)
-    const last = page
+    const first = Math.max(0, heights.at(top) - 1)
+    const last = Math.min(total - 1, heights.at(bottom) + 1)
     setRange((old) => (old[0] === first && old[1] === last ? old : [first, last]))
   }
   const toEnd = () => {
@@ -68,7 +60,7 @@ export function Transcript(props: {
     if (at === null) toEnd()
     else {
       isAtEnd.current = false
-      box.current.scrollTop = sum(0, Math.floor((at - 1) / PAGE_ENTRIES))
+      box.current.scrollTop = heights.top(Math.floor((at - 1) / PAGE_ENTRIES))
     }
     look()
   }, [isKnown, at])
@@ -105,9 +97,9 @@ export function Transcript(props: {
       if (!(target instanceof HTMLElement) || !target.isConnected) continue
       const page = Number(target.dataset['page'])
       if (!Number.isInteger(page) || target.dataset['page'] === '') continue
-      const [old, now] = [heights.current[page], target.offsetHeight]
-      heights.current[page] = now
-      const was = old ?? now
+      const now = target.offsetHeight
+      const was = heights.measured(page) ?? now
+      heights.measure(page, now)
       if (target.offsetTop + was <= element.scrollTop) above += now - was
     }
     if (isAtEnd.current && wanted.current === null) toEnd()
@@ -132,13 +124,13 @@ export function Transcript(props: {
         role="log"
         aria-label="Conversation"
       >
-        <div style={{ height: `${sum(0, first)}px` }} />
+        <div style={{ height: `${heights.top(first)}px` }} />
         {numbers.map((page) => {
           const entries = pages.get(page)
-          const height = entries === undefined ? heightOf(page) : null
+          const height = entries === undefined ? heights.of(page) : null
           return <PageView key={page} {...{ conversation, page, entries, height, at, watch }} />
         })}
-        <div style={{ height: `${sum(last + 1, total)}px` }} />
+        <div style={{ height: `${heights.top(total) - heights.top(last + 1)}px` }} />
         <Upcoming conversation={conversation} onGrow={() => isAtEnd.current && toEnd()} />
       </div>
       {isAway && (

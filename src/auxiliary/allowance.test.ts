@@ -5,8 +5,9 @@ import { type Attempt, MemoryAttempts } from './attempts.ts'
 
 const A = sessionId('a')
 const B = sessionId('b')
+let attempts = 0
 const spent = (tokens: number, more: Partial<Attempt> = {}): Attempt => ({
-  id: operationId('o1'),
+  id: operationId(`o${++attempts}`),
   sessionId: A,
   task: 'compaction',
   modelRoute: 'r',

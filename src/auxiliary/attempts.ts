@@ -1,11 +1,16 @@
-import type { OperationId, SessionId } from '../base/ids.ts'
+import { randomUUID } from 'node:crypto'
+import { type OperationId, operationId, type SessionId } from '../base/ids.ts'
+import type { CallUsage } from '../model/model.ts'
+import { destinationOf, type ModelRoute } from '../model/route.ts'
+import { costOf, type Prices } from './prices.ts'
 
 /**
- * The record of calls beside the conversation. Breakers, budgets and figures are all read from it
- * and from nothing else, so that they survive a restart and hold for every process of the host.
+ * The record of calls. Breakers, budgets and figures are all read from it and from nothing else, so
+ * that they survive a restart and hold for every process of the host.
  */
 export interface Attempts {
-  record(attempt: Attempt): Promise<void>
+  /** False: one of this id stands there already, and nothing was written. */
+  record(attempt: Attempt): Promise<boolean>
   /** Newest first. */
   read(query: AttemptQuery): Promise<readonly Attempt[]>
   /** Of one session, or of this host. */
@@ -16,7 +21,9 @@ export interface Attempts {
 export interface Attempt {
   readonly id: OperationId
   readonly sessionId: SessionId
+  /** Or `turn`: the conversation itself. */
   readonly task: string
+  /** Where it led (`destinationOf`), whatever the route is called. */
   readonly modelRoute: string
   /** `answered`, `interrupted`, or what went wrong, in a fixed word. */
   readonly outcome: string
@@ -30,6 +37,8 @@ export interface Attempt {
 
 export interface AttemptQuery {
   readonly modelRoute: string
+  /** Absent: of all tasks, and of turns. */
+  readonly task?: string
   readonly since: number
   readonly limit: number
 }
@@ -69,25 +78,54 @@ export function spendOf({ inputTokens, outputTokens, cachedTokens, cost }: Attem
   return { attempts: 1, inputTokens, outputTokens, cachedTokens, ...priced }
 }
 
+export interface CallFacts {
+  readonly task: string
+  readonly route: ModelRoute
+  readonly outcome: string
+  /** Undefined: the provider has read nothing, and bills nothing. */
+  readonly usage: CallUsage | undefined
+  readonly sessionId: SessionId
+  readonly at: number
+}
+
+/** A call as it is recorded, whether of a task or of a turn. */
+export function attemptOf({ route, usage, ...facts }: CallFacts, prices?: Prices): Attempt {
+  return {
+    ...facts,
+    id: operationId(randomUUID()),
+    modelRoute: destinationOf(route),
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    cachedTokens: usage?.cacheReadTokens ?? 0,
+    cost: usage === undefined ? 0 : costOf(usage, route, prices),
+  }
+}
+
 const ROWS_MAX = 10_000
 
 /** For programs that keep no store: bounded, and gone with the process. */
 export class MemoryAttempts implements Attempts {
-  #rows: Attempt[] = []
+  readonly #rows = new Map<OperationId, Attempt>()
 
-  async record(attempt: Attempt): Promise<void> {
-    this.#rows.push(attempt)
-    if (this.#rows.length > ROWS_MAX) this.#rows = this.#rows.slice(-ROWS_MAX / 2)
+  async record(attempt: Attempt): Promise<boolean> {
+    if (this.#rows.has(attempt.id)) return false
+    this.#rows.set(attempt.id, attempt)
+    const oldest = this.#rows.keys().next().value
+    if (this.#rows.size > ROWS_MAX && oldest !== undefined) this.#rows.delete(oldest)
+    return true
   }
 
-  async read({ modelRoute, since, limit }: AttemptQuery): Promise<readonly Attempt[]> {
-    const found = this.#rows.filter((row) => row.modelRoute === modelRoute && row.at >= since)
-    return found.toReversed().slice(0, limit)
+  async read({ modelRoute, task, since, limit }: AttemptQuery): Promise<readonly Attempt[]> {
+    return [...this.#rows.values()]
+      .filter((row) => row.modelRoute === modelRoute && row.at >= since)
+      .filter((row) => (task ?? row.task) === row.task)
+      .toReversed()
+      .slice(0, limit)
   }
 
   async sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend> {
     const { sessionId, since } = query
-    return this.#rows
+    return [...this.#rows.values()]
       .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
       .map(spendOf)
       .reduce(addSpend, NOTHING_SPENT)

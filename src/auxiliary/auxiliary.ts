@@ -1,10 +1,13 @@
+import type { Clock } from '../base/clock.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import type { ImagePart, Message } from '../message/message.ts'
-import { type Desk, openModel } from '../model/provider-model.ts'
-import { MemoryAttempts } from './attempts.ts'
-import { describeImage, writeNotes, writeTitle } from './small-tasks.ts'
-import type { SummarySettings } from './summary-ladder.ts'
-import { type TaskOptions, Tasks, type TasksParts } from './tasks.ts'
+import type { ModelRoute } from '../model/route.ts'
+import type { Routes } from '../model/routes.ts'
+import { capabilitiesOf } from '../model/windows.ts'
+import { NOTHING_SPENT } from './attempts.ts'
+import { describeImage, type Written, writeNotes, writeTitle } from './small-tasks.ts'
+import type { SummarySettings } from './summary-rungs.ts'
+import type { TaskOptions, Tasks } from './tasks.ts'
 import {
   type HandoffAsk,
   type HandoffMaker,
@@ -12,19 +15,15 @@ import {
   handoffsBy,
 } from './write-handoff.ts'
 
-/** All that is asked of models beside conversations, over one set of routes and connections. */
+/**
+ * All that is asked of models beside the conversations of one agent. It holds nothing but the
+ * agent's routes: the tasks, and what they may spend, are the process's.
+ */
 export class Auxiliary {
-  readonly tasks: Tasks
   readonly #parts: AuxiliaryParts
 
   constructor(parts: AuxiliaryParts) {
     this.#parts = parts
-    this.tasks = new Tasks({
-      ...parts,
-      clock: parts.desk.clock,
-      attempts: parts.attempts ?? new MemoryAttempts(),
-      openModel: (route) => openModel(route, parts.desk),
-    })
   }
 
   /**
@@ -34,41 +33,45 @@ export class Auxiliary {
   handoffs<Ask extends HandoffAsk, Reply extends HandoffResult>(
     makerFor: (summarize: SummaryWriter) => HandoffMaker<Ask, Reply>,
   ) {
-    const { routes, desk, summaries, tasks } = this.#parts
-    return handoffsBy(
-      {
-        tasks: this.tasks,
-        routes,
-        clock: desk.clock,
-        ...(summaries !== undefined && { settings: summaries }),
-        ...(tasks !== undefined && { overrides: tasks }),
-      },
-      makerFor,
-    )
+    return handoffsBy(this.#parts, makerFor)
   }
 
-  writeTitle(messages: readonly Message[], options: TaskOptions) {
-    return writeTitle(this.tasks, messages, options)
+  writeTitle(messages: readonly Message[], asking: Asking): Promise<Written<string>> {
+    return writeTitle(this.#parts.tasks, messages, this.#options('title', asking))
   }
 
-  writeNotes(messages: readonly Message[], options: TaskOptions) {
-    return writeNotes(this.tasks, messages, options)
+  /** `known` is not proposed again. */
+  writeNotes(
+    messages: readonly Message[],
+    asking: Asking & { readonly known?: string },
+  ): Promise<Written<readonly string[]>> {
+    const { known = '', ...rest } = asking
+    return writeNotes(this.#parts.tasks, { messages, known }, this.#options('memory', rest))
   }
 
-  describeImage(image: ImagePart, options: TaskOptions) {
-    return describeImage(this.tasks, image, options)
+  async describeImage(image: ImagePart, asking: Asking): Promise<Written<string>> {
+    const { tasks, routes } = this.#parts
+    const [first, ...others] = routes.forTask('vision').filter(seesImages)
+    if (first === undefined) {
+      return { kind: 'failed', reason: 'no-route-sees-images', spend: NOTHING_SPENT }
+    }
+    return await describeImage(tasks, image, { ...asking, routes: [first, ...others] })
   }
 
-  /** Ends what is under way. The connections are their owner's to close. */
-  close(): Promise<void> {
-    return this.tasks.close()
+  #options(task: string, asking: Asking): TaskOptions {
+    return { ...asking, routes: this.#parts.routes.forTask(task) }
   }
 }
 
-export interface AuxiliaryParts
-  extends Pick<TasksParts, 'routes' | 'random' | 'tasks' | 'allowance' | 'prices' | 'tell'> {
-  readonly desk: Desk
-  /** Absent: remembered as long as the process lives. */
-  readonly attempts?: TasksParts['attempts']
+type Asking = Omit<TaskOptions, 'routes'>
+
+export interface AuxiliaryParts {
+  readonly tasks: Tasks
+  readonly routes: Routes
+  readonly clock: Clock
   readonly summaries?: SummarySettings
+}
+
+function seesImages(route: ModelRoute): boolean {
+  return capabilitiesOf(route).seesImages
 }

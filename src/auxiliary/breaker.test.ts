@@ -27,7 +27,10 @@ describe('standingOf', () => {
 
   it('is half-open when it has rested, and closed by one answer', () => {
     const failures = Array(3).fill(reset)
-    expect(standingOf(attempts(failures, 30_000), NOW)).toEqual({ kind: 'half-open' })
+    expect(standingOf(attempts(failures, 30_000), NOW)).toEqual({
+      kind: 'half-open',
+      since: NOW,
+    })
     expect(standingOf(attempts(['answered', ...failures]), NOW)).toEqual({ kind: 'closed' })
   })
 
@@ -38,6 +41,7 @@ describe('standingOf', () => {
   it('holds nothing against a route that is not its fault', () => {
     const others = [
       'interrupted',
+      'probing',
       'overflow',
       'refused:content',
       'refused:bad-request',

@@ -13,7 +13,7 @@ import type { Attempt } from './attempts.ts'
 export type Standing =
   | { readonly kind: 'closed' }
   | { readonly kind: 'open'; readonly until: number }
-  | { readonly kind: 'half-open' }
+  | { readonly kind: 'half-open'; readonly since: number }
 
 /** How far back attempts are looked at; the longest rest is a fraction of it. */
 export const BREAKER_WINDOW_MS = 3_600_000
@@ -23,10 +23,18 @@ export const BREAKER_ATTEMPTS_MAX = 200
 const FAILURES_MIN = 3
 
 /** `attempts` are those of one task on one route, newest first. */
-export function standingOf(
-  attempts: readonly Pick<Attempt, 'outcome' | 'at'>[],
-  now: number,
-): Standing {
+export function standingOf(attempts: readonly Told[], now: number): Standing {
+  const { failures, failedAt, isHopeless } = failuresOf(attempts, now)
+  const needed = isHopeless ? 1 : FAILURES_MIN
+  if (failedAt === undefined || failures < needed) return { kind: 'closed' }
+  const until = failedAt + probeDelayMs(failures - needed + 1, 0)
+  return now < until ? { kind: 'open', until } : { kind: 'half-open', since: until }
+}
+
+type Told = Pick<Attempt, 'outcome' | 'at'>
+
+/** How often a route failed in a row, until now. */
+export function failuresOf(attempts: readonly Told[], now: number) {
   let failures = 0
   let failedAt: number | undefined
   let isHopeless = false
@@ -40,14 +48,13 @@ export function standingOf(
     failedAt ??= at
     failures++
   }
-  const needed = isHopeless ? 1 : FAILURES_MIN
-  if (failedAt === undefined || failures < needed) return { kind: 'closed' }
-  const until = failedAt + probeDelayMs(failures - needed + 1, 0)
-  return now < until ? { kind: 'open', until } : { kind: 'half-open' }
+  return { failures, failedAt, isHopeless }
 }
 
 export const ANSWERED = 'answered'
 export const INTERRUPTED = 'interrupted'
+/** No call: somebody is about to try a route that has rested. */
+export const PROBING = 'probing'
 
 /** The outcome of a call as a fixed word, for the record. */
 export function wordOf(outcome: Outcome): string {
@@ -67,6 +74,11 @@ export function wordOf(outcome: Outcome): string {
     case 'malformed':
       return `malformed:${outcome.what}`
   }
+}
+
+/** Whether the route is to blame, whatever it was asked. */
+export function isOfTheRoute(outcome: string): boolean {
+  return harmOf(outcome) !== 'none'
 }
 
 type Harm = 'none' | 'heals' | 'until-changed'

@@ -1,11 +1,20 @@
+import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { operationId, type SessionId } from '../base/ids.ts'
 import { destinationOf, type ModelRoute } from '../model/route.ts'
 import type { Attempts } from './attempts.ts'
-import { BREAKER_ATTEMPTS_MAX, BREAKER_WINDOW_MS, standingOf } from './breaker.ts'
+import {
+  BREAKER_ATTEMPTS_MAX,
+  BREAKER_WINDOW_MS,
+  PROBING,
+  type Standing,
+  standingOf,
+} from './breaker.ts'
 
 /**
- * Which of a task's routes may be tried just now. The failures are read from the attempts; all that
- * lives here is which half-open route is being tried, so that a single call does that.
+ * Which of a task's routes may be tried just now. The failures are read from the attempts. A route
+ * that has rested is tried by a single call: which one, calls of this process settle here, and
+ * processes that share a store settle by who is first to record that it will.
  */
 export class RouteStates {
   readonly #attempts: Attempts
@@ -17,7 +26,11 @@ export class RouteStates {
     this.#clock = clock
   }
 
-  async enter(task: string, routes: readonly ModelRoute[]): Promise<Entrance> {
+  async enter(
+    task: string,
+    routes: readonly ModelRoute[],
+    sessionId: SessionId,
+  ): Promise<Entrance> {
     const now = this.#clock.now()
     const standings = await Promise.all(routes.map((route) => this.#standing(task, route, now)))
     const probes: string[] = []
@@ -31,8 +44,16 @@ export class RouteStates {
       else if (this.#probed.has(key)) until = Math.min(until, now + PROBED_MS)
       else {
         this.#probed.add(key)
-        probes.push(key)
-        usable.push(route)
+        // One that stands behind another is likely not tried at all: nothing is claimed for it.
+        const isOurs =
+          usable.length > 0 || (await this.#claim({ task, route, standing, sessionId, now }))
+        if (isOurs) {
+          probes.push(key)
+          usable.push(route)
+        } else {
+          this.#probed.delete(key)
+          until = Math.min(until, now + PROBED_MS)
+        }
       }
     }
     const leave = () => {
@@ -45,18 +66,39 @@ export class RouteStates {
   }
 
   /** Attempts that cannot be read stop nobody: the breaker spares a route, it does not guard one. */
-  async #standing(task: string, route: ModelRoute, now: number) {
+  async #standing(task: string, route: ModelRoute, now: number): Promise<Standing> {
     const query = {
       modelRoute: destinationOf(route),
+      task,
       since: now - BREAKER_WINDOW_MS,
       limit: BREAKER_ATTEMPTS_MAX,
     }
-    const attempts = await this.#attempts.read(query).catch(() => [])
-    return standingOf(
-      attempts.filter((attempt) => attempt.task === task),
-      now,
-    )
+    return standingOf(await this.#attempts.read(query).catch(() => []), now)
   }
+
+  /**
+   * Whether this process may try the route. The record's id is the same for everybody who would try
+   * after the same rest; after a while it is another one, for somebody may have died over it.
+   */
+  async #claim(probe: Probe): Promise<boolean> {
+    const { task, route, standing, sessionId, now } = probe
+    const modelRoute = destinationOf(route)
+    const span = Math.floor((now - standing.since) / PROBED_MS)
+    const name = hash('sha256', JSON.stringify([task, modelRoute, standing.since, span]), 'hex')
+    const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0 }
+    const id = operationId(`probe-${name.slice(0, 32)}`)
+    return await this.#attempts
+      .record({ id, sessionId, task, modelRoute, outcome: PROBING, ...nothing, at: now })
+      .catch(() => true)
+  }
+}
+
+interface Probe {
+  readonly task: string
+  readonly route: ModelRoute
+  readonly standing: Extract<Standing, { kind: 'half-open' }>
+  readonly sessionId: SessionId
+  readonly now: number
 }
 
 export type Entrance =

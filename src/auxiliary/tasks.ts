@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import { operationId, type SessionId } from '../base/ids.ts'
+import type { SessionId } from '../base/ids.ts'
 import { redact } from '../compaction/redact.ts'
 import type { AssistantMessage } from '../message/message.ts'
 import { callModel } from '../model/call.ts'
 import type { Deadlines } from '../model/deadlines.ts'
 import type { CallUsage, EndPiece, Model, ModelRequest } from '../model/model.ts'
 import { type Outcome, prospectOf } from '../model/outcome.ts'
-import { destinationOf, type ModelRoute } from '../model/route.ts'
-import type { Routes } from '../model/routes.ts'
+import type { ModelRoute } from '../model/route.ts'
 import { estimateMessage } from '../tokens/estimate.ts'
 import { familyOf } from '../tokens/family.ts'
 import { ALLOWANCE, Allowance, type AllowanceLimits, type Exceeded } from './allowance.ts'
@@ -16,6 +14,8 @@ import {
   type Attempt,
   type Attempts,
   addSpend,
+  attemptOf,
+  type CallFacts,
   NOTHING_SPENT,
   type Spend,
   spendOf,
@@ -24,13 +24,14 @@ import { ANSWERED, INTERRUPTED, wordOf } from './breaker.ts'
 import { maskMessages } from './mask.ts'
 import { costOf, type Prices } from './prices.ts'
 import { RouteStates } from './route-states.ts'
-import { settingsOf, type TaskOverrides } from './task.ts'
+import { settingsOf, type TaskOverrides, type TaskSettings } from './task.ts'
 
 /**
- * Model calls beside the conversation. Each call is on its own: it has its own deadlines, its own
- * abort and, where its task is shielded, its own shield, made with the call and gone with it. A
- * person's interrupt is told at once what comes of it and never waits; the signal that a call is
- * given knows only what must end it (shutdown, a lost lease).
+ * Model calls beside conversations: all those of a process, so that what may be spent, which routes
+ * rest and who tries them holds for all agents together. Each call is on its own: it has its own
+ * deadlines, its own abort and, where its task is shielded, its own shield, made with the call and
+ * gone with it. A person's interrupt is told at once what comes of it and never waits; the signal
+ * that a call is given knows only what must end it (shutdown, a lost lease).
  *
  * Always true: an outcome comes, nothing rejects; secrets of known shapes are masked on the way out
  * and on the way in; every call that was made stands in the attempts with what it cost.
@@ -48,6 +49,10 @@ export class Tasks {
     this.#states = new RouteStates(parts.attempts, parts.clock)
   }
 
+  settingsOf(task: string): TaskSettings {
+    return settingsOf(task, this.#parts.tasks ?? {})
+  }
+
   /** The outcome; never rejects. */
   run(task: string, request: TaskRequest, options: TaskOptions): Promise<TaskOutcome> {
     return this.start(task, request, options).outcome
@@ -55,7 +60,7 @@ export class Tasks {
 
   start(task: string, request: TaskRequest, options: TaskOptions): TaskRun {
     const controller = new AbortController()
-    const { onInterrupt } = settingsOf(task, this.#parts.tasks ?? {})
+    const { onInterrupt } = this.settingsOf(task)
     let isOver = false
     const signal = AbortSignal.any([options.signal, controller.signal, this.#closing.signal])
     const outcome = this.#call(task, request, { ...options, signal }).finally(() => {
@@ -93,26 +98,25 @@ export class Tasks {
   }
 
   async #call(task: string, request: TaskRequest, options: TaskOptions): Promise<TaskOutcome> {
-    const { routes, prices, clock, tell } = this.#parts
-    const wanted = options.routes ?? routes.forTask(task)
-    const { deadlines, outputTokensMax: usual } = settingsOf(task, this.#parts.tasks ?? {})
+    const { prices, clock, tell } = this.#parts
+    const { routes, sessionId } = options
+    const { deadlines, outputTokensMax: usual } = this.settingsOf(task)
     const outputTokensMax = Math.min(request.outputTokensMax ?? usual, usual)
-    const inputTokens = estimateInput(request, wanted[0])
+    const inputTokens = estimateInput(request, routes[0])
     const usage = { inputTokens, outputTokens: outputTokensMax }
 
-    const tried = await this.#states.enter(task, wanted)
+    const tried = await this.#states.enter(task, routes, sessionId)
     if (tried.kind === 'resting') {
-      return { kind: 'failed', reason: 'cooling-down', retryAt: tried.until, spend: NOTHING_SPENT }
+      return { kind: 'failed', reason: COOLING_DOWN, retryAt: tried.until, spend: NOTHING_SPENT }
     }
     const expected = {
-      sessionId: options.sessionId,
+      sessionId,
       tokens: inputTokens + outputTokensMax,
       cost: costOf(usage, tried.routes[0], prices) ?? 0,
     }
     const reserved = await this.#allowance.reserve(expected, clock.now())
     if (reserved.kind === 'exceeded') {
       tried.leave()
-      const { sessionId } = options
       tell?.({ kind: 'budget-spent', task, sessionId, which: reserved.which })
       return { kind: 'failed', reason: `budget-spent:${reserved.which}`, spend: NOTHING_SPENT }
     }
@@ -171,27 +175,10 @@ export class Tasks {
   }
 
   /** Never rejects: a record that cannot be kept must not cost the answer that it is about. */
-  async #record(facts: {
-    task: string
-    route: ModelRoute
-    outcome: string
-    usage: CallUsage | undefined
-    sessionId: SessionId
-  }): Promise<Spend> {
+  async #record(facts: Omit<CallFacts, 'at'>): Promise<Spend> {
     const { attempts, clock, prices, tell } = this.#parts
-    const { task, route, outcome, usage, sessionId } = facts
-    const attempt: Attempt = {
-      id: operationId(randomUUID()),
-      sessionId,
-      task,
-      modelRoute: destinationOf(route),
-      outcome,
-      inputTokens: usage?.inputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      cachedTokens: usage?.cacheReadTokens ?? 0,
-      cost: usage === undefined ? 0 : costOf(usage, route, prices),
-      at: clock.now(),
-    }
+    const { task, sessionId } = facts
+    const attempt = attemptOf({ ...facts, at: clock.now() }, prices)
     tell?.({ kind: 'attempt', attempt })
     try {
       await attempts.record(attempt)
@@ -203,7 +190,6 @@ export class Tasks {
 }
 
 export interface TasksParts {
-  readonly routes: Routes
   readonly openModel: (route: ModelRoute) => Model
   readonly attempts: Attempts
   readonly clock: Clock
@@ -224,8 +210,7 @@ export interface TaskOptions {
   readonly sessionId: SessionId
   /** Ends the call whatever shields it. */
   readonly signal: AbortSignal
-  /** Instead of the task's own. */
-  readonly routes?: readonly [ModelRoute, ...ModelRoute[]]
+  readonly routes: readonly [ModelRoute, ...ModelRoute[]]
   readonly deadlines?: Partial<Deadlines>
   readonly isFresh?: true
   /** What of the reply is the answer; its text unless told otherwise. */
@@ -233,7 +218,6 @@ export interface TaskOptions {
 }
 
 interface Settled extends TaskOptions {
-  readonly routes: readonly [ModelRoute, ...ModelRoute[]]
   readonly deadlines: Deadlines
   readonly inputTokens: number
 }
@@ -274,6 +258,9 @@ export type TaskNotice =
       readonly which: Exceeded
     }
   | { readonly kind: 'record-lost'; readonly task: string; readonly sessionId: SessionId }
+
+/** Every route rests. */
+export const COOLING_DOWN = 'cooling-down'
 
 // Providers end their own compactions in words of their own.
 const READABLE: readonly string[] = ['stop', 'other']

@@ -1,5 +1,4 @@
-import type { MailNumber } from '../base/ids.ts'
-import type { Admission, Runtime, Session } from '../runtime/runtime.ts'
+import type { Admission, Runtime } from '../runtime/runtime.ts'
 import { FailedError, UsageError } from './exit.ts'
 import { tell } from './tell.ts'
 
@@ -36,22 +35,6 @@ export function taken(admission: Admission, what: string): Taken {
       throw new UsageError(`Session ${what} was purged; its id is never used again.`)
     default:
       return admission satisfies never
-  }
-}
-
-/** Resolves when a control item was carried out or turned down. */
-export async function settled(
-  session: Session,
-  mail: MailNumber,
-  signal: AbortSignal,
-): Promise<void> {
-  const isSettled = async () => {
-    const [item] = await session.mailbox({ after: mail - 1, limit: 1 })
-    return item === undefined || item.number !== mail || item.state === 'settled'
-  }
-  for await (const event of session.events({}, signal)) {
-    // `caught-up` comes first: what was settled before we listened is seen then.
-    if (event.type !== 'live' && (await isSettled())) return
   }
 }
 

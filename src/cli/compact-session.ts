@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sessionId } from '../base/ids.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { CompactionView, Runtime, Session } from '../runtime/runtime.ts'
-import { COMMAND_SOURCE, settled, taken, tellIfNobodyServes } from './admission.ts'
+import { whyNot } from '../runtime/settled.ts'
+import { COMMAND_SOURCE, taken, tellIfNobodyServes } from './admission.ts'
 import type { CompactFlags } from './compact-options.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { counted, grouped } from './moment.ts'
@@ -45,13 +46,16 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   }
   const progress = new ProgressLine('Compacting')
   const signal = AbortSignal.timeout(flags.timeout)
-  await settled(session, mail, signal).finally(() => progress.end())
+  const end = await session.settled(mail, signal).finally(() => progress.end())
   if (signal.aborted) {
     throw new FailedError(`Not done within ${flags.timeout / 1_000} s; it goes on without us.`)
   }
   const after = await newest(session)
   const made = after?.operationId === before?.operationId ? null : (after ?? null)
   if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
+  if (made === null && end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
+    throw new FailedError(`Not compacted: ${whyNot(end)}.`)
+  }
   return tellOutcome(session, made)
 }
 

@@ -9,6 +9,7 @@ import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
+import { printable } from './printable.ts'
 import { drawTable } from './table.ts'
 import { jsonLine, shown, tell } from './tell.ts'
 
@@ -80,7 +81,8 @@ async function runCheck(flags: ReportFlags): Promise<number> {
   } else {
     const line = (word: string) => (problem: Problem) => `${word}: ${problemText(problem)}\n`
     const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
-    await writeOutput('-', shown(lines.join('')))
+    // Sentences for people, wherever they go: they repeat what stands in the file.
+    await writeOutput('-', printable(lines.join('')))
     tell(verdict(result.file, problems.length, warnings.length))
   }
   return isFine ? EXIT.done : EXIT.failed

@@ -19,8 +19,10 @@ export function drawContext(
     `Context of ${view.sessionId} as of entry ${view.upto}: ${grouped(view.tokens)} of ` +
     `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
   const limits =
-    `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
-    `${grouped(view.hardTokens)} are the most.`
+    view.softTokens === null
+      ? `${grouped(view.hardTokens)} tokens were the most.`
+      : `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
+        `${grouped(view.hardTokens)} are the most.`
   const parts = view.parts.map((part) =>
     [
       partTitle(part, paint),

@@ -4,6 +4,7 @@ import type { DiagnoseProgress } from '../doctor/hermes/diagnose.ts'
 import { type Diagnosis, type Health, healthOf } from '../doctor/hermes/diagnosis.ts'
 import { renderHtml } from '../doctor/report/html.ts'
 import { renderMarkdown } from '../doctor/report/markdown.ts'
+import { renderRepair } from '../doctor/report/repair-text.ts'
 import { renderText } from '../doctor/report/text.ts'
 import { type OwnFlags, runOwnDoctor } from './doctor-own.ts'
 import { EXIT, UsageError } from './exit.ts'
@@ -12,12 +13,14 @@ import { commandForm, currentPlace } from './hint.ts'
 import { writeOutput } from './output.ts'
 import { addPlaceOptions } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
+import { jsonLine } from './tell.ts'
 
 interface HermesFlags {
   readonly log?: readonly string[]
   readonly json?: true
   readonly markdown?: true
   readonly html?: string
+  readonly repairTo?: string
 }
 
 export function doctorCommand(): Command {
@@ -46,12 +49,13 @@ export function doctorCommand(): Command {
   })
   return command.addCommand(
     new Command('hermes')
-      .description('Examines a Hermes home or state.db and its logs. It is only read.')
+      .description('Examines a Hermes home or state.db and its logs. They are only read.')
       .argument('[path]', 'a Hermes home or a state.db; without it only logs are examined')
       .option('--log <file...>', 'logs beside those in the home; rotated and .gz ones too')
       .option('--json', 'print the diagnosis as JSON')
       .option('--markdown', 'print the report as Markdown')
       .option('--html <file>', 'write the report as one page with the timeline drawn')
+      .option('--repair-to <file>', 'write a repaired copy of the store, for Hermes itself')
       .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
       .action(async (path: string | undefined, _flags: unknown, self: Command) => {
         // What `doctor` takes too is read by it, wherever it stands.
@@ -62,12 +66,13 @@ export function doctorCommand(): Command {
 
 const helpAfter = (program: string) => `
 Exit codes:
-  0  no fault was found
-  1  faults were found; the report names them
-  2  wrong usage, or a store that cannot be read
+  0  no fault was found, or none is left in the repaired copy
+  1  faults were found, or are left in the copy; the report names them
+  2  wrong usage, or a store that cannot be read or repaired
 
 Examples:
   ${program} doctor hermes ~/.hermes
+  ${program} doctor hermes ~/.hermes/state.db --repair-to repaired.db
   ${program} doctor hermes state.db --log logs/agent.log logs/agent.log.1.gz --html report.html`
 
 async function runHermes(path: string | null, flags: HermesFlags): Promise<number> {
@@ -76,6 +81,7 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     throw new UsageError('Name a Hermes home, a state.db, or at least one log with --log.')
   }
   if (json && markdown) throw new UsageError('Choose one of --json and --markdown.')
+  if (flags.repairTo !== undefined) return await runRepair(path, flags.repairTo, flags)
   for (const log of logs) {
     if (statSync(log, { throwIfNoEntry: false })?.isFile() !== true) {
       throw new UsageError(`${log} cannot be read: there is no such file.`)
@@ -91,6 +97,23 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     if (html !== undefined) await writeOutput(html, renderHtml(diagnosis))
     if (html !== '-') await writeOutput('-', render(diagnosis, flags))
     return CODES[healthOf(diagnosis)]
+  } finally {
+    progress.end()
+  }
+}
+
+async function runRepair(path: string | null, to: string, flags: HermesFlags): Promise<number> {
+  const { log, json, markdown, html } = flags
+  if (path === null || log !== undefined || markdown || html !== undefined) {
+    throw new UsageError('--repair-to takes a home or a state.db, and of the options --json.')
+  }
+  const { repairHermes } = await import('../doctor/repair/repair.ts')
+  const progress = new ProgressLine('Repairing')
+  try {
+    const report = await repairHermes({ path, to })
+    progress.end()
+    await writeOutput('-', json ? jsonLine(report) : renderRepair(report))
+    return report.left.length === 0 ? EXIT.done : EXIT.failed
   } finally {
     progress.end()
   }

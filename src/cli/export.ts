@@ -1,26 +1,35 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { sessionId } from '../base/ids.ts'
-import { EXIT } from './exit.ts'
+import type { ReadStore } from '../store/contract.ts'
+import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
-import { writeStream } from './output.ts'
+import { counted } from './moment.ts'
+import { writeOutput, writeStream } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
+import { jsonLine, tell } from './tell.ts'
 
 interface ExportFlags extends PlaceFlags {
   readonly output: string
+  readonly to?: 'hermes'
+  readonly json?: true
 }
 
 export function exportCommand(): Command {
   const command = new Command('export')
-    .summary('write one session as JSON lines that `import` takes')
+    .summary('write one session as JSON lines that `import` takes, or for Hermes')
     .description(
       'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and what was ' +
-        'attached. Another store takes it under the same id. Only reads.',
+        'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
+        'state.db in which Hermes goes on with the conversation. Only reads.',
     )
     .argument('<session>', 'its id')
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
+    .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
+    .option('--json', 'with --to: print what was written as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { readPlace } = await import('./open-place.ts')
-      process.exitCode = await readPlace(flags, async ({ runtime }) => {
+      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+        if (flags.to === 'hermes') return await toHermes(id, store, flags)
         await writeStream(flags.output, runtime.session(sessionId(id)).exportLines())
         return EXIT.done
       })
@@ -34,6 +43,31 @@ export function exportCommand(): Command {
     examples: [
       'throughline export 0f3a -o 0f3a.jsonl',
       'throughline export 0f3a | throughline import - --store other.db',
+      'throughline export 0f3a --to hermes -o state.db',
     ],
   })
+}
+
+async function toHermes(id: string, reads: ReadStore, flags: ExportFlags): Promise<number> {
+  if (flags.output === '-') {
+    throw new UsageError('Name the new state.db with -o; a database is not written to a pipe.')
+  }
+  const { exportHermes } = await import('../doctor/export/hermes.ts')
+  const { unshelve } = await import('../runtime/blobs.ts')
+  const session = sessionId(id)
+  const told = await exportHermes({
+    ...{ reads, sessionId: session, to: flags.output },
+    unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,
+  })
+  if (flags.json) {
+    await writeOutput('-', jsonLine(told))
+    return EXIT.done
+  }
+  tell(
+    `Session ${told.id} stands in ${told.to} with ${counted(told.rows, 'row')}, ${told.live} of them in the context.`,
+  )
+  for (const [kind, count] of Object.entries(told.left)) {
+    tell(`Not written, because a state.db has no place for it: ${counted(count, kind)}.`)
+  }
+  return EXIT.done
 }

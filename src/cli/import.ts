@@ -6,6 +6,7 @@ import type { Store } from '../store/contract.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { importHermesCommand } from './import-hermes.ts'
+import { importLogsCommands } from './import-logs.ts'
 import { counted } from './moment.ts'
 import { writeOutput } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
@@ -38,6 +39,7 @@ export function importCommand(): Command {
       )
     })
   command.addCommand(importHermesCommand())
+  for (const logs of importLogsCommands()) command.addCommand(logs)
   return withHelp(addPlaceOptions(command), {
     codes: [
       [EXIT.done, 'imported'],

@@ -91,14 +91,22 @@ function loggingOf({ logging }: Config, isTalk: true | undefined): Config['loggi
   return isTalk && logging.file === undefined ? { ...logging, level: 'silent' } : logging
 }
 
-/** Beside the store; a process has a file of its own, for `throughline audit`. */
+/** A process has a file of its own, for `throughline audit`. */
 function openAudit({ store }: Config, logger: Logger): AuditLog {
-  const folder = isServer(store.url) ? stateFolder() : dirname(store.url)
   return new AuditLog({
-    folder: join(folder, 'audit'),
+    folder: auditFolder(store.url),
     clock: systemClock,
     onFailure: (error) => logger.error({ err: error }, 'audit log cannot be written'),
   })
+}
+
+export function auditFolder(storeUrl: string): string {
+  return join(besideStore(storeUrl), 'audit')
+}
+
+/** Where all that stands that belongs to a store and is not in it. */
+export function besideStore(storeUrl: string): string {
+  return isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
 }
 
 /** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */

@@ -1,6 +1,7 @@
+import { existsSync, rmSync } from 'node:fs'
 import { requireConfig } from '../runtime/config/load.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
-import { openForReading, openStore } from '../runtime/open-store.ts'
+import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
 import { checkExists, loadRequest, openHost } from './open-host.ts'
@@ -29,16 +30,27 @@ export async function openPlace(
 ): Promise<number> {
   const where = storeOf(flags)
   if (!mayMake) checkExists(where.url)
+  const isNew = !isServer(where.url) && !existsSync(where.url)
   const store = await openStore(where, process.env)
+  let isFilled = !isNew
   // A store keeps no process alive by itself; a command that waits for an answer must stay.
   const staying = setInterval(() => {}, STAY_MS)
   try {
     const runtime = await openRuntime({ store, agents: [], runs: false })
-    return await act({ store, runtime }).finally(() => runtime.close())
+    return await act({ store, runtime }).finally(async () => {
+      await runtime.close()
+      isFilled ||= (await store.readStore()).commits > 0
+    })
   } finally {
     clearInterval(staying)
     await store.close()
+    if (!isFilled) removeStore(where.url)
   }
+}
+
+/** A command that came to nothing leaves no empty store behind that somebody would wonder about. */
+function removeStore(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
 }
 
 const STAY_MS = 60_000

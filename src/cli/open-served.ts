@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
-import type { Host } from './open-host.ts'
+import { isServer } from '../runtime/open-store.ts'
+import { auditFolder, besideStore, type Host } from './open-host.ts'
 
 /** Where `vite build dashboard` puts the web page, seen from the sources and from the build. */
 const PAGE = join(import.meta.dirname, '../../dashboard/dist')
@@ -14,9 +15,15 @@ export async function openServed({
 }: Host): Promise<HttpServer | null> {
   const { enabled, host, port, allowedHosts, allowedOrigins, limits } = loaded.config.http
   if (!enabled) return null
+  const { store: kept } = loaded.config
   return await serveHttp({
     ...{ runtime, host, port, allowedHosts, allowedOrigins, limits, logger },
     tokens: store,
     dashboardFolder: PAGE,
+    place: {
+      ...(!isServer(kept.url) && { storeFile: kept.url }),
+      auditFolder: auditFolder(kept.url),
+      rehearsalFile: join(besideStore(kept.url), 'rehearsal.json'),
+    },
   })
 }

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
-import { sessionId } from '../base/ids.ts'
-import type { Session } from '../runtime/runtime.ts'
-import { EXIT, UsageError } from './exit.ts'
+import { type MailNumber, sessionId } from '../base/ids.ts'
+import type { Runtime, Session } from '../runtime/runtime.ts'
+import { whyNot } from '../runtime/settled.ts'
+import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { counted } from './moment.ts'
 import { parseRanges } from './numbers.ts'
@@ -30,20 +31,20 @@ export function purgeCommand(): Command {
     .action(async (id: string, flags: PurgeFlags) => {
       const { openPlace } = await import('./open-place.ts')
       process.exitCode = await openPlace(flags, ({ runtime }) =>
-        runPurge(runtime.session(sessionId(id)), flags),
+        runPurge(runtime, runtime.session(sessionId(id)), flags),
       )
     })
   return withHelp(addPlaceOptions(command), {
     codes: [
       [EXIT.done, 'removed, or asked of the process that holds the session'],
-      [EXIT.failed, 'not done: the answer was no, or the store is busy'],
+      [EXIT.failed, 'not done: the answer was no, it was turned down, or the store is busy'],
       [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
     ],
     examples: ['throughline purge 0f3a', 'throughline purge 0f3a --entries 12-14 --yes'],
   })
 }
 
-async function runPurge(session: Session, flags: PurgeFlags): Promise<number> {
+async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<number> {
   const summary = await session.summary()
   if (summary === undefined) {
     throw new UsageError(`There is no session ${session.id} in this store.`)
@@ -63,13 +64,37 @@ async function runPurge(session: Session, flags: PurgeFlags): Promise<number> {
     return EXIT.failed
   }
   const progress = new ProgressLine('Removing')
-  const purged = await session
-    .purge({ entries: flags.entries ?? 'all', reason: flags.reason })
-    .finally(() => progress.end())
-  if (purged.kind === 'asked') {
-    tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
-  } else tell(`Removed for good: ${what}.`)
-  return EXIT.done
+  try {
+    const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
+    const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
+    if (isGone) tell(`Removed for good: ${what}.`)
+    else
+      tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
+    return EXIT.done
+  } finally {
+    progress.end()
+  }
+}
+
+const CARRY_OUT_MS_MAX = 10_000
+
+/** False: nobody has done it yet. */
+async function isCarriedOut(
+  runtime: Runtime,
+  session: Session,
+  mail: readonly MailNumber[],
+): Promise<boolean> {
+  const { runners } = await runtime.health()
+  if (runners.length === 0) return false
+  const signal = AbortSignal.timeout(CARRY_OUT_MS_MAX)
+  for (const number of mail) {
+    const end = await session.settled(number, signal)
+    if (end === null) return false
+    if (end.kind === 'turned-down') {
+      throw new FailedError(`Not removed: ${whyNot(end)}.`)
+    }
+  }
+  return true
 }
 
 async function isConfirmed(what: string): Promise<boolean> {

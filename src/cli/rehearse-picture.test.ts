@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Picture } from '../rehearsal/rehearse.ts'
+import type { Picture } from '../rehearsal/report.ts'
 import { noPaint } from './paint.ts'
 import { drawPicture, plainLine } from './rehearse-picture.ts'
 

@@ -1,5 +1,5 @@
 import { clearScreenDown, moveCursor } from 'node:readline'
-import type { AgentLine, Phase, Picture } from '../rehearsal/rehearse.ts'
+import type { AgentLine, Phase, Picture } from '../rehearsal/report.ts'
 import { drawFill } from './fill.ts'
 import { grouped } from './moment.ts'
 import { type Paint, paintOn } from './paint.ts'

@@ -1,6 +1,6 @@
 import { LAWS as AUDIT_LAWS } from '../events/laws.ts'
 import { OVERLOAD_MS } from '../rehearsal/laws.ts'
-import type { RehearsalFigures, RehearsalReport } from '../rehearsal/rehearse.ts'
+import type { RehearsalFigures, RehearsalReport } from '../rehearsal/report.ts'
 import { counted, grouped } from './moment.ts'
 import type { Paint } from './paint.ts'
 import { printable } from './printable.ts'
@@ -69,6 +69,7 @@ function figureLines(figures: RehearsalFigures): readonly string[] {
     `troubles    ${counted(figures.kills, 'kill')}, ${counted(figures.freezes, 'freeze')}, ` +
       `${counted(figures.outages, 'outage')}, ${counted(figures.faults, 'bad answer')}; ` +
       `${counted(figures.takeOvers, 'take-over')}`,
+    `stage       ${counted(figures.scenes, 'scene')} played`,
     `questions   ${grouped(figures.asked)} asked, ${grouped(figures.lookedUp)} answered by looking it up`,
     `event loop  held by our own work for ${figures.loopOwnMsMax} ms at most; late by ` +
       `${figures.loopDelayMsMax} ms at most, a thread without work by ${calibrationMsMax} ms ` +

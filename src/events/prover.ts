@@ -106,18 +106,24 @@ export class Prover {
     }
   }
 
-  /** When all logs were read. What the store vouches for need not stand in the logs. */
-  judge(store: Vouching | null = null): void {
+  /**
+   * When all logs were read; or so far, into findings of the caller's: lines may follow then. What
+   * the store vouches for need not stand in the logs.
+   */
+  judge(store: Vouching | null = null, findings = this.findings): void {
+    let waiting = 0
     for (const [sessionId, session] of this.sessions) {
       if (session.births.length === 0 && store?.isBorn(sessionId) !== true) {
-        this.#broken('births', sessionId, 'no line tells of its birth', session.first)
+        const problem = 'no line tells of its birth'
+        findings.broken({ law: 'births', problem, sessionId, marks: [session.first] })
       }
       for (const { from, to } of store?.withdrawnFrom(sessionId) ?? [])
         session.withdrawn.add(from, to)
-      judgeSpans(sessionId, session, this.findings)
-      this.figures.waiting += judgeDelivery(sessionId, session, this.findings)
+      judgeSpans(sessionId, session, findings)
+      waiting += judgeDelivery(sessionId, session, findings)
     }
-    for (const [id, operation] of this.operations) this.#judgeOperation(id, operation)
+    for (const [id, operation] of this.operations) this.#judgeOperation(id, operation, findings)
+    this.figures.waiting = waiting
     this.figures.sessions = this.sessions.size
     this.figures.compactions = this.operations.size
   }
@@ -225,23 +231,24 @@ export class Prover {
     }
   }
 
-  #judgeOperation(id: string, { sessionId, fence, started, ended, end }: Operation): void {
+  #judgeOperation(id: string, operation: Operation, findings: Findings): void {
+    const { sessionId, fence, started, ended, end } = operation
     if (started !== null && ended !== null) return
+    const broken = (problem: string, mark: Mark) =>
+      findings.broken({ law: 'endings', problem, sessionId, marks: [mark] })
     const session = this.sessions.get(sessionId)
     const span = session?.spans.get(fence)
     if (started === null) {
       // Claimed, and the process was gone before it could say so.
       const isLate = end === 'abandoned' && span?.isClean !== true
-      if (isLate) this.findings.open('endings', `the start of ${id}`)
-      else if (ended !== null) {
-        this.#broken('endings', sessionId, `${id} ended without having started`, ended)
-      }
+      if (isLate) findings.open('endings', `the start of ${id}`)
+      else if (ended !== null) broken(`${id} ended without having started`, ended)
       return
     }
     const isLeft = span === undefined || span.running?.id !== id || span.isClean
     const isPast = [...(session?.spans.keys() ?? [])].some((other) => other > fence)
-    if (isLeft) this.#broken('endings', sessionId, `${id} never ended`, started)
-    else if (isPast) this.findings.open('endings', `the end of ${id}`)
+    if (isLeft) broken(`${id} never ended`, started)
+    else if (isPast) findings.open('endings', `the end of ${id}`)
   }
 }
 

@@ -50,7 +50,7 @@ export async function readLog(path: string, reader: LogReader): Promise<LogSumma
 }
 
 /** Lines are cut at the byte that ends them, and then held against the chain. */
-class Chain {
+export class Chain {
   readonly #path: string
   readonly #reader: LogReader
   #rest = ''

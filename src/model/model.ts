@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { AssistantMessage, Message } from '../message/message.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Outcome } from './outcome.ts'
-import type { ModelRoute } from './route.ts'
+import type { Effort, ModelRoute } from './route.ts'
 
 /**
  * All that the rest of the system knows of a model. A call is a stream of pieces whose last piece is
@@ -44,9 +44,6 @@ export interface ToolSpec {
   /** JSON Schema; goes out as it is. */
   readonly inputSchema: JsonObject
 }
-
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
-export type Effort = (typeof EFFORTS)[number]
 
 export interface CallOptions {
   /** What the call is for. Calls of different purposes never share a connection. */

@@ -15,6 +15,7 @@ export class Pool {
   readonly #leaving = new Set<Promise<void>>()
   readonly #retired = new Set<Line>()
   #opened = 0
+  #evicted = 0
   #closed = false
 
   constructor(options: { readonly open?: OpenDispatcher } = {}) {
@@ -24,6 +25,11 @@ export class Pool {
   /** Lines ever opened: for tests and figures. */
   get opened(): number {
     return this.#opened
+  }
+
+  /** Lines that were given up: broken, or the longest unused of too many. */
+  get evicted(): number {
+    return this.#evicted
   }
 
   /** Lines that are open now, those included that wait for their last loan. */
@@ -73,6 +79,7 @@ export class Pool {
 
   #retire(line: Line): void {
     if (this.#current.get(line.key) !== line) return
+    this.#evicted++
     this.#current.delete(line.key)
     this.#retired.add(line)
     if (line.loans === 0) this.#destroy(line)

@@ -133,7 +133,8 @@ class Try implements AsyncIterator<Piece> {
   }
 
   async #open(exchange: Exchange, credential: string): Promise<ProviderStream | undefined> {
-    const { outputTokensMax = outputDefault(this.#route), effort } = this.#request
+    const { outputTokensMax = outputDefault(this.#route) } = this.#request
+    const { effort = this.#route.effort } = this.#request
     const { cacheKey, compaction } = this.#request
     const opening = openProvider({
       route: this.#route,

@@ -15,7 +15,14 @@ export interface ModelRoute {
   readonly dialect?: Extract<Dialect, 'strict'>
   readonly windowTokens?: number
   readonly outputTokensMax?: number
+  /** Whether the model sees images; absent: what is known of it. */
+  readonly images?: boolean
+  /** How hard the model thinks, unless a request says otherwise. */
+  readonly effort?: Effort
 }
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof EFFORTS)[number]
 
 export const PROVIDERS = [
   'openai-chat',

@@ -84,6 +84,27 @@ describe('what a model takes', () => {
 
   it('is what the route says, where it says so', () => {
     const found = capabilitiesOf({ model: 'gpt-4o', windowTokens: 9_000, outputTokensMax: 10 })
-    expect(found).toEqual({ windowTokens: 9_000, outputTokensMax: 10, family: 'openai' })
+    expect(found).toEqual({
+      windowTokens: 9_000,
+      outputTokensMax: 10,
+      family: 'openai',
+      seesImages: true,
+    })
+    expect(capabilitiesOf({ model: 'gpt-4o', images: false }).seesImages).toBe(false)
+    expect(capabilitiesOf({ model: 'qwen3:8b', images: true }).seesImages).toBe(true)
+  })
+
+  it.each([
+    ...['claude-opus-4-5', 'gpt-4o-mini', 'gpt-4.1', 'gpt-4-turbo', 'gpt-5', 'o3', 'gemini-3-pro'],
+    ...['qwen3-vl:8b', 'glm-4.6v', 'kimi-k2.5', 'stand-in', 'never-heard-of'],
+  ])('%s is shown images', (model) => {
+    expect(capabilitiesOf({ model }).seesImages).toBe(true)
+  })
+
+  it.each([
+    ...['gpt-3.5-turbo', 'gpt-4-0613', 'openai/gpt-oss-120b', 'o3-mini', 'deepseek-chat'],
+    ...['qwen3:8b', 'qwen3-coder', 'glm-4.6', 'kimi-k2-instruct', 'llama3.1:8b', 'llama-3.3-70b'],
+  ])('%s is told of them', (model) => {
+    expect(capabilitiesOf({ model }).seesImages).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KnownError } from '../base/errors.ts'
-import { type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
+import { EFFORTS, type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
 
 /**
  * Which model a task talks to. The main route can be switched while the process runs; a task whose
@@ -49,8 +49,12 @@ export class Routes {
     const model = config.model || this.#main.model
     // The same model on the same route: the same name, so that failures are counted together.
     if (model === this.#main.model) return this.#main
-    const { windowTokens: _, outputTokensMax: __, ...main } = this.#main
-    return { ...main, name: `main:${model}`, model }
+    const { name: _, provider, baseUrl, credential, headers, dialect } = this.#main
+    return {
+      ...{ name: `main:${model}`, provider, baseUrl, credential, model },
+      ...(headers !== undefined && { headers }),
+      ...(dialect !== undefined && { dialect }),
+    }
   }
 }
 
@@ -70,6 +74,8 @@ const settings = {
   dialect: z.literal('strict').optional(),
   windowTokens: z.int().positive().optional(),
   outputTokensMax: z.int().positive().optional(),
+  images: z.boolean().optional(),
+  effort: z.enum(EFFORTS).optional(),
 }
 
 const route = z.strictObject({
@@ -112,7 +118,8 @@ export class RouteError extends KnownError {
 }
 
 function namedRoute(name: string, config: RouteConfig): ModelRoute {
-  const { provider, model, headers, dialect, windowTokens, outputTokensMax } = config
+  const { provider, model, headers, dialect, windowTokens, outputTokensMax, images, effort } =
+    config
   const usual = DEFAULTS[provider]
   const baseUrl = config.baseUrl ?? usual.baseUrl
   if (baseUrl === undefined) {
@@ -128,6 +135,8 @@ function namedRoute(name: string, config: RouteConfig): ModelRoute {
     ...(dialect !== undefined && { dialect }),
     ...(windowTokens !== undefined && { windowTokens }),
     ...(outputTokensMax !== undefined && { outputTokensMax }),
+    ...(images !== undefined && { images }),
+    ...(effort !== undefined && { effort }),
   }
 }
 

@@ -10,6 +10,7 @@ export interface Capabilities {
   /** Absent where the provider's own limit is the best one. */
   readonly outputTokensMax?: number
   readonly family: Family
+  readonly seesImages: boolean
 }
 
 export type Family = 'claude' | 'openai' | 'gemini' | 'generic'
@@ -18,19 +19,23 @@ export function capabilitiesOf({
   model,
   windowTokens,
   outputTokensMax,
-}: Pick<ModelRoute, 'model' | 'windowTokens' | 'outputTokensMax'>): Capabilities {
+  images,
+}: Pick<ModelRoute, 'model' | 'windowTokens' | 'outputTokensMax' | 'images'>): Capabilities {
   const name = model.toLowerCase()
   const [, known] = MODELS.find(([pattern]) => pattern.test(name)) ?? [undefined, UNKNOWN]
   return {
     ...known,
+    seesImages: images ?? !BLIND.some((pattern) => pattern.test(name)),
     ...(windowTokens !== undefined && { windowTokens }),
     ...(outputTokensMax !== undefined && { outputTokensMax }),
   }
 }
 
-const UNKNOWN: Capabilities = { windowTokens: 32_768, family: 'generic' }
+type Known = Omit<Capabilities, 'seesImages'>
 
-const of = (family: Family, windowTokens: number, outputTokensMax?: number): Capabilities => ({
+const UNKNOWN: Known = { windowTokens: 32_768, family: 'generic' }
+
+const of = (family: Family, windowTokens: number, outputTokensMax?: number): Known => ({
   windowTokens,
   family,
   ...(outputTokensMax !== undefined && { outputTokensMax }),
@@ -38,7 +43,7 @@ const of = (family: Family, windowTokens: number, outputTokensMax?: number): Cap
 
 // The first that matches. Windows as the providers document them for input and output together,
 // where they say so; for OpenAI's newer ones what is left for the input.
-const MODELS: readonly (readonly [RegExp, Capabilities])[] = [
+const MODELS: readonly (readonly [RegExp, Known])[] = [
   [/claude-(?:opus|sonnet|haiku|fable)-5/, of('claude', 200_000, 64_000)],
   [/claude-(?:opus|sonnet)-4-[6-9]/, of('claude', 200_000, 64_000)],
   [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4/, of('claude', 200_000, 64_000)],
@@ -64,4 +69,16 @@ const MODELS: readonly (readonly [RegExp, Capabilities])[] = [
   [/qwen-?3/, of('generic', 131_072)],
   [/llama-?3\.[1-3]|mistral|devstral|magistral/, of('generic', 128_000)],
   [/stand-in/, of('generic', 128_000)],
+]
+
+// Makers of these say that they read text only. One that nobody knows is sent its images: if it can
+// do nothing with them, its provider says so, and `images: false` beside the model ends that.
+const BLIND: readonly RegExp[] = [
+  /gpt-3\.5|gpt-oss|(?:^|[^a-z0-9])o[13]-mini/,
+  /gpt-4(?!\.1|o|-turbo|\.5|-vision)/,
+  /deepseek(?!-vl|-ocr)/,
+  /kimi-k2(?!\.)/,
+  /glm-(?:4\.[67]|5)(?![\d.]*v)/,
+  /qwen-?3(?![^/]*(?:vl|omni))/,
+  /llama-?3\.[13]|devstral-small|magistral-small-2506/,
 ]

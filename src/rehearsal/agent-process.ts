@@ -1,15 +1,20 @@
 import { join } from 'node:path'
-import { systemClock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
-import { mailNumber, sessionId } from '../base/ids.ts'
+import { sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { AuditLog } from '../events/log.ts'
 import { type LocalRuntime, openRuntime, type RuntimeOptions } from '../runtime/open-runtime.ts'
+import type { Store } from '../store/contract.ts'
 import { agentTerms } from './agent-terms.ts'
+import { Aims } from './aims.ts'
+import { doAsAsked } from './deeds.ts'
+import { Letterbox } from './letterbox.ts'
 import { LoopMeter } from './loop-meter.ts'
 import type { Order, Question, Status, Told } from './orders.ts'
 import { openPlace } from './place.ts'
-import { type AgentOptions, LEASE, type Sabotage } from './terms.ts'
+import { type AgentOptions, LEASE, type Sabotage, STAGE_LEASE } from './terms.ts'
+import { Witness } from './witness.ts'
 
 /**
  * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
@@ -17,10 +22,16 @@ import { type AgentOptions, LEASE, type Sabotage } from './terms.ts'
  * whoever started it is gone.
  */
 const STATUS_MS = 400
-const REPLY_MS_MAX = 60_000
 
 const meter = new LoopMeter()
-let agent: { runtime: LocalRuntime; options: AgentOptions; close(): Promise<void> } | undefined
+const aims = new Aims({
+  met: ({ id }) => tell({ kind: 'aimed', aim: id }),
+  repeated: (aim, outcome) => tell({ kind: 'repeated', aim, outcome }),
+})
+let agent: { runtime: LocalRuntime; store: Store; close(): Promise<void> } | undefined
+let letterbox: Letterbox | undefined
+let isResting = false
+let aheadMs = 0
 
 process.once('disconnect', () => process.exit(1))
 // Ctrl-C at a terminal reaches the whole group; whoever started us ends us in order.
@@ -47,6 +58,21 @@ async function obey(order: Order): Promise<void> {
     case 'freeze':
       meter.pause(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms))
       break
+    case 'aim':
+      aims.arm(order.aim)
+      break
+    case 'release':
+      aims.release(order.aim)
+      break
+    case 'rest':
+      isResting = order.isResting
+      break
+    case 'clock':
+      aheadMs = order.aheadMs
+      break
+    case 'edge':
+      letterbox?.open(order.isOpen)
+      break
     case 'end':
       await agent?.close()
       process.exit(0)
@@ -54,9 +80,14 @@ async function obey(order: Order): Promise<void> {
 }
 
 async function begin(options: AgentOptions) {
-  const { folder, place, name } = options
-  const planted = options.sabotage === null ? {} : await plant(options.sabotage)
-  const store = await openPlace(place)
+  const { folder, place, name, isOnStage } = options
+  const { clock: plantClock = sound, ...planted } =
+    options.sabotage === null ? {} : await plant(options.sabotage)
+  const lease = planted.lease ?? (isOnStage ? STAGE_LEASE : LEASE)
+  const witness = new Witness(lease.leaseMs, (fact) => tell({ kind: 'fact', ...fact }))
+  const opened = await openPlace(place)
+  const store = witness.over(aims.over(restful(opened)))
+  letterbox = isOnStage ? new Letterbox(folder) : undefined
   const trouble = (fields: object, text: string) => {
     const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
     tell({ kind: 'trouble', text: `${text}${error}` })
@@ -69,16 +100,21 @@ async function begin(options: AgentOptions) {
   const quiet = () => {}
   const runtime = await openRuntime({
     store,
-    ...agentTerms(options, (parcel) => tell({ kind: 'effect', parcel })),
+    ...agentTerms(options, (parcel) =>
+      tell({ kind: 'effect', parcel, overdueMs: witness.overdueMs }),
+    ),
     audit,
-    lease: LEASE,
+    clock: plantClock(CLOCK),
+    ...(letterbox !== undefined && { edges: [letterbox] }),
     logger: { debug: quiet, info: quiet, warn: quiet, error: trouble },
     ...planted,
+    lease,
   })
-  await runtime.createSession({ agent: name, id: name })
+  if (!isOnStage) await runtime.createSession({ agent: name, id: name })
   const stopTelling = new AbortController()
   const told = tellWaits(runtime, stopTelling.signal)
   const timer = setInterval(() => {
+    if (isOnStage) return
     // For the picture only: a store that is busy just now is asked again.
     tellStatus(runtime, options).catch((error: unknown) => {
       if (!(error instanceof KnownError && error.retryable)) trouble({ err: error }, 'status')
@@ -86,7 +122,7 @@ async function begin(options: AgentOptions) {
   }, STATUS_MS)
   return {
     runtime,
-    options,
+    store: planted.seams?.store?.(store) ?? store,
     async close() {
       clearInterval(timer)
       meter.stop()
@@ -99,13 +135,26 @@ async function begin(options: AgentOptions) {
   }
 }
 
+interface Planted extends Pick<RuntimeOptions, 'lease' | 'seams'> {
+  readonly clock?: (clock: Clock) => Clock
+}
+
+const sound = (clock: Clock): Clock => clock
+
 /** Only a clone has such a module; what it gives takes the place of sound parts. */
-async function plant({
-  module,
-  name,
-}: Sabotage): Promise<Partial<Pick<RuntimeOptions, 'lease' | 'seams'>>> {
+async function plant({ module, name }: Sabotage): Promise<Planted> {
   const { plantSabotage } = await import(module)
   return plantSabotage(name)
+}
+
+/** The wall clock of a machine that somebody sets. */
+const CLOCK: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+
+function restful(store: Store): Store {
+  return {
+    ...store,
+    readReady: async (query) => (isResting ? [] : await store.readReady(query)),
+  }
 }
 
 async function answer(id: number, question: Question): Promise<void> {
@@ -118,23 +167,7 @@ async function answer(id: number, question: Question): Promise<void> {
 
 async function ask(question: Question): Promise<JsonValue> {
   if (agent === undefined) throw new Error('The agent has not begun.')
-  const session = agent.runtime.session(sessionId(question.sessionId))
-  switch (question.what) {
-    case 'admit': {
-      const { source, key, lane, text } = question
-      const parts = [{ type: 'text', text }] as const
-      return (await session.admit({ source, key, lane, parts })) as unknown as JsonValue
-    }
-    case 'stop': {
-      const { source, key } = question
-      return (await session.stop({ source, key })) as unknown as JsonValue
-    }
-    case 'reply': {
-      const signal = AbortSignal.timeout(REPLY_MS_MAX)
-      const reply = await session.reply(mailNumber(question.mail), signal)
-      return reply === null ? null : reply.text
-    }
-  }
+  return await doAsAsked(question, agent)
 }
 
 async function tellStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {

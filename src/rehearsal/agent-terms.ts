@@ -5,7 +5,7 @@ import type { Agent } from '../runtime/agent.ts'
 import { configSchema } from '../runtime/config/schema.ts'
 import { runtimeTerms } from '../runtime/from-config.ts'
 import type { RuntimeOptions } from '../runtime/open-runtime.ts'
-import { type AgentOptions, policyOf, SUMMARY_MODEL } from './terms.ts'
+import { type AgentOptions, ATTEMPTS_MAX, policyOf, SUMMARY_MODEL } from './terms.ts'
 
 /**
  * The agents of one process, made from a configuration as `serve` would make them, with times so
@@ -16,13 +16,13 @@ export function agentTerms(
   options: AgentOptions,
   onEffect: (parcel: string) => void,
 ): Pick<RuntimeOptions, 'agents' | 'auxiliary'> {
-  const { serves, modelUrl, windowTokens, folder } = options
+  const { serves, modelUrl, windowTokens, folder, isOnStage } = options
   const route = (model: string) => ({
     ...{ provider: 'openai-compatible', baseUrl: `${modelUrl}/v1`, model },
     credential: { kind: 'none' },
   })
   const off = { pin: false, send_message: false, memory: false, schedule: false }
-  const process = { programs: [WATCHED_PROGRAM] }
+  const process = isOnStage ? false : { programs: [WATCHED_PROGRAM] }
   const config = configSchema.parse({
     agents: Object.fromEntries(
       serves.map((name) => [
@@ -42,7 +42,7 @@ export function agentTerms(
   })
   const terms = runtimeTerms(config, { standInUrl: modelUrl, folder, env: {} })
   const tool = parcelTool(join(folder, EFFECTS_FILE), onEffect)
-  return { ...terms, agents: terms.agents.map((agent) => hurried(agent, tool)) }
+  return { ...terms, agents: terms.agents.map((agent) => hurried(agent, tool, isOnStage)) }
 }
 
 /** Every line is one parcel that was handed over. */
@@ -64,13 +64,21 @@ const PACE = {
   idleCompactionMs: null,
 }
 
+/** Nobody lingers, and an attempt that fails again and again is counted. */
+const STAGE_PACE = {
+  ...PACE,
+  lingerMs: 400,
+  attemptsPerWindow: ATTEMPTS_MAX,
+  attemptWindowMs: 60_000,
+}
+
 type Tool = Extract<NonNullable<Agent['tools']>, readonly unknown[]>[number]
 
-function hurried(agent: Agent, tool: Tool): Agent {
+function hurried(agent: Agent, tool: Tool, isOnStage: boolean): Agent {
   const { tools = [] } = agent
   return {
     ...agent,
-    settings: { ...agent.settings, ...PACE },
+    settings: { ...agent.settings, ...(isOnStage ? STAGE_PACE : PACE) },
     tools: (desk) => [...(typeof tools === 'function' ? tools(desk) : tools), tool],
   }
 }

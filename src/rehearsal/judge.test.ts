@@ -151,6 +151,7 @@ function sound(): Evidence {
     troubles: [],
     loops: loops(50),
     calibrationMsMax: 2,
+    ...{ stored: [], lapsed: new Set<string>(), leasesLost: [], recoveredTwice: [], sent: [] },
   }
 }
 

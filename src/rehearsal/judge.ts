@@ -3,7 +3,8 @@ import { Findings, LOOP_MS_MAX, OVERLOAD_MS, type Verdict } from './laws.ts'
 import { agentOf, type Letter, marksIn } from './ledger.ts'
 import { KNOWN, LOOKED_UP, type WireRecord } from './model.ts'
 import type { LoopFigures } from './orders.ts'
-import { policyOf } from './terms.ts'
+import { CAST, policyOf } from './terms.ts'
+import { judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
 
 /** Everything that was found out, from places that know nothing of each other. Judging is pure. */
 export interface Evidence {
@@ -14,6 +15,14 @@ export interface Evidence {
   readonly sessions: readonly KeptSession[]
   readonly wire: WireRecord
   readonly windowTokens: number
+  /** The same sessions and those of the stage, with everything the store has of them. */
+  readonly stored: readonly StoredSession[]
+  /** Runners from which sessions may be taken: they were killed, held or late. */
+  readonly lapsed: ReadonlySet<string>
+  readonly leasesLost: readonly { readonly sessionId: string; readonly runner: string }[]
+  readonly recoveredTwice: readonly string[]
+  /** One line per reply that left. */
+  readonly sent: readonly string[]
   /** Parcels as they were handed over. */
   readonly effects: readonly string[]
   readonly asked: readonly Asked[]
@@ -57,8 +66,11 @@ export interface Tally {
   readonly lookedUp: number
 }
 
-export function judge(evidence: Evidence): { verdicts: readonly Verdict[]; tally: Tally } {
-  const findings = new Findings()
+/** `findings`: what was found broken on the way. */
+export function judge(
+  evidence: Evidence,
+  findings = new Findings(),
+): { verdicts: readonly Verdict[]; tally: Tally } {
   const letters = Map.groupBy(evidence.letters, ({ agent }) => agent)
   let answered = 0
   let stopped = 0
@@ -91,8 +103,16 @@ export function judge(evidence: Evidence): { verdicts: readonly Verdict[]; tally
     judgeShown(acknowledged, ends, evidence.wire, findings)
   }
   for (const { agent } of evidence.sessions) {
-    if (!evidence.agents.includes(agent)) findings.broken('kept', `${agent} is nobody's session`)
+    const isKnown = evidence.agents.includes(agent) || CAST[agent] !== undefined
+    if (!isKnown) findings.broken('kept', `${agent} is nobody's session`)
   }
+  for (const stored of evidence.stored) judgeStored(stored, findings)
+  judgeSends(evidence.sent, findings)
+  for (const { sessionId, runner } of evidence.leasesLost) {
+    if (evidence.lapsed.has(runner)) continue
+    findings.broken('held', `${sessionId} was taken from ${runner}, which lives`)
+  }
+  for (const text of evidence.recoveredTwice) findings.broken('written', `recovered twice: ${text}`)
   for (const stray of evidence.wire.strays) findings.broken('shown', stray)
   const { tokensMax } = evidence.wire
   if (tokensMax > evidence.windowTokens) {

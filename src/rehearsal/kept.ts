@@ -1,8 +1,10 @@
-import { entryNumber } from '../base/ids.ts'
+import { entryNumber, mailNumber } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Reads } from '../store/contract.ts'
-import type { SessionRow } from '../store/rows.ts'
+import type { MailItem } from '../store/queries.ts'
+import type { Entry, SessionRow } from '../store/rows.ts'
 import type { KeptSession } from './judge.ts'
+import type { StoredSession } from './transcript-laws.ts'
 import type { Watcher } from './watcher.ts'
 
 /** Every session of the store with its whole transcript, however it came there. */
@@ -16,14 +18,42 @@ export async function readKept(store: Reads, watcher: Watcher): Promise<readonly
   return kept
 }
 
-async function readEntries(store: Reads, { id, tail }: SessionRow) {
-  const entries: KeptSession['entries'][number][] = []
+export async function readEntries(
+  store: Reads,
+  { id, tail }: SessionRow,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
   for (let from = 1; from <= tail; from += LIST_MAX) {
     const to = Math.min(tail, from + LIST_MAX - 1)
     const range = { sessionId: id, from: entryNumber(from), to: entryNumber(to) }
     entries.push(...(await store.readEntries(range)))
   }
   return entries
+}
+
+/** Everything that the store has of each session. */
+export async function readStored(store: Reads): Promise<readonly StoredSession[]> {
+  const stored: StoredSession[] = []
+  for (const row of await store.listSessions({ limit: LIST_MAX })) {
+    const query = { sessionId: row.id, limit: LIST_MAX }
+    stored.push({
+      row,
+      entries: await readEntries(store, row),
+      mail: await readMail(store, row),
+      operations: await store.listOperations(query),
+      replies: await store.listReplies(query),
+    })
+  }
+  return stored
+}
+
+async function readMail(store: Reads, { id, mail }: SessionRow): Promise<readonly MailItem[]> {
+  const items: MailItem[] = []
+  for (let after = 0; after < mail; after += LIST_MAX) {
+    const query = { sessionId: id, after: mailNumber(after), limit: LIST_MAX }
+    items.push(...(await store.listMail(query)))
+  }
+  return items
 }
 
 /** What still waits, runs or is being written, in words. */

@@ -12,6 +12,19 @@ export const LAWS = {
   open: 'What is open is known afterwards: no false "idle"',
   compacted: 'Every agent crosses its threshold and is written to meanwhile',
   untorn: 'No message and no stop breaks a compaction off',
+  written: 'Only the holder writes, each thing once, and calls keep their results',
+  founded: 'A compaction covers what a model has had, on the newest base, and makes it smaller',
+  paid: 'No step that was paid for is thrown away, and nobody is asked without end',
+  bounded: 'No more unseen input enters than there is room for, people before watchers',
+  stopped: 'A stop ends the turn that it was meant for, and no other',
+  mailed: 'What is withdrawn is not delivered, and what comes twice is taken once',
+  pinned: 'A pin stands in every context byte for byte, and none is taken that does not fit',
+  held: 'No session is taken from a process that lives, and nothing begins after a lease',
+  spared: 'A turn that keeps ending its process is given up, once, and the session goes on',
+  sent: 'Every reply leaves in order, and twice only after a crash',
+  forgotten: 'What is erased is nowhere, and nothing else is gone',
+  carried: 'What is exported is imported once, as it was',
+  played: 'Every scene of the stage is played to its end',
   settled: 'Everything comes to rest',
   sound: 'No agent fails by itself',
   loop: 'Our own work never holds the event loop for longer than 50 ms',
@@ -39,6 +52,10 @@ const OFFENCES_KEPT_MAX = 20
 export class Findings {
   readonly #offences = new Map<LawName, string[]>()
   readonly #unproven = new Map<LawName, string>()
+
+  get areNone(): boolean {
+    return this.#offences.size === 0
+  }
 
   open(law: LawName, doubt: string): void {
     this.#unproven.set(law, doubt)

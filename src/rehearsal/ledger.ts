@@ -94,7 +94,7 @@ function wordFor(agent: string, number: number): string {
 }
 
 /** Words of no meaning, different in every place, so that nothing can be folded away. */
-function fillerOf(characters: number): string {
+export function fillerOf(characters: number): string {
   const words: string[] = []
   let length = 0
   for (let at = 0; length < characters; at++) {

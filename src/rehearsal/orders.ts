@@ -1,5 +1,7 @@
 import type { JsonValue } from '../base/json.ts'
+import type { Aim } from './aims.ts'
 import type { AgentOptions } from './terms.ts'
+import type { Fact } from './witness.ts'
 
 /** What the rehearsal and an agent's process say to each other. Questions carry a number. */
 export type Order =
@@ -7,6 +9,14 @@ export type Order =
   | ({ readonly verb: 'ask'; readonly id: number } & Question)
   /** Holds the process: no timer and no socket is looked at for so long. */
   | { readonly verb: 'freeze'; readonly ms: number }
+  | { readonly verb: 'aim'; readonly aim: Aim }
+  | { readonly verb: 'release'; readonly aim: string }
+  /** Takes no session that nobody holds, until it is told otherwise. */
+  | { readonly verb: 'rest'; readonly isResting: boolean }
+  /** The wall clock of this process jumps. */
+  | { readonly verb: 'clock'; readonly aheadMs: number }
+  /** Whether the edge takes replies, or lets them wait. */
+  | { readonly verb: 'edge'; readonly isOpen: boolean }
   | { readonly verb: 'end' }
 
 export type Question =
@@ -17,7 +27,23 @@ export type Question =
       readonly key: string
       readonly lane: 'user' | 'notification'
       readonly text: string
+      /** The reply goes out by the edge, to this address. */
+      readonly address?: string
+      /** Base64 of a picture that comes with it. */
+      readonly picture?: string
     }
+  | { readonly what: 'create'; readonly sessionId: string }
+  /** One of the verbs of a session, as a gateway would call it. */
+  | {
+      readonly what: 'do'
+      readonly sessionId: string
+      readonly deed: 'compact' | 'revert' | 'pin' | 'withdraw' | 'purge' | 'preview' | 'install'
+      readonly request: JsonValue
+    }
+  | { readonly what: 'export'; readonly sessionId: string }
+  | { readonly what: 'import'; readonly sessionId: string; readonly lines: readonly string[] }
+  /** Drops the files that nobody uses. */
+  | { readonly what: 'sweep'; readonly sessionId: string }
   | {
       readonly what: 'stop'
       readonly sessionId: string
@@ -35,7 +61,15 @@ export type Told =
   /** A person would have been told that a turn waits. */
   | { readonly kind: 'wait'; readonly sessionId: string; readonly code: string }
   /** The tool with an effect outside has just had it; its result is not committed yet. */
-  | { readonly kind: 'effect'; readonly parcel: string }
+  | {
+      readonly kind: 'effect'
+      readonly parcel: string
+      /** For how long the lease had run out when it began. */
+      readonly overdueMs: number
+    }
+  | { readonly kind: 'aimed'; readonly aim: string }
+  | { readonly kind: 'repeated'; readonly aim: Aim; readonly outcome: string }
+  | ({ readonly kind: 'fact' } & Fact)
   | { readonly kind: 'trouble'; readonly text: string }
 
 export interface Status {

@@ -2,17 +2,23 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { JsonValue } from '../base/json.ts'
+import type { Aim } from './aims.ts'
 import type { LoopFigures, Order, Question, Status, Told } from './orders.ts'
 import type { AgentOptions } from './terms.ts'
+import type { Fact } from './witness.ts'
 
 /**
  * The place of one agent at the table: a process, and after a kill the next one. What is asked of a
  * process that dies is refused, and the one who asked may ask somebody else.
  */
 export interface SeatEvents {
-  effect(seat: Seat, parcel: string): void
+  effect(seat: Seat, effect: Extract<Told, { kind: 'effect' }>): void
   wait(sessionId: string, code: string): void
   trouble(seat: Seat, text: string): void
+  fact(seat: Seat, fact: Fact): void
+  /** Only where something is aimed. */
+  aimed?(seat: Seat, aim: string): void
+  repeated?(seat: Seat, aim: Aim, outcome: string): void
 }
 
 /** The process that was asked is gone; whether it did what it was asked is not known. */
@@ -45,6 +51,10 @@ export class Seat {
   #loop: LoopFigures = { delayMsMax: 0, ownMsMax: 0 }
   status: Status | null = null
   kills = 0
+  /** Under which ids its processes ran, the newest last. */
+  readonly runners: string[] = []
+  /** Those whose sessions others may take: killed, held, late, or ended. */
+  readonly lapsed = new Set<string>()
 
   constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: SeatEvents) {
     this.name = options.name
@@ -113,7 +123,18 @@ export class Seat {
   }
 
   freeze(ms: number): void {
-    this.#send({ verb: 'freeze', ms })
+    this.lapse()
+    this.order({ verb: 'freeze', ms })
+  }
+
+  order(order: Exclude<Order, { verb: 'begin' | 'ask' | 'end' }>): void {
+    this.#send(order)
+  }
+
+  /** Whoever it is now may lose its sessions: something is done to it. */
+  lapse(): void {
+    const runner = this.runners.at(-1)
+    if (runner !== undefined) this.lapsed.add(runner)
   }
 
   /** Like a power cut: nothing of it is told to anybody. */
@@ -179,7 +200,16 @@ export class Seat {
         this.#events.wait(told.sessionId, told.code)
         break
       case 'effect':
-        this.#events.effect(this, told.parcel)
+        this.#events.effect(this, told)
+        break
+      case 'fact':
+        this.#note(told)
+        break
+      case 'aimed':
+        this.#events.aimed?.(this, told.aim)
+        break
+      case 'repeated':
+        this.#events.repeated?.(this, told.aim, told.outcome)
         break
       case 'trouble':
         this.#trouble = told.text
@@ -187,10 +217,17 @@ export class Seat {
     }
   }
 
+  #note(fact: Fact): void {
+    if (fact.what === 'runner') this.runners.push(fact.runner)
+    else if (fact.what === 'late') this.lapsed.add(fact.runner)
+    this.#events.fact(this, fact)
+  }
+
   #gone(code: number | null, signal: NodeJS.Signals | null): void {
     this.#child = null
     this.#isReady = false
     this.status = null
+    this.lapse()
     const error = new AgentGone(`${this.name} is gone.`)
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()

@@ -65,7 +65,6 @@ export class Troubles {
       this.#takeModelAway(signal),
     ])
     this.#isOver = true
-    this.#parts.model.server.faults.clear()
     await Promise.all(this.#work)
   }
 
@@ -111,7 +110,9 @@ export class Troubles {
       const isAimed = (target: { readonly model: string | undefined; readonly reused: boolean }) =>
         aim === 'summary' ? isForSummary(target) : target.model?.startsWith('agent-') === true
       faults.next(fault, {
-        when: (target) => isAimed(target) && (kind.reused !== true || target.reused),
+        // One that met nobody in time meets nobody any more.
+        when: (target) =>
+          !this.#isOver && isAimed(target) && (kind.reused !== true || target.reused),
       })
     }
   }

@@ -29,6 +29,10 @@ export class Watcher {
   readonly #store: Pick<Reads, 'readAudit'>
   readonly #onCompaction: (agent: string) => void
   readonly #sessions = new Map<string, SessionFigures & { isHeld: boolean }>()
+  readonly #recoveries = new Set<string>()
+  /** Sessions that were taken from a runner, and from which. */
+  readonly leasesLost: { readonly sessionId: string; readonly runner: string }[] = []
+  readonly recoveredTwice: string[] = []
   #cursor = 0
 
   constructor(store: Pick<Reads, 'readAudit'>, onCompaction: (agent: string) => void) {
@@ -85,6 +89,15 @@ export class Watcher {
       case 'turn ended':
         session.turns += 1
         if (facts['ended'] === 'stopped') session.stopped += 1
+        break
+      case 'turn recovered': {
+        const recovery = `${sessionId} under fence ${String(facts['fence'])}`
+        if (this.#recoveries.has(recovery)) this.recoveredTwice.push(recovery)
+        this.#recoveries.add(recovery)
+        break
+      }
+      case 'lease lost':
+        this.leasesLost.push({ sessionId, runner: String(facts['runner']) })
         break
       case 'lease acquired':
         if (session.isHeld) session.takeOvers += 1

@@ -29,6 +29,8 @@ export interface Agent {
   readonly settings?: Partial<SessionSettings>
   /** False: nobody is told when a turn waits for a compaction. */
   readonly tellsWaits?: boolean
+  /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
+  readonly notes?: { readonly tokensMax: number }
   readonly mailMax?: { readonly lane: number; readonly source: number }
 }
 

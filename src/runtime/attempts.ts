@@ -9,7 +9,7 @@ export function storedAttempts(
   const host = hostname()
   return {
     async record(attempt) {
-      await store.recordAttempt({ ...attempt, host })
+      return (await store.recordAttempt({ ...attempt, host })).kind !== 'duplicate'
     },
     read: (query) => store.readAttempts(query),
     // The allowance is for calls beside conversations; the turns themselves stand in the same record.

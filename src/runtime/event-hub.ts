@@ -1,7 +1,10 @@
+import { type Clock, pause } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
 import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { AuditRow } from '../store/rows.ts'
+import type { Logger } from './logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
 
 /**
@@ -10,6 +13,8 @@ import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
  * listen. A listener that falls behind loses live events and reads the stored ones for itself.
  */
 const QUEUE_MAX = 1_000
+/** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
+const ASK_AGAIN_MS = 1_000
 
 interface Listener {
   readonly sessionId: SessionId | undefined
@@ -21,14 +26,23 @@ interface Listener {
 
 export class EventHub {
   readonly #store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+  readonly #clock: Clock
+  readonly #logger: Logger
   readonly #listeners = new Set<Listener>()
   #unwatch: (() => void) | null = null
   #cursor = 0
   #isReading = false
   #isHinted = false
+  #isSilent = false
 
-  constructor(store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>) {
-    this.#store = store
+  constructor(parts: {
+    readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+    readonly clock: Clock
+    readonly logger: Logger
+  }) {
+    this.#store = parts.store
+    this.#clock = parts.clock
+    this.#logger = parts.logger
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
@@ -46,7 +60,8 @@ export class EventHub {
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
-      const newest = await this.#add(listener)
+      const newest = await this.#add(listener, signal)
+      if (newest === null) return
       // A cursor from beyond the end belongs to another store, or to one that was restored since.
       let cursor = Math.min(query.after ?? newest, newest)
       let isNew = true
@@ -56,7 +71,8 @@ export class EventHub {
           listener.isBehind = false
           listener.queue = []
           for (let isMore = true; isMore && !signal.aborted; ) {
-            const rows = await this.#read(cursor, query.sessionId)
+            const rows = await this.#ask(() => this.#read(cursor, query.sessionId), signal)
+            if (rows === null) return
             for (const row of rows) {
               yield storedEvent(row)
               cursor = row.cursor
@@ -86,8 +102,10 @@ export class EventHub {
     }
   }
 
-  async #add(listener: Listener): Promise<number> {
-    const { commits } = await this.#store.readStore()
+  async #add(listener: Listener, signal: AbortSignal): Promise<number | null> {
+    const row = await this.#ask(() => this.#store.readStore(), signal)
+    if (row === null) return null
+    const { commits } = row
     if (this.#listeners.size === 0) {
       this.#cursor = commits
       this.#unwatch ??= this.#store.watch(() => void this.#pump())
@@ -125,6 +143,24 @@ export class EventHub {
     } finally {
       this.#isReading = false
     }
+  }
+
+  /** Null: nobody wants to know any more. Throws what asking again does not mend. */
+  async #ask<Answer>(read: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
+    while (!signal.aborted) {
+      try {
+        const answer = await read()
+        if (this.#isSilent) this.#logger.info({}, 'events can be read again')
+        this.#isSilent = false
+        return answer
+      } catch (error) {
+        if (!(error instanceof KnownError) || !error.retryable) throw error
+        if (!this.#isSilent) this.#logger.warn({ code: error.code }, 'events cannot be read')
+        this.#isSilent = true
+      }
+      await pause(this.#clock, ASK_AGAIN_MS, signal)
+    }
+    return null
   }
 
   #tell(listener: Listener, event: RuntimeEvent): void {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type Clock, systemClock } from '../base/clock.ts'
+import { type Clock, pause, systemClock } from '../base/clock.ts'
 import {
   type OperationId,
   operationId,
@@ -8,6 +8,7 @@ import {
   type SessionId,
 } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
+import { Recent } from '../base/recent.ts'
 import type { AssistantMessage, UserMessage } from '../message/message.ts'
 import { readRange } from '../session/source.ts'
 import type { AdoptedEntry } from '../store/adoption.ts'
@@ -54,7 +55,9 @@ export class ForeignHistory {
   readonly #store: Store
   readonly #clock: Clock
   /** By session: which commits of ours its entries hold, up to where it was read. */
-  readonly #known = new Map<SessionId, { upto: number; entries: Map<OperationId, number> }>()
+  readonly #known = new Recent<SessionId, { upto: number; entries: Map<OperationId, number> }>(
+    SESSIONS_MAX,
+  )
   readonly #last = new Map<SessionId, Promise<unknown>>()
 
   constructor(store: Store, clock: Clock = systemClock) {
@@ -96,7 +99,7 @@ export class ForeignHistory {
       if (session.birth !== 'imported') return { kind: 'runs-here' }
       const added = await this.#adopt(session, operation, entry)
       if (added !== null) return { kind: 'appended', entry: added }
-      await new Promise<void>((resolve) => this.#clock.after(PAUSE_MS, resolve))
+      await pause(this.#clock, PAUSE_MS)
     }
     return { kind: 'busy' }
   }
@@ -125,10 +128,7 @@ export class ForeignHistory {
       }
     }
     known.upto = Math.max(known.upto, tail)
-    this.#known.delete(id)
     this.#known.set(id, known)
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest)
     const at = known.entries.get(operation)
     return at === undefined ? undefined : (await readRange(this.#store, id, at - 1, at))[0]
   }

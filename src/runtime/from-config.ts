@@ -20,11 +20,12 @@ export function runtimeTerms(
 ): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {
   const plans = agentsOf(config, place)
   return {
-    agents: plans.map((plan) => agentFrom(plan, place)),
+    agents: plans.map((plan) => agentFrom(plan, config, place)),
     auxiliary: {
       tasks: tasksFrom(plans),
       allowance: allowanceOf(config),
       prices: pricesOf(config),
+      summaries: { atProvider: config.auxiliary.compaction.atProvider },
     },
     processes: processLimitsOf(config),
   }
@@ -32,6 +33,7 @@ export function runtimeTerms(
 
 function agentFrom(
   plan: AgentPlan,
+  { auxiliary }: Config,
   place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): Agent {
   const { name, system, pins, routes, policy, stepsMax, window } = plan
@@ -43,6 +45,8 @@ function agentFrom(
     mcp: mcpTerms(plan.mcp, place),
     settings: settingsFrom(plan),
     tellsWaits: plan.compaction.notices,
+    ...(auxiliary.memory.enabled &&
+      plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax } }),
     ...(mailMax !== undefined && { mailMax }),
   }
 }

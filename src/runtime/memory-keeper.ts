@@ -15,6 +15,8 @@ export interface MemoryKeeperParts {
   readonly countTokens: (sessionId: SessionId, text: string) => number
   /** Whether this agent keeps notes. */
   readonly keepsNotes: (agent: string) => boolean
+  /** A session does not take the notes; told once for each state of them. */
+  readonly onRefused: (sessionId: SessionId, why: string) => void
 }
 
 const NOTES_READ = 500
@@ -25,24 +27,35 @@ const SESSIONS_MAX = 10_000
 export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts
   readonly #blocks = new Map<string, { readonly at: number; readonly block: string | null }>()
-  /** What each session shows, as far as we know. */
-  readonly #shown = new Map<SessionId, { readonly agent: string; readonly block: string | null }>()
+  /** What each session shows, as far as we know, and what it was last asked to show. */
+  readonly #shown = new Map<SessionId, Shown>()
 
   constructor(parts: MemoryKeeperParts) {
     this.#parts = parts
   }
 
   async refresh(sessionId: SessionId): Promise<void> {
-    const shown = this.#shown.get(sessionId) ?? (await this.#read(sessionId))
-    if (shown === undefined || !this.#parts.keepsNotes(shown.agent)) return
-    const { agent } = shown
+    const before = this.#shown.get(sessionId) ?? (await this.#read(sessionId))
+    if (before === undefined || !this.#parts.keepsNotes(before.agent)) return
+    const { agent, asked } = before
     const block = await this.#blockOf(agent)
-    if (block === shown.block) return
+    if (block === before.block) return
     const now = await this.#read(sessionId)
-    if (now === undefined || now.block === block) return
-    const { store, countTokens } = this.#parts
-    await refreshMemory({ store, countTokens }, { sessionId, agent, key: `memory-${randomUUID()}` })
-    this.#shown.set(sessionId, { agent, block })
+    if (now === undefined || now.isWaiting || now.block === block) return
+    const { store, countTokens, onRefused } = this.#parts
+    if (asked?.block === block) {
+      // It was admitted, and it is neither waiting nor shown: the session has turned it down.
+      if (!asked.isRefused) onRefused(sessionId, 'no-room-for-pin')
+      this.#shown.set(sessionId, { ...now, asked: { block, isRefused: true } })
+      return
+    }
+    const target = { sessionId, agent, key: `memory-${randomUUID()}` }
+    const outcome = await refreshMemory({ store, countTokens }, target)
+    if (outcome === null) return
+    const isRefused = outcome.kind !== 'admitted' && outcome.kind !== 'duplicate'
+    // A mailbox that is full takes it with a later message.
+    if (isRefused) onRefused(sessionId, outcome.kind)
+    else this.#shown.set(sessionId, { ...now, asked: { block, isRefused } })
   }
 
   async #blockOf(agent: string): Promise<string | null> {
@@ -55,16 +68,30 @@ export class MemoryKeeper {
     return block
   }
 
-  async #read(sessionId: SessionId) {
+  async #read(sessionId: SessionId): Promise<Shown | undefined> {
     const { store } = this.#parts
     const session = await store.findSession(sessionId)
     if (session === undefined) return undefined
     const entry = session.pins[MEMORY_PIN]?.entry ?? entryNumber(0)
     const [pin] = entry === 0 ? [] : await store.readEntries({ sessionId, from: entry, to: entry })
     const body: unknown = pin?.body == null ? null : JSON.parse(pin.body)
-    const shown = { agent: session.agent, block: typeof body === 'string' ? body : null }
+    const { asked } = this.#shown.get(sessionId) ?? {}
+    const shown: Shown = {
+      agent: session.agent,
+      block: typeof body === 'string' ? body : null,
+      isWaiting: session.pending.control > 0,
+      ...(asked !== undefined && { asked }),
+    }
     if (this.#shown.size >= SESSIONS_MAX) this.#shown.clear()
     this.#shown.set(sessionId, shown)
     return shown
   }
+}
+
+interface Shown {
+  readonly agent: string
+  readonly block: string | null
+  /** Something waits that may change it. */
+  readonly isWaiting: boolean
+  readonly asked?: { readonly block: string | null; readonly isRefused: boolean }
 }

@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { mailOf, open, say, soon, until } from '../../test/support/runtime-place.ts'
 import { entryNumber, sessionId } from '../base/ids.ts'
-import { type StandIn, standIn } from '../stand-in/server.ts'
-import { openMemoryStore } from '../store/memory/open.ts'
 import type { Agent } from './agent.ts'
-import { type LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
-import type { NewMessage, RuntimeEvent } from './runtime.ts'
+import type { RuntimeEvent } from './runtime.ts'
 
 describe('a runtime', () => {
   it('answers a message that was admitted, and shows the answer in the transcript', async () => {
@@ -162,68 +160,58 @@ describe('a runtime', () => {
     expect(JSON.stringify(await session.transcript({ from: 1, to: 99 }))).not.toContain('QUARTZ')
     expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual([])
   })
-})
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
-async function open(options: Partial<RuntimeOptions> = {}): Promise<{
-  runtime: LocalRuntime
-  agent: Agent
-  url: string
-  model: { server: StandIn; stop: () => Promise<void>; start: (port: number) => Promise<void> }
-}> {
-  const server = standIn()
-  let running = await server.start()
-  const store = await openMemoryStore()
-  const { url } = running
-  const agent: Agent = {
-    name: 'main',
-    system: 'You are a helpful agent.',
-    routes: {
-      main: {
-        ...{ provider: 'openai-compatible', baseUrl: `${url}/v1`, model: 'stand-in' },
-        windowTokens: 16_000,
+  it('gives up starting afresh when others move the route each time, and says that it may be tried', async () => {
+    let attempts = 0
+    const { runtime } = await open({
+      seams: {
+        store: (store) => ({
+          ...store,
+          startAfresh: async () => {
+            attempts++
+            return { kind: 'route-changed', version: attempts }
+          },
+        }),
       },
-      fallbacks: [],
-      tasks: {},
-    },
-  }
-  const runtime = await openRuntime({ store, agents: [agent], ...options })
-  closing.push(async () => {
-    await runtime.close()
-    await store.close()
-    await running.close()
+    })
+    const route = { agent: 'main', channel: 'test', address: 'busy' }
+    const started = runtime.startAfresh({ ...route, source: 'test', key: 'new' })
+    await expect(started).rejects.toMatchObject({ code: 'route-busy', retryable: true })
+    expect(attempts).toBeLessThan(100)
   })
-  const model = {
-    server,
-    stop: () => running.close(),
-    start: async (port: number) => {
-      running = await server.start({ port })
-    },
-  }
-  return { runtime, agent, url, model }
-}
 
-function say(text: string, key: string): NewMessage {
-  return { source: 'test', key, parts: [{ type: 'text', text }] }
-}
+  it('says that there is no such session, where an empty list would say that it is empty', async () => {
+    const { runtime } = await open()
+    const nobody = runtime.session(sessionId('nobody'))
+    await expect(nobody.mailbox({ limit: 5 })).rejects.toMatchObject({ code: 'unknown-session' })
+    const query = { text: 'x', limit: 5, neighbours: 0 }
+    await expect(nobody.search(query)).rejects.toMatchObject({ code: 'unknown-session' })
+  })
 
-function mailOf(admission: Awaited<ReturnType<LocalRuntime['admit']>>) {
-  if (!('mail' in admission)) throw new Error(`not admitted: ${admission.kind}`)
-  return admission.mail
-}
+  it('shows a context of the past with the limits that held then', async () => {
+    const { runtime, agent } = await open()
+    await runtime.createSession({ agent: 'main', id: 'then' })
+    const session = runtime.session(sessionId('then'))
+    await session.reply(mailOf(await session.admit(say('Hello.', '1'))), soon())
+    const { main } = agent.routes
+    const routes = { ...agent.routes, main: { ...main, windowTokens: 32_000 } }
+    runtime.reconfigure([{ ...agent, routes }])
+    await session.reply(mailOf(await session.admit(say('And now?', '2'))), soon())
+    const now = await session.context({})
+    expect([now?.windowTokens, now?.softTokens]).toEqual([32_000, expect.any(Number)])
+    const then = await session.context({ at: entryNumber(3) })
+    expect([then?.windowTokens, then?.softTokens]).toEqual([16_000, null])
+    expect(then?.hardTokens).toBeLessThan(16_000)
+  })
 
-function soon(): AbortSignal {
-  return AbortSignal.timeout(15_000)
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it never came to be')
-}
+  it('refuses agents as a whole: what does not fit starts no server and changes nobody', async () => {
+    const { runtime, agent } = await open()
+    const servers = { gone: { transport: 'stdio', command: 'no-such-program', args: [] } }
+    const vast = { ...agent, system: 'word '.repeat(40_000) }
+    const fine = { ...agent, name: 'second', mcp: servers as unknown as NonNullable<Agent['mcp']> }
+    expect(() => runtime.reconfigure([fine, vast])).toThrow(/leaves/)
+    expect(runtime.agents.map(({ name }) => name)).toEqual(['main'])
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await runtime.health()).problems).toEqual([])
+  })
+})

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
 import { operationId, type SessionId, sessionId } from '../base/ids.ts'
 import { type AuditWriter, NO_AUDIT } from '../events/log.ts'
 import type { Environment } from '../model/credential.ts'
-import { buildContext } from '../session/context.ts'
 import { DECISIONS, type Decisions } from '../session/decisions.ts'
 import type { HandoffWriter } from '../session/handoff.ts'
 import { LEASE_TIMES, type LeaseTimes, Runner } from '../session/runner.ts'
@@ -11,12 +11,14 @@ import { type Edge, Sender } from '../session/sender.ts'
 import { type Notice, SESSION_SETTINGS, type SessionSettings } from '../session/state.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import type { RunnerRow } from '../store/rows.ts'
 import { estimateMessage, estimateText } from '../tokens/estimate.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import type { Agent, AgentDesk } from './agent.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { EventHub } from './event-hub.ts'
+import { type Health, readHealth } from './health.ts'
 import { isGone, thisHost } from './host.ts'
 import { type Logger, SILENT } from './logger.ts'
 import { type AuxiliaryTerms, ModelRoom } from './model-room.ts'
@@ -26,7 +28,6 @@ import type {
   Created,
   EventQuery,
   Found,
-  Health,
   Idempotent,
   NewMessage,
   NewSession,
@@ -39,8 +40,10 @@ import type {
   StartedAfresh,
 } from './runtime.ts'
 import { admitMessage, type SessionDesk, SessionHandle, searchSession } from './session-handle.ts'
+import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
 import { summaryOf } from './views.ts'
+import { NOTICES, Waits } from './waits.ts'
 
 export interface RuntimeOptions {
   readonly store: Store
@@ -70,6 +73,8 @@ export interface Seams {
   readonly tools: (tools: ToolRunner) => ToolRunner
   readonly writer: (writer: HandoffWriter) => HandoffWriter
   readonly decisions: Decisions
+  /** What is made of the truth about another runner's process. */
+  readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
 }
 
 const SOUND: Seams = {
@@ -78,6 +83,7 @@ const SOUND: Seams = {
   tools: (tools) => tools,
   writer: (writer) => writer,
   decisions: DECISIONS,
+  isGone: (_row, isDead) => isDead,
 }
 
 /** Opens this process's share of the work. The store stays the caller's: close it afterwards. */
@@ -93,14 +99,28 @@ const HANDOFF_MS_MAX = 10 * 60_000
 const SEND_RETRY_MS = 1_000
 const SEND_ATTEMPTS_MAX = 20
 
+/** Each attempt loses only to somebody who moved the route meanwhile. */
+const AFRESH_ATTEMPTS_MAX = 20
+
+export class RouteBusyError extends KnownError {
+  override readonly name = 'RouteBusyError'
+  readonly code = 'route-busy'
+  readonly retryable = true
+
+  constructor() {
+    super(`The route was moved by others ${AFRESH_ATTEMPTS_MAX} times in a row; ask again later.`)
+  }
+}
+
 export class LocalRuntime implements Runtime {
   readonly #store: Store
+  readonly #trouble: StoreTrouble
   readonly #hub: EventHub
   readonly #runner: Runner | null
   readonly #edges: Edge[]
   readonly #room: ModelRoom
   readonly #desk: SessionDesk
-  readonly #waits = new Map<SessionId, Notice>()
+  readonly #waits = new Waits()
   readonly #toolRoom: ToolRoom
   #agents: readonly Agent[]
   #desks: ReadonlyMap<string, AgentDesk>
@@ -109,10 +129,11 @@ export class LocalRuntime implements Runtime {
     const { agents, edges = [], logger = SILENT, clock = systemClock, runs = true } = options
     const audit = options.audit ?? NO_AUDIT
     const seams = { ...SOUND, ...options.seams }
-    const store = auditedIntake(seams.store(options.store), audit)
+    this.#trouble = new StoreTrouble(clock, logger)
+    const store = auditedIntake(this.#trouble.heard(seams.store(options.store)), audit)
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
-    this.#hub = new EventHub(store)
+    this.#hub = new EventHub({ store, clock, logger })
     this.#edges = [...edges]
     const countTokens = (id: SessionId, text: string) =>
       this.#room.calibrations.correct(id, estimateText(text, 'generic'))
@@ -121,7 +142,7 @@ export class LocalRuntime implements Runtime {
       onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route) => this.#openRoute(route),
       environment: options.environment ?? {},
-      onToolsChanged: () => this.reconfigure(this.#agents),
+      onToolsChanged: () => this.#takeUpTools(logger),
       ...(options.processes !== undefined && { processes: options.processes }),
     })
     this.#agents = agents
@@ -132,11 +153,12 @@ export class LocalRuntime implements Runtime {
       logger,
       environment: options.environment ?? {},
       auxiliary: options.auxiliary ?? {},
-      deskOf: (agent) => this.#desks.get(agent),
+      desks: () => this.#desks,
+      countTokens,
       tools: this.#toolRoom.tools,
       onLive: (id, event) => {
         // What is taken back was no answer: whoever waits still does.
-        if (event.kind !== 'void') this.#waits.delete(id)
+        if (event.kind !== 'void') this.#waits.end(id)
         this.#hub.publish(id, event)
       },
       onModelBack: () => this.#runner?.modelIsBack(),
@@ -163,11 +185,12 @@ export class LocalRuntime implements Runtime {
           audit,
           wantedFor: (agent) => this.#desks.get(agent)?.wanted,
           onNotice: (id, agent, told) => this.#tellWait(id, agent, told),
+          onStop: (id) => this.#room.interrupt(id),
           get agents() {
             return [...desks().keys()]
           },
           host: thisHost(),
-          isGone,
+          isGone: (row) => seams.isGone(row, isGone(row)),
           lease: options.lease ?? LEASE_TIMES,
           random: () => randomUUID().replaceAll('-', ''),
           sender: new Sender({
@@ -183,14 +206,15 @@ export class LocalRuntime implements Runtime {
     this.#desk = {
       store,
       refreshMemory: (id) => this.#toolRoom.refreshMemory(id),
+      interrupt: (id) => this.#room.interrupt(id),
       hub: this.#hub,
       settingsFor,
-      writerFor: () => this.#room.writers.model,
+      writerFor: () => this.#room.writers.preview,
       countMessage: (id, message) =>
         this.#room.calibrations.correct(id, estimateMessage(message, 'generic')),
       countText: countTokens,
       wake: (id) => this.#runner?.wake(id),
-      waitOf: (id) => this.#waits.get(id),
+      waitOf: (session) => this.#waits.of(session, this.#runner?.id ?? null),
     }
   }
 
@@ -209,6 +233,15 @@ export class LocalRuntime implements Runtime {
     // Refused as a whole: what cannot be built leaves everything as it was.
     this.#desks = this.#toolRoom.desksOf(agents)
     this.#agents = agents
+  }
+
+  /** What servers offer has changed. Whatever is wrong with that, it is not theirs to hear. */
+  #takeUpTools(logger: Logger): void {
+    try {
+      this.reconfigure(this.#agents)
+    } catch (error) {
+      logger.error({ err: error }, 'changed tools of servers not taken up')
+    }
   }
 
   async createSession({ agent, id, route }: NewSession): Promise<Created> {
@@ -242,7 +275,7 @@ export class LocalRuntime implements Runtime {
     if (desk === undefined) return this.#unknownAgent()
     const route = { agent, channel, address }
     const { limits, policy = 'steer' } = desk.wanted
-    for (;;) {
+    for (let attempt = 1; attempt <= AFRESH_ATTEMPTS_MAX; attempt++) {
       const version = (await this.#store.findRoute(route))?.version ?? 0
       const id = newSessionId(agent)
       const operation = operationId(randomUUID())
@@ -256,6 +289,7 @@ export class LocalRuntime implements Runtime {
         throw new Error(`A session could not be started afresh: ${outcome.kind}.`)
       }
     }
+    throw new RouteBusyError()
   }
 
   async admit(request: RouteAddress & NewMessage): Promise<Admission> {
@@ -276,9 +310,11 @@ export class LocalRuntime implements Runtime {
     const rows = await this.#store.listSessions(query)
     return await Promise.all(
       rows.map(async (row) => {
-        const source = await this.#store.readContext({ sessionId: row.id })
-        const tokens = source === null ? 0 : buildContext(source, source.limits, row.tail).tokens
-        return summaryOf(row, tokens, this.#waits.get(row.id))
+        const [source, routes] = await Promise.all([
+          this.#store.readContext({ sessionId: row.id }),
+          this.#store.listRoutes({ sessionId: row.id }),
+        ])
+        return summaryOf(row, { source, routes, waits: this.#desk.waitOf(row) })
       }),
     )
   }
@@ -312,36 +348,21 @@ export class LocalRuntime implements Runtime {
   }
 
   async health(): Promise<Health> {
-    const { schema, commits } = await this.#store.readStore()
-    const runners = await this.#store.listRunners()
-    const waiting = await this.#store.listReplies({ state: 'waiting', limit: LIST_MAX })
-    const dead = await this.#store.listReplies({ state: 'dead', limit: LIST_MAX })
-    const runner = this.#runner
-    const holdsLease = runner?.mayAct() ?? false
-    const problems = [
-      ...(dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]),
-      ...this.#edges.flatMap((edge) => edge.problems?.() ?? []),
-      ...this.#toolRoom.problems,
-    ]
-    return {
-      isReady: runner === null || holdsLease,
-      store: { schema, commits },
-      runner: { id: runner?.id ?? null, holdsLease, sessions: runner?.sessions.length ?? 0 },
-      runners: runners.map(({ id, process, beat }) => ({ id, process, beat })),
-      routes: this.#room.health(),
-      edges: this.#edges.map(({ name }) => ({
-        name,
-        waiting: waiting.filter((row) => row.edge === name).length,
-        dead: dead.filter((row) => row.edge === name).length,
-      })),
-      problems,
-    }
+    return await readHealth({
+      store: this.#store,
+      runner: this.#runner,
+      edges: this.#edges,
+      room: this.#room,
+      trouble: this.#trouble.problem,
+      problems: this.#toolRoom.problems,
+    })
   }
 
   async close(): Promise<void> {
     await this.#runner?.close()
     await this.#toolRoom.close()
     await this.#room.close()
+    await this.#trouble.close()
   }
 
   /** The session of a route, made where there is none and the agent is known. */
@@ -362,19 +383,11 @@ export class LocalRuntime implements Runtime {
     agent: string,
     { turn, notice, isKnown }: { turn: number; notice: Notice; isKnown: boolean },
   ): void {
-    this.#waits.set(id, notice)
+    this.#waits.note(id, turn, notice)
     const isTold = this.#desks.get(agent)?.agent.tellsWaits ?? true
     if (isKnown || (!isTold && notice === 'waiting-for-compaction')) return
     this.#hub.publish(id, { kind: 'notice', turn, code: notice, text: NOTICES[notice] })
   }
-}
-
-/** What the person who waits is told. */
-const NOTICES: { readonly [notice in Notice]: string } = {
-  'waiting-for-compaction':
-    'Your message is safe. I am putting a long conversation in order and will answer right after.',
-  'waiting-for-model':
-    'Your message is safe. The model cannot be reached just now; I will answer when it is back.',
 }
 
 /** Readable, sorted by day, and never the same: `main-20261115-k3j9x2pq7d`. */

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '../../test/support/runtime-place.ts'
+import { operationId, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
+import type { Store } from '../store/contract.ts'
+import { OutcomeUnknownError, StoreBusyError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
-import { type Loop, openLoop } from './own-loop.ts'
+import { SessionLostError } from './loop-replies.ts'
+import { type Loop, type LoopOptions, openLoop } from './own-loop.ts'
 
 describe('a loop of one’s own', () => {
   it('gets the context, commits the answer before tools run, and their results after', async () => {
@@ -30,10 +35,9 @@ describe('a loop of one’s own', () => {
   })
 
   it('compacts beside the conversation, in the words of the writer', async () => {
-    const { loop, store } = await open(async () => ({
-      text: 'We spoke of rivers.',
-      finish: 'stop',
-    }))
+    const { loop, store } = await open({
+      summarize: async () => ({ text: 'We spoke of rivers.', finish: 'stop' }),
+    })
     let last: readonly JsonValue[] = []
     for (let n = 1; n <= 14; n++) {
       await loop.admit('s', user(`${n}: ${'The river is wide and slow here. '.repeat(60)}`))
@@ -45,6 +49,78 @@ describe('a loop of one’s own', () => {
     }
     expect(JSON.stringify(last)).toContain('We spoke of rivers.')
     expect((await store.findSession('s' as never))?.effective).toBeGreaterThan(0)
+  })
+
+  it('tells that an answer is durable, whatever became of the word that it was committed', async () => {
+    const lost = () => new OutcomeUnknownError({ verb: 'commitReply', problem: 'test' })
+    const busy = () => new StoreBusyError({ waitedMs: 0, problem: 'test' })
+    const fates: readonly Fate[] = [
+      { isDone: true, error: lost },
+      { isDone: false, error: lost },
+      { isDone: false, error: busy },
+    ]
+    for (const fate of fates) {
+      const answers = [
+        [{ role: 'assistant', content: 'Yes.' }, 0],
+        [calling('weather', '{}'), 1],
+      ] as const
+      for (const [answer, wanted] of answers) {
+        const fates = [fate]
+        const { loop, store } = await open({ around: (inner) => faltering(inner, fates) })
+        await loop.admit('s', user('Does it rain?'))
+        for await (const step of loop) {
+          const calls = await step.reply(answer)
+          for (const call of calls) call.done('rain')
+          expect(calls).toHaveLength(wanted)
+          break
+        }
+        const session = await store.findSession('s' as never)
+        const to = session?.tail
+        const entries = await store.readEntries({ sessionId: 's', from: 1, to } as never)
+        expect(entries.filter(({ kind }) => kind === 'assistant')).toHaveLength(1)
+        expect(fates).toEqual([])
+      }
+    }
+  }, 30_000)
+
+  it('tells that an answer is lost when another took the session', async () => {
+    const lost = () => new OutcomeUnknownError({ verb: 'commitReply', problem: 'test' })
+    let store: Store | null = null
+    const { loop } = await open({
+      around: (inner) => {
+        store = inner
+        return faltering(inner, [{ isDone: false, error: lost }])
+      },
+    })
+    await loop.admit('s', user('Hello?'))
+    for await (const step of loop) {
+      const durable = step.reply({ role: 'assistant', content: 'Yes.' })
+      const operation = operationId('purge')
+      await (store as Store | null)?.deleteSession({
+        sessionId: sessionId('s'),
+        operation,
+        reason: '',
+      })
+      await expect(durable).rejects.toThrow(SessionLostError)
+      break
+    }
+  })
+
+  it('hands out no step whose turn was stopped before anybody took it', async () => {
+    const { loop, store } = await open()
+    await loop.admit('s', user('First.'))
+    const row = async () => await store.findSession(sessionId('s'))
+    await until(async () => (await row())?.turnState === 'running')
+    const stop = { source: 'x', key: 'stop', lane: 'control', control: 'stop' } as const
+    await store.admit({ to: { sessionId: sessionId('s') }, ...stop, body: {}, tokens: 0 })
+    await until(async () => (await row())?.turnState === 'idle')
+    await loop.admit('s', user('Second.'))
+    for await (const step of loop) {
+      expect(step.signal.aborted).toBe(false)
+      expect(JSON.stringify(step.messages.at(-1))).toContain('Second.')
+      await step.reply({ role: 'assistant', content: 'Yes.' })
+      break
+    }
   })
 
   it('refuses what is no message of its format', async () => {
@@ -63,10 +139,15 @@ afterEach(async () => {
   }
 })
 
-async function open(summarize?: Parameters<typeof openLoop>[0]['summarize']) {
-  const store = await openMemoryStore()
+interface Opening {
+  readonly summarize?: NonNullable<LoopOptions['summarize']>
+  readonly around?: (store: Store) => Store
+}
+
+async function open({ summarize, around = (store) => store }: Opening = {}) {
+  const store = openMemoryStore()
   const loop = await openLoop({
-    store,
+    store: around(store),
     agent: 'mine',
     format: 'openai-chat',
     windowTokens: 8_000,
@@ -75,6 +156,24 @@ async function open(summarize?: Parameters<typeof openLoop>[0]['summarize']) {
   })
   opened.push({ loop, close: () => store.close() })
   return { loop, store }
+}
+
+interface Fate {
+  readonly isDone: boolean
+  readonly error: () => Error
+}
+
+/** The first commits of replies meet these fates, one each. */
+function faltering(store: Store, fates: Fate[]): Store {
+  return {
+    ...store,
+    async commitReply(request) {
+      const fate = fates.shift()
+      if (fate === undefined) return await store.commitReply(request)
+      if (fate.isDone) await store.commitReply(request)
+      throw fate.error()
+    },
+  }
 }
 
 function user(content: string): JsonValue {

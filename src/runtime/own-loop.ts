@@ -1,18 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
-import { KnownError } from '../base/errors.ts'
 import { operationId, type SessionId, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import type { FormatName } from '../message/codec.ts'
-import { codecOf } from '../message/codecs/all.ts'
-import type {
-  AssistantMessage,
-  Message,
-  Part,
-  ToolCallPart,
-  UserMessage,
-} from '../message/message.ts'
+import type { AssistantMessage, Message, ToolCallPart, UserMessage } from '../message/message.ts'
 import { handoffWriter } from '../session/handoff.ts'
 import { LEASE_TIMES, Runner } from '../session/runner.ts'
 import { SESSION_SETTINGS } from '../session/state.ts'
@@ -24,6 +16,8 @@ import type { ModelFamily } from '../tokens/family.ts'
 import { callsOf, type StepOutcome, type ToolOutcome } from '../turn/step.ts'
 import { isGone, thisHost } from './host.ts'
 import { limitsFor } from './limits.ts'
+import { readMessage, writeMessages } from './loop-messages.ts'
+import { type LoopCall, LoopReplies, SessionLostError } from './loop-replies.ts'
 
 /**
  * Durable sessions for a program that has a loop of its own. The program calls the model and the
@@ -68,23 +62,6 @@ export interface LoopStep {
   overflow(): void
 }
 
-export interface LoopCall {
-  readonly id: string
-  readonly name: string
-  readonly input: JsonValue
-  /** The same for every repetition of this call: hand it on where something takes a key. */
-  readonly key: string
-  readonly signal: AbortSignal
-  done(output: string, outcome?: 'ok' | 'error'): void
-}
-
-/** Somebody else holds the session now; what was said is not part of it. */
-export class SessionLostError extends KnownError {
-  override readonly name = 'SessionLostError'
-  readonly code = 'session-lost'
-  readonly retryable = false
-}
-
 export interface Loop extends AsyncIterable<LoopStep> {
   /** Durable when it resolves. Makes the session if there is none of that id. */
   admit(id: string, message: JsonValue, key?: string): Promise<AdmitOutcome>
@@ -104,7 +81,7 @@ class OwnLoop implements Loop {
   readonly #runner: Runner
   readonly #count: (message: Message) => number
   readonly #waiting: LoopStep[] = []
-  readonly #replies = new Map<SessionId, PendingReply>()
+  readonly #replies: LoopReplies
   #wake = () => {}
   #isClosed = false
 
@@ -112,6 +89,7 @@ class OwnLoop implements Loop {
     this.#options = options
     const { store, agent, family = 'generic', summarize } = options
     this.#count = messageCounter(family)
+    this.#replies = new LoopReplies(store, systemClock)
     const counters = {
       countTokens: (text: string) => estimateText(text, family),
       countMessage: this.#count,
@@ -122,7 +100,7 @@ class OwnLoop implements Loop {
       tokens: this.#systemTokens(),
     }
     this.#runner = new Runner({
-      store: this.#watched(store),
+      store: this.#replies.watched(store),
       clock: systemClock,
       steps: { run: (request, signal) => this.#offer(request, signal) },
       tools: {
@@ -143,8 +121,8 @@ class OwnLoop implements Loop {
   }
 
   async admit(id: string, message: JsonValue, key: string = randomUUID()): Promise<AdmitOutcome> {
-    const { store, agent } = this.#options
-    const parsed = this.#read(message, 'user') as UserMessage
+    const { store, agent, format } = this.#options
+    const parsed = readMessage(format, message, 'user') as UserMessage
     const to = { sessionId: sessionId(id) }
     const body = { message: parsed as unknown as JsonValue }
     const tokens = this.#count(parsed)
@@ -163,8 +141,10 @@ class OwnLoop implements Loop {
   async *[Symbol.asyncIterator](): AsyncGenerator<LoopStep> {
     while (!this.#isClosed) {
       const step = this.#waiting.shift()
-      if (step !== undefined) yield step
-      else {
+      if (step !== undefined) {
+        // Nobody waits for the answer any more: asking the model would cost for nothing.
+        if (!step.signal.aborted) yield step
+      } else {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
         })
@@ -176,6 +156,7 @@ class OwnLoop implements Loop {
     this.#isClosed = true
     this.#wake()
     await this.#runner.close()
+    await this.#replies.close()
   }
 
   #systemTokens(): number {
@@ -201,12 +182,17 @@ class OwnLoop implements Loop {
     signal.addEventListener('abort', () => resolve(interrupted), { once: true })
     this.#waiting.push({
       sessionId: request.sessionId,
-      messages: this.#write(request.context),
+      messages: writeMessages(this.#options.format, request.context),
       signal,
       reply: async (answer) => {
-        const message = this.#read(answer, 'assistant') as AssistantMessage
+        const { format } = this.#options
+        const message = readMessage(format, answer, 'assistant') as AssistantMessage
         if (signal.aborted) throw new SessionLostError('This turn was stopped or taken over.')
-        const durable = this.#awaitReply(request.sessionId, callsOf(message).length, signal)
+        const durable = this.#replies.whenDurable(
+          request.sessionId,
+          callsOf(message).length,
+          signal,
+        )
         resolve({ kind: 'replied', message, tokens: this.#count(message) })
         return await durable
       },
@@ -214,14 +200,6 @@ class OwnLoop implements Loop {
       overflow: () => resolve({ kind: 'overflow' }),
     })
     this.#wake()
-    return promise
-  }
-
-  #awaitReply(id: SessionId, calls: number, signal: AbortSignal): Promise<readonly LoopCall[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly LoopCall[]>()
-    const lost = new SessionLostError('The session was taken over before the answer was durable.')
-    signal.addEventListener('abort', () => reject(lost), { once: true })
-    this.#replies.set(id, { wanted: calls, calls: [], resolve, reject: () => reject(lost) })
     return promise
   }
 
@@ -235,79 +213,13 @@ class OwnLoop implements Loop {
     signal.addEventListener('abort', () => resolve(outcomeOf('Stopped.', 'interrupted')), {
       once: true,
     })
-    const pending = this.#replies.get(id)
     const { name, input } = call
     const offered: LoopCall = {
       ...{ id: call.id, name, input, key, signal },
       done: (output, outcome = 'ok') => resolve(outcomeOf(output, outcome)),
     }
-    if (pending === undefined) throw new Error('A call came before its reply.')
-    pending.calls.push(offered)
-    if (pending.calls.length === pending.wanted) this.#settle(id, pending)
+    // Whoever replied was told that the session is lost, or is gone: nobody will carry it out.
+    if (!this.#replies.offer(id, offered)) resolve(outcomeOf('Stopped.', 'interrupted'))
     return promise
   }
-
-  #settle(id: SessionId, pending: PendingReply): void {
-    this.#replies.delete(id)
-    pending.resolve(pending.calls)
-  }
-
-  /** Tells a reply's writer when it is durable. */
-  #watched(store: Store): Store {
-    return {
-      ...store,
-      commitReply: async (request) => {
-        const outcome = await store.commitReply(request)
-        const { sessionId: id } = request.lease
-        const pending = this.#replies.get(id)
-        if (pending !== undefined && outcome.kind === 'committed' && pending.wanted === 0) {
-          this.#settle(id, pending)
-        }
-        if (pending !== undefined && outcome.kind === 'superseded' && outcome.by !== 'tail') {
-          this.#replies.delete(id)
-          pending.reject()
-        }
-        return outcome
-      },
-    }
-  }
-
-  #write(messages: readonly Message[]): readonly JsonValue[] {
-    const { format } = this.#options
-    const document = codecOf(format).format({ format, messages, notes: [] })
-    return document as readonly JsonValue[]
-  }
-
-  /** One answer may be several items in some formats; together they are one message of ours. */
-  #read(value: JsonValue | readonly JsonValue[], role: 'user' | 'assistant'): Message {
-    const { format } = this.#options
-    const document = Array.isArray(value) ? value : [value]
-    const problem = codecOf(format).reject(document)
-    if (problem !== undefined) {
-      throw new MessageError(`Expected a message in the format ${format}: ${problem}`)
-    }
-    const { messages } = codecOf(format).parse(document as JsonValue)
-    const ours = messages.filter((message) => message.role === role)
-    const [first] = ours
-    if (first === undefined || ours.length !== messages.length) {
-      throw new MessageError(`Expected one ${role} message in the format ${format}.`)
-    }
-    const parts = ours.flatMap((message): readonly Part[] =>
-      message.role === 'handoff' ? [] : message.parts,
-    )
-    return { ...first, parts } as Message
-  }
-}
-
-export class MessageError extends KnownError {
-  override readonly name = 'MessageError'
-  readonly code = 'invalid-message'
-  readonly retryable = false
-}
-
-interface PendingReply {
-  readonly wanted: number
-  readonly calls: LoopCall[]
-  readonly resolve: (calls: readonly LoopCall[]) => void
-  readonly reject: () => void
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { KnownError } from '../base/errors.ts'
-import { operationId, type SessionId } from '../base/ids.ts'
+import { type MailNumber, operationId, type SessionId } from '../base/ids.ts'
 import { ERASE_MAX } from '../store/bounds.ts'
 import type { ErasedUpTo } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
@@ -32,14 +32,16 @@ export async function purge(
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'unknown' }
   if (entries !== 'all') {
+    const asked: MailNumber[] = []
     for (let from = 0; from < entries.length; from += ERASE_MAX) {
       const body = { entries: entries.slice(from, from + ERASE_MAX), reason }
       const request = { source: 'purge', key: randomUUID(), control: 'erase', body, tokens: 0 }
       const outcome = await store.admit({ to: { sessionId }, lane: 'control', ...request })
       if (outcome.kind === 'gone' || outcome.kind === 'unknown') return { kind: 'unknown' }
       if (outcome.kind !== 'admitted') throw new NotAskedError(outcome.kind)
+      asked.push(outcome.mail)
     }
-    return { kind: 'asked', entries: entries.length }
+    return { kind: 'asked', entries: entries.length, mail: asked }
   }
   const operation = operationId(randomUUID())
   // `gone` when an earlier purge ended halfway: it goes on where that one stopped.

@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Message, UserPart } from '../message/message.ts'
 import type { Preview } from '../session/preview.ts'
 import type { Edge } from '../session/sender.ts'
+import type { Refusal } from '../store/commits.ts'
 import type {
   AuditKind,
   BusyPolicy,
@@ -12,6 +13,7 @@ import type {
   MailState,
   OperationRow,
 } from '../store/rows.ts'
+import type { Health, RouteHealth } from './health.ts'
 
 /**
  * What every edge talks to: HTTP, the terminal, chat platforms, a program of one's own. A runtime is
@@ -46,7 +48,7 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-export type { Edge }
+export type { Edge, Health, RouteHealth }
 
 export interface Session {
   readonly id: SessionId
@@ -65,6 +67,9 @@ export interface Session {
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
 
+  /** How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: withdrawn, no such. */
+  settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
+  /** Throws UnknownSessionError, as `search` does. */
   mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>
   withdraw(mail: MailNumber): Promise<Withdrawal>
 
@@ -73,6 +78,8 @@ export interface Session {
   /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  /** What the agent has to do, as a compaction would carry it. */
+  tasks(): Promise<TaskList | undefined>
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
   search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
@@ -149,6 +156,16 @@ export type Admission =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'gone' }
 
+export type ControlEnd =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'turned-down'
+      readonly why: Refusal['why'] | 'compaction-failed'
+      /** Where room was missing: what it would have taken, and what there is. */
+      readonly tokensAfter?: number
+      readonly limit?: number
+    }
+
 export type Withdrawal =
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'not-pending'; readonly state: MailState }
@@ -157,7 +174,7 @@ export type Withdrawal =
 export type Purged =
   | { readonly kind: 'purged'; readonly entries: number }
   /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
-  | { readonly kind: 'asked'; readonly entries: number }
+  | { readonly kind: 'asked'; readonly entries: number; readonly mail: readonly MailNumber[] }
   | { readonly kind: 'unknown' }
 
 export interface SessionQuery {
@@ -173,7 +190,11 @@ export interface SessionSummary {
   readonly state: 'idle' | 'turn' | 'waiting-for-compaction' | 'waiting-for-model' | 'gone'
   /** A handoff is being prepared beside everything else. */
   readonly isCompacting: boolean
+  /** Where it is talked to, such as `telegram:mybot`; none: by its id alone. */
+  readonly channels: readonly string[]
   readonly createdAt: number
+  /** When its newest entry was written. */
+  readonly activeAt: number
   readonly entries: number
   readonly turn: number
   /** Messages in the mailbox that no turn has taken yet. */
@@ -182,6 +203,7 @@ export interface SessionSummary {
   readonly windowTokens: number
   /** The newest compaction in effect; null: none. */
   readonly compaction: EntryNumber | null
+  readonly compactedAt: number | null
   readonly policy: BusyPolicy
   readonly pins: readonly string[]
   /** The process that holds it now; null: nobody. */
@@ -220,7 +242,8 @@ export interface ContextView {
   readonly tokens: number
   readonly windowTokens: number
   readonly hardTokens: number
-  readonly softTokens: number
+  /** From here on a compaction is prepared; null for a context of the past. */
+  readonly softTokens: number | null
   readonly parts: readonly ContextPart[]
   readonly messages: readonly Message[]
 }
@@ -256,9 +279,31 @@ export interface CompactionView {
   readonly tokensAfter: number | null
   /** Who wrote the summary, where a model did. */
   readonly modelRoute: string | null
+  /** Which rung of the ladder wrote it: `provider`, `prefix`, `auxiliary`, `fresh`, `main`, `digest`. */
+  readonly rung: string | null
+  /** How long a turn stood still for it. */
+  readonly waitMs: number
+  /** What its model calls took; null: the record does not reach back so far. */
+  readonly spend: CompactionSpend | null
+  /** Why it came to nothing. */
+  readonly failure: string | null
   /** The entry that it made, when committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
+}
+export interface CompactionSpend {
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Millionths of the operator's currency; null: no price is known for a call of it. */
+  readonly cost: number | null
+}
+
+export interface TaskList {
+  readonly tasks: readonly {
+    readonly text: string
+    readonly status: 'pending' | 'running' | 'done' | 'cancelled'
+  }[]
 }
 
 export interface BlobView {
@@ -323,33 +368,4 @@ export interface AttemptId {
   readonly turn: number
   readonly step: number
   readonly attempt: string
-}
-
-export interface Health {
-  readonly isReady: boolean
-  readonly store: { readonly schema: number; readonly commits: number }
-  readonly runner: {
-    readonly id: string | null
-    readonly holdsLease: boolean
-    readonly sessions: number
-  }
-  readonly runners: readonly {
-    readonly id: string
-    readonly process: number
-    readonly beat: number
-  }[]
-  readonly routes: readonly RouteHealth[]
-  readonly edges: readonly {
-    readonly name: string
-    readonly waiting: number
-    readonly dead: number
-  }[]
-  readonly problems: readonly string[]
-}
-export interface RouteHealth {
-  readonly route: string
-  readonly model: string
-  readonly state: 'closed' | 'open' | 'half-open'
-  readonly failures: number
-  readonly retryAt: number | null
 }

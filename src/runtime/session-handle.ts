@@ -17,8 +17,8 @@ import type { SessionSettings } from '../session/state.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { AdmitOutcome } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
-import { InvalidRequestError } from '../store/errors.ts'
-import type { BusyPolicy, Entry, MailState, SessionRow } from '../store/rows.ts'
+import { InvalidRequestError, UnknownSessionError } from '../store/errors.ts'
+import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '../store/rows.ts'
 import { shelve } from './blobs.ts'
 import type { EventHub } from './event-hub.ts'
 import { purge } from './purge.ts'
@@ -27,6 +27,7 @@ import type {
   BlobView,
   CompactionView,
   ContextView,
+  ControlEnd,
   Found,
   Idempotent,
   Mail,
@@ -36,10 +37,21 @@ import type {
   RuntimeEvent,
   Session,
   SessionSummary,
+  TaskList,
   TranscriptEntry,
   Withdrawal,
 } from './runtime.ts'
-import { compactionView, contextView, entryView, findReply, mailView, summaryOf } from './views.ts'
+import { settled } from './settled.ts'
+import {
+  compactionView,
+  contextView,
+  entryView,
+  findReply,
+  mailView,
+  spendOn,
+  summaryOf,
+  tasksIn,
+} from './views.ts'
 
 /** What a handle needs of the runtime it belongs to. */
 export interface SessionDesk {
@@ -51,10 +63,12 @@ export interface SessionDesk {
   readonly countText: (sessionId: SessionId, text: string) => number
   /** Has the session show its agent's notes as they are now. */
   readonly refreshMemory: (sessionId: SessionId) => Promise<void>
+  /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
+  readonly interrupt: (sessionId: SessionId) => void
   /** The session has news: have it looked at soon. */
   readonly wake: (sessionId: SessionId) => void
   /** What a running turn of it waits for, as far as this process knows. */
-  readonly waitOf: (sessionId: SessionId) => SessionSummary['state'] | undefined
+  readonly waitOf: (session: SessionRow) => SessionSummary['state'] | undefined
 }
 
 export class SessionHandle implements Session {
@@ -68,14 +82,14 @@ export class SessionHandle implements Session {
 
   async summary(): Promise<SessionSummary | undefined> {
     const { store } = this.#desk
-    const source = await store.readContext({ sessionId: this.id })
-    if (source === null) {
-      const session = await store.findSession(this.id)
-      return session === undefined ? undefined : summaryOf(session, 0, undefined)
-    }
-    const { session } = source
-    const { tokens } = buildContext(source, source.limits, session.tail)
-    return summaryOf(session, tokens, this.#desk.waitOf(this.id))
+    const sessionId = this.id
+    const [source, routes] = await Promise.all([
+      store.readContext({ sessionId }),
+      store.listRoutes({ sessionId }),
+    ])
+    const session = source?.session ?? (await store.findSession(sessionId))
+    if (session === undefined) return undefined
+    return summaryOf(session, { source, routes, waits: this.#desk.waitOf(session) })
   }
 
   async admit(message: NewMessage): Promise<Admission> {
@@ -83,7 +97,10 @@ export class SessionHandle implements Session {
   }
 
   async stop(request: Idempotent): Promise<Admission> {
-    return await this.#control(request, 'stop', {})
+    const admission = await this.#control(request, 'stop', {})
+    // The turn's own process sees to the turn; what runs beside it here ends at once.
+    if (admission.kind === 'admitted') this.#desk.interrupt(this.id)
+    return admission
   }
 
   async compact({ focus, ...request }: Idempotent & { focus?: string }): Promise<Admission> {
@@ -131,11 +148,16 @@ export class SessionHandle implements Session {
     return await this.#control(request, 'policy', { policy })
   }
 
+  async settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
+    return await settled(this.#desk, { sessionId: this.id, mail }, signal)
+  }
+
   async mailbox(query: {
     state?: MailState
     after?: number
     limit: number
   }): Promise<readonly Mail[]> {
+    await this.#known()
     const { after, ...rest } = query
     const items = await this.#desk.store.listMail({
       sessionId: this.id,
@@ -172,7 +194,8 @@ export class SessionHandle implements Session {
     if (source === null) return undefined
     const { session } = source
     const context = buildContext(source, source.limits, upto ?? session.tail)
-    return contextView(session, context, settingsFor(session.agent))
+    const settings = at === undefined ? settingsFor(session.agent) : null
+    return contextView(session.id, context, { limits: source.limits, settings })
   }
 
   /** A step's record says how far its context went; for any other entry: up to that entry. */
@@ -190,8 +213,38 @@ export class SessionHandle implements Session {
   async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {
     const session = await this.#desk.store.findSession(this.id)
     if (session === undefined) return undefined
-    const rows = await this.#desk.store.listOperations({ sessionId: this.id, limit })
-    return rows.map((row) => compactionView(row, session))
+    const { store } = this.#desk
+    const sessionId = this.id
+    const rows = await store.listOperations({ sessionId, limit })
+    const since = rows.at(-1)?.startedAt ?? 0
+    const attempts = await store.readAttempts({ sessionId, since, limit: LIST_MAX })
+    const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
+    return await Promise.all(
+      rows.map(async (row) => {
+        const spend = row.startedAt < knownSince ? null : spendOn(row, attempts)
+        return compactionView(row, session, {
+          spend,
+          heldSince: await this.#heldSince(row, session),
+        })
+      }),
+    )
+  }
+
+  /** When the turn came to stand still that a compaction beside it had to let go on. */
+  async #heldSince(row: OperationRow, session: SessionRow): Promise<number | null> {
+    const { entry, tokensBefore } = row.result
+    const { hardTokens, outputTokens } = session.limits
+    if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
+    if (tokensBefore + outputTokens <= hardTokens) return null
+    const [before] = await readRange(this.#desk.store, this.id, entry - 2, entry - 1)
+    return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
+  }
+
+  async tasks(): Promise<TaskList | undefined> {
+    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    if (source === null) return undefined
+    const newest = source.entries.findLast(({ kind }) => kind === 'task')
+    return { tasks: tasksIn(newest, buildContext(source, source.limits, source.session.tail)) }
   }
 
   async search(query: {
@@ -199,10 +252,14 @@ export class SessionHandle implements Session {
     limit: number
     neighbours: number
   }): Promise<readonly Found[]> {
-    const { store } = this.#desk
-    const session = await store.findSession(this.id)
-    if (session === undefined) return []
-    return await searchSession(store, session, query)
+    return await searchSession(this.#desk.store, await this.#known(), query)
+  }
+
+  /** An empty list would say that there is nothing in it. */
+  async #known(): Promise<SessionRow> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) throw new UnknownSessionError({ sessionId: this.id })
+    return session
   }
 
   async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {

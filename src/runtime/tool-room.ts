@@ -47,7 +47,9 @@ export class ToolRoom {
     })
     const keepsNotes = (agent: string) =>
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
-    this.#memory = new MemoryKeeper({ ...parts, keepsNotes })
+    const onRefused = (sessionId: SessionId, why: string) =>
+      logger.warn({ sessionId, why }, 'notes are not shown')
+    this.#memory = new MemoryKeeper({ ...parts, keepsNotes, onRefused })
     const credentials = new Credentials(environment)
     this.#mcp = new McpServers({
       clock: parts.clock,
@@ -61,6 +63,8 @@ export class ToolRoom {
   }
 
   desksOf(agents: readonly Agent[]): ReadonlyMap<string, AgentDesk> {
+    // Before anything is changed: an agent that does not fit its window leaves all as it was.
+    for (const agent of agents) deskOf(agent, this.#desk)
     this.#mcp.configure(new Map(agents.map(({ name, mcp = {} }) => [name, mcp])))
     const desks = new Map(
       agents.map((agent) => [agent.name, deskOf(agent, this.#desk, this.#mcp.toolsOf(agent.name))]),

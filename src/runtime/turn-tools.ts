@@ -1,4 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
 import type { ToolSpec } from '../model/model.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { StepRequest } from '../turn/step.ts'
@@ -10,21 +11,25 @@ const SESSIONS_MAX = 2_000
  * others); one that changed between two steps would cost the cached prefix and confuse the model.
  */
 export class TurnTools {
-  readonly #kept = new Map<
+  readonly #kept = new Recent<
     SessionId,
     { readonly turn: number; readonly specs: readonly ToolSpec[] }
-  >()
+  >(SESSIONS_MAX)
 
   of({ sessionId, turn }: StepRequest, tools: readonly Tool[]): readonly ToolSpec[] {
     const kept = this.#kept.get(sessionId)
     if (kept?.turn === turn) return kept.specs
-    const specs = tools.map(({ name, description, inputSchema }) => ({
-      ...{ name, description, inputSchema },
-    }))
-    this.#kept.delete(sessionId)
+    const specs = specsOf(tools)
     this.#kept.set(sessionId, { turn, specs })
-    const oldest = this.#kept.keys().next().value
-    if (this.#kept.size > SESSIONS_MAX && oldest !== undefined) this.#kept.delete(oldest)
     return specs
   }
+
+  /** What the newest turn was offered; a session that had none here yet would get these. */
+  newestOf(sessionId: SessionId, tools: readonly Tool[]): readonly ToolSpec[] {
+    return this.#kept.get(sessionId)?.specs ?? specsOf(tools)
+  }
+}
+
+function specsOf(tools: readonly Tool[]): readonly ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
 }

@@ -1,21 +1,31 @@
 import { entryNumber, type SessionId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { findTasks } from '../compaction/tasks.ts'
 import type { Handoff } from '../message/handoff.ts'
 import { writeLedger } from '../message/ledger-text.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import { type Context, messagesOf, type Piece } from '../session/context.ts'
+import { buildContext, type Context, messagesOf, type Piece } from '../session/context.ts'
 import { budgetOf } from '../session/room.ts'
 import type { SessionSettings } from '../session/state.ts'
-import type { MailItem } from '../store/queries.ts'
-import type { Entry, OperationRow, SessionRow } from '../store/rows.ts'
+import type { ContextEntries, MailItem } from '../store/queries.ts'
 import type {
+  AttemptRow,
+  Entry,
+  Limits,
+  OperationRow,
+  RouteRow,
+  SessionRow,
+} from '../store/rows.ts'
+import type {
+  CompactionSpend,
   CompactionView,
   ContextPart,
   ContextView,
   Mail,
   Reply,
   SessionSummary,
+  TaskList,
   TranscriptEntry,
 } from './runtime.ts'
 
@@ -77,9 +87,16 @@ export function mailView(item: MailItem): Mail {
 
 export function summaryOf(
   session: SessionRow,
-  contextTokens: number,
-  waits: SessionSummary['state'] | undefined,
+  seen: {
+    /** Null: there is nothing to see any more. */
+    readonly source: ContextEntries | null
+    readonly routes: readonly RouteRow[]
+    /** What its turn waits for. */
+    readonly waits: SessionSummary['state'] | undefined
+  },
 ): SessionSummary {
+  const { source, routes, waits } = seen
+  const entries = source?.entries ?? []
   const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
   return {
     id,
@@ -88,32 +105,40 @@ export function summaryOf(
     state:
       session.state !== 'open' ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
     isCompacting: session.operation !== null,
+    channels: [...new Set(routes.map(({ channel }) => channel))],
     createdAt,
+    activeAt: entries.at(-1)?.at ?? createdAt,
     entries: tail,
     turn,
     waiting: pending.user + pending.notification,
-    contextTokens,
+    contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
     windowTokens: session.limits.hardTokens,
     compaction: effective === 0 ? null : effective,
+    compactedAt: entries.find(({ number }) => number === effective)?.at ?? null,
     policy,
     pins: Object.keys(pins),
     runner: session.runner,
   }
 }
 
+/** By the limits that held when it was shown; those of today say nothing about a context of then. */
 export function contextView(
-  session: SessionRow,
+  sessionId: SessionId,
   context: Context,
-  settings: SessionSettings,
+  held: {
+    readonly limits: Limits
+    /** Null: those of then are not known. */
+    readonly settings: SessionSettings | null
+  },
 ): ContextView {
-  const { hardTokens, softTokens } = budgetOf(session.limits, settings)
+  const { limits, settings } = held
   return {
-    sessionId: session.id,
+    sessionId,
     upto: context.upto,
     tokens: context.tokens,
-    windowTokens: session.limits.hardTokens,
-    hardTokens,
-    softTokens,
+    windowTokens: limits.hardTokens,
+    hardTokens: limits.hardTokens - limits.outputTokens,
+    softTokens: settings === null ? null : budgetOf(limits, settings).softTokens,
     parts: partsOf(context),
     messages: messagesOf(context),
   }
@@ -163,28 +188,88 @@ function handoffParts(handoff: Handoff, tokens: number, covers: number): readonl
   })
 }
 
-export function compactionView(row: OperationRow, session: SessionRow): CompactionView {
+export function compactionView(
+  row: OperationRow,
+  session: SessionRow,
+  beside: {
+    readonly spend: CompactionSpend | null
+    /** Since when a turn stood still, where one did. */
+    readonly heldSince: number | null
+  },
+): CompactionView {
   const number = (key: string) => {
     const found = row.result[key]
     return typeof found === 'number' ? found : null
   }
+  const text = (key: string) => {
+    const found = row.result[key]
+    return typeof found === 'string' ? found : null
+  }
   const entry = number('entry')
+  const { by, trigger, startedAt, endedAt } = row
+  // A turn asked for these because it could not go on; the others it may have run into.
+  const isAskedByTurn = trigger === 'preflight' || trigger === 'reactive'
+  const heldSince = isAskedByTurn ? startedAt : beside.heldSince
   return {
     operationId: row.id,
     state: row.state,
-    by: row.by,
-    trigger: row.trigger,
+    by,
+    trigger,
     reason: row.reason,
     base: row.base,
     covers: row.covers,
-    startedAt: row.startedAt,
-    endedAt: row.endedAt,
+    startedAt,
+    endedAt,
     tokensBefore: number('tokensBefore'),
     tokensAfter: number('tokensAfter'),
     entry: entry === null ? null : entryNumber(entry),
-    modelRoute: typeof row.result['modelRoute'] === 'string' ? row.result['modelRoute'] : null,
+    modelRoute: text('modelRoute'),
+    rung: by === 'digest' ? 'digest' : text('rung'),
+    waitMs: heldSince === null || endedAt === null ? 0 : endedAt - Math.max(startedAt, heldSince),
+    spend: beside.spend,
+    failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,
   }
+}
+
+/** The calls of its time that wrote summaries: a session has one compaction at a time. */
+export function spendOn(
+  { startedAt, endedAt }: OperationRow,
+  attempts: readonly AttemptRow[],
+): CompactionSpend {
+  const own = attempts.filter(
+    ({ task, at }) =>
+      task === 'compaction' && at >= startedAt && at <= (endedAt ?? Number.POSITIVE_INFINITY),
+  )
+  const sum = (figure: (row: AttemptRow) => number) =>
+    own.reduce((total, row) => total + figure(row), 0)
+  return {
+    calls: own.length,
+    inputTokens: sum((row) => row.inputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+    cost: own.some(({ cost }) => cost === null) ? null : sum((row) => row.cost ?? 0),
+  }
+}
+
+const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = {
+  in_progress: 'running',
+  completed: 'done',
+  cancelled: 'cancelled',
+}
+
+/** The agent's list as it last kept it; or what a compaction finds in the conversation. */
+export function tasksIn(newest: Entry | undefined, context: Context): TaskList['tasks'] {
+  const body = newest?.body == null ? null : (JSON.parse(newest.body) as JsonValue)
+  const kept = isObject(body) ? body['tasks'] : undefined
+  if (Array.isArray(kept)) {
+    return kept.filter(isObject).map(({ content, status }) => ({
+      text: String(content ?? ''),
+      status: STATUSES[String(status)] ?? 'pending',
+    }))
+  }
+  const earlier = context.handoff?.message
+  const carried = earlier?.role === 'handoff' ? earlier.handoff.tasks : []
+  return findTasks(messagesOf(context)) ?? carried
 }
 
 /**

@@ -8,6 +8,7 @@ import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
 import type { Lease, Store } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import { type Context, messagesOf } from './context.ts'
@@ -49,6 +50,8 @@ export interface SessionParts {
     agent: string,
     told: Extract<Effect, { kind: 'notify' }>,
   ) => void
+  /** A person's stop was seen, once for each. */
+  readonly onStop?: (sessionId: SessionId) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }
@@ -80,6 +83,7 @@ export class SessionActor {
   #isDraining = false
   #isClosing = false
   #cancelTimer = () => {}
+  #stopSeen = 0
   #step = new AbortController()
   #tools = new AbortController()
   #handoff = new AbortController()
@@ -240,10 +244,20 @@ export class SessionActor {
         return
       }
       this.#trail.looked(seen.picture)
+      this.#noteStops(seen.picture.controls)
       this.#tell({ kind: 'looked', ...seen })
     } catch (error) {
       this.#absorbFailure(error)
     }
+  }
+
+  #noteStops(controls: readonly MailItem[]): void {
+    const newest = controls.findLast(
+      (mail) => mail.control === 'stop' && mail.number > this.#stopSeen,
+    )
+    if (newest === undefined) return
+    this.#stopSeen = newest.number
+    this.#parts.onStop?.(this.lease.sessionId)
   }
 
   async #commit(commit: SessionCommit): Promise<void> {

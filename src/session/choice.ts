@@ -1,4 +1,5 @@
 import type { MailNumber, OperationId } from '../base/ids.ts'
+import type { Refusal } from '../store/commits.ts'
 import type { Decisions } from './decisions.ts'
 import {
   type Advance,
@@ -59,6 +60,12 @@ export function notify(state: State, turn: number, notice: Notice): Advance | nu
 
 export function settle(state: State, mail: readonly MailNumber[]): Advance {
   return commit(state, { verb: 'settleControl', request: { lease: state.lease, mail } })
+}
+
+/** Whoever asked is told why it was not done. */
+export function turnDown(state: State, mail: MailNumber, refused: Refusal): Advance {
+  const request = { lease: state.lease, mail: [mail], refused }
+  return commit(state, { verb: 'settleControl', request })
 }
 
 /** Whether a model may be asked for a handoff: by the store's record, and by our own. */

@@ -4,7 +4,7 @@ import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { CompactionBy, OperationRow } from '../store/rows.ts'
 import { tooLarge } from './apology.ts'
-import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, settle } from './choice.ts'
+import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, turnDown } from './choice.ts'
 import type { Decisions } from './decisions.ts'
 import { budgetOf, isClean, isHeldByRevert, isOverHard, narrowed, rangeTokens } from './room.ts'
 import { findShown } from './shown.ts'
@@ -116,7 +116,8 @@ function focusOf({ controls }: Picture, operation: OperationRow): string | null 
   return mail === undefined ? null : focusIn(mail)
 }
 
-const REQUESTED = 'requested by mail '
+/** Begins the reason of an operation that somebody asked for. */
+export const REQUESTED = 'requested by mail '
 
 function requestedBy({ trigger, reason }: OperationRow): MailNumber | null {
   if (trigger !== 'manual' || !reason.startsWith(REQUESTED)) return null
@@ -135,7 +136,8 @@ export function claimManual(
   const { settings } = state
   const asked = mayAsk(state, picture, decisions, 'manual')
   const covers = decisions.planCover(picture, 'manual', settings)
-  if (asked.kind === 'wait' || covers === null) return settle(state, [mail.number])
+  if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
+  if (asked.kind === 'wait') return turnDown(state, mail.number, { why: 'tried-too-often' })
   return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
 }
 
@@ -145,10 +147,12 @@ export function claimPreview(state: State, picture: Picture, mail: MailItem): Ch
   if (running !== undefined && running.by !== 'rewrite') return null
   const { session } = picture
   const shown = findShown(bodyOf(mail))
-  if (shown === null || shown.base !== session.base) return settle(state, [mail.number])
-  const { covers } = shown
+  if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
+  const { base, covers } = shown
   const isNews = covers > session.covers && covers <= session.seen
-  if (!isNews || !isClean(picture.context, covers)) return settle(state, [mail.number])
+  if (base !== session.base || !isNews || !isClean(picture.context, covers)) {
+    return turnDown(state, mail.number, { why: 'out-of-date' })
+  }
   const reason = REQUESTED + mail.number
   return claim(state, { by: 'model', trigger: 'manual', covers, reason })
 }

@@ -2,12 +2,13 @@ import { isDeepStrictEqual as isSame } from 'node:util'
 import { type EntryNumber, isId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { ERASE_MAX } from '../store/bounds.ts'
+import type { Refusal } from '../store/commits.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy } from '../store/rows.ts'
-import { type Chosen, commit, commitNew, fencedBy, settle } from './choice.ts'
+import { type Chosen, commit, commitNew, fencedBy, settle, turnDown } from './choice.ts'
 import { claimManual, claimPreview } from './compacting.ts'
 import type { Decisions } from './decisions.ts'
-import { bodyOf, type Picture, type State } from './state.ts'
+import { bodyOf, type Committed, type Picture, type State } from './state.ts'
 
 /**
  * Control items, oldest first. Each is settled by the very commit that carries it out, so that a
@@ -15,7 +16,8 @@ import { bodyOf, type Picture, type State } from './state.ts'
  */
 export function obeyControls(state: State, picture: Picture, decisions: Decisions): Chosen {
   if (state.turnedDown !== null) {
-    return settle({ ...state, turnedDown: null }, [state.turnedDown])
+    const { mail, refused } = state.turnedDown
+    return turnDown({ ...state, turnedDown: null }, mail, refused)
   }
   for (const mail of picture.controls) {
     const next = obey(state, picture, mail, decisions)
@@ -47,14 +49,14 @@ function obey(state: State, picture: Picture, mail: MailItem, decisions: Decisio
     case 'policy':
       return changePolicy(state, picture, mail)
     default:
-      return settle(state, [mail.number])
+      return turnDown(state, mail.number, { why: 'not-understood' })
   }
 }
 
 /** Undoes the newest compaction; what comes back is measured first, for the store to judge. */
 function revert(state: State, picture: Picture, mail: MailItem): Chosen {
   const target: EntryNumber = picture.session.effective
-  if (target === 0) return settle(state, [mail.number])
+  if (target === 0) return turnDown(state, mail.number, { why: 'nothing-to-revert' })
   const { revert } = state
   switch (revert.kind) {
     case 'none':
@@ -93,7 +95,9 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
   // Memory changes between turns only: no turn sees two minds.
   const isEarly = body['when'] === 'between-turns' && picture.session.turnState === 'running'
   if (isEarly) return null
-  if (typeof name !== 'string' || !isId(name)) return settle(state, [mail.number])
+  if (typeof name !== 'string' || !isId(name)) {
+    return turnDown(state, mail.number, { why: 'not-understood' })
+  }
   return commitNew(state, (operation) => ({
     verb: 'pin',
     request: {
@@ -116,7 +120,7 @@ function erase(state: State, picture: Picture, mail: MailItem): Chosen {
   const { session, context } = picture
   const body = bodyOf(mail)
   const entries = entriesIn(body['entries'], session.tail)
-  if (entries.length === 0) return settle(state, [mail.number])
+  if (entries.length === 0) return turnDown(state, mail.number, { why: 'unknown-entry' })
   if (session.openCalls.length > 0) return null
   const { erasure } = state
   const isTold = session.effective !== 0 && Math.min(...entries) <= session.covers
@@ -129,7 +133,8 @@ function erase(state: State, picture: Picture, mail: MailItem): Chosen {
   if (isTold && (erasure.kind !== 'written' || erasure.mail !== mail.number)) return null
   const written = isTold && erasure.kind === 'written' ? erasure : null
   if (written?.replacement === null) {
-    return settle({ ...state, erasure: { kind: 'none' } }, [mail.number])
+    const free: State = { ...state, erasure: { kind: 'none' } }
+    return turnDown(free, mail.number, { why: 'no-replacement' })
   }
   const reason = typeof body['reason'] === 'string' ? body['reason'] : 'requested'
   const request = { ...fencedBy(state, picture), entries, reason, settles: [mail.number] }
@@ -163,6 +168,26 @@ function setTasks(state: State, picture: Picture, mail: MailItem): Chosen {
       settles: [mail.number],
     },
   }))
+}
+
+/** What the store's refusal means to whoever asked. */
+export function refusalOf(outcome: Committed['outcome']): Refusal {
+  switch (outcome.kind) {
+    case 'no-room':
+      if (!('limit' in outcome)) return { why: 'no-room' }
+      return { why: 'no-room', tokensAfter: outcome.tokensAfter, limit: outcome.limit }
+    case 'limits-refused':
+      return { why: 'no-room', tokensAfter: outcome.neededTokens, limit: outcome.hardTokens }
+    case 'not-newest':
+      return { why: 'nothing-to-revert' }
+    case 'replacement-needed':
+      return { why: 'no-replacement' }
+    case 'unknown-pin':
+    case 'unknown-entry':
+      return { why: outcome.kind }
+    default:
+      return { why: 'not-understood' }
+  }
 }
 
 /** What the operator changed enters between two turns, so that no turn sees two minds (I24). */
@@ -201,7 +226,9 @@ const POLICIES: readonly string[] = [
 /** A change takes effect at the next step boundary and recalls nothing (decision 25). */
 function changePolicy(state: State, picture: Picture, mail: MailItem): Chosen {
   const policy = bodyOf(mail)['policy']
-  if (typeof policy !== 'string' || !POLICIES.includes(policy)) return settle(state, [mail.number])
+  if (typeof policy !== 'string' || !POLICIES.includes(policy)) {
+    return turnDown(state, mail.number, { why: 'not-understood' })
+  }
   const [now] = picture.context.settings
   return commitNew(state, (operation) => ({
     verb: 'changeSettings',

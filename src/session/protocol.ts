@@ -1,5 +1,6 @@
 import { entryNumber, type OperationId } from '../base/ids.ts'
 import type { Lease } from '../store/contract.ts'
+import { refusalOf } from './controls.ts'
 import { decide } from './decide.ts'
 import type { Decisions } from './decisions.ts'
 import {
@@ -230,7 +231,9 @@ function absorbCommit(state: State, committed: Committed): Advance {
     asked.verb === 'changeSettings' ||
     asked.verb === 'eraseEntries'
   const [mail] = turnsDown ? (asked.request.settles ?? []) : []
-  return only(mail === undefined ? free : { ...free, turnedDown: mail, revert: { kind: 'none' } })
+  if (mail === undefined) return only(free)
+  const turnedDown = { mail, refused: refusalOf(outcome) }
+  return only({ ...free, turnedDown, revert: { kind: 'none' } })
 }
 
 /** A model that fails is left alone for a while, by our own monotonic clock too (I25, I27). */

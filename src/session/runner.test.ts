@@ -149,7 +149,8 @@ describe('a runner', () => {
       // Nothing else leads to it: who holds it lives, as far as the list of ready sessions knows.
       readReady: async (query) => (asked === 0 ? store.readReady(query) : []),
     }))
-    await host.store.dismissRunner({ runner: dead, beat: 1 })
+    const beat = (await host.store.listRunners()).find(({ id }) => id === dead)?.beat ?? 0
+    await host.store.dismissRunner({ runner: dead, beat })
     await host.run(3_000)
     expect(host.sent).toEqual([`p as ${runner.id}`])
     expect(host.crashes).toEqual([])

@@ -141,7 +141,7 @@ export class Runner {
     this.#cancelPoll()
     const ends = [...this.#actors.values()].map((actor) => this.#endOf.get(actor))
     for (const actor of this.#actors.values()) actor.close()
-    await Promise.all(ends)
+    await Promise.all([...ends, this.#parts.sender?.close()])
     await this.#retire()
   }
 
@@ -225,12 +225,18 @@ export class Runner {
         await this.#takeUnsure(this.#id)
         if (this.#id !== null) await this.#takeReady(this.#id)
         await this.#wakeChanged()
-        if (this.#id !== null) this.#parts.sender?.run(this.#id, this.#mayActAs(this.#id))
+        if (this.#id !== null) this.#send(this.#id)
       }
     }
     this.#isPolling = false
     if (!this.#isClosing)
       this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+  }
+
+  /** Beside everything else: an edge may take its time. */
+  #send(runner: RunnerId): void {
+    const { sender } = this.#parts
+    if (sender !== undefined) void this.#try(sender.run(runner, this.#mayActAs(runner)))
   }
 
   /**

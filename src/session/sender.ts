@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts'
+import { type Clock, pause } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
 import type { RunnerId } from '../base/ids.ts'
 import type { SettleReply } from '../store/commits.ts'
@@ -23,6 +23,7 @@ export interface SendFailure {
 }
 
 const BACK_OFF_MAX = 6
+const CLOSE_MS_MAX = 5_000
 /** A claim that was lost is looked for each time so many rounds found nothing to send. */
 const SEARCH_ROUNDS = 8
 
@@ -38,7 +39,8 @@ export class Sender {
   readonly #retryMs: number
   readonly #attemptsMax: number
   #emptyRounds = 0
-  readonly #running = new Set<string>()
+  #isClosed = false
+  readonly #running = new Map<string, Promise<void>>()
 
   constructor(parts: {
     readonly store: Store
@@ -54,17 +56,36 @@ export class Sender {
     this.#attemptsMax = parts.attemptsMax
   }
 
-  /** Sends everything that waits, one after another per edge; returns at once. */
-  run(claimant: RunnerId, mayAct: () => boolean): void {
+  /**
+   * Sends everything that waits, one after another per edge; an edge that is still busy is passed
+   * over. Rejects with a programmer's error only.
+   */
+  async run(claimant: RunnerId, mayAct: () => boolean): Promise<void> {
+    const begun: Promise<void>[] = []
     for (const edge of this.#edges) {
       if (this.#running.has(edge.name)) continue
-      this.#running.add(edge.name)
-      void this.#drain(edge, claimant, mayAct).finally(() => this.#running.delete(edge.name))
+      const { name } = edge
+      const sending = this.#drain(edge, claimant, mayAct).finally(() => this.#running.delete(name))
+      this.#running.set(name, sending)
+      begun.push(sending)
     }
+    await Promise.all(begun)
+  }
+
+  /**
+   * Claims nothing more, and waits for what is being sent: a reply that is not settled would be sent
+   * again. But nobody is waited for for ever.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const over = Promise.withResolvers<void>()
+    const cancel = this.#clock.after(CLOSE_MS_MAX, over.resolve)
+    await Promise.race([Promise.allSettled(this.#running.values()), over.promise])
+    cancel()
   }
 
   async #drain(edge: Edge, claimant: RunnerId, mayAct: () => boolean): Promise<void> {
-    while (mayAct()) {
+    while (mayAct() && !this.#isClosed) {
       const reply = await this.#claim(edge, claimant)
       if (reply === null || !mayAct()) return
       const { sessionId, number, attempt } = reply
@@ -121,7 +142,7 @@ export class Sender {
       } catch (error) {
         if (!(error instanceof KnownError)) throw error
       }
-      await new Promise<void>((resolve) => void this.#clock.after(this.#retryMs, resolve))
+      await pause(this.#clock, this.#retryMs)
     }
   }
 }

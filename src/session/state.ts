@@ -2,7 +2,7 @@ import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { BudgetSettings } from '../compaction/defaults.ts'
 import type { ToolCallPart } from '../message/message.ts'
-import type { CallResult } from '../store/commits.ts'
+import type { CallResult, Refusal } from '../store/commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy, Limits, OperationRow, SessionRow } from '../store/rows.ts'
@@ -118,7 +118,7 @@ export interface State {
   /** A delivery that may still come about: offered again, unchanged, until there is an answer. */
   readonly delivery: CommitOf<'deliver'>['request'] | null
   /** A control item that could not be carried out and is to be settled as such. */
-  readonly turnedDown: MailNumber | null
+  readonly turnedDown: { readonly mail: MailNumber; readonly refused: Refusal } | null
   /** The alarm for an idle compaction rang. */
   readonly idleDue: boolean
   /** The provider found the context of this turn too long, whatever our count says. */

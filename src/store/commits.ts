@@ -311,6 +311,28 @@ export interface ChangeSettings extends Append {
 }
 export type SettingsOutcome = Appended | LimitsRefused | Superseded
 
+export interface SettleControl {
+  readonly lease: Lease
+  readonly mail: readonly MailNumber[]
+  /** They were not carried out; absent: there was nothing to do. */
+  readonly refused?: Refusal
+}
+/** Why a control item was turned down; where room was missing, how much. */
+export interface Refusal {
+  readonly why:
+    | 'no-room'
+    | 'nothing-to-revert'
+    | 'nothing-to-compact'
+    | 'tried-too-often'
+    | 'out-of-date'
+    | 'no-replacement'
+    | 'unknown-pin'
+    | 'unknown-entry'
+    | 'not-understood'
+  readonly tokensAfter?: number
+  readonly limit?: number
+}
+
 export interface ClaimReply {
   readonly edge: string
   readonly claimant: RunnerId

@@ -41,6 +41,7 @@ import type {
   Revert,
   RevertOutcome,
   SettingsOutcome,
+  SettleControl,
   SettleOutcome,
   SettleReply,
   StageBlob,
@@ -130,7 +131,7 @@ export interface Commits {
 
   admit(request: Admit): Promise<AdmitOutcome>
   withdraw(request: { sessionId: SessionId; mail: MailNumber }): Promise<WithdrawOutcome>
-  settleControl(request: { lease: Lease; mail: readonly MailNumber[] }): Promise<Done | Superseded>
+  settleControl(request: SettleControl): Promise<Done | Superseded>
   stageBlob(request: StageBlob): Promise<StageOutcome>
   /** Drops blobs that were staged before `before` and never used. */
   dropStaged(request: { before: number }): Promise<{ kind: 'dropped'; count: number }>

@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { entryNumber, isId, mailNumber, operationId, type SessionId } from '../base/ids.ts'
-import { isObject } from '../base/json.ts'
+import { entryNumber, mailNumber, operationId, type SessionId } from '../base/ids.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
 import type { AdoptSession, ImportOutcome } from './commits.ts'
 import type { Commits, Reads } from './contract.ts'
 import { UnknownSessionError } from './errors.ts'
+import {
+  type CarriedBlob,
+  type CarriedReply,
+  type CarriedSession,
+  readBlobRow,
+  readEntryRow,
+  readMailRow,
+  readReplyRow,
+  readSessionRow,
+} from './portable-rows.ts'
 import type { MailItem } from './queries.ts'
-import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from './rows.ts'
+import type { Entry, MailRow, SessionRow } from './rows.ts'
 
 /**
  * One session as JSON lines: a header, then entries, mail, waiting replies and blobs, then a
@@ -54,8 +64,14 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
     if (last === undefined || last.number >= session.mail) break
     after = last.number
   }
-  const replies = await store.listReplies({ sessionId: id, state: 'waiting', limit: PAGE })
-  for (const reply of replies) yield line({ reply })
+  for (let after = 0; ; ) {
+    const waiting = { sessionId: id, state: 'waiting', after, limit: PAGE } as const
+    const page = await store.listReplies(waiting)
+    for (const reply of page) yield line({ reply })
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last.number
+  }
   for (const hash of blobs) {
     const blob = await store.findBlob({ sessionId: id, hash })
     if (blob === undefined) continue
@@ -89,12 +105,12 @@ export async function importSession(
 
 class Import {
   line = 0
-  #session: SessionRow | undefined
+  #session: CarriedSession | undefined
   #ended = false
   readonly #entries: Entry[] = []
   readonly #mail: MailRow[] = []
-  readonly #replies: ReplyRow[] = []
-  readonly #blobs: BlobRow[] = []
+  readonly #replies: CarriedReply[] = []
+  readonly #blobs: CarriedBlob[] = []
 
   add(text: string): string | undefined {
     this.line += 1
@@ -106,41 +122,48 @@ class Import {
     }
     if (!isObject(value)) return 'expected an object'
     if (this.#ended) return 'expected nothing behind the end'
-    if (this.#session === undefined) return this.#header(value as unknown as Header)
+    if (this.#session === undefined) return this.#header(value)
     const { entry, mail, reply, blob, end } = value
-    if (isObject(entry)) this.#entries.push(entry as unknown as Entry)
-    else if (isObject(mail)) this.#mail.push(mail as unknown as MailRow)
-    else if (isObject(reply)) this.#replies.push(reply as unknown as ReplyRow)
-    else if (isObject(blob)) {
-      const { base64, ...facts } = blob
-      const bytes = new Uint8Array(Buffer.from(String(base64), 'base64'))
-      this.#blobs.push({ ...(facts as unknown as BlobRow), bytes })
-    } else if (isObject(end)) {
-      this.#ended = true
-      if (end['lines'] !== this.line - 1)
-        return `expected ${String(end['lines'])} lines before this`
-    } else return 'expected an entry, mail, reply, blob or end'
-    return undefined
+    if (entry !== undefined) return keep(readEntryRow(entry), this.#entries)
+    if (mail !== undefined) return keep(readMailRow(mail), this.#mail)
+    if (reply !== undefined) return keep(readReplyRow(reply), this.#replies)
+    if (blob !== undefined) return keep(readBlobRow(blob), this.#blobs)
+    if (!isObject(end)) return 'expected an entry, mail, reply, blob or end'
+    this.#ended = true
+    return end['lines'] === this.line - 1
+      ? undefined
+      : `expected ${String(end['lines'])} lines before this`
   }
 
-  #header({ format, version, session }: Header): string | undefined {
+  #header({ format, version, session }: JsonObject): string | undefined {
     if (format !== FORMAT) return `expected a line that says "format": "${FORMAT}"`
     if (version !== VERSION) return `made by a newer program (version ${version}, known ${VERSION})`
-    if (!isObject(session) || !isId(String(session['id']))) return 'expected a session with an id'
-    this.#session = session
+    const read = readSessionRow(session)
+    if (typeof read === 'string') return read
+    this.#session = read
     return undefined
   }
 
   end(): AdoptSession | string {
-    if (this.#session === undefined) return 'the file is empty'
+    const session = this.#session
+    if (session === undefined) return 'the file is empty'
     if (!this.#ended) return 'the file was cut: its end is missing'
+    const owned = { sessionId: session.id }
     return {
-      session: this.#session,
+      session: { ...session, runner: null, holder: null, operation: null },
       entries: this.#entries,
       mail: this.#mail,
-      replies: this.#replies,
-      blobs: this.#blobs,
+      replies: this.#replies.map((reply) => ({ ...reply, ...owned, claimant: null })),
+      blobs: this.#blobs.map(({ base64, ...blob }) => {
+        return { ...blob, ...owned, bytes: new Uint8Array(Buffer.from(base64, 'base64')), at: 0 }
+      }),
       operation: operationId(randomUUID()),
     }
   }
+}
+
+function keep<Row>(read: Row | string, rows: Row[]): string | undefined {
+  if (typeof read === 'string') return read
+  rows.push(read)
+  return undefined
 }

@@ -36,6 +36,8 @@ export type MailItem = Omit<MailRow, 'state'> & { readonly state: MailState }
 export interface ListReplies {
   readonly sessionId?: SessionId
   readonly state?: ReplyRow['state']
+  /** Behind this number; of one session. */
+  readonly after?: number
   readonly limit: number
 }
 export interface ReadAudit {
@@ -46,6 +48,7 @@ export interface ReadAudit {
 export interface ReadAttempts {
   readonly sessionId?: SessionId
   readonly modelRoute?: string
+  readonly task?: string
   readonly since: number
   readonly limit: number
 }

@@ -1,7 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolHost } from '../../test/support/tool-host.ts'
 import { findTasks } from '../compaction/tasks.ts'
 import type { Message } from '../message/message.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { Desk, expectKind } from '../testing/store/desk.ts'
 import { pinTool } from './pin.ts'
 import { tasksTool } from './tasks.ts'
 
@@ -63,8 +66,41 @@ describe('a pin', () => {
     const long = 'word '.repeat(1_200)
     const answers = await host.ask(id, 'go', [pin('a', long), pin('b', long), pin('c', 'short')])
     expect(answers[0]).toMatch(/^Pinned as a: \d+ of 2000 tokens/)
-    expect(answers[1]).toMatch(/^No room: with this one the pins take \d+ of 2000 tokens/)
+    expect(answers[1]).toMatch(
+      /^No room: with this one pins and instructions take \d+ of 2000 tokens/,
+    )
     expect(await host.pins(id)).toEqual([long, 'short'])
+  })
+
+  it('is refused by the tool exactly where the store refuses it, beside any settings', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: 90 }),
+        fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 60 })), {
+          maxLength: 5,
+        }),
+        async (settingsTokens, pins) => {
+          const store = openMemoryStore()
+          const desk = await Desk.open(store)
+          const settings = { ...desk.fenced(), body: {}, tokens: settingsTokens }
+          desk.tail = expectKind(await store.changeSettings(settings), 'appended').tail
+          const tool = pinTool({ store, countTokens: (_, text) => text.length, reserved: [] })
+          for (const [at, [name, tokens]] of pins.entries()) {
+            const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${at}` }
+            const input = { name, text: 'x'.repeat(tokens) }
+            const said = await tool.run({ ...call, input }, new AbortController().signal)
+            const done = await desk.pin(name, input.text, tokens)
+            expect([said.outcome, done.kind]).toEqual(
+              done.kind === 'appended' ? ['ok', 'appended'] : ['error', 'no-room'],
+            )
+            for (const mail of await store.listMail({ sessionId: desk.id, limit: 9 })) {
+              await store.settleControl({ lease: desk.lease, mail: [mail.number] })
+            }
+          }
+        },
+      ),
+      { numRuns: 50 },
+    )
   })
 
   it('of the operator is not touched, and one that is not there is not removed', async () => {

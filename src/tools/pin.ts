@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { isObject, type JsonValue } from '../base/json.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Commits, Reads } from '../store/contract.ts'
+import { PINS_MAX, roomForPin } from '../store/pins.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { SessionRow } from '../store/rows.ts'
 import { defineTool, refuse } from './define-tool.ts'
@@ -15,13 +17,10 @@ const input = z.strictObject({
   text: z.string().min(1).max(20_000).nullable().describe('Null removes the pin.'),
 })
 
-const MAIL_READ = 64
-export const PINS_MAX = 64
-
 /** Constraints that every context holds byte for byte. */
 export function pinTool(
   parts: {
-    readonly store: Pick<Commits & Reads, 'admit' | 'findSession' | 'listMail'>
+    readonly store: Pick<Commits & Reads, 'admit' | 'findSession' | 'listMail' | 'readEntries'>
     /** Names that belong to the operator or to another tool. */
     readonly reserved: readonly string[]
   } & Counting,
@@ -46,7 +45,7 @@ export function pinTool(
         const { name, text } = call.input
         if (reserved.includes(name)) return refuse(`The pin ${name} is not yours to change.`)
         const { sessionId } = call
-        const asked = { sessionId, lane: 'control', state: 'pending', limit: MAIL_READ } as const
+        const asked = { sessionId, lane: 'control', state: 'pending', limit: LIST_MAX } as const
         // The mail first: what is carried out in between is then seen twice, and not never.
         const waiting = await store.listMail(asked)
         const session = await store.findSession(sessionId)
@@ -59,19 +58,22 @@ export function pinTool(
           return answerTo(await admitControl(store, call, mail), `The pin ${name} is removed.`)
         }
         const tokens = countTokens(sessionId, text)
-        pins.set(name, tokens)
-        const tokensAfter = [...pins.values()].reduce((sum, each) => sum + each, 0)
-        const { pinTokens } = session.limits
-        if (tokensAfter > pinTokens || pins.size > PINS_MAX) {
+        const { limits, settings } = session
+        const [entry] = await store.readEntries({ sessionId, from: settings, to: settings })
+        const settingsTokens = entry?.tokens ?? 0
+        const room = roomForPin({ pins, settingsTokens, limits }, { name, tokens })
+        const { tokensAfter, limit } = room
+        if (!room.fits) {
+          pins.set(name, tokens)
           return refuse(
-            `No room: with this one the pins take ${tokensAfter} of ${pinTokens} tokens ` +
+            `No room: with this one pins and instructions take ${tokensAfter} of ${limit} tokens ` +
               `(${pins.size} of ${PINS_MAX} pins). Shorten it, or remove one: ${[...pins.keys()].join(', ')}.`,
           )
         }
         const mail = { control: 'pin', body: { name, text }, tokens }
         return answerTo(
           await admitControl(store, call, mail),
-          `Pinned as ${name}: ${tokensAfter} of ${pinTokens} tokens are used.`,
+          `Pinned as ${name}: ${tokensAfter} of ${limit} tokens are used.`,
         )
       }),
   })

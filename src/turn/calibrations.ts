@@ -1,4 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
 import { type Calibration, calibrated, observe, UNCALIBRATED } from '../tokens/calibration.ts'
 
 interface Known {
@@ -15,7 +16,7 @@ const SESSIONS_MAX = 2_000
  * process it is learnt anew within a few steps, and until then the estimate is believed.
  */
 export class Calibrations {
-  readonly #known = new Map<SessionId, Known>()
+  readonly #known = new Recent<SessionId, Known>(SESSIONS_MAX)
 
   /** A context as we counted it and as the provider found it. */
   observe(
@@ -34,10 +35,7 @@ export class Calibrations {
           reported: seen.reported - before.reported,
         })
       : UNCALIBRATED
-    this.#known.delete(sessionId)
     this.#known.set(sessionId, { ...seen, calibration })
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 
   /** An estimate for this session, corrected by its bills. */

@@ -43,7 +43,6 @@ function stage(tries: readonly Try[], { stepsMax = 3, clock = new FakeClock() } 
   const asked: ModelRequest[] = []
   const told: [LiveAttempt, LivePiece][] = []
   const records: CallRecord[] = []
-  const answered: string[] = []
   const calibrations = new Calibrations()
   const model: Model = {
     route: {
@@ -85,9 +84,8 @@ function stage(tries: readonly Try[], { stepsMax = 3, clock = new FakeClock() } 
     calibrations,
     onPiece: (attempt, piece) => told.push([attempt, piece]),
     onCall: (record) => records.push(record),
-    onModelAnswered: (route) => answered.push(route),
   })
-  return { steps, asked, told, records, answered, calibrations }
+  return { steps, asked, told, records, calibrations }
 }
 
 function ask(context: readonly Message[] = [user('hello')], more: Partial<StepRequest> = {}) {
@@ -98,7 +96,7 @@ const never = () => new AbortController().signal
 
 describe('a step', () => {
   it('tells pieces as they come and replies with what was said', async () => {
-    const { steps, told, asked, answered } = stage([
+    const { steps, told, asked, records } = stage([
       { parts: [text('well'), call('c1')], outcome: finished('tool-calls') },
     ])
     const outcome = await steps.run(ask(), never())
@@ -109,7 +107,7 @@ describe('a step', () => {
       [attempt, { kind: 'text', text: 'well' }],
       [attempt, { kind: 'call', callId: 'c1', tool: 'look' }],
     ])
-    expect(answered).toEqual(['main'])
+    expect(records.map(({ route }) => route.name)).toEqual(['main'])
     expect(asked[0]).toMatchObject({ cacheKey: SESSION, outputTokensMax: 500, tools: TOOLS })
   })
 

@@ -3,8 +3,9 @@ import type { SessionId } from '../base/ids.ts'
 import type { AssistantMessage, Message, UserMessage } from '../message/message.ts'
 import { callModel } from '../model/call.ts'
 import type { Deadlines } from '../model/deadlines.ts'
-import type { CallUsage, Effort, EndPiece, Model, Piece, ToolSpec } from '../model/model.ts'
+import type { CallUsage, EndPiece, Model, Piece, ToolSpec } from '../model/model.ts'
 import { explainOutcome, type Outcome, prospectOf } from '../model/outcome.ts'
+import type { ModelRoute } from '../model/route.ts'
 import { Calibrations } from './calibrations.ts'
 import type { StepOutcome, StepRequest, StepRunner } from './step.ts'
 import { StepCounts } from './steps-taken.ts'
@@ -18,7 +19,6 @@ export interface StepAgent {
   /** So many steps of one turn may call tools; the next is asked to sum up. */
   readonly stepsMax: number
   readonly outputTokensMax: number
-  readonly effort?: Effort
   readonly countMessage: (message: Message) => number
 }
 
@@ -33,8 +33,6 @@ export interface ModelStepParts {
   readonly calibrations?: Calibrations
   readonly onPiece?: (attempt: LiveAttempt, piece: LivePiece) => void
   readonly onCall?: (record: CallRecord) => void
-  /** Who waits for a model may try again. */
-  readonly onModelAnswered?: (route: string) => void
 }
 
 /** `step` is the entry that the context was built up to; `attempt` is never used twice for a step. */
@@ -58,8 +56,7 @@ export interface CallRecord {
   readonly turn: number
   readonly step: number
   readonly attempt: string
-  readonly route: string
-  readonly model: string
+  readonly route: ModelRoute
   readonly outcome: Outcome
   readonly usage?: CallUsage
   readonly durationMs: number
@@ -200,16 +197,10 @@ class Step {
   async #call(messages: readonly Message[], tools: readonly ToolSpec[]): Promise<EndPiece> {
     const { agent, request, signal } = this.#asked
     const { clock, random, deadlines } = this.#parts
-    const { models, outputTokensMax, effort } = agent
+    const { models, outputTokensMax } = agent
     const pieces = callModel(
       models,
-      {
-        messages,
-        tools,
-        outputTokensMax,
-        cacheKey: request.sessionId,
-        ...(effort !== undefined && { effort }),
-      },
+      { messages, tools, outputTokensMax, cacheKey: request.sessionId },
       { purpose: 'turn', signal, deadlines, clock, random },
     )
     let model = models[0]
@@ -253,20 +244,17 @@ class Step {
   }
 
   #record(model: Model, end: Pick<EndPiece, 'outcome' | 'usage'>, startedAt: number): void {
-    const { clock, onCall, onModelAnswered } = this.#parts
+    const { clock, onCall } = this.#parts
     const { outcome, usage } = end
-    const { name, model: modelName } = model.route
     onCall?.({
       ...this.#attempt,
       agent: this.#asked.request.agent,
-      route: name,
-      model: modelName,
+      route: model.route,
       outcome,
       ...(usage !== undefined && { usage }),
       durationMs: Math.round(clock.monotonic() - startedAt),
       at: clock.now(),
     })
-    if (outcome.kind === 'finished') onModelAnswered?.(name)
   }
 
   #learn(model: Model, { contextTokens }: EndPiece, messages: readonly Message[]): void {

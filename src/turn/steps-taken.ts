@@ -1,4 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
 import type { Message } from '../message/message.ts'
 import type { StepRequest } from './step.ts'
 
@@ -28,7 +29,9 @@ const SESSIONS_MAX = 2_000
 
 /** Remembers what a compaction in the middle of a turn takes out of sight. */
 export class StepCounts {
-  readonly #known = new Map<SessionId, { readonly turn: number; readonly steps: number }>()
+  readonly #known = new Recent<SessionId, { readonly turn: number; readonly steps: number }>(
+    SESSIONS_MAX,
+  )
 
   taken({ sessionId, turn, context }: StepRequest): number {
     const { steps, isWhole } = stepsTaken(context)
@@ -39,9 +42,6 @@ export class StepCounts {
 
   /** Called when the step has been answered: a step that failed is asked for again. */
   note({ sessionId, turn }: StepRequest, steps: number): void {
-    this.#known.delete(sessionId)
     this.#known.set(sessionId, { turn, steps })
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > SESSIONS_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 }

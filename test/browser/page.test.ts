@@ -1,74 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
 import { mintToken } from '../../src/gateway/http/access.ts'
-import { launchBrowser } from './browser.ts'
-import { buildPage } from './built-page.ts'
 import { HOSTILE } from './hostile.ts'
 import { FIND_FOREIGN, NOTE_WRITING } from './in-page.ts'
-import { openPlace, type Place, type PlaceOptions, SUMMARIES } from './place.ts'
+import { type Place, type PlaceOptions, SUMMARIES } from './place.ts'
+import { openStage } from './stage.ts'
 
 /** The page in a real browser, before the real product. */
-let browser: Browser | null = null
-let reason = ''
-let folder = ''
-let removePage = () => {}
-
-beforeAll(async () => {
-  const [launched, built] = await Promise.all([launchBrowser(), buildPage()])
-  folder = built.folder
-  removePage = built.remove
-  if ('browser' in launched) browser = launched.browser
-  else reason = launched.reason
-}, 60_000)
-
-afterAll(async () => {
-  await browser?.close()
-  removePage()
-})
-
-interface Visit {
-  readonly page: Page
-  readonly problems: string[]
-}
-
-async function visit(
-  ctx: TestContext,
-  url: string,
-  options: Parameters<Browser['newContext']>[0] = {},
-): Promise<Visit> {
-  if (browser === null) return ctx.skip(reason)
-  const usual = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' }
-  const context = await browser.newContext({ ...usual, ...options })
-  ctx.onTestFinished(() => context.close())
-  const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
-  const problems: string[] = []
-  page.on('pageerror', (error) => problems.push(`${error}`))
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text())
-  })
-  page.on('dialog', (dialog) => {
-    problems.push(`dialog: ${dialog.message()}`)
-    void dialog.dismiss()
-  })
-  await page.goto(url)
-  return { page, problems }
-}
-
-async function open(ctx: TestContext, options: Omit<PlaceOptions, 'folder'> = {}): Promise<Place> {
-  if (browser === null) return ctx.skip(reason)
-  const place = await openPlace({ folder, ...options })
-  ctx.onTestFinished(() => place.close())
-  return place
-}
+const stage = openStage()
+const { open, visit } = stage
 
 const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
 const WINDOW_TOKENS = 16_000
@@ -260,10 +207,10 @@ describe('the page', { timeout: 60_000 }, () => {
   })
 
   it('goes on after a reload and after the server was killed, without a second reload', async (ctx) => {
-    if (browser === null) return ctx.skip(reason)
+    const folder = stage.folder(ctx)
     const home = mkdtempSync(join(tmpdir(), 'throughline-killed-'))
     ctx.onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const first = await startServer(ctx, join(home, 'store.db'))
+    const first = await startServer(ctx, folder, join(home, 'store.db'))
     const { page } = await visit(ctx, first.url)
     await page.getByRole('button', { name: 'New session' }).click()
     const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
@@ -275,7 +222,7 @@ describe('the page', { timeout: 60_000 }, () => {
     await page.getByText('Connection lost').waitFor()
     await say(page, 'say Sent while nobody listened.')
     await page.getByText('sending…').waitFor()
-    await startServer(ctx, join(home, 'store.db'), new URL(first.url).port)
+    await startServer(ctx, folder, join(home, 'store.db'), new URL(first.url).port)
     await page.getByText('Live', { exact: true }).waitFor()
     await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
     for (const text of ['word39', 'Sent while nobody listened.']) {
@@ -394,46 +341,9 @@ describe('the page', { timeout: 60_000 }, () => {
     expect(page.url()).not.toContain(text)
     expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}')
   })
-
-  it('has no serious finding of axe-core, light or dark, wide or narrow', async (ctx) => {
-    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
-    const id = await makeCompacted(place)
-    await place.ask(id, 'What is `next`? See https://example.org/plan for **all** of it.')
-    const { page, problems } = await visit(ctx, place.url)
-    const views: readonly (readonly [string, string, Locator])[] = [
-      ['sessions', '#/', page.getByRole('button', { name: 'New session' })],
-      ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
-      ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
-      ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart canvas')],
-      ['health', '#/health', page.locator('.verdict')],
-    ]
-    const findings: unknown[] = []
-    for (const [name, hash, ready] of views) {
-      await page.goto(`${place.url}/${hash}`)
-      await ready.waitFor()
-      if (name === 'compactions') {
-        await page.locator('.compaction.committed summary').first().click()
-        await page.locator('.sides').waitFor()
-      }
-      findings.push(...(await axe(page, name, {})))
-      await picture(page, `${name}-light`)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      findings.push(...(await axe(page, `${name}, dark`, { runOnly: ['color-contrast'] })))
-      await picture(page, `${name}-dark`)
-      await page.emulateMedia({ colorScheme: 'light' })
-    }
-    await page.setViewportSize({ width: 390, height: 780 })
-    await page.goto(`${place.url}/#/sessions/${id}`)
-    await page.locator('.is-assistant').last().waitFor()
-    findings.push(...(await axe(page, 'narrow', {})))
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    await picture(page, 'narrow-light')
-    expect(findings).toEqual([])
-    expect(problems).toEqual([])
-  })
 })
 
-async function startServer(ctx: TestContext, store: string, port = '0') {
+async function startServer(ctx: TestContext, folder: string, store: string, port = '0') {
   const file = join(import.meta.dirname, 'children', 'serve.ts')
   const child: ChildProcess = spawn(process.execPath, [file, store, folder, port], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -471,34 +381,4 @@ async function textOfWhole(page: Page): Promise<string> {
 /** Elements and attributes that the page itself never makes. */
 async function foreignNodes(page: Page): Promise<string[]> {
   return (await page.evaluate(FIND_FOREIGN)) as string[]
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Finding {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-async function axe(page: Page, view: string, options: object): Promise<unknown[]> {
-  // By the debugger's way in: the page's own policy would refuse a script from elsewhere.
-  await page.evaluate(AXE)
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as {
-    violations: Finding[]
-  }
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => ({
-      ...{ view, id },
-      nodes: nodes.slice(0, 3).map((node) => `${node.html.slice(0, 150)} ${node.failureSummary}`),
-    }))
-}
-
-/** `THROUGHLINE_PICTURES=docs/pictures` keeps them. */
-async function picture(page: Page, name: string): Promise<void> {
-  const place = process.env['THROUGHLINE_PICTURES']
-  if (place === undefined) return
-  mkdirSync(place, { recursive: true })
-  await page.screenshot({ path: join(place, `${name}.png`) })
 }

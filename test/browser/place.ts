@@ -1,11 +1,16 @@
+import { join } from 'node:path'
+import { systemClock } from '../../src/base/clock.ts'
+import { AuditLog } from '../../src/events/log.ts'
 import type { Tokens } from '../../src/gateway/http/access.ts'
 import { serveHttp } from '../../src/gateway/http/serve.ts'
 import { routesSchema } from '../../src/model/routes.ts'
+import type { ToolDesk } from '../../src/runtime/built-in-tools.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
 import type { SessionSettings } from '../../src/session/state.ts'
 import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { tasksTool } from '../../src/tools/tasks.ts'
 
 /** The whole product behind the page, in this process. */
 export interface Place {
@@ -25,13 +30,15 @@ export interface PlaceOptions {
   readonly windowTokens?: number
   readonly model?: StandInOptions
   readonly settings?: Partial<SessionSettings>
+  /** Where audit logs and the picture of a rehearsal stand. */
+  readonly home?: string
 }
 
 /** What writes summaries, so that a fault can be aimed at them alone. */
 export const SUMMARIES = 'stand-in-summaries'
 
 export async function openPlace(options: PlaceOptions): Promise<Place> {
-  const { folder, port = 0, tokens, windowTokens = 200_000, settings } = options
+  const { folder, port = 0, tokens, windowTokens = 200_000, settings, home } = options
   const store = options.store ?? openMemoryStore()
   const model = standIn(options.model)
   const running = await model.start()
@@ -44,19 +51,27 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const agent = {
     name: 'main',
     system: 'You help.',
+    tools: ({ store, countTokens }: ToolDesk) => [tasksTool({ store, countTokens })],
     routes: routesSchema.parse({
       main: { ...route, model: 'stand-in' },
       tasks: { compaction: { ...route, model: SUMMARIES } },
     }),
     ...(settings !== undefined && { settings }),
   }
-  const runtime = await openRuntime({ store, agents: [agent] })
+  const auditFolder = home === undefined ? undefined : join(home, 'audit')
+  const audit =
+    auditFolder === undefined ? null : new AuditLog({ folder: auditFolder, clock: systemClock })
+  const runtime = await openRuntime({ store, agents: [agent], ...(audit !== null && { audit }) })
   const server = await serveHttp({
     runtime,
     port,
     dashboardFolder: folder,
     limits: { requestsPerMinute: 6_000_000, graceMs: 500 },
     ...(tokens !== undefined && { tokens }),
+    ...(home !== undefined &&
+      auditFolder !== undefined && {
+        place: { auditFolder, rehearsalFile: join(home, 'rehearsal.json') },
+      }),
   })
   return {
     url: server.url,
@@ -72,6 +87,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     async close() {
       await server.close()
       await runtime.close()
+      audit?.close()
       await store.close()
       await running.close()
     },

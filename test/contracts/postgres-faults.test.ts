@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
@@ -224,6 +227,33 @@ describe('a server in trouble', () => {
     await send(other, id, 'lost')
     await until(() => heard > before)
     await until(async () => (await listeners()).length > 0) // And it listens again.
+  })
+
+  it('a standby that lacks the last commits takes over: noticed before the next acknowledgment [I26, fault 85]', async (context) => {
+    const url = urlOf(context)
+    const { own } = server as TestServer
+    const schema = newSchema()
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-anchor-'))
+    const anchorPath = join(folder, 'anchor')
+    const open = () => openPostgres(url, { schema, busyMs: 20_000, anchorPath })
+    const store = await open()
+    const id = await create(store, { limits })
+    await send(store, id, 'old')
+    await own?.kill()
+    await own?.keepCopy()
+    await own?.start()
+    expect((await send(store, id, 'newest')).kind).toBe('admitted')
+    await own?.kill()
+    await own?.putCopyBack()
+    await own?.start()
+    const lost = { code: 'store-damaged', message: expect.stringContaining('lacks the last ones') }
+    await expect(send(store, id, 'next')).rejects.toMatchObject(lost)
+    await expect(send(store, id, 'after')).rejects.toMatchObject(lost)
+    expect((await store.findSession(id))?.mail).toBe(1)
+    await store.close()
+    rmSync(folder, { recursive: true })
+    admin = await connectAdmin(url)
+    await admin.query(`drop schema ${schema} cascade`)
   })
 
   it('killed and started again: callers wait, nothing acknowledged is lost [fault 81]', async (context) => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -107,6 +107,57 @@ describe('processes on one file', () => {
     const more = { to: { sessionId: id }, source: 'later', key: 'k', lane: 'user' } as const
     const outcome = await using(path, (store) => store.admit({ ...more, body: 1, tokens: 1 }))
     expect(outcome.kind).toBe('admitted')
+  })
+
+  it('at the limit of descriptors it says so, or works; what it acknowledged is there [I24, fault 78]', async () => {
+    const { folder, path } = await place()
+    const told = new Set<string>()
+    const files: string[] = []
+    for (const limit of [26, 28, 30, 32, 34, 36, 48]) {
+      const acks = join(folder, `acks-${limit}`)
+      files.push(acks)
+      writeFileSync(acks, '')
+      const script = ['-c', `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, CHILD, path]
+      const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+      const child = spawn('sh', [...script, acks, `few${limit}`, '4'], { stdio })
+      const line = await firstLine(child).catch(() => 'did not start')
+      if (line === 'ready') await new Promise((resolve) => setTimeout(resolve, 200))
+      child.kill('SIGKILL')
+      await ended(child)
+      told.add(line)
+    }
+    expect(told).toContain('failed store-busy')
+    expect(told).toContain('ready')
+    expect(
+      [...told].filter((line) => !/^(failed store-busy|ready|did not start)$/.test(line)),
+    ).toEqual([])
+    expect(await checkAcknowledged(path, files)).toBeGreaterThan(3)
+  })
+
+  it('without memory, process or thread end as if killed; what was acknowledged is there [I24, fault 77]', async () => {
+    const { folder, path } = await place()
+    const ends = new Set<string>()
+    const files: string[] = []
+    // Sixty senders at once, a tenth of a megabyte each: too much for the smaller heaps.
+    for (const megabytes of [10, 12, 16, 20]) {
+      const acks = join(folder, `acks-${megabytes}`)
+      files.push(acks)
+      writeFileSync(acks, '')
+      const flood = [CHILD, path, acks, `flood${megabytes}`, '60', '100000']
+      const child = spawn(process.execPath, [`--max-old-space-size=${megabytes}`, ...flood], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 4_000,
+        killSignal: 'SIGKILL',
+      })
+      let said = ''
+      child.stdout.on('data', (data) => {
+        said += String(data)
+      })
+      await ended(child)
+      ends.add(child.signalCode ?? said.replace('ready', '').trim())
+    }
+    expect([...ends].filter((end) => /SIGABRT|failed outcome-unknown/.test(end))).not.toEqual([])
+    expect(await checkAcknowledged(path, files)).toBeGreaterThan(3)
   })
 
   it('a file or folder that may only be read is refused by name [fault 71]', async (context) => {

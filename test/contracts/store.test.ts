@@ -3,7 +3,7 @@ import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 
-const BENCHES = { memory: () => memoryBench(), sqlite: sqliteBench }
+const BENCHES = { memory: () => memoryBench(), sqlite: () => sqliteBench() }
 const CASES_MIN = 150
 
 describe.each(Object.entries(BENCHES))('store contract on %s', (_engine, openBench) => {

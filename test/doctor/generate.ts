@@ -85,7 +85,8 @@ function chooseShape(chance: Chance): StoreShape {
   if (!pauses.every((name) => sessionColumns.has(name))) {
     for (const name of pauses) sessionColumns.delete(name)
   }
-  return { version, sessionColumns, messageColumns, hasRouting: (version ?? 11) >= 26 }
+  const hasIndex = chance.holds(0.4)
+  return { version, sessionColumns, messageColumns, hasRouting: (version ?? 11) >= 26, hasIndex }
 }
 
 function writeRoutes(model: HermesModel, path: string): void {

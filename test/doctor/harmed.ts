@@ -28,6 +28,58 @@ export const HARMED: { readonly [name: string]: Life } = {
     }
     return script.steps
   },
+  /** What the agent had asked for comes back after the closing. */
+  lateResult(setting) {
+    const script = new Script(setting)
+    script.turns(2)
+    const calls = [`call_${setting.chance.hex(8)}`, `call_${setting.chance.hex(8)}`]
+    script.call(calls)
+    const hasFirst = setting.chance.holds(0.5)
+    if (hasFirst) script.say('tool', 'the first', { toolCallId: calls[0] ?? '' })
+    const parent = script.rotate({ carry: 0 })
+    const ids: number[] = []
+    for (const toolCallId of hasFirst ? calls.slice(1) : calls) {
+      script.now += 20
+      const at = script.now
+      const row = { role: 'tool', content: 'what came back', at, toolCallId }
+      script.do((model) => ids.push(model.append(parent, row).id))
+    }
+    script.do((_model, expect) =>
+      expect({ kind: 'rows-after-closing', sessionId: parent, rowIds: ids }),
+    )
+    script.turns(1)
+    return script.steps
+  },
+  /** Both branches of a fork are talked in, one of them beyond another compaction. */
+  forkTalked(setting) {
+    const script = new Script(setting)
+    script.turns(2)
+    const parent = script.rotate()
+    script.turns(2)
+    const first = script.id
+    const other = idAt(script.now + 2, setting.chance, 6)
+    const at = script.now
+    script.do((model, expect) => {
+      model.open(other, at, { parentId: parent })
+      model.append(other, { role: 'user', content: HANDOFFS[0] ?? '', at: at + 0.01 })
+      expect({ kind: 'fork', sessionId: parent })
+    })
+    script.id = setting.chance.holds(0.5) ? other : first
+    script.turns(2)
+    if (setting.chance.holds(0.5)) {
+      script.rotate()
+      script.turns(1)
+    }
+    if (setting.chance.holds(0.3)) {
+      const shell = idAt(script.now + 3, setting.chance, 6)
+      const opened = script.now
+      script.do((model, expect) => {
+        model.open(shell, opened, { parentId: parent })
+        expect({ kind: 'empty-shell', sessionId: shell })
+      })
+    }
+    return script.steps
+  },
   orphan(setting) {
     const script = new Script(setting)
     script.turns(3)

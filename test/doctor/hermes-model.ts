@@ -102,6 +102,8 @@ export interface StoreShape {
   readonly sessionColumns: ReadonlySet<string>
   readonly messageColumns: ReadonlySet<string>
   readonly hasRouting: boolean
+  /** Foreign keys, a search index and its triggers, as Hermes itself has them. */
+  readonly hasIndex?: boolean
 }
 
 const SESSIONS_11 = [
@@ -149,14 +151,17 @@ export const nameOf = (column: string) => column.split(' ')[0] ?? ''
 
 export function writeStore(model: HermesModel, shape: StoreShape, path: string): void {
   rmSync(path, { force: true })
-  const database = new DatabaseSync(path)
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
   database.exec('pragma journal_mode = off; pragma synchronous = off')
   const all = columnsOf(30)
   const sessions = all.sessions.filter((column) => shape.sessionColumns.has(nameOf(column)))
   const messages = all.messages.filter((column) => shape.messageColumns.has(nameOf(column)))
   database.exec('begin')
-  database.exec(`create table sessions (${sessions.join(', ')})`)
-  database.exec(`create table messages (${messages.join(', ')})`)
+  const parent = ', foreign key (parent_session_id) references sessions (id)'
+  const session = ', foreign key (session_id) references sessions (id)'
+  database.exec(`create table sessions (${sessions.join(', ')}${shape.hasIndex ? parent : ''})`)
+  database.exec(`create table messages (${messages.join(', ')}${shape.hasIndex ? session : ''})`)
+  if (shape.hasIndex) database.exec(shape.hasRouting ? INDEX_26 : INDEX_11)
   if (shape.version !== null) {
     database.exec('create table schema_version (version integer not null)')
     database.prepare('insert into schema_version values (?)').run(shape.version)
@@ -206,5 +211,25 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
   database.exec('commit')
   database.close()
 }
+
+/** Since 26 the index reads the rows themselves; before, it had texts of its own. */
+const INDEX_26 = `
+  create virtual table messages_fts using fts5(content, tool_calls, content='messages', content_rowid='id');
+  create trigger messages_fts_insert after insert on messages begin
+    insert into messages_fts (rowid, content, tool_calls) values (new.id, new.content, new.tool_calls);
+  end;
+  create trigger messages_fts_delete after delete on messages begin
+    insert into messages_fts (messages_fts, rowid, content, tool_calls)
+      values ('delete', old.id, old.content, old.tool_calls);
+  end;`
+const INDEX_11 = `
+  create virtual table messages_fts using fts5(content);
+  create trigger messages_fts_insert after insert on messages begin
+    insert into messages_fts (rowid, content)
+      values (new.id, coalesce(new.content, '') || ' ' || coalesce(new.tool_calls, ''));
+  end;
+  create trigger messages_fts_delete after delete on messages begin
+    delete from messages_fts where rowid = old.id;
+  end;`
 
 const DEFAULTS: { readonly [name: string]: number } = { message_count: 0, tool_call_count: 0 }

@@ -11,6 +11,7 @@ import type { Entry } from '../../src/store/rows.ts'
 import { LIMITS } from '../../src/testing/store/desk.ts'
 import type { GeneratedHome } from './generate.ts'
 import { HermesModel, type ModelRow, writeStore } from './hermes-model.ts'
+import { judgeExport } from './judge-export.ts'
 
 /** Brings a generated home over and looks for every row of the model, by means of its own. */
 export async function judgeImport(home: GeneratedHome): Promise<readonly string[]> {
@@ -19,6 +20,7 @@ export async function judgeImport(home: GeneratedHome): Promise<readonly string[
     const first = await bring(home.path, store)
     const problems = [...judgeSum(first), ...(await judgeRows(home.model, store))]
     problems.push(...(await judgeContexts(home.model, first, store)))
+    problems.push(...(await judgeExport(store, home)))
     const entries = await countEntries(store)
     const second = await bring(home.path, store)
     if (sum(second, 'brought') !== 0 || (await countEntries(store)) !== entries) {
@@ -179,7 +181,7 @@ function wordsOf({ content, toolCalls, toolCallId }: ModelRow): string {
 }
 
 /** The row as Hermes would write it, from what the entry holds. */
-function contentOf(entry: Entry): string {
+export function contentOf(entry: Entry): string {
   const body = JSON.parse(entry.body ?? 'null') as JsonValue
   if (entry.kind === 'compaction') {
     return JSON.stringify([isObject(body) ? body['summary'] : null, null, null])
@@ -193,7 +195,11 @@ function contentOf(entry: Entry): string {
   return JSON.stringify([asText(content), asText(calls), call])
 }
 
-async function readAll(store: Store, id: SessionId, tail: number): Promise<readonly Entry[]> {
+export async function readAll(
+  store: Store,
+  id: SessionId,
+  tail: number,
+): Promise<readonly Entry[]> {
   const range = { from: entryNumber(1), to: entryNumber(Math.max(1, tail)) }
   return await store.readEntries({ sessionId: id, ...range })
 }

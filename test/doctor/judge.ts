@@ -4,6 +4,7 @@ import type { Finding } from '../../src/doctor/hermes/findings/finding.ts'
 import type { Expected } from './conversations.ts'
 import { type GeneratedHome, generateHome } from './generate.ts'
 import { judgeImport } from './judge-import.ts'
+import { judgeRepair } from './judge-repair.ts'
 import type { LogExpected } from './logs.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -17,6 +18,7 @@ export async function judgeSeed(seed: number, folder: string): Promise<readonly 
     ...judge(home, profile.findings.filter(isFault)),
     ...reconcile(home.model),
     ...(await judgeImport(home)),
+    ...(await judgeRepair(home, profile.findings.filter(isFault))),
   ]
   return problems.map((problem) => `seed ${seed}: ${problem}`)
 }

@@ -15,11 +15,13 @@ function reconcileOne(chain: readonly ModelSession[], model: HermesModel): strin
     closedAt: endReason === 'compression' ? endedAt : null,
     rows: rowsOf(id).map(foldRow),
   }))
-  const { entries, copies, rewound, rowsIn } = foldConversation(sessions)
+  const folded = foldConversation(sessions.map((one) => ({ ...one, rowCount: one.rows.length })))
+  const { rowsIn } = folded
+  const [entries, copies] = [[...folded.entries()], [...folded.copies()]]
   const told = [
     ...entries.map(({ rowId }) => rowId),
     ...copies.map(({ rowId }) => rowId),
-    ...rewound,
+    ...folded.rewound(),
   ]
   const given = sessions.flatMap(({ rows }) => rows.map(({ id }) => id))
   const root = chain[0]?.id

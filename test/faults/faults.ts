@@ -135,13 +135,3 @@ export const FAULTS: readonly (readonly [
     ],
   ],
 ]
-
-/** Why a fault has no test yet, where that is known. */
-export const REASONS: Readonly<Record<number, string>> = {
-  62: 'full at one statement (fault 63), not at each',
-  64: 'needs a file system that fails on demand',
-  76: 'where the simulation pauses a process, its monotonic clock goes on',
-  77: 'no test limits the memory of a process',
-  78: 'that no descriptor leaks is tested, not what happens at the limit',
-  85: 'needs a second server',
-}

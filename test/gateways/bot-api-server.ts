@@ -20,6 +20,7 @@ interface Refusal {
   readonly code: number
   readonly description: string
   readonly retryAfter?: number
+  readonly movedTo?: number
 }
 
 type Json = { [name: string]: unknown }
@@ -33,6 +34,7 @@ export class BotApiServer {
   readonly messages: ShownMessage[] = []
   readonly calls: { readonly method: string; readonly payload: Json }[] = []
   readonly files = new Map<string, Buffer>()
+  readonly #moved = new Map<number, number>()
   webhook: { url: string; secret: string } | null = null
   isDead = false
   #updates: Json[] = []
@@ -57,6 +59,15 @@ export class BotApiServer {
     await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
     return this
+  }
+
+  get connections(): number {
+    return this.#sockets.size
+  }
+
+  /** Somebody waits for updates. */
+  get isAsked(): boolean {
+    return this.#poll !== null
   }
 
   async close(): Promise<void> {
@@ -139,6 +150,13 @@ export class BotApiServer {
     return this.calls.filter((call) => call.method === method).length
   }
 
+  /** The group becomes a supergroup: another id, told on both sides. */
+  upgrade(from: number, to: number): void {
+    this.#moved.set(from, to)
+    this.say({ chat: { id: from, type: 'group' }, migrate_to_chat_id: to })
+    this.say({ chat: { id: to, type: 'supergroup' }, migrate_from_chat_id: from })
+  }
+
   #flush(): void {
     if (this.#poll === null || this.#updates.length === 0) return
     const { respond } = this.#poll
@@ -188,6 +206,11 @@ export class BotApiServer {
   }
 
   #run(name: string, payload: Json): unknown {
+    const movedTo = this.#moved.get(Number(payload['chat_id']))
+    if (movedTo !== undefined) {
+      const description = 'Bad Request: group chat was upgraded to a supergroup chat'
+      return { code: 400, description, movedTo }
+    }
     switch (name) {
       case 'getMe':
         return { ...ME, can_join_groups: true, can_read_all_group_messages: false }
@@ -249,9 +272,10 @@ export class BotApiServer {
             ok: false,
             error_code: refusal.code,
             description: refusal.description,
-            ...(refusal.retryAfter !== undefined && {
-              parameters: { retry_after: refusal.retryAfter },
-            }),
+            parameters: {
+              ...(refusal.retryAfter !== undefined && { retry_after: refusal.retryAfter }),
+              ...(refusal.movedTo !== undefined && { migrate_to_chat_id: refusal.movedTo }),
+            },
           }
     response.writeHead(refusal?.code ?? 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))

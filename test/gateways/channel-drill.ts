@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
 import { until } from './contract.ts'
 import { DiscordPlace, SUMMARIES } from './discord-place.ts'
-import type { ChannelRow, UserRow } from './discord-world.ts'
+import type { ChannelRow, MessageRow, UserRow } from './discord-world.ts'
 
 /**
  * `npm run drill:channel [-- --hours N]`: nine bots in one Discord channel. Every ten minutes of
@@ -27,17 +27,22 @@ export interface ChannelVerdict {
   readonly heard: number
   readonly compactions: number
   readonly idsChanged: number
-  /** The longest row of thanks without another word. */
+  /** The longest row of thanks without another word, and all of them. */
   readonly longestLoop: number
+  readonly thanks: number
   readonly findings: readonly string[]
 }
 
 const BOTS = 9
 const TASK_MS = 10 * 60_000
 const WINDOW_TOKENS = 8_000
-/** Each bot counts for itself: the two of a task, and one whose words were held back before it. */
-const LOOP_MAX = LOOP_RULE.messagesMax * 3
-const CONTROL_LOOP = LOOP_RULE.messagesMax * 4
+/**
+ * What the two of a task say behind its report: as many thanks as the rule allows, and the one that
+ * answers the last of them, which is held. Held ones go in with the next word to their bot and make
+ * no row of their own, whoever of the nine it is.
+ */
+export const THANKS_PER_TASK = LOOP_RULE.messagesMax + 1
+export const CONTROL_LOOP = LOOP_RULE.messagesMax * 4
 const QUIET_MS = 300
 
 interface Member {
@@ -193,25 +198,48 @@ async function judge(seen: {
     const meant = said.filter(
       ({ content, author }) => author.id !== user.id && content.includes(`<@${user.id}>`),
     )
-    const mail = id === undefined ? [] : await store.listMail({ sessionId: id, limit: 1_000 })
-    const keys = mail.filter(({ source }) => source === channel).map(({ key }) => key)
-    const heard = meant.filter((message) => keys.filter((key) => key === message.id).length === 1)
     sums.meant += meant.length
-    sums.heard += heard.length
     if (id === undefined) continue
+    const heard = await heardBy(store, id, channel)
+    sums.heard += heard.length
+    const isUnlike = (message: MessageRow, at: number) => !isTold(heard[at] ?? '', message)
+    const unlike = meant.findIndex(isUnlike)
+    if (unlike >= 0 && terms.breaker !== 'off') {
+      findings.push(`${agent} has "${heard[unlike]?.slice(0, 40)}" as number ${unlike + 1}`)
+    }
     const operations = await store.listOperations({ sessionId: id, limit: 1_000 })
     sums.compactions += operations.filter(({ state }) => state === 'committed').length
   }
   const loop = longestLoop(place, room)
+  const thanks = said.filter(({ content }) => content.endsWith(THANKS)).length
+  const tasks = terms.hours * 6
   if (sums.idsChanged > 0) findings.push(`${sums.idsChanged} ids changed`)
   if (terms.breaker !== 'off') {
     if (sums.heard !== sums.meant) findings.push(`${sums.meant - sums.heard} messages unseen`)
-    if (loop > LOOP_MAX) findings.push(`${loop} thanks in a row, ${LOOP_MAX} are possible`)
+    if (loop !== THANKS_PER_TASK || thanks !== tasks * THANKS_PER_TASK) {
+      findings.push(`${loop} thanks in a row, ${thanks} for ${tasks} tasks`)
+    }
     if (sums.compactions === 0) findings.push('no compaction')
   }
-  const tasks = terms.hours * 6
-  const facts = { hours: terms.hours, tasks, messages: said.length, longestLoop: loop }
+  const facts = { hours: terms.hours, tasks, messages: said.length, longestLoop: loop, thanks }
   return { ...facts, ...sums, findings }
+}
+
+/** Everything that a bot's mailbox has got from the channel, in order. */
+async function heardBy(store: Store, sessionId: SessionId, channel: string) {
+  const mail = await store.listMail({ sessionId, limit: 1_000 })
+  return mail
+    .filter(({ source }) => source === channel)
+    .flatMap(({ body }) => {
+      const { message } = JSON.parse(body ?? '{}') as {
+        message?: { parts: readonly { text: string }[] }
+      }
+      return message?.parts.map(({ text }) => text) ?? []
+    })
+}
+
+function isTold(text: string, { author, content }: MessageRow): boolean {
+  return text.startsWith(author.username) && text.endsWith(content.split(' ').at(-1) ?? '')
 }
 
 class SkippingClock implements Clock {

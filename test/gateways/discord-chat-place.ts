@@ -1,12 +1,23 @@
+import type { Agent } from '../../src/runtime/agent.ts'
+import type { StandIn, StandInOptions } from '../../src/stand-in/index.ts'
 import type { ChatPlace, Heard, PlaceTerms } from './contract.ts'
 import { type BotTerms, DiscordPlace } from './discord-place.ts'
 import type { MessageRow } from './discord-world.ts'
 
+export interface DiscordChatTerms extends PlaceTerms {
+  readonly model?: StandInOptions
+  readonly windowTokens?: number
+  readonly agent?: Partial<Agent>
+}
+
 /** A person and a bot in a chat of their own, as the suite of every platform wants them. */
-export async function openDiscordChat(terms: PlaceTerms = {}): Promise<ChatPlace> {
-  const { tokensPerSecond, runs, seam } = terms
+export async function openDiscordChat(
+  terms: DiscordChatTerms = {},
+): Promise<ChatPlace & { readonly model: StandIn }> {
+  const { tokensPerSecond, runs, seam, windowTokens, agent } = terms
   const place = await DiscordPlace.open({
     ...(tokensPerSecond !== undefined && { speed: { outputTokensPerSecond: tokensPerSecond } }),
+    ...terms.model,
   })
   const { world, discord } = place
   const user = place.addBot('helper')
@@ -18,6 +29,8 @@ export async function openDiscordChat(terms: PlaceTerms = {}): Promise<ChatPlace
     editEveryMs: 200,
     ...(runs !== undefined && { runs }),
     ...(seam !== undefined && { seam }),
+    ...(windowTokens !== undefined && { windowTokens }),
+    ...(agent !== undefined && { as: agent }),
     onTaken: ({ key, edit }) => taken.add(edit === undefined ? key : `${key}@${edit}`),
   }
   const bot = await place.connect(user, botTerms)
@@ -34,6 +47,7 @@ export async function openDiscordChat(terms: PlaceTerms = {}): Promise<ChatPlace
     return message
   }
   return {
+    model: place.model,
     store: bot.store,
     runtime: bot.runtime,
     channel: bot.gateway.name,

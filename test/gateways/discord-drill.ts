@@ -1,29 +1,22 @@
 import { TEXT_LENGTH_MAX } from '../../src/gateway/discord/markdown.ts'
 import { tokenOf } from './discord-place.ts'
 import { DiscordServer } from './discord-server.ts'
-import { drillKills, type KillVerdict } from './kill-drill.ts'
+import { runDrillCommand } from './drill-command.ts'
+import { drillKills, type KillTerms } from './kill-drill.ts'
+import type { KillVerdict } from './kill-verdict.ts'
 
 /**
- * `npm run drill:discord -- --kills N [--seed N]`: a channel and two chats of two over Discord's
- * protocol, with a serving process that is killed at random. Discord's nonce leaves no window: what
- * is shown is exactly what was replied.
+ * `npm run drill:discord -- --kills N [--seed N]`: two chats of two over Discord's protocol, with a
+ * serving process that is killed at random. Discord's nonce leaves no window: what is shown is
+ * exactly what was replied.
  */
-export async function drillDiscord(terms: {
-  readonly kills: number
-  readonly seed: number
-  readonly onKill?: (done: number) => void
-}): Promise<KillVerdict> {
+export async function drillDiscord(terms: KillTerms): Promise<KillVerdict> {
   const discord = await new DiscordServer().start()
   const { world } = discord
   const bot = world.addBot('helper', tokenOf)
   const people = ['ada', 'bob'].map((name) => world.addPerson(name))
   const dms = people.map((person) => ({ person, channel: world.dmOf(bot, person.id) }))
   const users = people.map(({ id }) => `"${id}"`).join(', ')
-  const of = (address: string) => {
-    const dm = dms.find(({ channel }) => channel.id === address)
-    if (dm === undefined) throw new Error(`Nobody talks in ${address}.`)
-    return dm
-  }
   try {
     return await drillKills(
       {
@@ -32,16 +25,21 @@ export async function drillDiscord(terms: {
         env: { DISCORD_BOT_TOKEN: tokenOf(bot.id) },
         addresses: dms.map(({ channel }) => channel.id),
         lengthMax: TEXT_LENGTH_MAX,
+        nonce: true,
         say: (address, content) => {
-          const { channel, person } = of(address)
-          discord.say(channel, { author: person, content })
+          const dm = dms.find(({ channel }) => channel.id === address)
+          if (dm === undefined) throw new Error(`Nobody talks in ${address}.`)
+          discord.say(dm.channel, { author: dm.person, content })
         },
-        shown: (address) =>
-          world
-            .messages(of(address).channel)
+        shown: () =>
+          dms
+            .flatMap(({ channel }) => world.messages(channel))
             .filter(({ author }) => author === bot)
-            .map(({ content }) => content),
+            .map(({ channel_id: address, content: text, edited_timestamp: edited }) => ({
+              ...{ address, text, isEdited: edited !== null },
+            })),
         isListening: () => discord.connectionsOf(bot) > 0,
+        connections: () => discord.connections,
         writes: () => discord.requests.filter((line) => /^P.*messages/.test(line)).length,
       },
       terms,
@@ -51,15 +49,4 @@ export async function drillDiscord(terms: {
   }
 }
 
-if (import.meta.main) {
-  const option = (name: string, otherwise: number) => {
-    const at = process.argv.indexOf(`--${name}`)
-    return at < 0 ? otherwise : Number(process.argv[at + 1])
-  }
-  const seed = option('seed', Date.now() % 1_000_000)
-  const kills = option('kills', 100)
-  const onKill = (done: number) => process.stderr.write(done % 10 === 0 ? `${done}\n` : '.')
-  const verdict = await drillDiscord({ kills, seed, onKill })
-  process.stdout.write(`${JSON.stringify({ seed, ...verdict })}\n`)
-  process.exitCode = verdict.findings.length === 0 ? 0 : 1
-}
+if (import.meta.main) await runDrillCommand(drillDiscord)

@@ -5,6 +5,7 @@ import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
 import { findMark } from '../../src/gateway/discord/marks.ts'
 import { textOf } from '../../src/message/text.ts'
 import { routesSchema } from '../../src/model/routes.ts'
+import type { Agent } from '../../src/runtime/agent.ts'
 import { SILENT } from '../../src/runtime/logger.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
 import {
@@ -27,6 +28,8 @@ export interface BotTerms {
   readonly loopRule?: LoopRule | null
   readonly store?: Store
   readonly agent?: string
+  /** What is otherwise than with other agents. */
+  readonly as?: Partial<Agent>
   readonly windowTokens?: number
   readonly editEveryMs?: number
   readonly runs?: boolean
@@ -58,6 +61,7 @@ export const ECHO: Script = ({ messages, model }) => {
 }
 
 export const SUMMARIES = 'stand-in-summaries'
+const SUMMARY_WINDOW = 1_000_000
 const WAIT_MS_MAX = 20_000
 
 export class DiscordPlace {
@@ -104,7 +108,7 @@ export class DiscordPlace {
   async start(user: UserRow, terms: BotTerms = {}): Promise<Bot> {
     const { store = openMemoryStore(), agent = 'main', windowTokens = 200_000 } = terms
     const seamed = terms.seam?.(store) ?? store
-    const agents = [this.agentOf(agent, windowTokens)]
+    const agents = [{ ...this.agentOf(agent, windowTokens), ...terms.as }]
     const runtime = await openRuntime({ store: seamed, agents, runs: terms.runs ?? true })
     const { platform, gateway } = this.open(user, { ...terms, store: seamed, runtime })
     const close = once(async () => {
@@ -150,7 +154,7 @@ export class DiscordPlace {
       system: 'You help.',
       routes: routesSchema.parse({
         main: { ...route, model: 'stand-in' },
-        tasks: { compaction: { ...route, model: SUMMARIES } },
+        tasks: { compaction: { ...route, model: SUMMARIES, windowTokens: SUMMARY_WINDOW } },
       }),
     }
   }
@@ -188,12 +192,13 @@ export class DiscordPlace {
 /** Tells what was taken in, which Discord itself never learns. */
 function watched(platform: Platform, onTaken: (incoming: Incoming) => void): Platform {
   const start = platform.start.bind(platform)
-  platform.start = ({ receive, tell }) =>
+  platform.start = ({ receive, ...handlers }) =>
     start({
-      tell,
+      ...handlers,
       receive: async (incoming) => {
-        await receive(incoming)
+        const reception = await receive(incoming)
         onTaken(incoming)
+        return reception
       },
     })
   return platform

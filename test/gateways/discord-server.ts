@@ -60,6 +60,10 @@ export class DiscordServer {
     return this.#sessions.connectionsOf(bot.id)
   }
 
+  get connections(): number {
+    return this.#sockets.size
+  }
+
   /** Nobody can connect, and who was connected is cut off. */
   async goDark(): Promise<void> {
     this.#closed = new Promise((resolve) => this.#server.close(resolve))

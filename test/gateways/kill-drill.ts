@@ -3,18 +3,15 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { entryNumber, type SessionId } from '../../src/base/ids.ts'
-import { splitText } from '../../src/gateway/chat/split.ts'
 import { standIn } from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { until } from './contract.ts'
+import { type Conversation, isSettled, judge, type KillVerdict } from './kill-verdict.ts'
 
 /**
  * A conversation over a chat platform with a serving process that is killed at random, again and
- * again, and started anew. The platform, the model and the people live here and outlive it. In the
- * end every message must have been delivered in exactly one turn, every turn must have one reply,
- * and the chat must show each of them once, in order.
+ * again, and started anew. The platform, the model and the people live here and outlive it. What
+ * must hold in the end is said by the judge.
  */
 export interface DrilledPlatform {
   /** Of the routes: `discord:7001`. */
@@ -25,72 +22,88 @@ export interface DrilledPlatform {
   /** Of the chats that people talk in. */
   readonly addresses: readonly string[]
   readonly lengthMax: number
+  /** The platform compares nonces, so that nothing is ever said twice. */
+  readonly nonce: boolean
   say(address: string, text: string): void
-  /** What the bot has said there, oldest first. */
-  shown(address: string): readonly string[]
+  /** What the bot has said in all chats, in the order of its first appearance. */
+  shown(): readonly ShownMessage[]
   /** It would be told now of what somebody says. */
   isListening(): boolean
+  /** Of the serving process, of any kind. */
+  connections(): number
   /** How often it has written so far, changes included. */
   writes(): number
 }
 
-export interface KillVerdict {
+export interface ShownMessage {
+  readonly address: string
+  readonly text: string
+  readonly isEdited: boolean
+}
+
+export interface KillTerms {
   readonly kills: number
-  readonly said: number
-  readonly turns: number
-  readonly replies: number
-  readonly shown: number
-  readonly findings: readonly string[]
+  readonly seed: number
+  readonly onKill?: (done: number) => void
 }
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
 const READY_MS = 60_000
 const SETTLE_MS = 120_000
-const LIMIT = 1_000
+/** A long answer takes about a second: longer than most lives would only be given up in the end. */
+const SPEED = { outputTokensPerSecond: 4_000 }
+const LONG_WORDS = 900
 
 export async function drillKills(
   platform: DrilledPlatform,
-  terms: {
-    readonly kills: number
-    readonly seed: number
-    readonly onKill?: (done: number) => void
-  },
+  terms: KillTerms,
 ): Promise<KillVerdict> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-kills-'))
   const random = mulberry(terms.seed)
-  const model = await standIn({ speed: { outputTokensPerSecond: 400 } }).start()
+  const model = await standIn({ speed: SPEED }).start()
   const said = new Map<string, string[]>(platform.addresses.map((address) => [address, []]))
+  /** How much was shown when each process was dead. */
+  const lives: number[] = []
+  const conversation: Conversation = { platform, said, lives }
+  const sayTo = (address: string, text: string) => {
+    said.get(address)?.push(text)
+    platform.say(address, text)
+  }
   let number = 0
   const speak = () => {
     const at = Math.floor(random() * platform.addresses.length)
-    const address = platform.addresses[at] ?? ''
-    const text = `say ${answerFor(++number, random)}`
-    said.get(address)?.push(text)
-    platform.say(address, text)
+    sayTo(platform.addresses[at] ?? '', `say ${answerFor(++number, random)}`)
   }
   writeConfig(folder, platform, model.url)
   try {
     for (let kill = 1; kill <= terms.kills; kill++) {
       const child = await serve(folder, platform)
       // The first words of a place are those that a bot is there for.
-      if (kill === 1) await greet(folder, platform, said)
-      const talking = setInterval(speak, 100 + random() * 300)
+      if (kill === 1) {
+        await until(() => platform.isListening(), READY_MS)
+        for (const address of platform.addresses) sayTo(address, 'say hello')
+        await settle(folder, conversation)
+      }
       speak()
+      const talking = setInterval(speak, 100 + random() * 300)
       // Most die while they work, some before they have begun to.
       if (random() < 0.8) await until(() => platform.isListening(), READY_MS)
       await momentToDie(platform, random)
       child.kill('SIGKILL')
       await once(child, 'exit')
       clearInterval(talking)
+      // What it sent last may still be on its way.
+      await until(() => platform.connections() === 0)
+      lives.push(platform.shown().length)
       // Nobody serves; people go on talking.
       if (random() < 0.3) speak()
       terms.onKill?.(kill)
     }
     const child = await serve(folder, platform)
-    await settle(folder, platform, said)
+    await settle(folder, conversation)
     child.kill('SIGTERM')
     await once(child, 'exit')
-    return await withStore(folder, (store) => judge(store, platform, said, terms.kills))
+    return await withStore(folder, (store) => judge(store, conversation))
   } finally {
     await model.close()
     rmSync(folder, { recursive: true, force: true })
@@ -100,29 +113,16 @@ export async function drillKills(
 /** Short ones, ones that grow for a while, and ones that need several messages. */
 function answerFor(number: number, random: () => number): string {
   const chance = random()
-  const words = chance < 0.6 ? 0 : chance < 0.9 ? 80 : 500
+  const words = chance < 0.6 ? 0 : chance < 0.9 ? 80 : LONG_WORDS
   return [`m${number}`, ...Array.from({ length: words }, (_, at) => `m${number}w${at}`)].join(' ')
-}
-
-async function greet(
-  folder: string,
-  platform: DrilledPlatform,
-  said: ReadonlyMap<string, string[]>,
-): Promise<void> {
-  await until(() => platform.isListening(), READY_MS)
-  for (const address of platform.addresses) {
-    said.get(address)?.push('say hello')
-    platform.say(address, 'say hello')
-  }
-  await settle(folder, platform, said)
 }
 
 /** After some time, or right at something that is being written: there the windows are. */
 async function momentToDie(platform: DrilledPlatform, random: () => number): Promise<void> {
   const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-  if (random() < 0.5) return void (await wait(50 + random() * 2_000))
+  if (random() < 0.4) return void (await wait(50 + random() * 1_000))
   const wanted = platform.writes() + 1 + Math.floor(random() * 3)
-  await until(() => platform.writes() >= wanted, 4_000).catch(() => {})
+  await until(() => platform.writes() >= wanted, 3_000).catch(() => {})
   await wait(random() * 8)
 }
 
@@ -156,23 +156,9 @@ async function serve(folder: string, { env }: DrilledPlatform): Promise<ChildPro
 }
 
 /** Until everything that was said has been taken and answered, and every answer sent. */
-async function settle(
-  folder: string,
-  platform: DrilledPlatform,
-  said: ReadonlyMap<string, readonly string[]>,
-): Promise<void> {
-  const isSettled = async (store: Store) => {
-    for (const [address, texts] of said) {
-      const id = await sessionAt(store, platform, address)
-      if (id === undefined) return texts.length === 0
-      const row = await store.findSession(id)
-      if (row === undefined || row.turnState !== 'idle' || row.pending.user > 0) return false
-      if (row.mail < texts.length) return false
-    }
-    return (await store.listReplies({ state: 'waiting', limit: 1 })).length === 0
-  }
+async function settle(folder: string, conversation: Conversation): Promise<void> {
   await withStore(folder, (store) =>
-    until(() => isSettled(store), SETTLE_MS).catch(() => {
+    until(() => isSettled(store, conversation), SETTLE_MS).catch(() => {
       // What is missing is said by the judge.
     }),
   )
@@ -180,7 +166,7 @@ async function settle(
 
 async function withStore<Result>(
   folder: string,
-  use: (store: Store) => Promise<Result>,
+  use: (store: Awaited<ReturnType<typeof openSqliteStore>>) => Promise<Result>,
 ): Promise<Result> {
   const store = await openSqliteStore({ path: join(folder, 't.db') })
   try {
@@ -188,85 +174,6 @@ async function withStore<Result>(
   } finally {
     await store.close()
   }
-}
-
-async function sessionAt(
-  store: Store,
-  { channel }: DrilledPlatform,
-  address: string,
-): Promise<SessionId | undefined> {
-  return (await store.findRoute({ agent: 'main', channel, address }))?.sessionId
-}
-
-async function judge(
-  store: Store,
-  platform: DrilledPlatform,
-  said: ReadonlyMap<string, readonly string[]>,
-  kills: number,
-): Promise<KillVerdict> {
-  const findings: string[] = (await store.verify({})).map((finding) => JSON.stringify(finding))
-  const sums = { said: 0, turns: 0, replies: 0, shown: 0 }
-  for (const [address, texts] of said) {
-    sums.said += texts.length
-    const id = await sessionAt(store, platform, address)
-    if (id === undefined) {
-      findings.push(`${address}: there is no session`)
-      continue
-    }
-    const entries = await entriesOf(store, id)
-    const heard = entries.flatMap(({ kind, text }) => (kind === 'input' ? [text] : []))
-    if (JSON.stringify(heard) !== JSON.stringify(texts)) {
-      const missing = texts.filter((text) => !heard.includes(text)).map((text) => text.slice(0, 12))
-      findings.push(`${address}: heard ${heard.length} of ${texts.length}, without ${missing}`)
-    }
-    const turns = entries.filter(({ kind }) => kind === 'turn').length
-    const replies = (await store.listReplies({ sessionId: id, limit: LIMIT })).toSorted(
-      (a, b) => a.number - b.number,
-    )
-    const keys = new Set(replies.map(({ key }) => key))
-    if (keys.size !== replies.length || replies.length !== turns) {
-      findings.push(`${address}: ${turns} turns, ${replies.length} replies, ${keys.size} keys`)
-    }
-    if (replies.some(({ state }) => state !== 'sent')) findings.push(`${address}: not all sent`)
-    const wanted = replies.flatMap(({ body }) => piecesOf(body, platform.lengthMax))
-    // A message beyond the end of a reply that came out shorter than what was shown of it reads so.
-    const shown = platform
-      .shown(address)
-      .map((text) => text.trim())
-      .filter((text) => text !== '…')
-    if (JSON.stringify(shown) !== JSON.stringify(wanted)) {
-      const at = shown.findIndex((text, index) => text !== wanted[index])
-      findings.push(
-        `${address}: ${shown.length} messages shown, ${wanted.length} wanted; at ${at} ` +
-          `${JSON.stringify(shown[at]?.slice(0, 40))} for ${JSON.stringify(wanted[at]?.slice(0, 40))}`,
-      )
-    }
-    sums.turns += turns
-    sums.replies += replies.length
-    sums.shown += shown.length
-  }
-  return { kills, ...sums, findings }
-}
-
-async function entriesOf(store: Store, id: SessionId) {
-  const found: { readonly kind: string; readonly text: string }[] = []
-  const tail = (await store.findSession(id))?.tail ?? 0
-  for (let from = 1; from <= tail; from += LIMIT) {
-    const to = entryNumber(Math.min(tail, from + LIMIT - 1))
-    const entries = await store.readEntries({ sessionId: id, from: entryNumber(from), to })
-    for (const { kind, body } of entries) {
-      const { message } = (JSON.parse(body ?? '{}') ?? {}) as {
-        message?: { parts?: readonly { text?: string }[] }
-      }
-      found.push({ kind, text: message?.parts?.[0]?.text ?? '' })
-    }
-  }
-  return found
-}
-
-function piecesOf(body: string | null, lengthMax: number): readonly string[] {
-  const { text } = JSON.parse(body ?? '{}') as { text: string }
-  return splitText(text, lengthMax).map((piece) => piece.trim())
 }
 
 /** A small generator of chance that a seed repeats. */

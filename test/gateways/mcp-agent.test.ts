@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type SessionId, sessionId } from '../../src/base/ids.ts'
 import { isObject, type JsonObject } from '../../src/base/json.ts'
@@ -10,15 +7,7 @@ import type { JournalEntry } from '../../src/stand-in/journal.ts'
 import { standIn } from '../../src/stand-in/server.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { McpServerTerms } from '../../src/tools/mcp/terms.ts'
-import {
-  closeAfterAll,
-  closeLater,
-  hostileProgram,
-  openWorld,
-  program,
-  temporaryFolder,
-  until,
-} from './mcp-world.ts'
+import { closeAfterAll, closeLater, hostileProgram, until } from './mcp-world.ts'
 
 closeAfterAll()
 
@@ -91,42 +80,5 @@ describe('an agent with servers', () => {
     expect(turns.at(-1)).toEqual(['good__echo', 'good__later'])
     for (const tools of turns.slice(0, 3)) expect(tools).toEqual(turns[0])
     expect(turns[0]).toContain('good__slow')
-  })
-})
-
-/** The servers that the protocol's own people publish, where they are installed. */
-function reference(name: string): string | undefined {
-  const places = [process.env['THROUGHLINE_MCP_SERVERS'] ?? '', join(import.meta.dirname, '..')]
-  for (const place of places) {
-    try {
-      const manifest = createRequire(join(place, 'x.js')).resolve(`${name}/package.json`)
-      const file = join(dirname(manifest), 'dist', 'index.js')
-      if (existsSync(file)) return file
-    } catch {
-      // Not there; perhaps at the next place.
-    }
-  }
-  return undefined
-}
-
-describe('the reference servers', () => {
-  const cases = {
-    everything: { args: ['stdio'], tool: 'get-sum', input: { a: 2, b: 3 }, says: 'is 5' },
-    filesystem: { args: ['.'], tool: 'list_allowed_directories', input: {}, says: 'throughline' },
-    memory: { args: [], tool: 'read_graph', input: {}, says: 'entities' },
-  }
-  it.for(Object.entries(cases))('%s works', async ([name, asked], { skip }) => {
-    const { args, tool, input, says } = asked
-    const file = reference(`@modelcontextprotocol/server-${name}`)
-    if (file === undefined) {
-      return skip(`not run: @modelcontextprotocol/server-${name} is not installed`)
-    }
-    const folder = temporaryFolder()
-    const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') }
-    const { call, tools } = await openWorld({ ref: program([file, ...args], { folder, env }) })
-    expect(tools().length).toBeGreaterThan(5)
-    const { outcome, output } = await call(`ref__${tool}`, input)
-    expect(outcome).toBe('ok')
-    expect(output).toContain(says)
   })
 })

@@ -131,7 +131,7 @@ describe('a hostile server harms nothing else:', () => {
     expect(text.length).toBeLessThan(2_000)
   })
 
-  it('thousands of tools and lists without an end are cut', async () => {
+  it.concurrent('thousands of tools and lists without an end are cut', async () => {
     const { tools } = await openWorld({
       many: hostileProgram('many'),
       endless: hostileProgram('endless'),
@@ -157,7 +157,7 @@ describe('a hostile server harms nothing else:', () => {
     expect(await call('good__echo')).toEqual(ok)
   })
 
-  it('one that answers nothing any more is ended and begins anew', async () => {
+  it.concurrent('one that answers nothing any more is ended and begins anew', async () => {
     const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 100 }) })
     for (let n = 1; n <= 3; n++) await call('good__hang')
     expect(servers.problems.join()).toContain('3 calls in a row')
@@ -165,7 +165,7 @@ describe('a hostile server harms nothing else:', () => {
     await until(async () => (await call('good__echo')).outcome === 'ok')
   })
 
-  it('one that crashes is said to be down, and is started again', async () => {
+  it.concurrent('one that crashes is said to be down, and is started again', async () => {
     const trace = join(temporaryFolder(), 'trace')
     const { call, servers } = await openWorld({ bad: hostileProgram('plain', { trace }), good })
     const crashed = await call('bad__crash')
@@ -179,12 +179,12 @@ describe('a hostile server harms nothing else:', () => {
     expect(await call('bad__crash')).toEqual({ outcome: 'ok', output: 'fine now' })
   })
 
-  it('one that does not start is named with what it said', async () => {
+  it.concurrent('one that does not start is named, without what it said', async () => {
     const absent = program([], { command: 'no-such-program-here' })
     const { servers } = await openWorld({ broken: hostileProgram('crash-at-start'), absent })
     expect(servers.problems.toSorted()).toEqual([
       'MCP server absent of agent ada: no-such-program-here did not start (ENOENT)',
-      'MCP server broken of agent ada: it ended with code 3; it wrote last: no licence found',
+      'MCP server broken of agent ada: it ended with code 3',
     ])
   })
 

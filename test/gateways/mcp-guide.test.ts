@@ -46,9 +46,10 @@ describe('docs/guides/mcp.md', () => {
     await client.close()
     const commands = blocks('sh').flatMap((block) => block.split('\n'))
     expect(commands).toHaveLength(4)
-    for (const command of commands) {
+    const runs = commands.map(async (command) => {
       const { exitCode, stderr } = await runCli(command.replace('npx throughline ', ''), { cwd })
       expect({ command, exitCode, stderr }).toMatchObject({ command, exitCode: 0 })
-    }
+    })
+    await Promise.all(runs)
   })
 })

@@ -43,6 +43,38 @@ describe('Telegram', () => {
     expect(await runtime.findRoute({ ...route, address: String(GROUP) })).toBeUndefined()
   })
 
+  it('a group that becomes a supergroup keeps its session, its list and what waits for it', async () => {
+    const [old, grown] = [-5, -1005]
+    place = await openTelegramPlace({ chats: [String(old)] })
+    const { api, runtime, channel } = place
+    const sessionAt = (address: number) =>
+      runtime.findRoute({ agent: 'main', channel, address: String(address) })
+    const ask = async (chat: number, text: string) => {
+      const before = api.chat(grown).length + api.chat(old).length
+      api.say({ chat: { id: chat, type: 'supergroup' }, text: `@thread_bot ${text}`, entities })
+      await until(() => api.chat(grown).length + api.chat(old).length > before)
+    }
+    const entities = [{ type: 'mention', offset: 0, length: 11 }]
+    await ask(old, 'please\nsay before')
+    const id = await sessionAt(old)
+    if (id === undefined) throw new Error('No session.')
+    api.upgrade(old, grown)
+    await ask(grown, 'please\nsay behind')
+    expect(api.chat(grown).at(-1)?.text).toBe('behind')
+    expect(await sessionAt(grown)).toBe(id)
+    // What was asked for under the old id is answered under the new one.
+    const replyTo = { edge: channel, address: String(old) }
+    const parts = [{ type: 'text', text: 'say late' }] as const
+    await runtime.session(id).admit({ source: 'other', key: 'k', parts, replyTo })
+    await until(() => api.chat(grown).at(-1)?.text === 'late')
+    // Begun anew it is still the chat that is allowed.
+    await ask(grown, '/new')
+    await ask(grown, 'please\nsay afresh')
+    expect(api.chat(grown).at(-1)?.text).toBe('afresh')
+    expect(await sessionAt(grown)).not.toBe(id)
+    expect(await sessionAt(old)).toBe(await sessionAt(grown))
+  })
+
   it('takes pictures and files in, and says what it cannot read', async () => {
     place = await openTelegramPlace({ runs: false })
     const { api, runtime, channel, address, store } = place

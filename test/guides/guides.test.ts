@@ -57,7 +57,8 @@ describe('docs/guides/own-agent.md', () => {
 })
 
 describe('configuration in guides', () => {
-  const blocks = ['docs/guides/first-agent.md', 'docs/guides/operating.md'].flatMap((path) =>
+  const guides = ['first-agent', 'operating', 'models'].map((name) => `docs/guides/${name}.md`)
+  const blocks = guides.flatMap((path) =>
     blocksOf(path, 'yaml').map((text) => [path, text] as const),
   )
 

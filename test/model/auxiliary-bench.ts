@@ -1,11 +1,17 @@
-import type { AllowanceLimits } from '../../src/auxiliary/allowance.ts'
 import { type Attempt, MemoryAttempts } from '../../src/auxiliary/attempts.ts'
 import { Auxiliary, type AuxiliaryParts } from '../../src/auxiliary/auxiliary.ts'
-import type { TaskNotice } from '../../src/auxiliary/tasks.ts'
+import {
+  type TaskNotice,
+  type TaskOptions,
+  type TaskRequest,
+  Tasks,
+  type TasksParts,
+} from '../../src/auxiliary/tasks.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { sessionId } from '../../src/base/ids.ts'
 import type { Message } from '../../src/message/message.ts'
+import { openModel } from '../../src/model/provider-model.ts'
 import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
 import { Routes, routesSchema } from '../../src/model/routes.ts'
 import { type HandoffRequest, handoffWriter } from '../../src/session/handoff.ts'
@@ -40,24 +46,34 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
   )
   const notices: TaskNotice[] = []
   const attempts = own.attempts ?? new MemoryAttempts()
+  const { summaries, ...terms } = own
+  const desk = { ...bench.desk, clock }
   const open = () => {
-    const auxiliary = new Auxiliary({
-      routes,
-      desk: { ...bench.desk, clock },
-      random: () => 0,
-      tell: (notice) => notices.push(notice),
-      ...own,
+    const tasks = new Tasks({
+      ...terms,
       attempts,
+      clock,
+      random: () => 0,
+      openModel: (each) => openModel(each, desk),
+      tell: (notice) => notices.push(notice),
     })
+    const parts = { tasks, routes, clock, ...(summaries !== undefined && { summaries }) }
+    const auxiliary = new Auxiliary(parts)
     const handoffs = auxiliary.handoffs((summarize) => handoffWriter(counters, summarize))
-    return { auxiliary, handoffs }
+    return { tasks, auxiliary, handoffs }
   }
-  const { auxiliary, handoffs } = open()
+  const { tasks, auxiliary, handoffs } = open()
+  /** Over the routes of the task, as an agent's own tasks are. */
+  const start = (name: string, request: TaskRequest, asking: Omit<TaskOptions, 'routes'>) =>
+    tasks.start(name, request, { ...asking, routes: routes.forTask(name) })
   const rows = () => notices.flatMap((each) => (each.kind === 'attempt' ? [each.attempt] : []))
   return {
     ...bench,
     routes,
+    tasks,
     auxiliary,
+    start,
+    run: (...asked: Parameters<typeof start>) => start(...asked).outcome,
     notices,
     attempts,
     /** What was recorded, oldest first, in short. */
@@ -70,14 +86,15 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
     /** As after a restart: nothing is left but what was recorded. */
     reopen: open,
     close: async () => {
-      await auxiliary.close()
+      await tasks.close()
       await bench.close()
     },
   }
 }
 
 export interface AuxiliaryOptions extends StandInOptions {
-  readonly auxiliary?: Partial<AuxiliaryParts> & { readonly allowance?: AllowanceLimits }
+  readonly auxiliary?: Pick<AuxiliaryParts, 'summaries'> &
+    Partial<Pick<TasksParts, 'tasks' | 'allowance' | 'prices' | 'attempts'>>
   readonly main?: Partial<ModelRoute>
   readonly task?: Partial<ModelRoute>
   /** Whether summaries have a route of their own. */

@@ -34,9 +34,9 @@ const filler = (count: number): readonly Message[] =>
     assistant(`Crate ${at} is sorted: ${'maps, letters and two ledgers. '.repeat(14)}`),
   ]).flat()
 
-const compacted = async ({ auxiliary, routes, clock }: Bench, messages: readonly Message[]) => {
+const compacted = async ({ tasks, routes, clock }: Bench, messages: readonly Message[]) => {
   const covered = { sessionId: SESSION, messages, cut: messages.length }
-  const ladder = new SummaryLadder({ tasks: auxiliary.tasks, routes, clock }, covered)
+  const ladder = new SummaryLadder({ tasks, routes, clock }, covered)
   return await compact(messages, {
     summarize: (request, signal) => ladder.write(request, signal),
     pins: ['Never delete a ledger.'],
@@ -78,6 +78,7 @@ describe('point 9: the summary', () => {
     if (reply.kind !== 'written') throw new Error(reply.reason)
     expect(reply.provenance).toEqual({
       modelRoute: expect.stringMatching(/^openai-chat\/aux-model@127\.0\.0\.1:\d+$/),
+      rung: 'auxiliary',
       prompt: expect.stringMatching(/^[0-9a-f]{12}$/),
     })
     expect(reply.handoff).toMatchObject({ by: 'model', covers: 24 })
@@ -199,7 +200,7 @@ describe('point 12: raw secrets of 20 shapes and more', () => {
     const list = (at: number) => (places[at] ?? []).map(({ text }) => text).join('\n')
     expect(places[0]?.length).toBeGreaterThanOrEqual(20)
     // The model repeats all that it was sent, and adds secrets of its own.
-    const { auxiliary, handoffs, server, notices } = await opened({
+    const { run, auxiliary, handoffs, server, notices } = await opened({
       script: ({ messages }) => ({
         text: `## Critical data\n- ${JSON.stringify(messages).slice(0, 6_000)}\n${list(5)}`,
       }),
@@ -237,7 +238,7 @@ describe('point 12: raw secrets of 20 shapes and more', () => {
       told.push(await auxiliary.writeTitle(messages, options))
       told.push(await auxiliary.writeNotes(messages, options))
       told.push(await auxiliary.describeImage(image, options))
-      told.push(await auxiliary.tasks.run('custom', { messages }, options))
+      told.push(await run('custom', { messages }, options))
       lift()
     }
     for (const spy of spies) spy.mockRestore()

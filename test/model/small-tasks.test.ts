@@ -150,7 +150,7 @@ describe('addresses', () => {
 describe('attempts that cannot be kept or read', () => {
   it('cost no answer: the disk is full, the summary is written, and it is told', async () => {
     class Full extends MemoryAttempts {
-      override record(): Promise<void> {
+      override record(): Promise<never> {
         return Promise.reject(new Error('ENOSPC: no space left on device'))
       }
       override read(): Promise<never> {

@@ -103,6 +103,21 @@ describe('the rungs of a summary', () => {
     expect(taken).toMatchObject({ kind: 'written' })
   })
 
+  it('names the rung that wrote what was taken, not the last that was asked', async () => {
+    const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
+    const messages = [...conversation().slice(0, -1), user(russian.repeat(90)), user('Дальше.')]
+    const english = `## Progress and decisions\n- ${'the harbour survey went on '.repeat(9)}`
+    const { handoffs } = await opened({
+      script: ({ model }) => ({
+        text: model === 'main-model' ? 'I am sorry, but I cannot help with that.' : english,
+      }),
+    })
+    expect(await handoffs.write(handoffOf(messages), never)).toMatchObject({
+      kind: 'written',
+      provenance: { modelRoute: expect.stringContaining('aux-model'), rung: 'auxiliary' },
+    })
+  })
+
   it('all rungs failing changes nothing, says why, and costs what it cost: I12', async () => {
     const { handoffs, server } = await opened()
     server.faults.always('status; code=400')
@@ -195,19 +210,42 @@ describe('a route that keeps failing', () => {
     expect(ofAux()).toHaveLength(before + 3)
   })
 
+  it('is tried by one of several processes that share the record, and by another if that one dies', async () => {
+    const { handoffs, server, reopen, time } = await opened()
+    const ofAux = () => server.journal.entries.filter((entry) => modelOf(entry) === 'aux-model')
+    const lift = server.faults.always('reset-before-headers', ofModel('aux-model'))
+    for (let at = 0; at < 3; at++) await handoffs.write(handoffOf(conversation(4)), never)
+    lift()
+    const before = ofAux().length
+    time.aheadMs = 31_000
+    server.faults.next('half-open', ofModel('aux-model'))
+    const dying = new AbortController()
+    const torn = reopen().handoffs.write(handoffOf(conversation(4)), dying.signal)
+    await expect.poll(() => ofAux().length).toBe(before + 1)
+    const write = () => reopen().handoffs.write(handoffOf(conversation(4)), never)
+    const replies = await Promise.all([write(), write(), write(), write()])
+    expect(replies.map(({ kind }) => kind)).toEqual(Array(4).fill('written'))
+    expect(ofAux()).toHaveLength(before + 1)
+    time.aheadMs = 62_000
+    expect((await write()).kind).toBe('written')
+    expect(ofAux()).toHaveLength(before + 2)
+    dying.abort()
+    expect((await torn).kind).toBe('failed')
+  })
+
   it('says when to come back where no other route is left', async () => {
-    const { auxiliary, server } = await opened({ separate: false })
+    const { run, server } = await opened({ separate: false })
     server.faults.always('status; code=401')
     const request = { messages: [user('hello')] }
     const options = { sessionId: handoffOf([]).operation.sessionId, signal: never }
-    await auxiliary.tasks.run('memory', request, options)
+    await run('memory', request, options)
     const before = server.journal.requests
-    const outcome = await auxiliary.tasks.run('memory', request, options)
+    const outcome = await run('memory', request, options)
     expect(outcome).toMatchObject({ kind: 'failed', reason: 'cooling-down' })
     expect(outcome).toHaveProperty('retryAt', expect.any(Number))
     expect(server.journal.requests).toBe(before)
     // The failures of one task are not held against another.
-    await auxiliary.tasks.run('title', request, options)
+    await run('title', request, options)
     expect(server.journal.requests).toBeGreaterThan(before)
   })
 })

@@ -22,7 +22,7 @@ function conversation(): readonly Message[] {
 describe('the tear test', () => {
   it('a thousand interrupts and messages leave a summary whole, and stop a vision task within 50 ms [fault 36]', async () => {
     bench = await openAuxiliary({ speed: { outputTokensPerSecond: 250 } })
-    const { auxiliary, handoffs, server } = bench
+    const { tasks, start, handoffs, server } = bench
     const seen: string[] = []
     let isWritten = false
     const summary = handoffs.write(handoffOf(conversation()), never).finally(() => {
@@ -36,10 +36,10 @@ describe('the tear test', () => {
         parts: [image, { type: 'text', text: `say ${'word'.repeat(2_000)}` }],
       }
       const options = { sessionId: SESSION, signal: never }
-      const vision = auxiliary.tasks.start('vision', { messages: [looking] }, options)
+      const vision = start('vision', { messages: [looking] }, options)
       await expect.poll(() => server.journal.openRequests).toBe(2)
       const interruptedAt = performance.now()
-      expect(auxiliary.tasks.interrupt(SESSION)).toEqual([
+      expect(tasks.interrupt(SESSION)).toEqual([
         { task: 'compaction', answer: 'deferred' },
         { task: 'vision', answer: 'stopped' },
       ])
@@ -50,7 +50,7 @@ describe('the tear test', () => {
 
     for (let at = 1; at < INTERRUPTS; at++) {
       seen.push(`message ${at}`)
-      for (const { answer } of auxiliary.tasks.interrupt(SESSION)) expect(answer).toBe('deferred')
+      for (const { answer } of tasks.interrupt(SESSION)) expect(answer).toBe('deferred')
       if (at % 25 === 0) await sleep(2)
     }
     expect(isWritten).toBe(false)
@@ -59,17 +59,17 @@ describe('the tear test', () => {
     expect(seen).toHaveLength(INTERRUPTS - 1)
     const answered = server.journal.entries.filter(({ outcome }) => outcome === 'answered')
     expect(answered).toHaveLength(1)
-    expect(auxiliary.tasks.interrupt(SESSION)).toEqual([])
+    expect(tasks.interrupt(SESSION)).toEqual([])
   })
 
   it('a shield belongs to one call and reaches no other', async () => {
     bench = await openAuxiliary({ speed: { outputTokensPerSecond: 200 } })
-    const { tasks } = bench.auxiliary
+    const { start } = bench
     const request = { messages: [user(`say ${'word'.repeat(400)}`)] }
     const options = { sessionId: SESSION, signal: never }
     const order = ['title', 'compaction', 'memory', 'compaction', 'custom'].map((task) => ({
       task,
-      run: tasks.start(task, request, options),
+      run: start(task, request, options),
     }))
     await expect.poll(() => bench.server.journal.openRequests).toBe(5)
     const answers = order.map(({ run }) => run.interrupt())
@@ -81,9 +81,9 @@ describe('the tear test', () => {
 
   it('an interrupt of one session leaves the tasks of another alone', async () => {
     bench = await openAuxiliary({ speed: { outputTokensPerSecond: 400 } })
-    const { tasks } = bench.auxiliary
+    const { tasks, start } = bench
     const request = { messages: [user(`say ${'word'.repeat(100)}`)] }
-    const other = tasks.start('title', request, { sessionId: 's2' as never, signal: never })
+    const other = start('title', request, { sessionId: 's2' as never, signal: never })
     await expect.poll(() => bench.server.journal.openRequests).toBe(1)
     expect(tasks.interrupt(SESSION)).toEqual([])
     expect((await other.outcome).kind).toBe('answered')
@@ -94,7 +94,7 @@ describe('the tear test', () => {
     bench.server.faults.always('stall-mid-stream')
     const reply = bench.handoffs.write(handoffOf(conversation()), never)
     await expect.poll(() => bench.server.journal.openRequests).toBe(1)
-    await bench.auxiliary.close()
+    await bench.tasks.close()
     expect(await reply).toMatchObject({ kind: 'failed', reason: 'aborted' })
   })
 
@@ -116,7 +116,7 @@ describe('the tear test', () => {
     const times: number[] = []
     for (let attempt = 0; attempt < 4; attempt++) {
       const startedAt = performance.now()
-      const outcome = await bench.auxiliary.tasks.run('compaction', request, {
+      const outcome = await bench.run('compaction', request, {
         sessionId: `s${attempt}` as never,
         signal: never,
         // One try each: the deadline is for all of them together.

@@ -70,6 +70,16 @@ const request: ModelRequest = {
 }
 
 describe('the request', () => {
+  it('asks for the effort that its route says, unless it says another', async () => {
+    const model = bench.modelOf('openai-chat', { effort: 'high' })
+    const bodyOf = async (rest: Partial<ModelRequest>) => {
+      await hear(model.stream({ messages: [user('hello')], ...rest }, within()))
+      return bench.server.journal.last?.body
+    }
+    expect(await bodyOf({})).toMatchObject({ reasoning_effort: 'high' })
+    expect(await bodyOf({ effort: 'low' })).toMatchObject({ reasoning_effort: 'low' })
+  })
+
   const bodyFor = async (
     provider: ProviderName,
     base: string,

@@ -142,12 +142,16 @@ describe('export, import and purge', () => {
     expect(gone?.stderr).toContain('was purged')
   })
 
-  it('refuse a file that was cut, with its line', async () => {
+  it('refuse a file that was cut, with its line, and leave no store behind', async () => {
     const whole = readFileSync(join(place.folder, 'notes.jsonl'), 'utf8').split('\n')
     const input = whole.slice(0, 3).join('\n')
     const { exitCode, stderr } = await place.run(['import', '-', '--store', 'cut.db'], { input })
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/Standard input, line 3: /)
+    expect(await place.run(['import', 'none.jsonl', '--store', 'cut.db'])).toMatchObject({
+      exitCode: 2,
+    })
+    expect(readdirSync(place.folder).filter((name) => name.startsWith('cut'))).toEqual([])
   })
 })
 

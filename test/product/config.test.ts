@@ -89,6 +89,15 @@ describe('throughline config', () => {
     })
   })
 
+  it('check repeats nothing from the file that a terminal would obey', async () => {
+    const cwd = folderWith('"a\\e[2Jb\\u202ec": 1\nagents: {"x\\e]0;title\\a": 1}\n')
+    const { exitCode, stdout, stderr } = await runCli(['config', 'check'], { cwd })
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('throughline.yaml:1:1: ')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
+    expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/)
+  })
+
   it('show tells where each value comes from, and no secret', async () => {
     const cwd = folderWith('http: {host: localhost}\n')
     const env = { THROUGHLINE_STORE: 'postgres://me:hunter2@h/d' }

@@ -184,6 +184,23 @@ describe('messages over HTTP', () => {
       ({ json }) => json.pins.length === 0,
     )
   })
+
+  it('that ask for what the session turns down are answered with a problem that says why', async () => {
+    const id = await place.make()
+    const large = { text: 'word '.repeat(3_800) }
+    const refused = await call(`/v1/sessions/${id}/pins/large`, { method: 'PUT', body: large })
+    expect(refused).toMatchObject({
+      status: 409,
+      json: { code: 'turned-down', why: 'no-room', limit: expect.any(Number) },
+    })
+    expect(refused.json.detail).toMatch(/^there is no room for it: \d+ tokens where \d+ fit\.$/)
+    expect(await call(`/v1/sessions/${id}/pins/none`, { method: 'DELETE' })).toMatchObject({
+      status: 409,
+      json: { code: 'turned-down', why: 'unknown-pin' },
+    })
+    const { json } = await call(`/v1/sessions/${id}`)
+    expect(json.pins).toEqual([])
+  })
 })
 
 describe('compactions over HTTP', () => {

@@ -3,13 +3,15 @@ import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
 import { Processes } from '../../src/tools/process/processes.ts'
 
-/** A runtime that starts a program with a child of its own, tells their ids, and waits to be killed. */
+/** A runtime that starts a program with a child of its own and one that leaves its group, tells their ids, and waits to be killed. */
 const store = openMemoryStore()
 const { id: sessionId } = await Desk.open(store)
 const processes = new Processes({ store, clock: systemClock, countTokens: () => 1 })
 const script = `
   const { spawn } = require('node:child_process')
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  const stray = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
+  console.log('left ' + stray.pid)
   console.log('ids ' + process.pid + ' ' + child.pid + ' .')
   setInterval(() => {}, 1000)
 `

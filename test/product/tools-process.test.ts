@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { sessionId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
@@ -82,7 +83,7 @@ const FAMILY = `
   setInterval(() => {}, 1000)
 `
 
-function idsIn(text: string): readonly number[] {
+function idsIn(text: string): number[] {
   const [, ...ids] = /ids (\d+) (\d+) \./.exec(text) ?? []
   return ids.map(Number)
 }
@@ -180,6 +181,47 @@ describe('process', () => {
     expect(await run({ action: 'start', program: NODE, args: [] })).toMatch(/is closing/)
   })
 
+  it('ends what left its group, when it is stopped and when it ends by itself', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells whose it was')
+    const { start, run } = await stage()
+    for (const last of ['setInterval(() => {}, 1000)', 'setTimeout(() => process.exit(0), 300)']) {
+      const id = await start(`
+        const { spawn } = require('node:child_process')
+        const idle = ['-e', 'setInterval(() => {}, 1000)']
+        // A session of its own, as setsid makes it; its parent does not wait for it.
+        const child = spawn(process.execPath, idle, { detached: true, stdio: 'ignore' })
+        child.unref()
+        console.log('ids ' + process.pid + ' ' + child.pid + ' .')
+        ${last}
+      `)
+      let ids: readonly number[] = []
+      await until(async () => {
+        ids = idsIn(await run({ action: 'output', id }))
+        return ids.length === 2
+      }, 'its ids')
+      if (last.startsWith('setInterval')) await run({ action: 'stop', id })
+      await until(() => !ids.some(isAlive), 'their end')
+    }
+  })
+
+  it('remembers no more than so many programs that have ended', async (context) => {
+    if (process.platform === 'win32') return context.skip('not run: there is no program `true`')
+    const { processes } = await stage()
+    const wanted = { args: [], folder: '.', env: {}, watch: [], timeMs: 5_000, tellsEnd: false }
+    const ids: (readonly [ReturnType<typeof sessionId>, string])[] = []
+    for (let n = 0; n < 110; n++) {
+      const id = sessionId(`s${n % 10}`)
+      const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: `k${n}` }
+      const started = await processes.start(call, { program: 'true', ...wanted })
+      if (started.kind === 'refused') throw new Error(started.problem)
+      await started.job.child.ended
+      ids.push([id, started.job.id])
+    }
+    const known = () => ids.filter(([session, id]) => processes.find(session, id) !== undefined)
+    await until(() => known().length <= 100, 'the oldest to be forgotten')
+    expect(known()).toEqual(ids.slice(-100))
+  })
+
   it('holds to its limits on time, output and count', async () => {
     const { start, run, notices } = await stage({
       runningPerSessionMax: 1,
@@ -208,7 +250,9 @@ describe('process', () => {
     })
     await until(() => idsIn(said).length === 2, 'its ids')
     const ids = idsIn(said)
-    expect(ids.map(isAlive)).toEqual([true, true])
+    const [, stray = '0'] = /left (\d+)/.exec(said) ?? []
+    if (process.platform === 'linux') ids.push(Number(stray))
+    expect(ids.every(isAlive)).toBe(true)
     runtime.kill('SIGKILL')
     await once(runtime, 'exit')
     await until(() => !ids.some(isAlive), 'their end')

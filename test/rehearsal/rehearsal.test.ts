@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RehearsalReport } from '../../src/rehearsal/rehearse.ts'
+import type { RehearsalReport } from '../../src/rehearsal/report.ts'
 import { runCli } from '../support/run-cli.ts'
+import { lawsBroken } from './broken.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
 const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
@@ -17,8 +18,9 @@ describe('throughline rehearse', PATIENT, () => {
   it('finds no law broken by three agents on their worst day, and leaves nothing behind', async () => {
     const place = temporary()
     const { exitCode, stdout, stderr } = await runCli(SHORT, { env: place.env })
-    const report = JSON.parse(stdout || '{}') as RehearsalReport
-    expect(broken(report), `${offences(report)}${stderr}`).toEqual([])
+    const { laws, offences } = lawsBroken(stdout)
+    expect(laws, `${offences.join('\n')}${stderr}`).toEqual([])
+    const report = JSON.parse(stdout) as RehearsalReport
     expect(exitCode).toBe(0)
     expect(report.audit.logs.length).toBeGreaterThanOrEqual(3 + report.figures.kills)
     const { acknowledged, answered, stopped, compactions, meanwhile, asked } = report.figures
@@ -39,7 +41,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     const place = temporary()
     const args = [...SMALL, '--seconds', '5', '--sabotage', sabotage]
     const { exitCode, stdout, stderr } = await runCli(args, { env: place.env })
-    const found = broken(JSON.parse(stdout || '{}') as RehearsalReport)
+    const { laws: found } = lawsBroken(stdout)
     expect(exitCode, stderr).toBe(1)
     expect(
       laws.filter((law) => found.includes(law)),
@@ -92,20 +94,6 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     expect(names).toContain('new-id-on-compaction')
   })
 })
-
-function broken({ verdicts = [], audit }: Partial<RehearsalReport>): readonly string[] {
-  const laws = [...verdicts, ...(audit?.laws ?? [])]
-  if (laws.length === 0) return ['no report']
-  return laws.filter(({ holds }) => !holds).map(({ law }) => law)
-}
-
-function offences({ verdicts = [], audit }: Partial<RehearsalReport>): string {
-  const told = [
-    ...verdicts.flatMap((verdict) => verdict.offences),
-    ...(audit?.laws ?? []).flatMap((law) => law.offences.map(({ problem }) => problem)),
-  ]
-  return told.map((offence) => `${offence}\n`).join('')
-}
 
 /** A folder for everything temporary of one run, so that what is left there can be seen. */
 function temporary() {

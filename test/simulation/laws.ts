@@ -159,7 +159,7 @@ export class Laws {
     world.count(`claimed by ${row.by}: ${row.trigger}`)
     if (row.by === 'digest') return
     const { attemptWindowMs, attemptsPerWindow } = world.composition.settings
-    const { now } = world.timeline
+    const now = world.timeline.now + world.sleptMs
     shadow.claims.push(now)
     const recent = shadow.claims.filter((at) => at > now - attemptWindowMs)
     // Clocks that jump cost attempts, but not without end; steady ones keep the limit exactly.

@@ -36,7 +36,7 @@ export async function runSeed(
   )
   const roughMs = chance.between(3_000, 11_000)
   new Workload(world, laws, client, processes).plan(roughMs)
-  if (world.isWide) new WideWorkload(world, laws, client).plan(roughMs)
+  if (world.isWide) new WideWorkload(world, laws, client, processes).plan(roughMs)
   for (const process of processes) process.start()
 
   const isOver = () => violations.length > 0 || timeline.events > EVENTS_MAX

@@ -13,6 +13,7 @@ import { Lookout } from '../../src/session/lookout.ts'
 import { canonicalJson } from '../../src/store/canonical.ts'
 import type { Admit } from '../../src/store/commits.ts'
 import type { Lease } from '../../src/store/contract.ts'
+import { Chance } from './chance.ts'
 import { donate } from './donor.ts'
 import type { Laws } from './laws.ts'
 import { emptyHandoff } from './scripted.ts'
@@ -21,19 +22,21 @@ import type { World } from './world.ts'
 
 /**
  * What operators do beside the conversation: erase entries, remove what a deleted session leaves,
- * carry a session over from another store, attach files and sweep those that nobody used. All of it
- * over the same bad line; whoever asks asks again until there is an answer.
+ * carry a session over from another store, attach files and sweep those that nobody used, close the
+ * lid. All of it over the same bad line; whoever asks asks again until there is an answer.
  */
 export class WideWorkload {
   readonly #world: World
   readonly #laws: Laws
   readonly #client: SimProcess
+  readonly #processes: readonly SimProcess[]
   #names = 0
 
-  constructor(world: World, laws: Laws, client: SimProcess) {
+  constructor(world: World, laws: Laws, client: SimProcess, processes: readonly SimProcess[]) {
     this.#world = world
     this.#laws = laws
     this.#client = client
+    this.#processes = processes
   }
 
   plan(until: number): void {
@@ -42,6 +45,19 @@ export class WideWorkload {
     for (let index = 0; index < acts; index++) {
       timeline.plan(null, wide.between(200, until), () => this.#act())
     }
+    // From a source of its own: kept seeds go on meaning what they were kept for.
+    const chance = new Chance(this.#world.seed ^ 0x51ed270b)
+    if (!chance.hits(0.4)) return
+    const sleptMs = chance.pick([60_000, 8 * 3_600_000, 30 * 86_400_000])
+    timeline.plan(null, chance.between(500, until), () => this.#suspend(sleptMs))
+  }
+
+  /** The whole machine sleeps: nobody's monotonic clock moves, and everybody wakes up later. */
+  #suspend(sleptMs: number): void {
+    this.#world.count('machine suspended')
+    this.#world.say(`the machine sleeps for ${sleptMs} ms`)
+    this.#world.sleptMs += sleptMs
+    for (const process of [this.#client, ...this.#processes]) process.jumpClock(sleptMs)
   }
 
   #act(): void {

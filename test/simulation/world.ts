@@ -17,6 +17,8 @@ export class World {
   readonly counters = new Map<string, number>()
   readonly violations: Violation[] = []
   readonly trace: string[] | null
+  /** How long the machine was suspended: time that went by, and on no timeline. */
+  sleptMs = 0
   /** Of the process whose commit is being applied. */
   stampWall = 0
   /** Off in the second half of a run: everything must come to rest. */

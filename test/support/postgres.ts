@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -23,6 +23,9 @@ export interface OwnServer {
   /** Ends it like a power cut would end it for its clients. */
   kill(): Promise<void>
   start(): Promise<void>
+  /** What a standby would have; taken and put back while the server is down. */
+  keepCopy(): Promise<void>
+  putCopyBack(): Promise<void>
 }
 
 const LIFE_MAX_SECONDS = 600
@@ -85,12 +88,20 @@ async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
         process.kill(pidOf(data), 'SIGKILL')
         await untilGone(port)
       },
+      keepCopy: async () => copy(data, `${data}-copy`),
+      putCopyBack: async () => copy(`${data}-copy`, data),
     },
     stop: async () => {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** With owners and modes: the server may run as another user. */
+function copy(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true })
+  execFileSync('cp', ['-a', from, to])
 }
 
 function pidOf(data: string): number {

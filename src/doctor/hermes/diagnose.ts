@@ -1,12 +1,11 @@
 import { dirname, resolve, sep } from 'node:path'
-import { setImmediate as breathe } from 'node:timers/promises'
 import { findZone, gatherConversations } from './conversations.ts'
 import type { Conversation, Diagnosis, ProfileDiagnosis } from './diagnosis.ts'
 import { HermesStoreError } from './errors.ts'
+import { type Examined, examineOpened } from './examine.ts'
 import { findPoisonedClients } from './findings/client.ts'
 import type { Finding } from './findings/finding.ts'
 import { findIdentityFaults } from './findings/identity.ts'
-import { type Lineage, traceLineage } from './findings/lineage.ts'
 import { findLogIdentityFaults } from './findings/log-identity.ts'
 import { findDropped, findPauses, findTornSummaries } from './findings/log-trouble.ts'
 import { findDenials } from './findings/memory-gap.ts'
@@ -15,21 +14,10 @@ import { findRewrites } from './findings/rewrite.ts'
 import { findStuck } from './findings/stuck.ts'
 import { findTornMarkers } from './findings/torn-marker.ts'
 import { findTranscriptFaults } from './findings/transcript.ts'
-import { findProfiles, type ProfilePlace, readRoutingFile } from './home.ts'
+import { findProfiles, type ProfilePlace } from './home.ts'
 import { readLogs } from './log.ts'
 import type { LogEvent } from './log-event.ts'
 import { openReadOnly, translate } from './open.ts'
-import type { Hold, Route } from './rows.ts'
-import {
-  parseRoutes,
-  readHygiene,
-  readLocks,
-  readRoutes,
-  readSessions,
-  scanMessages,
-} from './rows.ts'
-import { readSchema } from './schema.ts'
-import { type Survey, Surveyor } from './survey.ts'
 
 /**
  * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). Reads only: what it finds
@@ -46,8 +34,6 @@ export interface DiagnoseOptions {
 export type DiagnoseProgress =
   | { readonly stage: 'log'; readonly path: string; readonly bytes: number }
   | { readonly stage: 'rows'; readonly profile: string; readonly rows: number; readonly of: number }
-
-const ROWS_PER_BREATH = 10_000
 
 export async function diagnoseHermes(
   path: string | null,
@@ -126,7 +112,7 @@ function storeFacts(
     return { kind: 'unreadable', path, verdict, problem }
   }
   const { sessions, rows, liveRows } = store.survey
-  const { schemaVersion } = store
+  const schemaVersion = store.schema.version
   return { kind: 'read', path: place.store, schemaVersion, sessions: sessions.size, rows, liveRows }
 }
 
@@ -137,17 +123,6 @@ function countHealthy(seen: Examined | null, told: readonly Conversation[]): num
   return roots.size
 }
 
-/** What was read of a store; the detectors ask nothing else. */
-interface Examined {
-  readonly schemaVersion: number | null
-  readonly survey: Survey
-  readonly lineage: Lineage
-  readonly routes: readonly Route[]
-  readonly locks: readonly Hold[]
-  readonly hygiene: ReadonlyMap<string, number>
-  readonly remarks: readonly string[]
-}
-
 async function examineStore(
   place: ProfilePlace,
   { onProgress }: DiagnoseOptions,
@@ -156,39 +131,9 @@ async function examineStore(
   try {
     const opened = await openReadOnly(path)
     try {
-      const { database } = opened
-      const schema = readSchema(database, path)
-      const surveyor = new Surveyor(readSessions(database, schema))
-      const of = Number(
-        database.prepare('select cast(max(id) as real) as id from "messages"').get()?.['id'] ?? 0,
+      return await examineOpened(opened, place, (rows, of) =>
+        onProgress?.({ stage: 'rows', profile: place.name, rows, of }),
       )
-      let rows = 0
-      let lastId = Number.NEGATIVE_INFINITY
-      for (const row of scanMessages(database, schema)) {
-        if (row.id < lastId) throw outOfOrder(path, row.id)
-        lastId = row.id
-        surveyor.take(row)
-        rows += 1
-        if (rows % ROWS_PER_BREATH === 0) {
-          onProgress?.({ stage: 'rows', profile: place.name, rows, of })
-          await breathe()
-        }
-      }
-      const survey = surveyor.end()
-      const routes = readRoutes(database, schema)
-      const examined: Examined = {
-        schemaVersion: schema.version,
-        survey,
-        lineage: traceLineage(survey),
-        routes: routes.length > 0 ? routes : await readOldRoutes(place),
-        locks: readLocks(database, schema),
-        hygiene: readHygiene(database, schema),
-        remarks: [...opened.remarks, ...schema.remarks],
-      }
-      if (!(await opened.hasChanged())) return examined
-      const remark =
-        'Hermes wrote to the store while it was read; examine it again when it is idle.'
-      return { ...examined, remarks: [...examined.remarks, remark] }
     } finally {
       await opened.close()
     }
@@ -197,18 +142,6 @@ async function examineStore(
     if (known instanceof HermesStoreError) return known
     throw known
   }
-}
-
-async function readOldRoutes({ routingFile }: ProfilePlace): Promise<Route[]> {
-  return routingFile === null ? [] : parseRoutes(await readRoutingFile(routingFile))
-}
-
-function outOfOrder(path: string, id: number): HermesStoreError {
-  return new HermesStoreError({
-    path,
-    verdict: 'damaged',
-    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
-  })
 }
 
 function findAll({

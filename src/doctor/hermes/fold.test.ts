@@ -7,9 +7,22 @@ function row(id: number, said: string, at: number, more: Partial<FoldRow> = {}):
 
 const handoff = (id: number, at: number) => row(id, `handoff ${id}`, at, { isHandoff: true })
 
-function told(sessions: Parameters<typeof foldConversation>[0]) {
-  const { entries, copies, rewound, rowsIn } = foldConversation(sessions)
-  expect(entries.length + copies.length + rewound.length).toBe(rowsIn)
+interface Given {
+  readonly id: string
+  readonly parentId: string | null
+  readonly closedAt: number | null
+  readonly isBranch?: boolean
+  readonly rows: readonly FoldRow[]
+}
+
+function told(sessions: readonly Given[]) {
+  const folded = foldConversation(sessions.map((one) => ({ ...one, rowCount: one.rows.length })))
+  const entries = [...folded.entries()]
+  const copies = [...folded.copies()]
+  const rewound = [...folded.rewound()]
+  expect(copies).toHaveLength(folded.copyCount)
+  expect(entries.length + copies.length + rewound.length).toBe(folded.rowsIn)
+  const compactions = entries.filter((one) => one.kind === 'compaction')
   return {
     ids: entries.map(({ rowId }) => rowId),
     copies: copies.map(({ rowId, ofRowId }) => [rowId, ofRowId]),
@@ -17,7 +30,9 @@ function told(sessions: Parameters<typeof foldConversation>[0]) {
     restored: entries.flatMap((one) =>
       one.kind === 'message' && one.isRestored ? [one.rowId] : [],
     ),
-    kept: entries.flatMap((one) => (one.kind === 'compaction' ? [one.keptRowIds] : [])),
+    kept: compactions.map(({ keptRowIds }) => keptRowIds),
+    keptFrom: compactions.map(({ keptFrom }) => keptFrom),
+    beside: entries.flatMap((one) => (one.kind === 'beside' ? [one.rowId] : [])),
   }
 }
 
@@ -131,6 +146,39 @@ describe('foldConversation', () => {
     const rows = [handoff(3, 31), row(4, 'x', 31.1)]
     const tip = { id: 'c', parentId: 'a', closedAt: null, rows }
     expect(told([parent, fork, tip]).copies).toEqual([[4, 1]])
+  })
+
+  it('puts what was said in a branch in its place by time, calls with their results', () => {
+    const parent = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
+    const branch = {
+      ...{ id: 'b', parentId: 'a', closedAt: null, isBranch: true },
+      rows: [
+        handoff(3, 30),
+        row(4, 'y', 2),
+        row(5, 'call', 40, { role: 'assistant' }),
+        row(8, 'result', 44, { role: 'tool' }),
+      ],
+    }
+    const rows = [handoff(6, 31), row(7, 'y', 2), row(9, 'on', 42), row(10, 'and on', 50)]
+    const tip = { id: 'c', parentId: 'a', closedAt: null, rows }
+    expect(told([parent, branch, tip])).toEqual({
+      ids: [1, 2, 3, 6, 5, 8, 9, 10],
+      copies: [
+        [4, 2],
+        [7, 2],
+      ],
+      ...{ rewound: [], restored: [], kept: [[2]], keptFrom: [2], beside: [3] },
+    })
+  })
+
+  it('tells the kept end from a kept beginning', () => {
+    const archived = { state: 'archived' } as const
+    const rows = [
+      ...[row(1, 'first', 1, archived), row(2, 'x', 2, archived), row(3, 'y', 3, archived)],
+      ...[handoff(4, 30), row(5, 'first', 1), row(6, 'y', 3)],
+    ]
+    const session = { id: 'a', parentId: null, closedAt: null, rows }
+    expect(told([session])).toMatchObject({ kept: [[1, 3]], keptFrom: [3] })
   })
 
   it('folds a long overlap in one walk', () => {

@@ -1,11 +1,13 @@
-import type { RowState } from './rows.ts'
+import { FirstSaid, type FoldRow, FoldRows } from './fold-rows.ts'
+
+export type { FoldRow } from './fold-rows.ts'
 
 /**
  * Makes one conversation of a chain of sessions, root first: every row once, in the order in which
  * it was said. Rows that compaction copied are recognised and stand where their original stands;
- * rows that were delivered to a session after its closing are put back in their place by time;
- * handoffs become compactions; what the user took back is kept apart. It works on what tells rows
- * apart, not on what they say, so that a long conversation costs little.
+ * rows that were delivered to a session after its closing, and those of the branches of a fork, are
+ * put in their place by time; handoffs become compactions, but those of branches replace nothing;
+ * what the user took back is kept apart.
  *
  * Always true: every row that goes in is in exactly one place of the answer.
  */
@@ -14,126 +16,261 @@ export interface FoldSession {
   /** The session that it continues; that one stands before it. */
   readonly parentId: string | null
   readonly closedAt: number | null
+  /** Of a fork, on the side that is not gone on with. */
+  readonly isBranch?: boolean
+  readonly rowCount: number
   /** In the order of their ids. */
-  readonly rows: readonly FoldRow[]
-}
-
-export interface FoldRow {
-  readonly id: number
-  readonly role: string
-  readonly at: number | null
-  readonly state: RowState
-  readonly isHandoff: boolean
-  /** A digest of role, content, calls and call id: equal means the same was said. */
-  readonly said: string
+  readonly rows: Iterable<FoldRow>
 }
 
 export interface Folded {
-  readonly entries: readonly FoldedEntry[]
-  readonly copies: readonly { readonly rowId: number; readonly ofRowId: number }[]
-  readonly rewound: readonly number[]
+  /** In order. Made as they are asked for. */
+  entries(): Iterable<FoldedEntry>
+  copies(): Iterable<Copy>
+  rewound(): Iterable<number>
   readonly rowsIn: number
+  readonly copyCount: number
+}
+
+export interface Copy {
+  readonly rowId: number
+  readonly ofRowId: number
 }
 
 export type FoldedEntry =
   | { readonly kind: 'message'; readonly rowId: number; readonly isRestored: boolean }
   /** Stands for what is before it, but for the rows that stayed in the context word for word. */
-  | { readonly kind: 'compaction'; readonly rowId: number; readonly keptRowIds: readonly number[] }
+  | {
+      readonly kind: 'compaction'
+      readonly rowId: number
+      readonly keptRowIds: readonly number[]
+      /** The first of those that are the end of what was said; null: the end was not kept. */
+      readonly keptFrom: number | null
+    }
+  /** A handoff of a branch. */
+  | { readonly kind: 'beside'; readonly rowId: number }
 
 /** Copies without their old times were written together with the handoff before them. */
 const TOGETHER_SECONDS = 5
+const NONE = -1
 
 export function foldConversation(sessions: readonly FoldSession[]): Folded {
-  const originals = new Map<string, number>()
-  const copies: { rowId: number; ofRowId: number }[] = []
-  const rewound: number[] = []
-  const placed: Placed[] = []
-  const late: Placed[] = []
-  const spoken = new Map<string, readonly FoldRow[]>()
-  for (const { id, parentId, closedAt, rows } of sessions) {
-    const carried = matchCarried(rows, spoken.get(parentId ?? '') ?? [])
-    let handoff: Compaction | null = null
-    const own: FoldRow[] = []
+  const length = sessions.reduce((sum, { rowCount }) => sum + rowCount, 0)
+  const rows = new FoldRows(length)
+  for (const session of sessions) for (const row of session.rows) rows.add(row)
+  return new Folding(rows, sessions).run()
+}
+
+interface Handoff {
+  /** Indexes of originals. */
+  readonly kept: number[]
+  /** What was said in its session before it ends here. */
+  readonly ownEnd: number
+  readonly session: Place
+}
+
+/** A session's rows, and of what it said (copies as their originals) the part of one long list. */
+interface Place {
+  readonly parent: Place | undefined
+  readonly ownStart: number
+  ownEnd: number
+}
+
+class Folding {
+  readonly #rows: FoldRows
+  readonly #sessions: readonly FoldSession[]
+  readonly #firsts: FirstSaid
+  /** Of what each row is a copy. */
+  readonly #copyOf: Int32Array
+  readonly #own: Int32Array
+  readonly #placed: Int32Array
+  readonly #handoffs = new Map<number, Handoff>()
+  readonly #besides = new Set<number>()
+  readonly #restored = new Set<number>()
+  /** What is put in its place by time: each with the results directly behind it. */
+  readonly #late: number[][] = []
+  #ownCount = 0
+  #placedCount = 0
+  #copyCount = 0
+
+  constructor(rows: FoldRows, sessions: readonly FoldSession[]) {
+    this.#rows = rows
+    this.#sessions = sessions
+    this.#firsts = new FirstSaid(rows)
+    this.#copyOf = new Int32Array(rows.length).fill(NONE)
+    this.#own = new Int32Array(rows.length)
+    this.#placed = new Int32Array(rows.length)
+  }
+
+  run(): Folded {
+    const places = new Map<string, Place>()
+    let from = 0
+    for (const session of this.#sessions) {
+      const to = from + session.rowCount
+      const parent = places.get(session.parentId ?? '')
+      places.set(session.id, this.#take(session, from, to, parent))
+      from = to
+    }
+    const order = this.#inOrder()
+    return {
+      entries: () => this.#entries(order),
+      copies: () => this.#copies(),
+      rewound: () => this.#rewound(),
+      rowsIn: this.#rows.length,
+      copyCount: this.#copyCount,
+    }
+  }
+
+  #take(session: FoldSession, from: number, to: number, parent: Place | undefined): Place {
+    const rows = this.#rows
+    const place: Place = { parent, ownStart: this.#ownCount, ownEnd: this.#ownCount }
+    const carried = this.#matchCarried(from, to, parent)
+    let handoff: Handoff | null = null
     /** In the context, before the next handoff: it stands behind them and does not replace them. */
     let beside: number[] = []
-    for (const row of rows) {
-      if (row.state === 'rewound') {
-        rewound.push(row.id)
-        continue
-      }
-      const key = row.at === null ? null : `${row.at} ${row.said}`
-      const ofRowId = carried.get(row.id) ?? (key === null ? undefined : originals.get(key))
-      if (ofRowId !== undefined) {
-        copies.push({ rowId: row.id, ofRowId })
-        handoff?.keptRowIds.push(ofRowId)
-        if (row.state === 'live') beside.push(ofRowId)
+    let wasLate = false
+    for (let index = from; index < to; index++) {
+      if (rows.state(index) === 'rewound') continue
+      const isLive = rows.state(index) === 'live'
+      const original = carried.get(index) ?? this.#firsts.peek(index)
+      if (original !== NONE) {
+        this.#copyOf[index] = original
+        this.#copyCount += 1
+        handoff?.kept.push(original)
+        if (isLive) beside.push(original)
         // The next session may carry the copy on; it is still a copy of the original.
-        own.push({ ...row, id: ofRowId })
+        this.#say(place, original)
         continue
       }
-      if (key !== null) originals.set(key, row.id)
-      const isLate = closedAt !== null && row.at !== null && row.at > closedAt
-      if (row.isHandoff) {
-        handoff = { kind: 'compaction', rowId: row.id, keptRowIds: beside }
+      this.#firsts.find(index)
+      const isHandoff = rows.isHandoff(index)
+      const isLate = session.closedAt !== null && rows.time(index) > session.closedAt
+      if (isHandoff) {
+        handoff = { kept: beside, ownEnd: place.ownEnd, session: place }
         beside = []
-      } else if (row.state === 'live') beside.push(row.id)
-      const entry: FoldedEntry =
-        row.isHandoff && handoff !== null
-          ? handoff
-          : { kind: 'message', rowId: row.id, isRestored: isLate }
-      ;(isLate ? late : placed).push({ entry, row })
+        if (session.isBranch) this.#besides.add(index)
+        else this.#handoffs.set(index, handoff)
+      } else if (isLive) beside.push(index)
+      if (isLate && !isHandoff) this.#restored.add(index)
+      if (isLate || session.isBranch) {
+        if (wasLate && rows.isResult(index)) this.#late.at(-1)?.push(index)
+        else this.#late.push([index])
+        wasLate = true
+      } else {
+        this.#placed[this.#placedCount++] = index
+        wasLate = false
+      }
       // What follows new words is no longer what the compaction kept.
-      if (!row.isHandoff) handoff = null
-      if (!isLate) own.push(row)
+      if (!isHandoff) handoff = null
+      if (!isLate) this.#say(place, index)
     }
-    spoken.set(id, own)
+    return place
   }
-  const entries = putBack(placed, late)
-  const rowsIn = sessions.reduce((sum, { rows }) => sum + rows.length, 0)
-  return { entries, copies, rewound, rowsIn }
-}
 
-interface Compaction {
-  readonly kind: 'compaction'
-  readonly rowId: number
-  readonly keptRowIds: number[]
-}
-
-interface Placed {
-  readonly entry: FoldedEntry
-  readonly row: FoldRow
-}
-
-/**
- * Older versions gave copies the time of the copying. They are the longest run behind the handoff
- * that is also the end of the parent, as far as it was written at once with the handoff.
- */
-function matchCarried(
-  rows: readonly FoldRow[],
-  parent: readonly FoldRow[],
-): ReadonlyMap<number, number> {
-  const [handoff, ...rest] = rows
-  const found = new Map<number, number>()
-  if (handoff?.isHandoff !== true || handoff.at === null) return found
-  const start = handoff.at
-  const end = rest.findIndex(({ at }) => at === null || Math.abs(at - start) > TOGETHER_SECONDS)
-  const young = end < 0 ? rest : rest.slice(0, end)
-  const tail = parent.slice(-young.length)
-  const length = overlap(
-    young.map(({ said }) => said),
-    young.length === 0 ? [] : tail.map(({ said }) => said),
-  )
-  for (let index = 0; index < length; index++) {
-    const [copy, original] = [young[index], tail[tail.length - length + index]]
-    if (copy !== undefined && original !== undefined) found.set(copy.id, original.id)
+  #say(place: Place, index: number): void {
+    this.#own[this.#ownCount++] = index
+    place.ownEnd = this.#ownCount
   }
-  return found
+
+  /**
+   * Older versions gave copies the time of the copying. They are the longest run behind the handoff
+   * that is also the end of the parent, as far as it was written at once with the handoff.
+   */
+  #matchCarried(from: number, to: number, parent: Place | undefined): ReadonlyMap<number, number> {
+    const rows = this.#rows
+    const found = new Map<number, number>()
+    const start = rows.time(from)
+    const isLed = from < to && rows.isHandoff(from) && !Number.isNaN(start)
+    if (!isLed || parent === undefined) return found
+    let end = from + 1
+    while (end < to && Math.abs(rows.time(end) - start) <= TOGETHER_SECONDS) end += 1
+    const young = end - from - 1
+    const tailStart = Math.max(parent.ownStart, parent.ownEnd - young)
+    const beginning = Array.from({ length: young }, (_, at) => rows.said(from + 1 + at))
+    const tail = young === 0 ? [] : [...this.#own.subarray(tailStart, parent.ownEnd)]
+    const length = overlap(
+      beginning,
+      tail.map((index) => rows.said(index)),
+    )
+    for (let at = 0; at < length; at++) {
+      const original = tail[tail.length - length + at]
+      if (original !== undefined) found.set(from + 1 + at, original)
+    }
+    return found
+  }
+
+  /** Each late one before the first that was said after it, never between a call and its results. */
+  #inOrder(): Int32Array {
+    const placed = this.#placed.subarray(0, this.#placedCount)
+    if (this.#late.length === 0) return placed
+    const rows = this.#rows
+    const time = (group: readonly number[]) => rows.time(group[0] ?? 0) || 0
+    const waiting = this.#late.toSorted((one, other) => time(one) - time(other))
+    const order = new Int32Array(rows.length)
+    let count = 0
+    let next = 0
+    const put = (index: number) => {
+      order[count++] = index
+    }
+    for (const index of placed) {
+      for (let group = waiting[next]; group !== undefined; group = waiting[next]) {
+        if (!(rows.time(index) > time(group)) || rows.isResult(index)) break
+        for (const one of group) put(one)
+        next += 1
+      }
+      put(index)
+    }
+    for (const group of waiting.slice(next)) for (const one of group) put(one)
+    return order.subarray(0, count)
+  }
+
+  *#entries(order: Int32Array): Generator<FoldedEntry> {
+    for (const index of order) {
+      const rowId = this.#rows.id(index)
+      const handoff = this.#handoffs.get(index)
+      if (this.#besides.has(index)) yield { kind: 'beside', rowId }
+      else if (handoff !== undefined) {
+        const keptRowIds = handoff.kept.map((one) => this.#rows.id(one))
+        yield { kind: 'compaction', rowId, keptRowIds, keptFrom: this.#keptFrom(handoff) }
+      } else yield { kind: 'message', rowId, isRestored: this.#restored.has(index) }
+    }
+  }
+
+  /** Back from the end of what was said before it, as long as it was kept. */
+  #keptFrom({ kept, ownEnd, session }: Handoff): number | null {
+    const isKept = new Set(kept)
+    let first = NONE
+    const walk = (start: number, end: number) => {
+      for (let at = end - 1; at >= start; at--) {
+        const index = this.#own[at] ?? NONE
+        if (isKept.has(index)) first = index
+        else if (!this.#rows.isHandoff(index)) return false
+      }
+      return true
+    }
+    const { parent, ownStart } = session
+    if (walk(ownStart, ownEnd) && parent !== undefined) walk(parent.ownStart, parent.ownEnd)
+    return first === NONE ? null : this.#rows.id(first)
+  }
+
+  *#copies(): Generator<Copy> {
+    for (const [index, original] of this.#copyOf.entries()) {
+      if (original === NONE) continue
+      yield { rowId: this.#rows.id(index), ofRowId: this.#rows.id(original) }
+    }
+  }
+
+  *#rewound(): Generator<number> {
+    for (let index = 0; index < this.#rows.length; index++) {
+      if (this.#rows.state(index) === 'rewound') yield this.#rows.id(index)
+    }
+  }
 }
 
 /** The longest beginning of one that is an end of the other, in one walk over both. */
-function overlap(beginning: readonly string[], ending: readonly string[]): number {
+function overlap(beginning: readonly number[], ending: readonly number[]): number {
   const failure: number[] = [0]
-  const advance = (matched: number, next: string | undefined) => {
+  const advance = (matched: number, next: number | undefined) => {
     let length = matched
     while (length > 0 && beginning[length] !== next) length = failure[length - 1] ?? 0
     return beginning[length] === next && next !== undefined ? length + 1 : 0
@@ -142,22 +279,4 @@ function overlap(beginning: readonly string[], ending: readonly string[]): numbe
     failure.push(advance(failure[index - 1] ?? 0, beginning[index]))
   }
   return ending.reduce((matched, next) => advance(matched, next), 0)
-}
-
-/** Each late row before the first that was said after it, and never between a call and its results. */
-function putBack(placed: readonly Placed[], late: readonly Placed[]): FoldedEntry[] {
-  if (late.length === 0) return placed.map(({ entry }) => entry)
-  const waiting = late.toSorted((one, other) => (one.row.at ?? 0) - (other.row.at ?? 0))
-  const entries: FoldedEntry[] = []
-  let next = 0
-  for (const { entry, row } of placed) {
-    for (let one = waiting[next]; one !== undefined; one = waiting[next]) {
-      const isLater = row.at !== null && one.row.at !== null && row.at > one.row.at
-      if (!isLater || row.role === 'tool') break
-      entries.push(one.entry)
-      next += 1
-    }
-    entries.push(entry)
-  }
-  return [...entries, ...waiting.slice(next).map(({ entry }) => entry)]
 }

@@ -39,16 +39,23 @@ export async function findProfiles(path: string): Promise<readonly ProfilePlace[
 
 /** Logs are looked for only beside a file that is named as Hermes names it. */
 async function placeAt(folder: string, store: string, name: string): Promise<ProfilePlace> {
+  const beside = repairedRoutes(store)
+  const routes = (await isFile(beside)) ? beside : null
   if (basename(store) !== 'state.db') {
-    return { name, folder: null, store, logs: [], routingFile: null }
+    return { name, folder: null, store, logs: [], routingFile: routes }
   }
   const logs = (await list(join(folder, 'logs'))).filter((file) => LOG_NAME.test(file))
   const routingFile = join(folder, 'sessions', 'sessions.json')
   return {
     ...{ name, folder, store },
     logs: logs.sort().map((file) => join(folder, 'logs', file)),
-    routingFile: (await isFile(routingFile)) ? routingFile : null,
+    routingFile: (await isFile(routingFile)) ? routingFile : routes,
   }
+}
+
+/** Where a repair puts the routes of a version that keeps them in a file of their own. */
+export function repairedRoutes(store: string): string {
+  return `${store}.sessions.json`
 }
 
 export async function readRoutingFile(path: string): Promise<string> {

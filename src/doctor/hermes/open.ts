@@ -19,6 +19,8 @@ export interface OpenedStore {
   readonly database: DatabaseSync
   /** What a reader of the report must know about how it was read. */
   readonly remarks: readonly string[]
+  /** A new file with the same content, as SQLite itself writes it; the old one is only read. */
+  copyTo(file: string): void
   /** Whether somebody wrote to the file since it was opened. */
   hasChanged(): Promise<boolean>
   close(): Promise<void>
@@ -43,6 +45,7 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
               'if the file was copied from a running Hermes, its newest messages stayed behind.',
           ]
         : [],
+      copyTo: (file) => vacuumInto(database, file),
       hasChanged: async () => differs(before, await look(path)),
       close: async () => database.close(),
     }
@@ -54,6 +57,7 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
     return {
       database,
       remarks: [`Read from a copy, because ${sideFile.suffix} beside it holds content.`],
+      copyTo: (file) => vacuumInto(database, file),
       hasChanged: async () => false,
       close: async () => {
         database.close()
@@ -189,7 +193,8 @@ function connect(
       // The copy is ours, and recovering it writes to it.
       readOnly: immutable,
       enableForeignKeyConstraints: false,
-      limits: { length: VALUE_BYTES_MAX, attach: 0 },
+      // One: copying attaches the file that it makes.
+      limits: { length: VALUE_BYTES_MAX, attach: 1 },
     })
     database.exec(
       'pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0; ' +
@@ -202,6 +207,15 @@ function connect(
   } catch (error) {
     database?.close()
     throw translate(error, path)
+  }
+}
+
+function vacuumInto(database: DatabaseSync, file: string): void {
+  database.exec('pragma query_only = off')
+  try {
+    database.prepare('vacuum into ?').run(file)
+  } finally {
+    database.exec('pragma query_only = on')
   }
 }
 

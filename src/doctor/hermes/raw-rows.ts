@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { FoldRow } from './fold.ts'
+import type { FoldRow } from './fold-rows.ts'
 import type { HermesSchema } from './schema.ts'
 import { isHandoff } from './survey.ts'
 
@@ -22,7 +21,6 @@ export type RawRow = {
 }
 
 const STATES = ['active', 'compacted'] as const
-const DIGEST_LENGTH = 22
 /** As far as the doctor looks for the marks of a handoff. */
 const BEGINNING = 2_048
 
@@ -56,7 +54,6 @@ function values(statement: StatementSync, id: number): readonly SQLOutputValue[]
 function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
   const [role, content, calls, callId, timestamp, active, compacted, summary] = row
   const text = asText(content)
-  const said = JSON.stringify([asText(role), text, asText(calls), asText(callId)])
   const isSummary = summary === 1n
   // An agent that reads its own logs has the marks of a handoff in a tool's result.
   const isTold = asText(role) !== 'tool'
@@ -67,7 +64,7 @@ function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
     at: asNumber(timestamp),
     state: active === 0n ? (compacted === 1n ? 'archived' : 'rewound') : 'live',
     isHandoff: isTold ? isHandoff({ text: beginning, isSummary }) : isSummary,
-    said: hash('sha256', said, 'base64').slice(0, DIGEST_LENGTH),
+    said: JSON.stringify([asText(role), text, asText(calls), asText(callId)]),
   }
 }
 

@@ -15,6 +15,8 @@ export interface Chain {
 export interface Link {
   readonly id: string
   readonly session: HermesSession | null
+  /** Of a fork, on the side that is not gone on with. */
+  readonly isBranch: boolean
 }
 
 /** Every session and every name that a row uses is in exactly one chain. */
@@ -24,10 +26,15 @@ export function gatherChains(survey: Survey, lineage: Lineage): readonly Chain[]
   const gather = (rootId: string) => {
     const links = order(rootId, lineage).filter((id) => !taken.has(id))
     for (const id of links) taken.add(id)
+    const tip = lineage.tipOf(rootId)
     chains.push({
       rootId,
       sessionId: idFor(rootId),
-      links: links.map((id) => ({ id, session: survey.sessions.get(id)?.session ?? null })),
+      links: links.map((id) => ({
+        id,
+        session: survey.sessions.get(id)?.session ?? null,
+        isBranch: lineage.tipOf(id) !== tip,
+      })),
     })
   }
   for (const id of survey.sessions.keys()) if (lineage.rootOf(id) === id) gather(id)

@@ -49,8 +49,8 @@ export type Hindrance =
   | { readonly kind: 'held'; readonly by: string }
   | { readonly kind: 'in-use' }
 
-const PAGE = 500
-const PAGE_BYTES = 4 * 1024 * 1024
+const PAGE = 100
+const PAGE_BYTES = 1024 * 1024
 const LEASE_MS = 30_000
 const RENEW_MS = 5_000
 

@@ -11,3 +11,16 @@ export class ImportFailedError extends KnownError {
     this.facts = facts
   }
 }
+
+/** What was named is not what was asked for; nothing was changed. */
+export class NothingToImportError extends KnownError {
+  override readonly name = 'NothingToImportError'
+  readonly code = 'nothing-to-import'
+  readonly retryable = false
+  readonly facts: { readonly path: string; readonly problem: string }
+
+  constructor(facts: NothingToImportError['facts']) {
+    super(`${facts.path}: ${facts.problem}.`)
+    this.facts = facts
+  }
+}

@@ -4,7 +4,7 @@ import type { Limits } from '../../store/rows.ts'
 import { messageCounter } from '../../tokens/count.ts'
 import { estimateText } from '../../tokens/estimate.ts'
 import { familyOf } from '../../tokens/family.ts'
-import { type FoldedEntry, type FoldRow, foldConversation } from '../hermes/fold.ts'
+import { type Folded, type FoldedEntry, foldConversation } from '../hermes/fold.ts'
 import type { RawRows } from '../hermes/raw-rows.ts'
 import type { Chain } from './chains.ts'
 import { type Hindrance, type ImportDesk, ImportHand } from './desk.ts'
@@ -38,11 +38,11 @@ export async function importChain(
   const model = sessions.findLast((one) => one?.model)?.model ?? undefined
   const system = ids.toReversed().map(request.prompts).find(Boolean) ?? undefined
   const folded = foldConversation(
-    links.map(({ id, session }) => ({
-      id,
-      parentId: session?.parentId ?? null,
+    links.map(({ id, session, isBranch }) => ({
+      ...{ id, isBranch, parentId: session?.parentId ?? null },
       closedAt: session?.endReason === 'compression' ? session.endedAt : null,
-      rows: rowIds(id).map((row): FoldRow => rows.factsOf(row)),
+      rowCount: rowIds(id).length,
+      rows: factsOf(rowIds(id), rows),
     })),
   )
   const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
@@ -59,14 +59,17 @@ export async function importChain(
   const about = { rootId, sessionId, ids, title }
   if (!(hand instanceof ImportHand)) return hindered(about, hand, folded.rowsIn)
   const writing = new Writing(hand, request, messageCounter(family))
-  const inEffect = folded.entries.findLastIndex(
-    ({ kind, rowId }) => kind === 'compaction' && hand.places.has(rowId),
-  )
-  for (const [index, entry] of folded.entries.entries()) {
-    if (entry.kind === 'compaction' && index < inEffect) await writing.setBeside(entry.rowId)
+  let inEffect: number | null = null
+  for (const { kind, rowId } of folded.entries()) {
+    if (kind === 'compaction' && hand.places.has(rowId)) inEffect = rowId
+  }
+  for (const entry of folded.entries()) {
+    if (entry.rowId === inEffect) inEffect = null
+    const isLate = entry.kind === 'compaction' && inEffect !== null
+    if (entry.kind === 'beside' || isLate) await writing.setBeside(entry.rowId)
     else await writing.write(entry)
   }
-  for (const row of folded.rewound) await writing.setAside(row)
+  for (const row of folded.rewound()) await writing.setAside(row)
   await hand.close()
   if (title !== null && request.store !== null && hand.state === 'new') {
     await request.store.setTitle({ sessionId, title })
@@ -74,12 +77,16 @@ export async function importChain(
   return writing.report(about, folded)
 }
 
+function* factsOf(ids: readonly number[], rows: RawRows) {
+  for (const id of ids) yield rows.factsOf(id)
+}
+
 function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | null {
   const [row] = rowIds(links[0]?.id ?? '')
   return row === undefined ? null : rows.factsOf(row).at
 }
 
-type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
+export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
 
 const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
   taken: 'A session of this id is there already and does not come from this conversation.',
@@ -88,9 +95,9 @@ const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
   'in-use': 'The session is in the middle of a turn; run the import again when it is idle.',
 }
 
-function hindered(about: About, { kind }: Hindrance, rows: number): ConversationReport {
+export function hindered(about: About, { kind }: Hindrance, rows: number): ConversationReport {
   const nothing = { messages: 0, compactions: 0, rewound: 0, restored: [], made: 0 }
-  const count = { in: rows, brought: 0, before: 0, copies: 0, left: rows }
+  const count = { in: rows, brought: 0, before: 0, copies: 0, silent: 0, left: rows }
   return { ...about, ...nothing, outcome: kind, rows: count, differences: [HINDRANCES[kind]] }
 }
 
@@ -114,7 +121,7 @@ class Writing {
     this.#made = hand.added
   }
 
-  async write(entry: FoldedEntry): Promise<void> {
+  async write(entry: Exclude<FoldedEntry, { kind: 'beside' }>): Promise<void> {
     const { rowId } = entry
     this.#request.onRow()
     if (this.#hand.places.has(rowId)) {
@@ -123,8 +130,7 @@ class Writing {
     }
     const raw = this.#request.rows.read(rowId)
     if (entry.kind === 'compaction') {
-      const kept = new Set(entry.keptRowIds)
-      await this.#hand.append(handoffOf(raw, this.#placeOf(kept), this.#count))
+      await this.#hand.append(handoffOf(raw, this.#placeOf(entry), this.#count))
       this.#compactions += 1
       return
     }
@@ -134,10 +140,10 @@ class Writing {
   }
 
   /** What the new handoff stands for, and what Hermes kept although it lies before that. */
-  #placeOf(kept: ReadonlySet<number>): Parameters<typeof handoffOf>[1] {
+  #placeOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
     const { places } = this.#hand
-    const covers = places.coversWithout(kept)
-    const early = [...kept].flatMap((row) => {
+    const covers = places.coversBefore(entry.keptFrom)
+    const early = [...new Set(entry.keptRowIds)].flatMap((row) => {
       const number = places.entryOf(row)
       return number === undefined || number > covers ? [] : [{ row, number }]
     })
@@ -174,14 +180,14 @@ class Writing {
     this.#differences.push(`Row ${row} is the handoff of a branch and is kept beside it.`)
   }
 
-  report(about: About, folded: ReturnType<typeof foldConversation>): ConversationReport {
-    const { copies, rowsIn } = folded
+  report(about: About, folded: Folded): ConversationReport {
+    const { copyCount, rowsIn } = folded
     const brought = this.#messages + this.#compactions + this.#rewound
-    const first = copies[0]
-    if (first !== undefined) {
+    for (const { rowId, ofRowId } of folded.copies()) {
       this.#differences.push(
-        `${copies.length} rows are copies that compaction made and are not doubled, such as row ${first.rowId} of row ${first.ofRowId}.`,
+        `${copyCount} rows are copies that compaction made and are not doubled, such as row ${rowId} of row ${ofRowId}.`,
       )
+      break
     }
     if (this.#rewound > 0) {
       this.#differences.push(`${this.#rewound} rows were taken back and are kept beside it.`)
@@ -200,7 +206,7 @@ class Writing {
     return {
       ...about,
       outcome: state === 'continued' && brought === 0 ? 'unchanged' : state,
-      rows: { in: rowsIn, brought, before: this.#before, copies: copies.length, left: 0 },
+      rows: { in: rowsIn, brought, before: this.#before, copies: copyCount, silent: 0, left: 0 },
       ...{ messages: this.#messages, compactions: this.#compactions, rewound: this.#rewound },
       ...{ restored: this.#restored, made: this.#made, differences: this.#differences },
     }

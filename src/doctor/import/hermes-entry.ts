@@ -1,4 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { FormatName } from '../../message/codec.ts'
 import { hermes } from '../../message/codecs/hermes.ts'
 import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
 import type { Message, ToolCallPart, UserMessage } from '../../message/message.ts'
@@ -12,44 +13,50 @@ import { resultBody } from './stored-message.ts'
 export type CountMessage = (message: Message) => number
 
 export function entryOf(row: RawRow, count: CountMessage): AdoptedEntry {
-  const message = messageOf(row)
-  const { id, at } = row
-  const base = { row: id, at }
+  return entryFor(messageOf(row), { row: row.id, at: row.at, format: 'hermes' }, count)
+}
+
+/** A message from elsewhere as an entry; of a tool's message, its one result. */
+export function entryFor(
+  message: Message,
+  { row, at, format }: { readonly row: number; readonly at: number; readonly format: FormatName },
+  count: CountMessage,
+): AdoptedEntry {
+  const base = { row, at, tokens: count(message) }
   switch (message.role) {
     case 'assistant': {
-      const tokens = count(message)
       const calls = message.parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
       const ids = [...new Set(calls.map((call) => call.id))]
-      return { ...base, kind: 'assistant', calls: ids, body: asBody(message), tokens }
+      return { ...base, kind: 'assistant', calls: ids, body: asBody(message) }
     }
     case 'tool': {
       const [part] = message.parts
-      const call = part?.callId ?? ''
-      const tokens = count(message)
-      return { ...base, kind: 'result', call, outcome: 'ok', body: resultBody(part, id), tokens }
+      const outcome = part?.isError ? 'error' : 'ok'
+      const body = resultBody(part, { format, at: row })
+      return { ...base, kind: 'result', call: part?.callId ?? '', outcome, body }
     }
     case 'user': {
       const lane = message.synthetic ? 'notification' : 'user'
-      return { ...base, kind: 'input', lane, body: asBody({ message }), tokens: count(message) }
+      return { ...base, kind: 'input', lane, body: asBody({ message }) }
     }
     default: {
       const told = asInput(message)
-      const tokens = count(told)
-      return {
-        ...base,
-        kind: 'input',
-        lane: 'notification',
-        body: asBody({ message: told }),
-        tokens,
-      }
+      const body = asBody({ message: told })
+      return { ...base, kind: 'input', lane: 'notification', body, tokens: count(told) }
     }
   }
 }
 
 /** Kept whole and shown to nobody but people: what the user took back, handoffs out of place. */
 export function asideOf(row: RawRow): AdoptedEntry {
-  const body = asBody({ aside: messageOf(row) })
-  return { kind: 'aside', row: row.id, at: row.at, tokens: 0, body }
+  return asideFor(messageOf(row), { row: row.id, at: row.at })
+}
+
+export function asideFor(
+  message: Message,
+  { row, at }: { readonly row: number; readonly at: number },
+): AdoptedEntry {
+  return { kind: 'aside', row, at, tokens: 0, body: asBody({ aside: message }) }
 }
 
 export interface HandoffPlace {
@@ -82,7 +89,7 @@ export function handoffOf(row: RawRow, place: HandoffPlace, count: CountMessage)
 
 export function messageOf(row: RawRow): Message {
   const read = tryCodec(row)
-  if (read !== null && isStorable(read as unknown as JsonValue, 0)) return withRow(read, row.id)
+  if (read !== null && isStorable(read as unknown as JsonValue)) return withRow(read, row.id)
   // Nested deeper than anybody means it: the words as they stand.
   const { content, role: _, ...fields } = row.fields
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
@@ -124,7 +131,7 @@ function asBody(value: unknown): JsonValue {
 // A body puts the message a few levels down.
 const DEPTH_STORABLE = DEPTH_MAX - 8
 
-function isStorable(value: JsonValue | undefined, depth: number): boolean {
+export function isStorable(value: JsonValue | undefined, depth = 0): boolean {
   if (depth > DEPTH_STORABLE) return false
   if (typeof value === 'number') return Number.isFinite(value)
   if (isArray(value)) return value.every((item) => isStorable(item, depth + 1))

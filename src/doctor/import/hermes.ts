@@ -23,20 +23,23 @@ import { translateSettings } from './settings.ts'
  * Brings the conversations of a Hermes home into a store. The home is only read. Every conversation
  * becomes one session under the id of its first one; run again, only what is new arrives.
  */
-export interface ImportHermes {
+export interface ImportHermes extends ImportTarget {
   readonly path: string
   /** Null: the profile's own name. */
   readonly agent: string | null
+  readonly withMemories: boolean
+  /** `CONTEXT_COMPRESSION_PROMPT`, where the environment has it. */
+  readonly compressionPrompt?: string
+  readonly onProgress?: (progress: ImportProgress) => void
+}
+
+export interface ImportTarget {
   readonly limits: Limits
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
   /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
   readonly target:
     | { readonly isDryRun: false; readonly store: Store }
     | { readonly isDryRun: true; readonly reads: ReadStore | null }
-  readonly withMemories: boolean
-  /** `CONTEXT_COMPRESSION_PROMPT`, where the environment has it. */
-  readonly compressionPrompt?: string
-  readonly onProgress?: (progress: ImportProgress) => void
 }
 
 export type ImportProgress =
@@ -132,7 +135,7 @@ async function importProfile(
     const hasChanged = await opened.hasChanged()
     const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
     return {
-      ...{ name: place.name, store: path, agent },
+      ...{ name: place.name, store: path, unit: 'row', agent },
       remarks: [
         ...opened.remarks,
         ...schema.remarks,

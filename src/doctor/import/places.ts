@@ -1,29 +1,35 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import { NumberMap } from './number-map.ts'
 
 export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
 
 /** Which foreign row stands at which entry of a session, in a few bytes per entry. */
 export class Places {
-  readonly #entryOf = new Map<number, number>()
-  /** By entry number; 0: no message of theirs. */
-  readonly #rowAt: number[] = [0]
-  readonly #results = new Set<number>()
+  readonly #entryOf = new NumberMap()
+  #isResult = new Uint8Array(1_024)
   readonly #asides = new Set<number>()
+  #tail = 0
   #handoffs = 0
 
   add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {
-    const number = this.#rowAt.length
-    const isMessage = place.kind === 'result' || place.kind === 'other'
-    this.#rowAt.push(isMessage ? (place.row ?? 0) : 0)
+    this.#tail += 1
+    const number = this.#tail
+    if (number >= this.#isResult.length) this.#grow()
     if (place.row !== null) this.#entryOf.set(place.row, number)
-    if (place.kind === 'result') this.#results.add(number)
+    if (place.kind === 'result') this.#isResult[number] = 1
     if (place.kind === 'handoff') this.#handoffs += 1
     if (place.kind === 'aside' && place.row !== null) this.#asides.add(place.row)
     return entryNumber(number)
   }
 
+  #grow(): void {
+    const grown = new Uint8Array(this.#isResult.length * 2)
+    grown.set(this.#isResult)
+    this.#isResult = grown
+  }
+
   has(row: number): boolean {
-    return this.#entryOf.has(row)
+    return this.#entryOf.get(row) !== undefined
   }
 
   isAside(row: number): boolean {
@@ -35,30 +41,18 @@ export class Places {
   }
 
   get tail(): number {
-    return this.#rowAt.length - 1
-  }
-
-  get rows(): number {
-    return this.#entryOf.size
+    return this.#tail
   }
 
   get handoffs(): number {
     return this.#handoffs
   }
 
-  /**
-   * What a handoff covers that kept these rows: everything up to the first of the kept ones that
-   * stand together at the end. Only messages part them, and results stay with calls.
-   */
-  coversWithout(kept: ReadonlySet<number>): EntryNumber {
-    let covers = this.tail
-    for (let number = this.tail; number > 0; number--) {
-      const row = this.#rowAt[number] ?? 0
-      if (row === 0) continue
-      if (!kept.has(row)) break
-      covers = number - 1
-    }
-    while (this.#results.has(covers + 1)) covers += 1
+  /** What a handoff covers that kept everything from this row on; results stay with their calls. */
+  coversBefore(row: number | null): EntryNumber {
+    const first = row === null ? undefined : this.#entryOf.get(row)
+    let covers = first === undefined ? this.#tail : first - 1
+    while (this.#isResult[covers + 1] === 1) covers += 1
     return entryNumber(covers)
   }
 }

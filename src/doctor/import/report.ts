@@ -1,7 +1,7 @@
 /**
  * What an import did, with every row of the foreign store in exactly one place:
  *
- *   rows in = brought now + there before + copies + left behind
+ *   rows in = brought now + there before + copies + without words + left behind
  */
 export interface ImportReport {
   readonly format: 'throughline-import'
@@ -14,6 +14,8 @@ export interface ImportReport {
 export interface ProfileReport {
   readonly name: string
   readonly store: string
+  /** What is counted: rows of a store, or lines of logs. */
+  readonly unit: 'row' | 'line'
   readonly agent: string
   readonly remarks: readonly string[]
   readonly conversations: readonly ConversationReport[]
@@ -32,6 +34,8 @@ export interface RowCount {
   readonly brought: number
   readonly before: number
   readonly copies: number
+  /** Lines of a log that only the program reads. */
+  readonly silent: number
   readonly left: number
 }
 
@@ -42,7 +46,7 @@ export interface ConversationReport {
   /** All its ids there, oldest first. */
   readonly ids: readonly string[]
   readonly title: string | null
-  readonly outcome: 'new' | 'continued' | 'unchanged' | 'taken' | 'gone' | 'held' | 'in-use'
+  readonly outcome: ImportOutcome
   readonly rows: RowCount
   readonly messages: number
   readonly compactions: number
@@ -55,6 +59,16 @@ export interface ConversationReport {
   /** Every difference between what was there and what is here. */
   readonly differences: readonly string[]
 }
+
+export type ImportOutcome =
+  | 'new'
+  | 'continued'
+  | 'unchanged'
+  | 'taken'
+  | 'gone'
+  | 'held'
+  | 'in-use'
+  | 'unreadable'
 
 export interface RouteReport {
   readonly key: string
@@ -90,11 +104,12 @@ export function addUp(counts: readonly RowCount[]): RowCount {
     brought: sum('brought'),
     before: sum('before'),
     copies: sum('copies'),
+    silent: sum('silent'),
     left: sum('left'),
   }
 }
 
 /** Rows that are in no place, or in two; 0 or the import was not right. */
-export function unaccounted({ in: given, brought, before, copies, left }: RowCount): number {
-  return given - brought - before - copies - left
+export function unaccounted({ in: given, ...placed }: RowCount): number {
+  return Object.values(placed).reduce((rest, count) => rest - count, given)
 }

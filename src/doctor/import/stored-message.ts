@@ -24,9 +24,12 @@ export function storedMessage(entry: Entry): Message | null {
  * A result's body is its output alone; what the foreign row said beside it is told with the first
  * piece, as the origin behind that piece's own.
  */
-export function resultBody(part: ToolResultPart | undefined, row: number): JsonValue {
+export function resultBody(
+  part: ToolResultPart | undefined,
+  place: Pick<Origin, 'format' | 'at'>,
+): JsonValue {
   const [first = { type: 'text', text: '' }, ...others] = part?.output ?? []
-  const own: Origin = { format: 'hermes', at: row, ...first.origin }
+  const own: Origin = { ...place, ...first.origin }
   const origin: Origin = part?.origin === undefined ? own : { ...own, others: [part.origin] }
   return [{ ...first, origin } as ResultPart, ...others] as unknown as JsonValue
 }

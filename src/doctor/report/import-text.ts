@@ -16,14 +16,15 @@ const CONVERSATIONS_MAX = 200
 
 function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
   const { name, store, agent, remarks, conversations } = profile
+  const isLog = profile.unit === 'line'
   const changed = conversations.filter(({ outcome }) => outcome !== 'unchanged')
   const shown = changed.slice(0, CONVERSATIONS_MAX)
   const unchanged = conversations.length - changed.length
   return lines([
-    `Profile ${name} (${store}) ${isDryRun ? 'would become' : 'is'} agent ${agent}.`,
+    `${isLog ? 'Logs of' : 'Profile'} ${name} (${store}) ${isDryRun ? 'would become' : isLog ? 'are' : 'is'} agent ${agent}.`,
     ...remarks.map((remark) => `  ${remark}`),
     ...(shown.length > 0 ? ['', 'Conversations:'] : []),
-    ...shown.flatMap(renderConversation),
+    ...shown.flatMap((one) => renderConversation(one, isLog)),
     ...(changed.length > shown.length ? [`  and ${changed.length - shown.length} more`] : []),
     ...(unchanged > 0 ? [`  ${unchanged} had nothing new.`] : []),
     ...section('Routes:', profile.routes.map(renderRoute)),
@@ -46,11 +47,11 @@ function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
       profile.leftBehind.map(({ what, place, advice }) => `  ${what} in ${place}\n      ${advice}`),
     ),
     '',
-    ...renderSum(profile.rows),
+    ...renderSum(profile.rows, isLog ? 'Line' : 'Row'),
   ])
 }
 
-function renderConversation(conversation: ConversationReport): string[] {
+function renderConversation(conversation: ConversationReport, isLog: boolean): string[] {
   const { rootId, sessionId, ids, title, outcome, rows, messages, compactions } = conversation
   const { restored, differences } = conversation
   const names = title === null ? '' : `  ${JSON.stringify(title)}`
@@ -60,8 +61,8 @@ function renderConversation(conversation: ConversationReport): string[] {
     ...(restored.length > 0 ? [`${restored.length} lost ones put back`] : []),
   ]
   return [
-    `  ${sessionId}  ${outcome}  ${rows.in} rows: ${parts.join(', ')}${names}`,
-    ...(sessionId === rootId ? [] : [`      was ${rootId}`]),
+    `  ${sessionId === '' ? rootId : sessionId}  ${outcome}  ${rows.in} ${isLog ? 'lines' : 'rows'}: ${parts.join(', ')}${names}`,
+    ...(sessionId === rootId || sessionId === '' ? [] : [`      was ${rootId}`]),
     ...(ids.length > 1 ? [`      continued as ${ids.slice(1).join(', ')}`] : []),
     ...(restored.length > 0 ? [`      put back: rows ${short(restored.join(', '))}`] : []),
     ...differences.map((difference) => `      ${difference}`),
@@ -81,14 +82,14 @@ function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
   return `  ${key}${here}: ${sessionId}, ${ROUTES[outcome]}`
 }
 
-export function renderSum(rows: RowCount): string[] {
+export function renderSum(rows: RowCount, unit: 'Row' | 'Line' = 'Row'): string[] {
   const lost = unaccounted(rows)
   return [
-    `Rows there: ${rows.in}. Brought now: ${rows.brought}. Here before: ${rows.before}. ` +
-      `Copies: ${rows.copies}. Left: ${rows.left}.`,
+    `${unit}s there: ${rows.in}. Brought now: ${rows.brought}. Here before: ${rows.before}. ` +
+      `Copies: ${rows.copies}.${unit === 'Line' ? ` Without words: ${rows.silent}.` : ''} Left: ${rows.left}.`,
     lost === 0
-      ? 'Every row is accounted for.'
-      : `${lost} rows are not accounted for. Please report this, with the lines above.`,
+      ? `Every ${unit.toLowerCase()} is accounted for.`
+      : `${lost} ${unit.toLowerCase()}s are not accounted for. Please report this, with the lines above.`,
   ]
 }
 

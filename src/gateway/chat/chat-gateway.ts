@@ -1,6 +1,7 @@
-import { type Clock, systemClock } from '../../base/clock.ts'
+import { type Clock, pause, systemClock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import { clip, fold } from '../../base/line.ts'
+import { Recent } from '../../base/recent.ts'
 import type { UserPart } from '../../message/message.ts'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Admission, Runtime } from '../../runtime/runtime.ts'
@@ -9,10 +10,9 @@ import { CHAT_DRAWING } from './chat-drawing.ts'
 import { readTyped, runCommand, SLASH_COMMANDS, type SlashName, unknownText } from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
+import { bringKin, followMove, kinOf, type Routes } from './moves.ts'
 import { outboxEdge } from './outbox-edge.ts'
-import { pause } from './pause.ts'
 import type { Incoming, Platform } from './platform.ts'
-import { RecentKeys } from './recent-keys.ts'
 import { type Drafts, Showing } from './showing.ts'
 
 /**
@@ -24,7 +24,7 @@ export interface ChatTerms {
   readonly platform: Platform
   readonly runtime: Runtime
   /** The store. */
-  readonly drafts: Drafts
+  readonly drafts: Drafts & Routes
   /** Whose sessions these chats are. */
   readonly agent: string
   readonly allow: AllowList
@@ -34,6 +34,7 @@ export interface ChatTerms {
   readonly clock?: Clock
 }
 
+const KEYS_MAX = 10_000
 const SAY_TRIES_MAX = 5
 const SAY_WAIT_MS_MAX = 60_000
 const QUOTE_CHARACTERS_MAX = 300
@@ -52,8 +53,8 @@ export class ChatGateway {
   readonly #logger: Logger
   readonly #showing: Showing
   readonly #live: Live
-  readonly #done = new RecentKeys()
-  readonly #strangers = new RecentKeys()
+  readonly #done = new Recent<string, true>(KEYS_MAX)
+  readonly #strangers = new Recent<string, true>(KEYS_MAX)
   readonly #closing = new AbortController()
   readonly #owned = new Set<Promise<void>>()
   #problem: string | null = null
@@ -75,6 +76,7 @@ export class ChatGateway {
     this.#live.start()
     platform.start({
       receive: (incoming) => this.receive(incoming),
+      moved: (chat) => this.#follow(chat),
       tell: (problem) => this.#tell(problem),
     })
   }
@@ -88,13 +90,29 @@ export class ChatGateway {
   }
 
   /** Resolves when everything that follows from it is durable. */
-  async receive(incoming: Incoming): Promise<void> {
+  async receive(incoming: Incoming): Promise<'admitted' | 'other'> {
     const told = `${incoming.key} ${incoming.edit ?? ''}`
-    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(told)) return
-    if (!isAllowed(this.#terms.allow, incoming)) return this.#turnAway(incoming)
-    if (!this.#isMeant(incoming)) return
-    await this.#take(incoming)
-    this.#done.add(told)
+    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(told)) return 'other'
+    if (!isAllowed(this.#terms.allow, incoming) && !(await this.#isMoved(incoming))) {
+      this.#turnAway(incoming)
+      return 'other'
+    }
+    if (!this.#isMeant(incoming)) return 'other'
+    const reception = await this.#take(incoming)
+    this.#done.set(told, true)
+    return reception
+  }
+
+  /** It is the chat that the list names by an earlier id. */
+  async #isMoved({ place: { kind, chat } }: Incoming): Promise<boolean> {
+    if (kind !== 'group') return false
+    const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
+    return kin.some(({ address }) => this.#terms.allow.chats.includes(address))
+  }
+
+  async #follow({ from, to }: { readonly from: string; readonly to: string }): Promise<void> {
+    await followMove(this.#terms.drafts, this.#routeOf({ address: from }), to)
+    this.#logger.warn({ from, to }, 'chat has another id: put it in the allow-list')
   }
 
   #isMeant({ place }: Incoming): boolean {
@@ -106,12 +124,12 @@ export class ChatGateway {
     const { place, address, key } = incoming
     if (place.kind === 'group' && !place.isAddressed) return
     if (this.#strangers.has(place.chat)) return
-    this.#strangers.add(place.chat)
+    this.#strangers.set(place.chat, true)
     this.#logger.info({ chat: place.chat, sender: incoming.sender.id }, 'chat not allowed')
     this.#say(address, key, strangerText(this.#terms.platform.name, incoming))
   }
 
-  async #take(incoming: Incoming): Promise<void> {
+  async #take(incoming: Incoming): Promise<'admitted' | 'other'> {
     // Commands are for people.
     if (incoming.sender.isBot) return await this.#admit(incoming, incoming.text)
     const typed = readTyped(incoming.text, SLASH_COMMANDS)
@@ -119,15 +137,14 @@ export class ChatGateway {
       case 'command':
       case 'unknown':
         // What a message was changed into may be said, not done: the doing may long be over.
-        if (incoming.edit !== undefined) return
+        if (incoming.edit !== undefined) return 'other'
         this.#say(incoming.address, incoming.key, await this.#run(incoming, typed))
-        return
+        return 'other'
       case 'nothing':
       case 'say':
-        await this.#admit(incoming, typed.kind === 'say' ? typed.text : '')
-        return
+        return await this.#admit(incoming, typed.kind === 'say' ? typed.text : '')
       default:
-        typed satisfies never
+        return typed satisfies never
     }
   }
 
@@ -143,7 +160,9 @@ export class ChatGateway {
     if (name === 'start' || name === 'help') return CHAT_DRAWING.help()
     if (!Object.hasOwn(SLASH_COMMANDS, name)) return unknownText(clip(name))
     if (name === 'new') {
-      await runtime.startAfresh({ ...route, ...once })
+      const kin = await kinOf(this.#terms.drafts, route)
+      const started = await runtime.startAfresh({ ...route, ...once })
+      if ('sessionId' in started) await bringKin(this.#terms.drafts, kin, started.sessionId)
       return 'A new session begins with your next message; the old one stays.'
     }
     const id = await runtime.findRoute(route)
@@ -158,38 +177,36 @@ export class ChatGateway {
     }
   }
 
-  async #admit(incoming: Incoming, text: string): Promise<void> {
-    const { address, key, unsupported, edit } = incoming
+  async #admit(incoming: Incoming, text: string): Promise<'admitted' | 'other'> {
+    const { address, key, unsupported, edit, earlier = [] } = incoming
     if (unsupported !== undefined && edit === undefined) this.#say(address, key, unsupported)
     const attached = await incoming.attachments()
-    if (text === '' && attached.length === 0) return
+    if (text === '' && attached.length === 0) return 'other'
+    const before = await Promise.all(
+      earlier.map(async (each) => partsOf(each, each.text, await each.attachments())),
+    )
+    const parts = [...before.flat(), ...partsOf(incoming, text, attached)]
     const intake: Intake = {
       route: this.#routeOf(incoming),
-      message: {
-        source: this.name,
-        key,
-        parts: [{ type: 'text', text: saidText(incoming, text) } as const, ...attached].filter(
-          isFilled,
-        ),
-        replyTo: { edge: this.name, address },
-      },
+      message: { source: this.name, key, parts, replyTo: { edge: this.name, address } },
     }
     const { runtime } = this.#terms
     const admission =
       edit === undefined
         ? await runtime.admit({ ...intake.route, ...intake.message })
         : await admitEdit(runtime, intake, edit)
-    if (admission === null) return
+    if (admission === null) return 'other'
     if (admission.kind === 'admitted' || admission.kind === 'duplicate') {
       this.#live.watch(admission.sessionId, address)
     }
     const refusal = refusalText(admission)
-    if (refusal === null) return
+    if (refusal === null) return 'admitted'
     this.#logger.warn({ kind: admission.kind, address }, 'message refused')
     this.#say(address, key, refusal)
+    return 'other'
   }
 
-  #routeOf({ address }: Incoming) {
+  #routeOf({ address }: Pick<Incoming, 'address'>) {
     return { agent: this.#terms.agent, channel: this.name, address }
   }
 
@@ -220,8 +237,13 @@ export class ChatGateway {
   }
 }
 
-function isFilled(part: UserPart): boolean {
-  return part.type !== 'text' || part.text !== ''
+function partsOf(
+  incoming: Incoming,
+  text: string,
+  attached: readonly UserPart[],
+): readonly UserPart[] {
+  const said = { type: 'text', text: saidText(incoming, text) } as const
+  return said.text === '' ? attached : [said, ...attached]
 }
 
 /** In a group the agent is told who speaks; a reply says to what. */

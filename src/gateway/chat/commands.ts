@@ -1,4 +1,11 @@
-import type { Found, Idempotent, Session, SessionSummary } from '../../runtime/runtime.ts'
+import type {
+  Admission,
+  Found,
+  Idempotent,
+  Session,
+  SessionSummary,
+} from '../../runtime/runtime.ts'
+import { whyNot } from '../../runtime/settled.ts'
 
 /** What a person types in a chat: something to say, or a command that begins with a slash. */
 export type Typed<Name extends string> =
@@ -65,12 +72,14 @@ export async function runCommand(
     case 'stop': {
       const summary = await session.summary()
       if (summary?.state === 'idle') return 'Nothing runs.'
-      await session.stop(once)
-      return 'Stopping.'
+      return await carriedOut(session, session.stop(once), { done: 'Stopping.' })
     }
     case 'compact':
-      await session.compact({ ...once, ...(rest !== '' && { focus: rest }) })
-      return 'Asked for; you can go on meanwhile.'
+      return await carriedOut(
+        session,
+        session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
+        { done: 'Compacted.', waits: 'Asked for; you can go on meanwhile.' },
+      )
     case 'status': {
       const summary = await session.summary()
       return summary === undefined ? 'There is no session yet.' : draw.status(summary)
@@ -101,11 +110,45 @@ async function changePin(
   if (text === '') return `Say what to keep: /pin ${shown} TEXT, or - to remove it.`
   if (text === '-') {
     if (!pins.includes(name)) return `There is no pin ${shown}.`
-    await session.pin({ ...once, name, text: null })
-    return `Pin ${shown} goes with the next step.`
+    const removed = session.pin({ ...once, name, text: null })
+    const words = {
+      done: `Pin ${shown} is removed.`,
+      waits: `Pin ${shown} goes with the next step.`,
+    }
+    return await carriedOut(session, removed, words)
   }
-  await session.pin({ ...once, name, text })
-  return `Pinned as ${shown}, from the next step on.`
+  return await carriedOut(session, session.pin({ ...once, name, text }), {
+    done: `Pinned as ${shown}.`,
+    waits: `To be pinned as ${shown} with the next step, if it fits then.`,
+  })
+}
+
+/** A person waits no longer than this to hear what came of it. */
+const CARRY_OUT_MS_MAX = 1_000
+
+/** What to say once it was done, turned down, or taken and not yet done. */
+async function carriedOut(
+  session: Session,
+  asked: Promise<Admission>,
+  { done, waits }: { readonly done: string; readonly waits?: string },
+): Promise<string> {
+  const admission = await asked
+  if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') {
+    return NOT_TAKEN[admission.kind]
+  }
+  if (waits === undefined) return done
+  const end = await session.settled(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
+  if (end === null) return waits
+  return end.kind === 'done' ? done : `Not done: ${whyNot(end)}.`
+}
+
+const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {
+  conflict: 'Not done: this was asked before in other words.',
+  full: 'Not done: too much waits already. Try again later.',
+  'too-large': 'Not done: that is too long.',
+  'unknown-agent': 'There is no such agent.',
+  unknown: 'There is no session yet.',
+  gone: 'This session was purged.',
 }
 
 /** What goes on, in a few words. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
+import { Recent } from '../../base/recent.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
-import { pause } from './pause.ts'
 import type { Platform } from './platform.ts'
 import type { Showing } from './showing.ts'
 
@@ -15,6 +15,8 @@ import type { Showing } from './showing.ts'
  */
 interface Watched {
   readonly address: string
+  /** When something was last heard of it (monotonic). */
+  aliveAt: number
   turn: number
   attempt: string
   text: string
@@ -23,7 +25,9 @@ interface Watched {
   cancelTyping: () => void
 }
 
-const FOLLOW_AGAIN_MS = 2_000
+/** Nothing heard for so long: whoever worked there is gone, or works on something very long. */
+const TYPING_MS_MAX = 5 * 60_000
+const WATCHED_MAX = 10_000
 /** At the end of what is not yet the whole. */
 const MORE = ' …'
 const STOPPED = '\n\n(stopped)'
@@ -34,7 +38,7 @@ export class Live {
   readonly #showing: Showing
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #watched = new Map<SessionId, Watched>()
+  readonly #watched = new Recent<SessionId, Watched>(WATCHED_MAX)
   readonly #closing = new AbortController()
   #followed: Promise<void> = Promise.resolve()
 
@@ -58,12 +62,14 @@ export class Live {
 
   /** From now on that chat is shown what happens in that session. */
   watch(id: SessionId, address: string): void {
-    if (this.#watched.get(id)?.address !== address) {
+    const before = this.#watched.get(id)
+    if (before?.address !== address) {
+      if (before !== undefined) this.#rest(before)
       const none = () => {}
-      const idle = { turn: 0, attempt: '', text: '', isDue: false }
+      const idle = { turn: 0, attempt: '', text: '', isDue: false, aliveAt: 0 }
       this.#watched.set(id, { address, ...idle, cancelEdit: none, cancelTyping: none })
     }
-    void this.#platform.showTyping(address)
+    this.#type(address)
   }
 
   async close(): Promise<void> {
@@ -73,14 +79,12 @@ export class Live {
   }
 
   async #follow(): Promise<void> {
-    const { signal } = this.#closing
-    while (!signal.aborted) {
-      try {
-        for await (const event of this.#runtime.events({}, signal)) this.#take(event)
-      } catch (error) {
-        this.#logger.warn({ err: error }, 'events cannot be followed')
-      }
-      await pause(this.#clock, FOLLOW_AGAIN_MS, signal)
+    try {
+      for await (const event of this.#runtime.events({}, this.#closing.signal)) this.#take(event)
+    } catch (error) {
+      // Replies leave all the same; only what is shown before them is missing from now on.
+      this.#logger.error({ err: error }, 'events cannot be followed')
+      for (const watched of this.#watched.values()) this.#rest(watched)
     }
   }
 
@@ -88,6 +92,7 @@ export class Live {
     if (event.type === 'caught-up') return
     const watched = this.#watched.get(event.sessionId)
     if (watched === undefined) return
+    watched.aliveAt = this.#clock.monotonic()
     if (event.type === 'stored') {
       if (event.kind === 'turn started') this.#begin(watched, Number(event.facts['turn']))
       if (event.kind === 'turn ended') this.#end(event.sessionId, watched, event.facts)
@@ -105,14 +110,22 @@ export class Live {
         if (watched.attempt === event.attempt) watched.text = ''
         break
       case 'notice':
-        void this.#showing.say({
-          address: watched.address,
-          text: event.text,
-          nonce: `${event.sessionId}-${event.turn}-${event.code}`,
-        })
+        this.#say(watched.address, event)
         break
       default:
     }
+  }
+
+  #say(address: string, event: Extract<RuntimeEvent, { kind: 'notice' }>): void {
+    const nonce = `${event.sessionId}-${event.turn}-${event.code}`
+    this.#showing.say({ address, text: event.text, nonce }).catch((error: unknown) => {
+      this.#logger.warn({ sessionId: event.sessionId, err: error }, 'notice not shown')
+    })
+  }
+
+  #type(address: string): void {
+    // A sign that does not appear is missed by nobody.
+    this.#platform.showTyping(address).catch(() => {})
   }
 
   #begin(watched: Watched, turn: number): void {
@@ -122,7 +135,8 @@ export class Live {
   }
 
   #keepTyping(watched: Watched): void {
-    void this.#platform.showTyping(watched.address)
+    if (this.#clock.monotonic() - watched.aliveAt > TYPING_MS_MAX) return
+    this.#type(watched.address)
     const { typingMs } = this.#platform.capabilities
     watched.cancelTyping = this.#clock.after(typingMs, () => this.#keepTyping(watched))
   }

@@ -26,8 +26,13 @@ export interface Platform {
 }
 
 export interface PlatformHandlers {
-  /** Resolves when it is durable. What it throws must leave the update unacknowledged. */
-  receive(incoming: Incoming): Promise<void>
+  /**
+   * Resolves when it is durable: whether it has entered a mailbox, or was a command, not for us or
+   * refused. What it throws must leave the update unacknowledged.
+   */
+  receive(incoming: Incoming): Promise<'admitted' | 'other'>
+  /** A chat has another id from now on. Resolves when that is durable. */
+  moved(chat: { readonly from: string; readonly to: string }): Promise<void>
   /** Something an operator should know, in one sentence; null: it is over. */
   tell(problem: string | null): void
 }
@@ -84,6 +89,8 @@ export interface Incoming {
   readonly answers?: string
   /** It came with what cannot be taken; the sender is told this sentence. */
   readonly unsupported?: string
+  /** What was said before it and woke nobody; it goes in with it, oldest first. */
+  readonly earlier?: readonly Incoming[]
 }
 
 export interface Place {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
+import { Recent } from '../../base/recent.ts'
 import type { Outgoing, Platform, Sent } from './platform.ts'
 import { splitText } from './split.ts'
 
@@ -40,6 +41,7 @@ interface Board {
 /** An outage is looked at again after this; all chats of the platform wait together. */
 const OUTAGE_RETRY_MS = 10_000
 const FINISHED_MAX = 1_000
+const BOARDS_MAX = 1_000
 /** A part of a reply that turned out to be shorter than what was shown of it. */
 const NOTHING = '…'
 
@@ -53,10 +55,12 @@ export class Showing {
   readonly #platform: Platform
   readonly #drafts: Drafts
   readonly #clock: Clock
-  readonly #boards = new Map<string, Board>()
-  readonly #finished = new Set<string>()
+  /** One that is forgotten is restored from its draft. */
+  readonly #boards = new Recent<string, Board>(BOARDS_MAX)
+  readonly #finished = new Recent<string, true>(FINISHED_MAX)
   /** Until when the platform wants to hear nothing more: from an address, or (``) at all. */
-  readonly #heldUntil = new Map<string, number>()
+  readonly #heldUntil = new Recent<string, number>(BOARDS_MAX)
+  #lone: Promise<unknown> = Promise.resolve()
 
   constructor(parts: {
     readonly platform: Platform
@@ -114,22 +118,37 @@ export class Showing {
     for (const [at, piece] of pieces.entries()) {
       if (board.texts[at] === piece) continue
       const out = { address, text: piece, nonce: `${key}-${at}` }
-      const sent = await this.#put(out, board.ids[at])
+      const id = board.ids[at]
+      const edited = id === undefined ? null : await this.#platform.edit({ ...out, id })
+      // Somebody removed it; what was to be said is said all the same.
+      const isGone = edited?.kind === 'failed' && edited.why === 'gone'
+      const put = () => this.#send(board, at, out, { sessionId, key })
+      const sent = edited === null || isGone ? await this.#alone(put) : edited
       if (sent.kind === 'failed') return this.#hold(address, sent)
       board.texts[at] = piece
-      if (board.ids[at] === sent.id) continue
-      board.ids[at] = sent.id
-      board.isStored = false
-      await this.#keep(board, { sessionId, key })
     }
     return { kind: 'shown', receipt: board.ids.at(-1) ?? '' }
   }
 
-  async #put(out: Outgoing, id: string | undefined): Promise<Sent> {
-    if (id === undefined) return await this.#platform.send(out)
-    const sent = await this.#platform.edit({ ...out, id })
-    // Somebody removed it; what was to be said is said all the same.
-    return sent.kind === 'failed' && sent.why === 'gone' ? await this.#platform.send(out) : sent
+  async #send(board: Board, at: number, out: Outgoing, key: DraftKey): Promise<Sent> {
+    const sent = await this.#platform.send(out)
+    if (sent.kind === 'failed') return sent
+    board.ids[at] = sent.id
+    board.texts[at] = out.text
+    board.isStored = false
+    await this.#keep(board, key)
+    return sent
+  }
+
+  /**
+   * Without a nonce one message at a time is on its way, from its sending until its id is durable:
+   * a kill can repeat that one, and not one in every chat.
+   */
+  #alone(put: () => Promise<Sent>): Promise<Sent> {
+    if (this.#platform.capabilities.nonce) return put()
+    const sent = this.#lone.then(put)
+    this.#lone = sent.catch(() => {})
+    return sent
   }
 
   /** What another process, or we before a crash, have shown of it. */
@@ -147,12 +166,7 @@ export class Showing {
 
   #finish(key: string): void {
     this.#boards.delete(key)
-    this.#finished.add(key)
-    if (this.#finished.size <= FINISHED_MAX) return
-    for (const oldest of this.#finished) {
-      this.#finished.delete(oldest)
-      break
-    }
+    this.#finished.set(key, true)
   }
 
   #heldMs(address: string): number {

@@ -1,69 +1,83 @@
-import { judgeLoop, LOOP_RULE, type LoopRule, type Sign } from '../../tools/send-message/loop.ts'
+import type { APIMessage } from 'discord.js'
+import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
+import { isFromBot, means } from './incoming.ts'
 
 /**
- * What a channel tells about a loop of bots that acknowledge each other. Bots' words to us and our
- * own words are the messages of the rule; a person's word ends the run, and so does whatever has
- * something to say. What is held wakes nobody; it goes in, in order, before the next that may.
+ * Bots that only acknowledge each other, in one channel. Counted are the short messages in a row
+ * between one other bot and us; a message with something to say begins the row of those two anew,
+ * a person's word all rows. Once a row is as long as the rule allows, further short words of that
+ * bot are held: they wake nobody, and go in with the next message that does.
+ *
+ * All of it follows from the channel's own order and from nothing else. Whoever reads the same
+ * history comes to the same verdicts, so that a restart forgets nothing and nothing is stored.
  */
-const SIGNS_MAX = 32
+/** What is held stands in memory; beyond this it goes in with the next word. */
+const HELD_MAX = 100
 /** Roughly, for text in any language; the rule's threshold is no sharper. */
 const CHARACTERS_PER_TOKEN = 4
 
-export class Acquaintance<Held> {
+export class Acquaintance {
+  readonly #self: string
+  readonly #bots: readonly string[]
   readonly #rule: LoopRule | null
-  #signs: Sign[] = []
-  #held: Held[] = []
-  #moment = 0
+  /** By bot. */
+  readonly #rows = new Map<string, number>()
+  #held: readonly APIMessage[] = []
 
   /** Without a rule nothing is ever held. */
-  constructor(rule: LoopRule | null = LOOP_RULE) {
-    this.#rule = rule
+  constructor(parts: {
+    readonly self: string
+    readonly bots: readonly string[]
+    readonly rule?: LoopRule | null
+  }) {
+    this.#self = parts.self
+    this.#bots = parts.bots
+    this.#rule = parts.rule === undefined ? LOOP_RULE : parts.rule
   }
 
-  person(): void {
-    this.#add({ kind: 'other' })
+  /** Nobody else's bots are heard, and of these only what they say to us. */
+  hears(message: APIMessage): boolean {
+    return this.#bots.includes(message.author.id) && means(message, this.#self)
   }
 
-  own(text: string): void {
-    this.#add({ kind: 'message', tokens: tokensOf(text) })
+  /** Whether a bot's word may wake us; changes nothing. */
+  judge({ author, content }: APIMessage): 'send' | 'hold' | 'first-hold' {
+    const row = this.#rows.get(author.id) ?? 0
+    const rule = this.#rule
+    if (rule === null || row < rule.messagesMax || isTelling(content, rule)) return 'send'
+    if (this.#held.length >= HELD_MAX) return 'send'
+    return row === rule.messagesMax ? 'first-hold' : 'hold'
   }
 
-  /** A streamed answer begins short; what it has become counts. */
-  ownGrew(text: string): void {
-    if (this.#rule !== null && tokensOf(text) >= this.#rule.tokensMin) this.own(text)
+  /** It was said, and stands before everything that follows. */
+  note(message: APIMessage): void {
+    const { author, content } = message
+    if (author.id === this.#self) {
+      for (const bot of this.#bots) if (means(message, bot)) this.#lengthen(bot, content)
+    } else if (!isFromBot(message)) this.#rows.clear()
+    else if (this.hears(message)) this.#lengthen(author.id, content)
   }
 
-  /** A bot's word to us: whether it may wake us. */
-  bot(text: string, held: Held): 'send' | 'hold' | 'first-hold' {
-    const tokens = tokensOf(text)
-    const verdict =
-      this.#rule === null
-        ? ({ kind: 'send' } as const)
-        : judgeLoop(this.#signs, { tokens }, this.#rule)
-    if (verdict.kind === 'send') {
-      this.#add({ kind: 'message', tokens })
-      return 'send'
-    }
-    this.#add({ kind: 'held' })
-    this.#held.push(held)
-    return verdict.isFirst ? 'first-hold' : 'hold'
+  hold(message: APIMessage): void {
+    this.#held = [...this.#held, message]
   }
 
-  get held(): readonly Held[] {
+  get held(): readonly APIMessage[] {
     return this.#held
   }
 
   /** They are durable now. */
-  release(count: number): void {
-    this.#held = this.#held.slice(count)
+  release(): void {
+    this.#held = []
   }
 
-  #add(sign: Omit<Sign, 'at'>): void {
-    // The order of arrival is all that the rule needs of time.
-    this.#signs = [...this.#signs.slice(1 - SIGNS_MAX), { ...sign, at: ++this.#moment }]
+  #lengthen(bot: string, content: string): void {
+    if (this.#rule === null) return
+    if (isTelling(content, this.#rule)) this.#rows.delete(bot)
+    else this.#rows.set(bot, (this.#rows.get(bot) ?? 0) + 1)
   }
 }
 
-function tokensOf(text: string): number {
-  return Math.ceil(text.length / CHARACTERS_PER_TOKEN)
+function isTelling(content: string, { tokensMin }: LoopRule): boolean {
+  return content.length >= tokensMin * CHARACTERS_PER_TOKEN
 }

@@ -1,11 +1,11 @@
 import type { APIMessage } from 'discord.js'
 import { describe, expect, it } from 'vitest'
 import type { MailNumber, SessionId } from '../../base/ids.ts'
-import { LOOP_RULE } from '../../tools/send-message/loop.ts'
+import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import { Acquaintance } from './acquaintance.ts'
 import { accountOf, DiscordTokenError } from './failure.ts'
 import { readMessage } from './incoming.ts'
-import { findMark, snowflakeAt } from './marks.ts'
+import { findMark, type MailRecord, snowflakeAt } from './marks.ts'
 
 describe('readMessage', () => {
   const author = { id: '5', username: 'ada', global_name: 'Ada' }
@@ -52,21 +52,29 @@ describe('accountOf', () => {
 
 describe('findMark', () => {
   const route = { agent: 'main', channel: 'discord:1', address: '20' }
-  const store = (mail: readonly (readonly [source: string, key: string])[]) => ({
+  const from = (source: string, key: string, lane: 'user' | 'control' = 'user') => ({
+    ...{ source, key, lane },
+  })
+  const store = (mail: Awaited<ReturnType<MailRecord['listMail']>>) => ({
     findRoute: async () => ({ sessionId: 's' as SessionId }),
     findSession: async () => ({ mail: mail.length as MailNumber, createdAt: 1_500_000_000_000 }),
     listMail: async ({ after, limit }: { after: number; limit: number }) =>
-      mail.slice(after, after + limit).map(([source, key]) => ({ source, key })),
+      mail.slice(after, after + limit),
   })
 
   it('is the newest message that the session got from this account', async () => {
     const mail = [
-      ...(['9', '100', '99:edit:7', 'interaction-500'] as const).map(
-        (key) => ['discord:1', key] as const,
+      ...(['9', '100', '99:edit:7', 'interaction-500'] as const).map((key) =>
+        from('discord:1', key),
       ),
-      ...Array.from({ length: 450 }, (_, at) => ['agent:other', `${1_000 + at}`] as const),
+      ...Array.from({ length: 450 }, (_, at) => from('agent:other', `${1_000 + at}`)),
     ]
     expect(await findMark(store(mail), route)).toBe('100')
+  })
+
+  it('is not moved by a command: what was held back before it is still to be taken', async () => {
+    const mail = [from('discord:1', '9'), from('discord:1', '12', 'control')]
+    expect(await findMark(store(mail), route)).toBe('9')
   })
 
   it('is the beginning of a session that has got nothing yet, and nothing without a session', async () => {
@@ -78,35 +86,65 @@ describe('findMark', () => {
 })
 
 describe('Acquaintance', () => {
-  const long = 'word '.repeat(LOOP_RULE.tokensMin)
+  const [SELF, ONE, OTHER, PERSON] = ['1', '7', '8', '5']
+  const { messagesMax, tokensMin } = LOOP_RULE
+  const long = 'word '.repeat(tokensMin)
+  const open = (rule: LoopRule | null = LOOP_RULE) =>
+    new Acquaintance({ self: SELF, bots: [ONE, OTHER], rule })
 
-  function short(times: number, acquaintance: Acquaintance<number>): readonly string[] {
-    return Array.from({ length: times }, (_, at) => acquaintance.bot('ok', at))
+  function said(from: string, to: string, words = 'thanks'): APIMessage {
+    const author = { id: from, ...(from !== PERSON && { bot: true }) }
+    return { author, content: `<@${to}> ${words}` } as unknown as APIMessage
   }
 
-  it('holds back what bots say once there were too many short words, ours included', () => {
-    const acquaintance = new Acquaintance<number>()
-    for (let time = 0; time < 3; time++) acquaintance.own('thanks')
-    expect(short(5, acquaintance)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
-    expect(acquaintance.held).toEqual([3, 4])
-    acquaintance.release(1)
-    expect(acquaintance.held).toEqual([4])
+  /** They thank each other in turns; what came of what they say to us. */
+  function thank(acquaintance: Acquaintance, bot: string, times: number): readonly string[] {
+    return Array.from({ length: times }, () => {
+      const theirs = said(bot, SELF)
+      const verdict = acquaintance.judge(theirs)
+      if (verdict !== 'send') acquaintance.hold(theirs)
+      acquaintance.note(theirs)
+      if (verdict === 'send') acquaintance.note(said(SELF, bot))
+      return verdict
+    })
+  }
+
+  it('holds what a bot says once the two have said as much in a row as the rule allows', () => {
+    const acquaintance = open()
+    expect(thank(acquaintance, ONE, 5)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
+    expect(acquaintance.held).toHaveLength(2)
+    acquaintance.release()
+    expect(acquaintance.held).toEqual([])
+  })
+
+  it('counts each other bot for itself', () => {
+    const acquaintance = open()
+    thank(acquaintance, ONE, messagesMax)
+    expect(acquaintance.judge(said(OTHER, SELF))).toBe('send')
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
   })
 
   it.each([
-    ['a person', (it: Acquaintance<number>) => it.person()],
-    ['a longer word of ours', (it: Acquaintance<number>) => it.own(long)],
-    ['an answer of ours that has grown', (it: Acquaintance<number>) => it.ownGrew(long)],
-    ['a longer word of theirs', (it: Acquaintance<number>) => void it.bot(long, 0)],
-  ])('begins anew behind %s', (_what, happens) => {
-    const acquaintance = new Acquaintance<number>()
-    short(LOOP_RULE.messagesMax, acquaintance)
-    happens(acquaintance)
-    expect(acquaintance.bot('ok', 1)).toBe('send')
+    ['a person', said(PERSON, '99'), 'send'],
+    ['a longer word of ours to it', said(SELF, ONE, long), 'send'],
+    ['a longer word of it to us', said(ONE, SELF, long), 'send'],
+    ['a longer word of ours to another', said(SELF, OTHER, long), 'hold'],
+    ['a longer word of it to another', said(ONE, OTHER, long), 'hold'],
+    ['a longer word of another to us', said(OTHER, SELF, long), 'hold'],
+    ['a bot that nobody named', said('66', SELF, long), 'hold'],
+  ])('behind %s: what it says next', (_who, message, verdict) => {
+    const acquaintance = open()
+    thank(acquaintance, ONE, messagesMax)
+    acquaintance.note(message)
+    expect(acquaintance.judge(said(ONE, SELF))).toBe(verdict)
+  })
+
+  it('lets everything in with the next word when it has held too much', () => {
+    const verdicts = thank(open(), ONE, 200)
+    expect(verdicts.indexOf('send', messagesMax)).toBe(messagesMax / 2 + 100)
   })
 
   it('never holds anything without a rule', () => {
-    const acquaintance = new Acquaintance<number>(null)
-    expect(new Set(short(100, acquaintance))).toEqual(new Set(['send']))
+    expect(new Set(thank(open(null), ONE, 100))).toEqual(new Set(['send']))
   })
 })

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { AllowList } from '../chat/allow.ts'
+import { kindOf } from '../chat/kind.ts'
 import type {
   Capabilities,
   Incoming,
@@ -18,7 +19,7 @@ import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { newClient, refusalText } from './client.ts'
 import { accountOf, failureOf } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
-import { isFromBot, isSaid, means, readMessage, type Whereabouts } from './incoming.ts'
+import { isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
 import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
 import { snowflakeAt } from './marks.ts'
 import { commandList } from './slash.ts'
@@ -48,7 +49,7 @@ export interface DiscordTerms {
 /** One channel, thread or direct conversation. */
 interface Room {
   readonly feed: Feed
-  readonly acquaintance: Acquaintance<APIMessage>
+  readonly acquaintance: Acquaintance
 }
 
 const TYPING_MS = 9_000
@@ -114,8 +115,8 @@ export class DiscordPlatform implements Platform {
     client.on(Events.ShardResume, () => handlers.tell(null))
     client.on(Events.ShardReconnecting, () => handlers.tell('The connection to Discord is lost.'))
     client.on(Events.ShardDisconnect, ({ code }) => handlers.tell(refusalText(code)))
-    client.on(Events.ShardError, (err) => this.#terms.logger.warn({ err }, 'discord connection'))
-    client.on(Events.Error, (err) => this.#terms.logger.warn({ err }, 'discord client'))
+    client.on(Events.ShardError, (error) => this.#warn(error, 'discord connection'))
+    client.on(Events.Error, (error) => this.#warn(error, 'discord client'))
     this.#connecting = this.#connect(handlers)
   }
 
@@ -175,7 +176,7 @@ export class DiscordPlatform implements Platform {
       } catch (error) {
         const isRefused = error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
         handlers.tell(isRefused ? refusalText(4004) : 'Discord cannot be reached; trying again.')
-        this.#terms.logger.warn({ err: error }, 'discord login failed')
+        this.#warn(error, 'discord login failed')
         if (isRefused) return
       }
       await this.#pause(waitMs)
@@ -194,10 +195,7 @@ export class DiscordPlatform implements Platform {
       }
       await rest.put(commands, { body: commandList() })
     } catch (error) {
-      this.#terms.logger.warn(
-        { err: error },
-        'discord: what was missed is looked up at the next word',
-      )
+      this.#warn(error, 'discord: what was missed is looked up at the next word')
     }
   }
 
@@ -237,12 +235,9 @@ export class DiscordPlatform implements Platform {
   }
 
   #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
-    const room = this.#rooms.get(message.channel_id)
-    if (kind === 'edit') {
-      room?.acquaintance.ownGrew(message.content)
-      return
-    }
-    room?.acquaintance.own(message.content)
+    if (kind === 'edit') return
+    // In its place among what others say.
+    this.#rooms.get(message.channel_id)?.feed.push({ kind, message })
     if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
     this.#handlers?.tell('Another process sends messages with the token of this bot.')
   }
@@ -250,11 +245,20 @@ export class DiscordPlatform implements Platform {
   #room(address: string): Room {
     const known = this.#rooms.get(address)
     if (known !== undefined) return known
-    const acquaintance = new Acquaintance<APIMessage>(this.#terms.loopRule)
+    const { bots, loopRule, clock } = this.#terms
+    const acquaintance = new Acquaintance({
+      ...{ self: this.account, bots },
+      ...(loopRule !== undefined && { rule: loopRule }),
+    })
     const feed = new Feed({
-      clock: this.#terms.clock,
-      mark: async () => (await this.#terms.findMark(address)) ?? (await this.#findFloor()),
-      read: (after) => this.#read(address, after),
+      clock,
+      mark: async () => {
+        const mark = (await this.#terms.findMark(address)) ?? (await this.#findFloor())
+        const before = bots.length === 0 ? [] : await this.#read(address, { upTo: mark })
+        for (const message of before) acquaintance.note(message)
+        return mark
+      },
+      read: (after) => this.#read(address, { after }),
       take: (event) => this.#take(event, acquaintance),
       tell: (problem) => this.#handlers?.tell(problem),
     })
@@ -270,8 +274,14 @@ export class DiscordPlatform implements Platform {
     return room
   }
 
-  async #read(address: string, after: string): Promise<readonly APIMessage[]> {
-    const query = new URLSearchParams({ after, limit: String(PAGE) })
+  /** A page behind a message, or the last one that ends with it; oldest first. */
+  async #read(
+    address: string,
+    place: { readonly after: string } | { readonly upTo: string },
+  ): Promise<readonly APIMessage[]> {
+    const from =
+      'after' in place ? { after: place.after } : { before: String(BigInt(place.upTo) + 1n) }
+    const query = new URLSearchParams({ ...from, limit: String(PAGE) })
     const path = Routes.channelMessages(address)
     const page = (await this.#client.rest.get(path, { query })) as APIMessage[]
     return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
@@ -295,30 +305,28 @@ export class DiscordPlatform implements Platform {
     return this.#floor
   }
 
-  async #take({ message }: FeedEvent, acquaintance: Acquaintance<APIMessage>): Promise<void> {
-    if (!isSaid(message) || message.author.id === this.account) return
-    const where = await this.#where(message.channel_id)
-    if (isFromBot(message)) {
-      const isMeant = where.isPrivate || means(message, this.account)
-      if (!isMeant || !this.#terms.bots.includes(message.author.id)) return
-      const verdict = acquaintance.bot(message.content, message)
-      if (verdict === 'first-hold') {
-        const facts = { address: message.channel_id }
-        this.#terms.logger.warn(facts, 'bots only acknowledge each other: their messages wait')
-      }
-      if (verdict !== 'send') return
-    } else acquaintance.person()
-    const incoming = this.#incoming(message, where)
-    // They came first; they wake nobody unless something else does.
-    if (incoming.place.isAddressed) await this.#releaseHeld(acquaintance, where)
-    await this.#handlers?.receive(incoming)
+  async #take({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
+    if (isSaid(message)) await this.#bring({ kind, message }, acquaintance)
+    if (isSaid(message) && kind === 'message') acquaintance.note(message)
   }
 
-  async #releaseHeld(acquaintance: Acquaintance<APIMessage>, where: Whereabouts): Promise<void> {
-    for (const held of [...acquaintance.held]) {
-      await this.#handlers?.receive(this.#incoming(held, where))
-      acquaintance.release(1)
+  async #bring({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
+    if (message.author.id === this.account) return
+    const where = await this.#where(message.channel_id)
+    if (isFromBot(message)) {
+      if (!acquaintance.hears(message)) return
+      const verdict = acquaintance.judge(message)
+      if (verdict === 'first-hold') {
+        const facts = { address: message.channel_id, bot: message.author.id }
+        this.#terms.logger.warn(facts, 'bots only acknowledge each other: their messages wait')
+      }
+      if (verdict !== 'send') return acquaintance.hold(message)
     }
+    const earlier =
+      kind === 'edit' ? [] : acquaintance.held.map((held) => this.#incoming(held, where))
+    const incoming = { ...this.#incoming(message, where), ...(earlier.length > 0 && { earlier }) }
+    const reception = await this.#handlers?.receive(incoming)
+    if (reception === 'admitted' && earlier.length > 0) acquaintance.release()
   }
 
   #incoming(message: APIMessage, where: Whereabouts): Incoming {
@@ -338,6 +346,10 @@ export class DiscordPlatform implements Platform {
     const where = { isPrivate, chat }
     this.#whereabouts.set(address, where)
     return where
+  }
+
+  #warn(error: unknown, sentence: string): void {
+    this.#terms.logger.warn({ reason: kindOf(error) }, sentence)
   }
 
   #remember(nonce: string): void {

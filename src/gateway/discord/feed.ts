@@ -1,5 +1,6 @@
 import type { APIMessage } from 'discord.js'
 import type { Clock } from '../../base/clock.ts'
+import { kindOf } from '../chat/kind.ts'
 
 /**
  * What is said in one channel, in order and completely. Discord tells of a message once and takes no
@@ -32,6 +33,7 @@ const QUEUE_MAX = 500
 const RECENT_MAX = 1_000
 const WAIT_MS = 500
 const WAIT_MS_MAX = 30_000
+const NOT_TAKEN = 'What was said waits, because it cannot be taken in'
 
 export class Feed {
   readonly #terms: FeedTerms
@@ -89,8 +91,7 @@ export class Feed {
         waitMs = WAIT_MS
       } catch (error) {
         // Nothing is lost by waiting.
-        const reason = error instanceof Error ? error.message : String(error)
-        this.#terms.tell(`What was said waits, because it cannot be taken in: ${reason}`)
+        this.#terms.tell(`${NOT_TAKEN} (${kindOf(error)})`)
         await this.#pause(waitMs)
         waitMs = Math.min(WAIT_MS_MAX, waitMs * 2)
       }

@@ -18,7 +18,13 @@ export interface MailRecord {
     readonly sessionId: SessionId
     readonly after: MailNumber
     readonly limit: number
-  }): Promise<readonly { readonly source: string | null; readonly key: string | null }[]>
+  }): Promise<
+    readonly {
+      readonly lane: 'user' | 'notification' | 'control'
+      readonly source: string | null
+      readonly key: string | null
+    }[]
+  >
 }
 
 const PAGE = 200
@@ -40,7 +46,8 @@ export async function findMark(
     const after = Math.max(0, end - PAGE)
     const query = { sessionId, after: after as MailNumber, limit: end - after }
     const ids = (await record.listMail(query))
-      .filter(({ source }) => source === route.channel)
+      // A command takes nothing in of what was said before it.
+      .filter(({ source, lane }) => source === route.channel && lane !== 'control')
       .flatMap(({ key }) => MESSAGE_KEY.exec(key ?? '') ?? [])
     const newest = ids.reduce<string | null>(
       (found, id) => (found === null || isLater(id, found) ? id : found),

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access.ts'
 import type { ProblemCode } from './problems.ts'
+import type { Surroundings } from './surroundings.ts'
 import type { Hook, Signed } from './webhook.ts'
 
 /**
@@ -59,6 +60,9 @@ export interface EdgeParts {
   readonly waitMsMax: number
   readonly hooks: readonly Hook[]
   readonly now: () => number
+  readonly surroundings: Surroundings
+  /** Event streams that are open. */
+  readonly streams: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
   readonly openApi: () => object
 }

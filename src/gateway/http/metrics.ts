@@ -51,11 +51,13 @@ export class Metrics {
     this.#gauge(
       'model_route_state',
       '1 for the state of its breaker',
-      ['route', 'state'],
+      ['route', 'task', 'state'],
       (gauge) =>
         this.#readHealth(runtime, ({ routes }) => {
-          for (const { route, state } of routes) {
-            for (const each of STATES) gauge.set({ route, state: each }, each === state ? 1 : 0)
+          for (const { route, task, state } of routes) {
+            for (const each of STATES) {
+              gauge.set({ route, task, state: each }, each === state ? 1 : 0)
+            }
           }
         }),
     )

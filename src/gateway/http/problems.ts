@@ -25,6 +25,7 @@ export const PROBLEMS = {
   'route-taken': [409, 'The route points to another session'],
   'key-conflict': [409, 'This Idempotency-Key came with another body before'],
   'not-pending': [409, 'The message does not wait any more'],
+  'turned-down': [409, 'The session turned it down; nothing was changed'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],
   gone: [410, 'The session was deleted'],
   'too-large': [413, 'The body is too large'],

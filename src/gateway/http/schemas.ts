@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { type EntryNumber, isId, type MailNumber, type SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { UserPart } from '../../message/message.ts'
+import { rehearsal } from './surroundings.ts'
 
 /** What comes in, checked, and what goes out, described. */
 
@@ -173,13 +174,16 @@ export const sessionView = z
     title: z.string().nullable(),
     state: z.enum(['idle', 'turn', 'waiting-for-compaction', 'waiting-for-model', 'gone']),
     isCompacting: z.boolean(),
+    channels: z.array(z.string()),
     createdAt: z.number(),
+    activeAt: z.number(),
     entries: count,
     turn: count,
     waiting: count,
     contextTokens: count,
     windowTokens: count,
     compaction: nullableCount,
+    compactedAt: z.number().nullable(),
     policy: z.string(),
     pins: z.array(z.string()),
     runner: z.string().nullable(),
@@ -212,7 +216,7 @@ export const contextView = z
     tokens: count,
     windowTokens: count,
     hardTokens: count,
-    softTokens: count,
+    softTokens: count.nullable(),
     parts: z.array(
       z.strictObject({
         kind: z.string(),
@@ -244,12 +248,34 @@ export const compactionList = z
         tokensBefore: nullableCount,
         tokensAfter: nullableCount,
         modelRoute: z.string().nullable(),
+        rung: z.string().nullable(),
+        waitMs: z.number(),
+        spend: z
+          .strictObject({
+            calls: count,
+            inputTokens: count,
+            outputTokens: count,
+            cost: z.number().nullable(),
+          })
+          .nullable(),
+        failure: z.string().nullable(),
         entry: nullableCount,
         isInEffect: z.boolean(),
       }),
     ),
   })
   .openapi('Compactions')
+
+export const taskList = z
+  .strictObject({
+    tasks: z.array(
+      z.strictObject({
+        text: z.string(),
+        status: z.enum(['pending', 'running', 'done', 'cancelled']),
+      }),
+    ),
+  })
+  .openapi('Tasks')
 
 export const preview = z
   .union([
@@ -298,7 +324,37 @@ export const foundList = z
   })
   .openapi('Found')
 
-export const status = z.strictObject({ status: z.string() }).openapi('Status')
+export const status = z
+  .strictObject({ status: z.string(), reason: z.string().optional() })
+  .openapi('Status')
+export const auditView = z
+  .strictObject({
+    audit: z
+      .strictObject({
+        holds: z.boolean(),
+        laws: z.array(
+          z.strictObject({
+            law: z.string(),
+            title: z.string(),
+            contract: z.array(z.string()),
+            holds: z.boolean(),
+            offences: z.array(
+              z.strictObject({ sessionId: z.string().nullable(), problem: z.string() }),
+            ),
+            offencesCount: count,
+            advice: z.string().nullable(),
+          }),
+        ),
+        figures: loose,
+        logs: count,
+        isBehind: z.boolean(),
+      })
+      .nullable(),
+  })
+  .openapi('Audit')
+export const rehearsalView = z
+  .strictObject({ rehearsal: rehearsal.nullable() })
+  .openapi('RehearsalPicture')
 export const health = z
   .looseObject({ isReady: z.boolean(), problems: z.array(z.string()) })
   .openapi('Health')

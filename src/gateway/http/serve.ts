@@ -4,6 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
+import { isId, sessionId } from '../../base/ids.ts'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { Access, type Tokens } from './access.ts'
@@ -23,6 +24,7 @@ import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
 import { Problem, type ProblemCode } from './problems.ts'
+import { lookAround, type Place } from './surroundings.ts'
 import type { Hook } from './webhook.ts'
 
 /**
@@ -47,6 +49,8 @@ export interface HttpOptions {
   readonly allowedOrigins?: readonly string[]
   /** The web page; nothing is served where the folder does not exist. */
   readonly dashboardFolder?: string
+  /** What else is on the disk for those who look. */
+  readonly place?: Place
 }
 
 export interface HttpServer {
@@ -77,7 +81,7 @@ export class TokenNeededError extends KnownError {
   }
 }
 
-const FOLLOW_AGAIN_MS = 5_000
+const NOTHING = { from: 1, to: 0 } as const
 
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
@@ -95,6 +99,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       waitMsMax: limits.waitMsMax,
       hooks: options.hooks ?? [],
       now: () => clock.now(),
+      surroundings: lookAround(options.place ?? {}, {
+        isKnown: async (id) =>
+          isId(id) && (await runtime.session(sessionId(id)).transcript(NOTHING)) !== undefined,
+        now: () => clock.now(),
+      }),
+      streams: () => streams.size,
       readMetrics: () => metrics.read(),
       openApi: () => document,
     },
@@ -110,7 +120,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const url = urlOf(host, await server.listen(host, port))
   logger.info({ url, tokens: tokens === null ? 'none' : 'needed' }, 'listening')
 
-  const followed = follow(metrics, runtime, closing.signal, logger)
+  const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
+    logger.error({ err: error }, 'events cannot be counted any more')
+  })
   let closed: Promise<void> | undefined
   const close = async () => {
     closing.abort()
@@ -174,27 +186,4 @@ function refusal(code: ProblemCode): Response {
 
 function urlOf(host: string, { port }: AddressInfo): string {
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
-}
-
-/** Counting goes on when the store could not be read for a while. */
-async function follow(
-  metrics: Metrics,
-  runtime: Runtime,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await metrics.follow(runtime, signal)
-    } catch (error) {
-      logger.warn({ code: error instanceof KnownError ? error.code : 'unknown' }, 'not counting')
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, FOLLOW_AGAIN_MS)
-        signal.addEventListener('abort', () => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
-    }
-  }
 }

@@ -245,7 +245,7 @@ async function status(
     ...{ session, agent, title, state, entries, waiting, windowTokens, isCompacting },
     contextTokens: context.tokens,
     usedShare: Math.round((1_000 * context.tokens) / windowTokens) / 1_000,
-    compactionDueAtTokens: Math.floor(context.softTokens),
+    compactionDueAtTokens: Math.floor(context.softTokens ?? context.hardTokens),
     compaction:
       compaction === null
         ? null

@@ -23,8 +23,17 @@ function failed(why: Failed['why'], text: string): Failed {
   return { kind: 'failed', why, text }
 }
 
+// What was shown in a group stays behind when it becomes a supergroup.
+const GONE =
+  /message to edit not found|message can't be edited|MESSAGE_ID_INVALID|upgraded to a supergroup/i
+
 function isGone(description: string): boolean {
-  return /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i.test(description)
+  return GONE.test(description)
+}
+
+/** The group has become a supergroup, with this id. */
+export function movedTo(error: unknown): number | undefined {
+  return error instanceof GrammyError ? error.parameters.migrate_to_chat_id : undefined
 }
 
 /** The text stands there already. */

@@ -1,8 +1,7 @@
 import { type Api, BotError } from 'grammy'
 import type { Update } from 'grammy/types'
-import type { Clock } from '../../base/clock.ts'
-import { KnownError } from '../../base/errors.ts'
-import { pause } from '../chat/pause.ts'
+import { type Clock, pause } from '../../base/clock.ts'
+import { kindOf } from '../chat/kind.ts'
 import { isConflict, isUnauthorized, readFailure } from './failures.ts'
 import { UPDATE_KINDS } from './updates.ts'
 
@@ -76,17 +75,10 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
       await polling.take(update)
       return
     } catch (error) {
-      polling.tell(`${NOT_TAKEN} (${reasonOf(error)})`)
+      polling.tell(`${NOT_TAKEN} (${kindOf(error instanceof BotError ? error.error : error)})`)
       await pause(clock, backOff(polling.retryMs, failures), signal)
     }
   }
-}
-
-/** Its kind only: messages of errors may quote what somebody said. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof BotError ? error.error : error
-  if (cause instanceof KnownError) return cause.code
-  return cause instanceof Error ? cause.name : 'unknown'
 }
 
 /** A network that is away is nobody's fault and is not told; the log of the host knows. */

@@ -1,14 +1,14 @@
 import { Bot } from 'grammy'
 import type { Update } from 'grammy/types'
-import { type Clock, systemClock } from '../../base/clock.ts'
+import { type Clock, pause, systemClock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
-import { pause } from '../chat/pause.ts'
+import { kindOf } from '../chat/kind.ts'
 import type { Capabilities, Outgoing, Platform, PlatformHandlers, Sent } from '../chat/platform.ts'
-import { isAboutMarkup, isUnauthorized, isUnchanged, readFailure } from './failures.ts'
+import { isAboutMarkup, isUnauthorized, isUnchanged, movedTo, readFailure } from './failures.ts'
 import { TelegramFiles } from './files.ts'
 import { renderHtml } from './html.ts'
 import { backOff, pollUpdates, REFUSED } from './polling.ts'
-import { readAddress, readUpdate, UPDATE_KINDS } from './updates.ts'
+import { readAddress, readMove, readUpdate, UPDATE_KINDS } from './updates.ts'
 import { Webhook, type WebhookPlace } from './webhook.ts'
 
 export interface TelegramOptions {
@@ -65,6 +65,9 @@ export class Telegram implements Platform {
   readonly #files: TelegramFiles
   readonly #clock: Clock
   readonly #closing = new AbortController()
+  /** Groups that became supergroups: Telegram refuses what is sent to their old ids. */
+  readonly #moved = new Map<number, number>()
+  #handlers: PlatformHandlers | null = null
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: TelegramOptions) {
@@ -82,7 +85,10 @@ export class Telegram implements Platform {
   }
 
   start(handlers: PlatformHandlers): void {
+    this.#handlers = handlers
     this.#bot.use(async ({ update, me }) => {
+      const move = readMove(update)
+      if (move !== null) await handlers.moved(move)
       const incoming = this.#read(update, me, handlers)
       if (incoming !== null) await handlers.receive(incoming)
     })
@@ -113,7 +119,7 @@ export class Telegram implements Platform {
     try {
       await webhook.listen()
     } catch (error) {
-      tell(`Telegram's webhook cannot listen on ${place.host}:${place.port}: ${String(error)}`)
+      tell(`Telegram's webhook cannot listen on ${place.host}:${place.port}: ${kindOf(error)}`)
       return
     }
     await this.#until(tell, async () => {
@@ -128,17 +134,22 @@ export class Telegram implements Platform {
   }
 
   async send(out: Outgoing): Promise<Sent> {
-    const { chat, thread } = readAddress(out.address)
-    const other = { link_preview_options: { is_disabled: true } }
-    const place = thread === undefined ? other : { ...other, message_thread_id: thread }
+    const { chat, thread } = this.#placeOf(out.address)
+    const place = thread === undefined ? {} : { message_thread_id: thread }
     return await this.#attempt(async (text, markup) => {
-      const sent = await this.#bot.api.sendMessage(chat, text, { ...place, ...markup })
+      const other = { link_preview_options: { is_disabled: true }, ...place, ...markup }
+      const send = (to: number) => this.#bot.api.sendMessage(to, text, other)
+      const sent = await send(chat).catch(async (error: unknown) => {
+        const to = await this.#follow(chat, error)
+        if (to === undefined) throw error
+        return await send(to)
+      })
       return String(sent.message_id)
     }, out.text)
   }
 
   async edit({ id, address, text }: Outgoing & { readonly id: string }): Promise<Sent> {
-    const { chat } = readAddress(address)
+    const { chat } = this.#placeOf(address)
     const other = { link_preview_options: { is_disabled: true } }
     return await this.#attempt(
       async (words, markup) => {
@@ -151,7 +162,7 @@ export class Telegram implements Platform {
   }
 
   async showTyping(address: string): Promise<void> {
-    const { chat, thread } = readAddress(address)
+    const { chat, thread } = this.#placeOf(address)
     const place = thread === undefined ? {} : { message_thread_id: thread }
     await this.#bot.api.sendChatAction(chat, 'typing', place).catch(() => {})
   }
@@ -159,6 +170,19 @@ export class Telegram implements Platform {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
+  }
+
+  #placeOf(address: string): ReturnType<typeof readAddress> {
+    const { chat, ...rest } = readAddress(address)
+    return { chat: this.#moved.get(chat) ?? chat, ...rest }
+  }
+
+  async #follow(chat: number, error: unknown): Promise<number | undefined> {
+    const to = movedTo(error)
+    if (to === undefined) return undefined
+    this.#moved.set(chat, to)
+    await this.#handlers?.moved({ from: String(chat), to: String(to) })
+    return to
   }
 
   /** With markup; where Telegram does not like it, in plain words. */

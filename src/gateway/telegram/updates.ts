@@ -46,6 +46,14 @@ export function readUpdate(
   }
 }
 
+/** A group that became a supergroup has another id; both sides of it are told. */
+export function readMove({ message }: Update): { from: string; to: string } | null {
+  if (message?.chat === undefined) return null
+  const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message
+  if (to !== undefined) return { from: String(chat.id), to: String(to) }
+  return from === undefined ? null : { from: String(from), to: String(chat.id) }
+}
+
 /** A topic of a group is a place of its own; the general one is the group itself. */
 function addressOf({
   chat,

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { Complaint } from '../complaint.ts'
-import type { CallUsage, Effort, ToolSpec } from '../model.ts'
+import type { CallUsage, ToolSpec } from '../model.ts'
 import type { Finish } from '../outcome.ts'
-import type { ModelRoute } from '../route.ts'
+import type { Effort, ModelRoute } from '../route.ts'
 
 /**
  * What this folder gives to the rest of `model/`: the providers' packages, at their specification

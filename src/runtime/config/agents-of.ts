@@ -7,7 +7,7 @@ import { SESSION_SETTINGS, type SessionSettings } from '../../session/state.ts'
 import type { BusyPolicy } from '../../store/rows.ts'
 import type { WindowShares } from '../limits.ts'
 import type { AgentConfig, ToolsConfig } from './agent-schema.ts'
-import type { MainRoute, TaskRoute } from './route-schema.ts'
+import type { MainRoute, TaskFallback, TaskRoute } from './route-schema.ts'
 import type { Config, TaskName } from './schema.ts'
 
 /** An agent as configured: everything that the runtime needs to build one, and nothing opened yet. */
@@ -86,7 +86,7 @@ function routesOf(
   auxiliary: Config['auxiliary'],
   standInUrl: string,
 ): RoutesConfig {
-  const ofTask = (route: Omit<TaskRoute, 'fallbacks' | 'deadlines' | 'shielded'>) => {
+  const ofTask = (route: TaskFallback) => {
     const { provider } = route
     return provider === 'main'
       ? { provider, model: route.model ?? '' }
@@ -95,10 +95,20 @@ function routesOf(
   return {
     main: routeOf(model, standInUrl),
     fallbacks: fallbacks.map((each) => routeOf(each, standInUrl)),
-    tasks: mapTasks(auxiliary, ({ fallbacks: behind, deadlines: _, shielded: __, ...route }) => ({
-      ...ofTask(route),
-      fallbacks: behind.map(ofTask),
+    tasks: mapTasks(auxiliary, (task) => ({
+      ...ofTask(routeIn(task)),
+      fallbacks: task.fallbacks.map(ofTask),
     })),
+  }
+}
+
+/** A task without what is no part of its route. */
+function routeIn(task: TaskRoute): TaskFallback {
+  const { provider, model, baseUrl, credential, headers, dialect } = task
+  const { windowTokens, outputTokensMax, images, effort } = task
+  return {
+    ...{ provider, model, baseUrl, credential, headers, dialect },
+    ...{ windowTokens, outputTokensMax, images, effort },
   }
 }
 
@@ -115,6 +125,8 @@ function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): R
     model: model ?? STAND_IN,
     windowTokens: rest.windowTokens ?? STAND_IN_TOKENS,
     outputTokensMax: rest.outputTokensMax,
+    images: rest.images,
+    effort: rest.effort,
   }
 }
 

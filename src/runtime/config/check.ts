@@ -1,4 +1,5 @@
 import { resolveBudget } from '../../compaction/budget.ts'
+import type { ProviderName } from '../../model/route.ts'
 import { Routes } from '../../model/routes.ts'
 import { capabilitiesOf } from '../../model/windows.ts'
 import { type AgentPlan, agentsOf } from './agents-of.ts'
@@ -26,6 +27,7 @@ export function checkConfig(config: Config, sayings: Sayings): Checked {
       ...agents.flatMap((agent) => routeWarnings(agent, sayings)),
       ...likeNames(config, sayings),
       ...toolWarnings(config, sayings),
+      ...taskWarnings(config, agents, sayings),
       ...openDoors(config, sayings),
     ],
   }
@@ -104,6 +106,55 @@ function toolWarnings({ agents }: Config, { originOf }: Sayings): readonly Probl
       text: `The agent ${name} has the tool process and may start no program; list some under \`programs\`.`,
     }))
 }
+
+/** What was said about a task and has no effect as things stand. */
+function taskWarnings(
+  { auxiliary, agents: told }: Config,
+  agents: readonly AgentPlan[],
+  { originOf }: Sayings,
+): readonly Problem[] {
+  const { compaction, memory } = auxiliary
+  const doubts: Problem[] = []
+  const doubt = (path: Path, text: string) => doubts.push({ origin: originOf(path), text })
+  for (const { name, routes } of agents) {
+    const all = new Routes(routes)
+    const [{ provider }] = all.forTask('compaction')
+    if (compaction.atProvider && provider !== 'anthropic') {
+      const why = SEALED.includes(provider)
+        ? `what ${provider} makes of a conversation only ${provider} can read`
+        : `${provider} has no compaction of its own that we know`
+      doubt(
+        ['auxiliary', 'compaction', 'atProvider'],
+        `\`auxiliary.compaction.atProvider\` has no effect for the agent ${name}: ${why}. The model is asked in words.`,
+      )
+    }
+    const isBlind = !capabilitiesOf(all.main).seesImages
+    if (isBlind && !all.forTask('vision').some((route) => capabilitiesOf(route).seesImages)) {
+      doubt(
+        ['auxiliary', 'vision'],
+        `The model of the agent ${name} sees no images, and no route of \`auxiliary.vision\` does: images will be named and not described.`,
+      )
+    }
+  }
+  const keepers = Object.values(told).filter(({ tools }) => tools.memory.enabled)
+  if (memory.enabled && keepers.length === 0) {
+    doubt(
+      ['auxiliary', 'memory', 'enabled'],
+      '`auxiliary.memory.enabled` has no effect: no agent has the tool `memory`.',
+    )
+  }
+  const isMain = memory.provider === 'main' && memory.model === undefined
+  if (!memory.enabled && !isMain) {
+    doubt(
+      ['auxiliary', 'memory'],
+      '`auxiliary.memory` has no effect: switch it on with `auxiliary.memory.enabled`.',
+    )
+  }
+  return doubts
+}
+
+/** Their compaction is an item that nobody else can read; a handoff is words. */
+const SEALED: readonly ProviderName[] = ['openai-responses', 'codex']
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/
 

@@ -12,27 +12,44 @@ const guide = readFileSync(
   'utf8',
 )
 
-/** The four tasks have the same keys; only what they are shielded from differs. */
 const TASKS = ['compaction', 'title', 'memory', 'vision']
 
 /** One row per key, as the guide's tables have them. */
 function expectedRows(): readonly string[] {
   const rows = listKeys()
     .filter(({ node }) => fieldsOf(node).size === 0 || branchesOf(node).length > 1)
-    .filter(({ path }) => path[0] !== 'auxiliary' || path[1] === TASKS[0])
     .map(({ path, node }) => {
-      const isTask = path[0] === 'auxiliary'
-      const shown = isTask ? ['auxiliary', 'TASK', ...path.slice(2)] : path
+      const isShared = path[0] === 'auxiliary' && defaultsOf(path.slice(2)).size === TASKS.length
+      const shown = isShared ? ['auxiliary', 'TASK', ...path.slice(2)] : path
       const key = shown.join('.').replaceAll('*', 'NAME')
       const restart = needsRestartAt(path) ? 'restart' : 'at once'
-      return `| \`${key}\` | ${defaultText(key, node)} | ${restart} | ${node['description']} |`
+      const usual = isShared ? sharedText(path.slice(2)) : defaultText(node)
+      return `| \`${key}\` | ${usual} | ${restart} | ${node['description']} |`
     })
   return [...new Set(rows)]
 }
 
-function defaultText(key: string, node: JsonObject): string {
-  const { default: value } = node
-  if (key === 'auxiliary.TASK.shielded') return '`true` for compaction, else `false`'
+/** What a key of tasks is by default, for each task that has it. */
+function defaultsOf(key: readonly string[]): ReadonlyMap<string, string> {
+  const name = key.join('.')
+  return new Map(
+    listKeys()
+      .filter(({ path }) => path[0] === 'auxiliary' && path.slice(2).join('.') === name)
+      .map(({ path, node }) => [path[1] ?? '', defaultText(node)]),
+  )
+}
+
+/** Compaction has defaults of its own; the other tasks have theirs in common. */
+function sharedText(key: readonly string[]): string {
+  const defaults = defaultsOf(key)
+  const own = defaults.get('compaction') ?? '-'
+  const others = new Set([...defaults].filter(([task]) => task !== 'compaction').map(([, v]) => v))
+  expect(others.size, key.join('.')).toBe(1)
+  const [common = '-'] = others
+  return own === common ? own : `${own} for compaction, else ${common}`
+}
+
+function defaultText({ default: value }: JsonObject): string {
   if (value === undefined) return '-'
   return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 }

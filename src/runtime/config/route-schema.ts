@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { TASKS, type TaskSettings } from '../../auxiliary/task.ts'
 import { isObject } from '../../base/json.ts'
-import { DEADLINES } from '../../model/deadlines.ts'
-import { PROVIDERS } from '../../model/route.ts'
+import { EFFORTS, PROVIDERS } from '../../model/route.ts'
 import { routesSchema } from '../../model/routes.ts'
 import { needsRestart, seconds, tokens } from './values.ts'
 
@@ -30,6 +30,16 @@ const shape = {
   outputTokensMax: tokens()
     .optional()
     .describe('The longest answer. Default: what is known of the model.'),
+  images: z
+    .boolean()
+    .optional()
+    .describe(
+      '`false`: the model sees no images, and reads what the task `vision` says of them. Default: what is known of the model, else `true`.',
+    ),
+  effort: z
+    .enum(EFFORTS)
+    .optional()
+    .describe("How hard the model thinks, where it can. Default: the provider's own."),
 }
 
 const model = z
@@ -72,49 +82,73 @@ const taskFallback = z
   })
   .check(WHOLE_ROUTE)
 
-export function taskRoute({ shielded }: { shielded: boolean }) {
-  const { connectMs, firstByteMs, idleMs, totalMs } = DEADLINES
-  return z
-    .strictObject({
-      provider: z
-        .enum(allProviders)
-        .default('main')
-        .describe("Who serves the model; `main` follows the agent's own route."),
-      model: model.describe('The model for this task. Default with `main`: the main model.'),
-      ...shape,
-      fallbacks: z
-        .array(taskFallback)
-        .max(8)
-        .prefault([])
-        .describe('Routes that are tried after this one, in order.'),
-      deadlines: z
-        .strictObject({
-          connectSeconds: seconds()
-            .default(connectMs / 1_000)
-            .describe('Until a connection takes the request.'),
-          firstByteSeconds: seconds()
-            .default(firstByteMs / 1_000)
-            .describe('From then until the answer begins.'),
-          idleSeconds: seconds()
-            .default(idleMs / 1_000)
-            .describe('The longest silence within an answer.'),
-          totalSeconds: seconds()
-            .default(totalMs / 1_000)
-            .describe('From beginning to end.'),
-        })
-        .prefault({})
-        .meta({ description: 'How long this task waits for its model.', ...needsRestart }),
-      shielded: z
-        .boolean()
-        .default(shielded)
-        .meta({
-          description: 'A stop or a new message does not interrupt this task.',
-          ...needsRestart,
-        }),
-    })
-    .check(WHOLE_ROUTE)
-    .prefault({})
+/** What every task has; some have more. */
+function taskFields({ deadlines, onInterrupt }: TaskSettings) {
+  const { connectMs, firstByteMs, idleMs, totalMs } = deadlines
+  return {
+    provider: z
+      .enum(allProviders)
+      .default('main')
+      .describe("Who serves the model; `main` follows the agent's own route."),
+    model: model.describe('The model for this task. Default with `main`: the main model.'),
+    ...shape,
+    fallbacks: z
+      .array(taskFallback)
+      .max(8)
+      .prefault([])
+      .describe('Routes that are tried after this one, in order.'),
+    deadlines: z
+      .strictObject({
+        connectSeconds: seconds()
+          .default(connectMs / 1_000)
+          .describe('Until a connection takes the request.'),
+        firstByteSeconds: seconds()
+          .default(firstByteMs / 1_000)
+          .describe('From then until the answer begins.'),
+        idleSeconds: seconds()
+          .default(idleMs / 1_000)
+          .describe('The longest silence within an answer.'),
+        totalSeconds: seconds()
+          .default(totalMs / 1_000)
+          .describe('From beginning to end.'),
+      })
+      .prefault({})
+      .meta({ description: 'How long this task waits for its model.', ...needsRestart }),
+    shielded: z
+      .boolean()
+      .default(onInterrupt === 'defer')
+      .meta({
+        description: 'A stop or a new message does not interrupt this task.',
+        ...needsRestart,
+      }),
+  }
 }
+
+const atProvider = z
+  .boolean()
+  .default(false)
+  .meta({
+    description:
+      "Ask the provider for its own compaction first, where what it writes can be read: Anthropic's.",
+    ...needsRestart,
+  })
+
+const proposesNotes = z
+  .boolean()
+  .default(false)
+  .describe('Before a compaction, propose notes to agents that have the tool `memory`.')
+
+export const compactionTask = z
+  .strictObject({ ...taskFields(TASKS.compaction), atProvider })
+  .check(WHOLE_ROUTE)
+  .prefault({})
+
+export const memoryTask = z
+  .strictObject({ ...taskFields(TASKS.memory), enabled: proposesNotes })
+  .check(WHOLE_ROUTE)
+  .prefault({})
+
+export const plainTask = z.strictObject(taskFields(TASKS.title)).check(WHOLE_ROUTE).prefault({})
 
 interface AnyRoute {
   readonly provider: (typeof allProviders)[number]
@@ -125,10 +159,12 @@ interface AnyRoute {
   readonly dialect?: unknown
   readonly windowTokens?: unknown
   readonly outputTokensMax?: unknown
+  readonly images?: unknown
+  readonly effort?: unknown
 }
 
 const OF_ADDRESSES = ['baseUrl', 'credential', 'headers', 'dialect'] as const
-const OF_WINDOWS = ['windowTokens', 'outputTokensMax'] as const
+const OF_MODELS = ['windowTokens', 'outputTokensMax', 'images', 'effort'] as const
 
 function checkRoute(route: AnyRoute, context: z.RefinementCtx): void {
   const { provider } = route
@@ -136,7 +172,7 @@ function checkRoute(route: AnyRoute, context: z.RefinementCtx): void {
   const tell = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message, input: route })
   if (provider === 'main' || provider === 'stand-in') {
-    for (const key of provider === 'main' ? [...OF_ADDRESSES, ...OF_WINDOWS] : OF_ADDRESSES) {
+    for (const key of provider === 'main' ? [...OF_ADDRESSES, ...OF_MODELS] : OF_ADDRESSES) {
       if (route[key] === undefined) continue
       tell(key, `has no meaning with the provider ${provider}; remove it or name another provider`)
     }
@@ -149,4 +185,5 @@ function checkRoute(route: AnyRoute, context: z.RefinementCtx): void {
 }
 
 export type MainRoute = z.output<typeof mainRoute>
-export type TaskRoute = z.output<ReturnType<typeof taskRoute>>
+export type TaskRoute = z.output<typeof plainTask>
+export type TaskFallback = z.output<typeof taskFallback>

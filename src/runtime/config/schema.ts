@@ -8,7 +8,7 @@ import {
 } from '../../compaction/defaults.ts'
 import { AGENT_NAME, agent } from './agent-schema.ts'
 import { gateways, http, limits, logging, store } from './host-schema.ts'
-import { taskRoute } from './route-schema.ts'
+import { compactionTask, memoryTask, plainTask } from './route-schema.ts'
 import { count, needsRestart, seconds, share, tokens } from './values.ts'
 
 /**
@@ -81,10 +81,10 @@ const compaction = z
 
 const auxiliary = z
   .strictObject({
-    compaction: taskRoute({ shielded: true }).describe('Writes the handoff summary.'),
-    title: taskRoute({ shielded: false }).describe('Names sessions for lists.'),
-    memory: taskRoute({ shielded: false }).describe('Proposes notes before a compaction.'),
-    vision: taskRoute({ shielded: false }).describe('Describes images for models that see none.'),
+    compaction: compactionTask.describe('Writes the handoff summary.'),
+    title: plainTask.describe('Names sessions for lists.'),
+    memory: memoryTask.describe('Proposes notes before a compaction.'),
+    vision: plainTask.describe('Describes images for models that see none.'),
   })
   .prefault({})
   .describe('Model calls beside the conversation.')

@@ -67,9 +67,9 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => row.sessionId === sessionId)
         .reverse()
         .slice(0, Math.min(limit, LIST_MAX)),
-    listReplies: ({ sessionId, state, limit }) =>
+    listReplies: ({ sessionId, state, after = 0, limit }) =>
       [...tables.replies.values()]
-        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId && row.number > after)
         .filter((row) => (state ?? row.state) === row.state)
         .slice(0, Math.min(limit, LIST_MAX)),
     findRoute: (route) => tables.route(route),
@@ -80,10 +80,11 @@ export function memoryReads(tables: MemoryTables): Readers {
         .slice(after)
         .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
         .slice(0, Math.min(limit, LIST_MAX)),
-    readAttempts: ({ sessionId, modelRoute, since, limit }) =>
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
       [...tables.attempts.values()]
         .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
         .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
+        .filter((row) => (task ?? row.task) === row.task)
         .sort((a, b) => b.at - a.at)
         .slice(0, Math.min(limit, LIST_MAX)),
     sumAttempts: ({ sessionId, modelRoute, task, host, since }) => {

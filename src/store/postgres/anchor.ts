@@ -1,32 +1,42 @@
-import { checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
+import { type Anchor, checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
 import { StoreDamagedError } from '../errors.ts'
-import type { Connections } from './connections.ts'
+import type { SessionRow } from '../rows.ts'
+import type { Change } from '../rules/ruling.ts'
+import type { Connections, Loan } from './connections.ts'
 import { CHAIN } from './house.ts'
 import { AUDIT_COLUMNS, decodeAudit } from './tables.ts'
 
 const ANCHOR_MS = 1_000
 const PLACE = { text: 'select id, commits, hash from store where one = 1', values: [] }
 
+/** The counters of a session that only ever grow. */
+type Witness = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
+
 /**
  * How far the store had come, in a file of this host. A server does not lose the end of its log by
  * itself, but an older backup can be put back, or a standby take over that lacks the last commits: a
  * store behind its anchor answers reads and refuses commits. Wherever losing them was accepted, the
  * file is removed by hand.
+ *
+ * A standby can also take over while we run. So whoever stands behind a new connection is asked for
+ * the anchored commit, and for the newest that this process has acknowledged: a server has all that
+ * came before a commit it has.
  */
 export class PostgresAnchor {
   readonly #connections: Connections
   readonly #path: string
-  readonly #damage: StoreDamagedError | undefined
+  readonly #place: string
+  readonly #proven = new WeakSet<object>()
+  #damage: StoreDamagedError | undefined
+  #anchor: Anchor | undefined
+  #witness: Witness | undefined
   #keptAt = Number.NEGATIVE_INFINITY
 
-  private constructor(
-    connections: Connections,
-    path: string,
-    damage: StoreDamagedError | undefined,
-  ) {
+  private constructor(connections: Connections, path: string, place: string) {
     this.#connections = connections
     this.#path = path
-    this.#damage = damage
+    this.#place = place
+    this.#anchor = readAnchor(path)
   }
 
   static async open(
@@ -34,22 +44,43 @@ export class PostgresAnchor {
     path: string,
     place: string,
   ): Promise<PostgresAnchor> {
-    const anchor = readAnchor(path)
+    const anchor = new PostgresAnchor(connections, path, place)
     await chainAll(connections)
-    const [store] = await connections.query(PLACE)
-    const [row] = await connections.query({
-      text: `select ${AUDIT_COLUMNS} from audit where cursor = $1`,
-      values: [anchor?.commits ?? 0],
-    })
-    const present = { id: String(store?.['id']), commits: Number(store?.['commits']) }
-    const problem = checkAnchor(anchor, present, () => row && decodeAudit(row).hash)
-    const damage = problem === null ? undefined : new StoreDamagedError({ path: place, problem })
-    return new PostgresAnchor(connections, path, damage)
+    return anchor
   }
 
-  /** Throws when nothing may be acknowledged. */
-  check(): void {
+  /** Rejects when nothing may be written over this connection. */
+  async prove(loan: Loan): Promise<void> {
+    if (this.#damage === undefined && !this.#proven.has(loan.connection)) {
+      const problem = await this.#findLoss(loan)
+      if (problem === null) this.#proven.add(loan.connection)
+      else this.#damage = new StoreDamagedError({ path: this.#place, problem })
+    }
     if (this.#damage !== undefined) throw this.#damage
+  }
+
+  /** The newest stands for all: see above. */
+  acknowledge(change: Change | undefined): void {
+    this.#witness = change?.sessions?.at(-1)?.after ?? this.#witness
+  }
+
+  async #findLoss(loan: Loan): Promise<string | null> {
+    const [anchor, witness] = [this.#anchor, this.#witness]
+    const [[store] = [], [row] = [], [session] = []] = await loan.send([
+      PLACE,
+      {
+        text: `select ${AUDIT_COLUMNS} from audit where cursor = $1`,
+        values: [anchor?.commits ?? 0],
+      },
+      {
+        text: 'select 1 from session where id = $1 and fence >= $2 and tail >= $3 and mail >= $4',
+        values: [witness?.id, witness?.fence, witness?.tail, witness?.mail],
+      },
+    ])
+    const present = { id: String(store?.['id']), commits: Number(store?.['commits']) }
+    const problem = checkAnchor(anchor, present, () => row && decodeAudit(row).hash)
+    if (problem !== null || witness === undefined || session !== undefined) return problem
+    return `a commit that was acknowledged is not in it: another server answers, which lacks the last ones. Go back to the first one, or accept the loss: remove the anchor and start again.`
   }
 
   /** At most once a second; what is not linked yet is anchored with the next one. */
@@ -59,8 +90,10 @@ export class PostgresAnchor {
     this.#keptAt = now
     const [store] = await this.#connections.query(PLACE)
     const { id, commits, hash } = store as { id: string; commits: number; hash: string }
+    if (commits < (this.#anchor?.commits ?? 0)) return
+    this.#anchor = { storeId: id, commits, hash }
     try {
-      writeAnchor(this.#path, { storeId: id, commits, hash })
+      writeAnchor(this.#path, this.#anchor)
     } catch {
       // A full disk must not fail what the server has kept; the next anchor covers this one.
     }

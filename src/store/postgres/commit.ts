@@ -30,6 +30,8 @@ export interface Committed<Verb extends CommitVerb> {
 export interface Terms {
   readonly place: string
   readonly busyMs: number
+  /** Rejects when nothing may be written over this connection. */
+  readonly prove: (loan: Loan) => Promise<void>
 }
 
 /**
@@ -44,12 +46,12 @@ export interface Terms {
 export async function commitVerb<Verb extends CommitVerb>(
   connections: Connections,
   { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
-  { place, busyMs }: Terms,
+  { place, busyMs, prove }: Terms,
 ): Promise<Committed<Verb>> {
   const started = performance.now()
   for (let tries = 0; ; tries++) {
     try {
-      return await tryOnce(connections, verb, request, place)
+      return await tryOnce(connections, { verb, request }, { place, prove })
     } catch (error) {
       const waitedMs = performance.now() - started
       const kind = error instanceof ServerFailure ? error.kind : 'refused'
@@ -62,13 +64,13 @@ export async function commitVerb<Verb extends CommitVerb>(
 
 async function tryOnce<Verb extends CommitVerb>(
   connections: Connections,
-  verb: Verb,
-  request: RequestOf<Verb>,
-  place: string,
+  { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
+  { place, prove }: Omit<Terms, 'busyMs'>,
 ): Promise<Committed<Verb>> {
   const loan = await connections.loan()
   let ended = false
   try {
+    await prove(loan)
     const { ruling, at } = await decide(loan, verb, request, place)
     const { outcome, change } = ruling
     if (change !== undefined) await write(loan, verb, change, at)

@@ -92,6 +92,11 @@ export class Loan {
     this.#broken = true
   }
 
+  /** Which one it is. */
+  get connection(): object {
+    return this.#client
+  }
+
   /** Begins a transaction with whatever is sent next; that costs no round trip of its own. */
   begin(text: string): void {
     this.#beginning = [{ text }]

@@ -5,7 +5,7 @@ import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.t
 import type { Change } from '../rules/ruling.ts'
 import { PostgresAnchor } from './anchor.ts'
 import { type Committed, commitVerb, type Terms } from './commit.ts'
-import { type ConnectionOptions, Connections, placeOf } from './connections.ts'
+import { type ConnectionOptions, Connections, type Loan, placeOf } from './connections.ts'
 import { translate } from './failure.ts'
 import { House } from './house.ts'
 import { postgresReads } from './reads.ts'
@@ -87,7 +87,8 @@ class PostgresEngine implements Engine {
     this.#anchor = anchor
     this.#settings = settings
     this.#place = place
-    this.#terms = { place, busyMs: settings.busyMs }
+    const prove = async (loan: Loan) => anchor?.prove(loan)
+    this.#terms = { place, busyMs: settings.busyMs, prove }
     this.#connections = connections
     this.#reads = postgresReads(connections)
     this.#watch = new Watch(connections, settings, () => this.#tell())
@@ -99,12 +100,12 @@ class PostgresEngine implements Engine {
     request: RequestOf<Verb>,
   ): Promise<OutcomeOf<Verb>> {
     this.#checkOpen(verb)
-    this.#anchor?.check()
     const committed = await this.#follow(
       this.#turns.take(queueOf(request), () =>
         commitVerb(this.#connections, { verb, request }, this.#terms),
       ),
     )
+    this.#anchor?.acknowledge(committed.change)
     if (committed.change !== undefined) this.#spread(verb, request, committed)
     return committed.outcome
   }

@@ -114,11 +114,11 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), most(limit)],
         OPERATION.decode,
       ),
-    listReplies: ({ sessionId, state, limit }) =>
+    listReplies: ({ sessionId, state, after = 0, limit }) =>
       all(
         `select ${REPLY.columns} from reply where session = coalesce($1, session)
-           and state = coalesce($2, state) order by session, number limit $3`,
-        [optional(sessionId), state ?? null, most(limit)],
+           and state = coalesce($2, state) and number > $3 order by session, number limit $4`,
+        [optional(sessionId), state ?? null, after, most(limit)],
         REPLY.decode,
       ),
     findRoute: ({ agent, channel, address }) =>
@@ -141,11 +141,12 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       })
       return rows.map(decodeAudit)
     },
-    readAttempts: ({ sessionId, modelRoute, since, limit }) =>
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
       all(
         `select ${ATTEMPT.columns} from attempt where at >= $1 and session = coalesce($2, session)
-           and model_route = coalesce($3, model_route) order by at desc limit $4`,
-        [since, optional(sessionId), optional(modelRoute), most(limit)],
+           and model_route = coalesce($3, model_route) and task = coalesce($4, task)
+         order by at desc limit $5`,
+        [since, optional(sessionId), optional(modelRoute), optional(task), most(limit)],
         ATTEMPT.decode,
       ),
     sumAttempts: async ({ sessionId, modelRoute, task, host, since }) => {

@@ -129,12 +129,14 @@ export const withdraw: Rule<'withdraw'> = (rows, request, stamp) => {
   return { outcome: { kind: 'withdrawn' }, change: draft.change() }
 }
 
-export const settleControl: Rule<'settleControl'> = (rows, { lease, mail }, stamp) => {
+export const settleControl: Rule<'settleControl'> = (rows, { lease, mail, refused }, stamp) => {
   const session = fenced(rows, lease)
   if ('kind' in session) return { outcome: session }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
   draft.settleControls(mail)
-  draft.audit('control settled', { mail: [...mail] })
+  const { why, ...figures } = refused ?? {}
+  const refusal = why === undefined ? {} : { refused: why, ...figures }
+  draft.audit('control settled', { mail: [...mail], ...refusal })
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 

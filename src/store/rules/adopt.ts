@@ -1,11 +1,13 @@
 import { mailNumber } from '../../base/ids.ts'
 import { sha256 } from '../canonical.ts'
 import type { AdoptSession } from '../commits.ts'
+import { mailState } from '../mail-state.ts'
 import type { IntakeRow, SessionRow } from '../rows.ts'
 import { checkTranscript } from '../verify.ts'
 import { hashKey, intakeHash } from './admit.ts'
 import { birthLine } from './birth.ts'
 import type { Rule, SenderRow } from './ruling.ts'
+import { checkLimits } from './settings.ts'
 
 /**
  * A session carried over from another store keeps its id, its chain and its waiting mail; its lease
@@ -20,8 +22,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
     runner: null,
     holder: null,
     operation: null,
-    // Files of older programs know no title.
-    title: request.session.title ?? null,
+    pending: pendingOf(request),
   }
   const sessionId = session.id
   if (rows.session(sessionId) !== undefined) return { outcome: { kind: 'exists', sessionId } }
@@ -30,6 +31,8 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
     const where = damage.entry === null ? '' : ` (entry ${damage.entry})`
     return { outcome: { kind: 'refused', line: 0, problem: `${damage.problem}${where}` } }
   }
+  const problem = findWrongSum(request)
+  if (problem !== null) return { outcome: { kind: 'refused', line: 0, problem } }
   const damaged = blobs.find((blob) => sha256(blob.bytes) !== blob.hash)
   if (damaged !== undefined) {
     return { outcome: { kind: 'refused', line: 0, problem: `blob ${damaged.hash} is damaged` } }
@@ -47,6 +50,42 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
       audit: [birthLine(session, operation)],
     },
   }
+}
+
+/** What no hash holds together must at least add up. */
+function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession): string | null {
+  const refusal = checkLimits(session.limits)
+  if (refusal !== null) return 'the limits of its session leave no room for a context'
+  if (session.seen > session.tail) return 'its session has seen more entries than there are'
+  for (const lane of ['user', 'notification'] as const) {
+    const { delivered, settled } = session
+    if (settled[lane] > delivered[lane] || delivered[lane] > session.mail) {
+      return `its session has delivered more of lane ${lane} than came in`
+    }
+  }
+  // A session that is gone has left its mailbox.
+  const isGapless = mail.every(({ number }, index) => number === index + 1)
+  if (session.state === 'open' && (!isGapless || mail.length !== session.mail)) {
+    return `expected mail 1 to ${session.mail}`
+  }
+  const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
+  const stray = session.openCalls.find((call) => !calls.has(call))
+  if (stray !== undefined) return `its session waits for a call that nobody made`
+  let last = 0
+  for (const { number, entry } of replies) {
+    if (number <= last || number > session.replies) return `reply ${number} is out of its place`
+    if (entry > session.tail) return `reply ${number} tells of an entry that is not there`
+    last = number
+  }
+  const known = new Set(blobs.map(({ hash }) => hash))
+  return known.size === blobs.length ? null : 'a blob stands there twice'
+}
+
+/** Counted anew: while the file was written, waiting mail may have been withdrawn. */
+function pendingOf({ session, mail }: AdoptSession): SessionRow['pending'] {
+  const pending = { control: 0, user: 0, notification: 0 }
+  for (const row of mail) if (mailState(session, row) === 'pending') pending[row.lane] += 1
+  return pending
 }
 
 function intakeOf({ session, mail }: AdoptSession): readonly IntakeRow[] {

@@ -4,9 +4,13 @@ import { fenced, type Rule } from './ruling.ts'
 
 const NO_OPERATION = '' as OperationId
 
-export const registerRunner: Rule<'registerRunner'> = (rows, request) => {
+/**
+ * The beat starts from the time, so that no two lives of a runner show the same one: a registration
+ * that arrives late, after its runner has retired, must not look as old as the first.
+ */
+export const registerRunner: Rule<'registerRunner'> = (rows, request, stamp) => {
   if (rows.runner(request.id) !== undefined) return { outcome: { kind: 'taken' } }
-  const after = { ...request, beat: 1 }
+  const after = { ...request, beat: stamp.at }
   return { outcome: { kind: 'done' }, change: { runners: [{ id: request.id, after }] } }
 }
 

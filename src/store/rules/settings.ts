@@ -2,6 +2,7 @@ import { isId } from '../../base/ids.ts'
 import { TITLE_MAX } from '../bounds.ts'
 import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { roomForPin } from '../pins.ts'
 import type { Limits, PinRecord } from '../rows.ts'
 import { NO_OPERATION } from './admit.ts'
 import { Draft } from './draft.ts'
@@ -22,8 +23,6 @@ export function checkLimits(limits: Limits): LimitsRefused | null {
   return neededTokens <= hardTokens ? null : { kind: 'limits-refused', neededTokens, hardTokens }
 }
 
-const PINS_MAX = 64
-
 export const pin: Rule<'pin'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
@@ -34,14 +33,12 @@ export const pin: Rule<'pin'> = (rows, request, stamp) => {
     return { outcome: { kind: 'unknown-pin' } }
   }
   const { [name]: _replaced, ...others } = session.pins
-  const kept = Object.values(others)
-  const added = change === 'set' ? request.tokens : 0
-  // The settings (system text, descriptions of tools) are part of P like the pins beside them.
-  const settings = rows.entry(session.id, session.settings)?.tokens ?? 0
-  const tokensAfter = kept.reduce((sum, record) => sum + record.tokens, settings + added)
-  const limit = session.limits.pinTokens
-  if (change === 'set' && (tokensAfter > limit || kept.length >= PINS_MAX)) {
-    return { outcome: { kind: 'no-room', tokensAfter, limit } }
+  if (change === 'set') {
+    const pins = Object.entries(others).map(([each, { tokens }]) => [each, tokens] as const)
+    const settingsTokens = rows.entry(session.id, session.settings)?.tokens ?? 0
+    const room = { pins, settingsTokens, limits: session.limits }
+    const { fits, tokensAfter, limit } = roomForPin(room, { name, tokens: request.tokens })
+    if (!fits) return { outcome: { kind: 'no-room', tokensAfter, limit } }
   }
 
   const draft = new Draft(rows, session, request.operation, stamp)

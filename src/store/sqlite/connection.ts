@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import {
@@ -129,6 +131,8 @@ const SQLITE_NOTADB = 26
 /** A quota or a size limit shows as a failed write, not as "full". */
 const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
 
+const NO_DESCRIPTOR = 'this process may open no more files; raise the limit (ulimit -n)'
+
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error) & 255
   return code === SQLITE_BUSY || code === SQLITE_LOCKED
@@ -139,10 +143,24 @@ function sqliteCode(error: unknown): number {
   return typeof code === 'number' ? code : 0
 }
 
+/** SQLite does not tell why it cannot open a file; one that may be written lacks a descriptor. */
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    accessSync(dirname(path), constants.W_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
 /** SQLite's errors in our words; anything else is passed through as it is. */
 export function translate(error: unknown, path: string): unknown {
   const code = sqliteCode(error)
   const text = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && 'code' in error && error.code === 'EMFILE') {
+    return new StoreBusyError({ waitedMs: 0, problem: NO_DESCRIPTOR })
+  }
   if (code === SQLITE_IOERR_WRITE) return new StoreFullError({ path })
   switch (code & 255) {
     case SQLITE_BUSY:
@@ -150,8 +168,10 @@ export function translate(error: unknown, path: string): unknown {
       return new StoreBusyError({ waitedMs: 0, problem: 'another process holds the write lock' })
     case SQLITE_FULL:
       return new StoreFullError({ path })
-    case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
+      if (isWritable(path)) return new StoreBusyError({ waitedMs: 0, problem: NO_DESCRIPTOR })
+      return new StoreReadOnlyError({ path, problem: text })
+    case SQLITE_READONLY:
       return new StoreReadOnlyError({ path, problem: text })
     case SQLITE_NOTADB:
       return new StoreRefusedError({ path, problem: 'it is no SQLite database.' })

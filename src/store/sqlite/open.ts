@@ -32,43 +32,68 @@ const WAITING_MAX = 10_000
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolve(options.path)
   preparePlace(path)
-  const engine = new SqliteEngine(path)
-  await engine.open({
+  const engine = new SqliteEngine({
     path,
     anchorPath: options.anchorPath ?? `${path}.anchor`,
     busyMs: options.busyMs ?? BUSY_MS,
     anchorMs: options.anchorMs ?? ANCHOR_MS,
     pollMs: options.pollMs ?? POLL_MS,
   })
+  await engine.open()
   return storeOver(engine)
 }
 
+type Role = 'writer' | 'reader'
+
 class SqliteEngine implements Engine {
-  readonly #path: string
-  readonly #store: number
-  readonly #writer: StoreThread
-  readonly #reader: StoreThread
+  readonly #options: WriterOptions & { readonly pollMs: number }
+  readonly #store = newStoreNumber()
+  readonly #threads = new Map<Role, Promise<StoreThread>>()
   readonly #listeners = new Set<() => void>()
   readonly #wakeFiles: WakeFile[] = []
   #closing: Promise<void> | undefined
 
-  constructor(path: string) {
-    this.#path = path
-    this.#store = newStoreNumber()
-    this.#writer = storeThread('writer')
-    this.#reader = storeThread('reader')
+  constructor(options: WriterOptions & { readonly pollMs: number }) {
+    this.#options = options
   }
 
-  async open({ pollMs, ...options }: WriterOptions & { readonly pollMs: number }): Promise<void> {
-    const { path } = options
-    await this.#writer.call(this.#store, 'open', { kind: 'open-writer', options })
-    this.#reader.onChange(this.#store, () => this.#tell())
+  /** The writer first: it makes the file. */
+  async open(): Promise<void> {
     try {
-      await this.#reader.call(this.#store, 'open', { kind: 'open-reader', path, pollMs })
+      await this.#thread('writer')
+      await this.#thread('reader')
     } catch (error) {
       await this.close()
       throw error
     }
+  }
+
+  /** A thread that died, of too little memory say, is started again with the next call. */
+  async #thread(role: Role): Promise<StoreThread> {
+    const present = this.#threads.get(role)
+    if (present !== undefined) {
+      const thread = await present
+      if (!thread.ended) return thread
+    }
+    if (this.#threads.get(role) === present) {
+      const starting = this.#start(role)
+      this.#threads.set(role, starting)
+      starting.catch(() => this.#threads.delete(role))
+    }
+    return await (this.#threads.get(role) ?? this.#thread(role))
+  }
+
+  async #start(role: Role): Promise<StoreThread> {
+    const { pollMs, ...options } = this.#options
+    const thread = storeThread(role)
+    if (role === 'writer') {
+      await thread.call(this.#store, 'open', { kind: 'open-writer', options })
+    } else {
+      thread.onChange(this.#store, () => this.#tell())
+      const { path } = options
+      await thread.call(this.#store, 'open', { kind: 'open-reader', path, pollMs })
+    }
+    return thread
   }
 
   async commit<Verb extends CommitVerb>(
@@ -76,11 +101,12 @@ class SqliteEngine implements Engine {
     request: RequestOf<Verb>,
   ): Promise<OutcomeOf<Verb>> {
     this.#checkOpen(verb)
-    if (this.#writer.waiting >= WAITING_MAX) {
+    const writer = await this.#thread('writer')
+    if (writer.waiting >= WAITING_MAX) {
       throw new StoreBusyError({ waitedMs: 0, problem: `${WAITING_MAX} commits already wait` })
     }
     const order = { kind: 'commit', verb, request, size: measure(request) } as const
-    const outcome = (await this.#writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
+    const outcome = (await writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
     this.#listen(verb, request, outcome)
     this.#tell()
     return outcome
@@ -89,12 +115,14 @@ class SqliteEngine implements Engine {
   async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
     this.#checkOpen(verb)
     const order = { kind: 'read', verb, query } as const
-    return (await this.#reader.call(this.#store, verb, order)) as AnswerOf<Verb>
+    const reader = await this.#thread('reader')
+    return (await reader.call(this.#store, verb, order)) as AnswerOf<Verb>
   }
 
   async backup(to: string): Promise<void> {
     this.#checkOpen('backup')
-    await this.#reader.call(this.#store, 'backup', { kind: 'backup', to: resolve(to) })
+    const reader = await this.#thread('reader')
+    await reader.call(this.#store, 'backup', { kind: 'backup', to: resolve(to) })
   }
 
   watch(listener: () => void): () => void {
@@ -109,9 +137,15 @@ class SqliteEngine implements Engine {
 
   async #close(): Promise<void> {
     for (const file of this.#wakeFiles) file.close()
-    this.#reader.forget(this.#store)
-    await this.#reader.call(this.#store, 'close', { kind: 'close' })
-    await this.#writer.call(this.#store, 'close', { kind: 'close' })
+    const started = await Promise.allSettled([
+      this.#threads.get('reader'),
+      this.#threads.get('writer'),
+    ])
+    for (const each of started) {
+      const thread = each.status === 'fulfilled' ? each.value : undefined
+      thread?.forget(this.#store)
+      if (thread?.ended === false) await thread.call(this.#store, 'close', { kind: 'close' })
+    }
   }
 
   /** A runner that was registered here is woken here, by a file of its own. */
@@ -119,10 +153,10 @@ class SqliteEngine implements Engine {
     if (outcome.kind !== 'done') return
     if (verb === 'registerRunner') {
       const { id } = request as RequestOf<'registerRunner'>
-      this.#wakeFiles.push(new WakeFile(this.#path, id, () => this.#tell()))
+      this.#wakeFiles.push(new WakeFile(this.#options.path, id, () => this.#tell()))
     } else if (verb === 'dismissRunner') {
       const { runner } = request as RequestOf<'dismissRunner'>
-      removeWakeFile(this.#path, runner)
+      removeWakeFile(this.#options.path, runner)
     }
   }
 

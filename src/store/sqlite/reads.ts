@@ -147,13 +147,13 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           Math.min(limit, LIST_MAX),
         )
         .map((row) => decodeOperation(row, sessionId)),
-    listReplies: ({ sessionId, state, limit }) => {
+    listReplies: ({ sessionId, state, after = 0, limit }) => {
       const n = sessionId === undefined ? undefined : (numbers.find(sessionId) ?? 0)
       return db
         .all(
           `select * from reply where id between ? and ? and state = coalesce(?, state)
            order by id limit ?`,
-          packed(n ?? 0, 0),
+          n === undefined ? 0n : packed(n, after + 1),
           n === undefined ? 2n ** 62n : packed(n + 1, 0) - 1n,
           state ?? null,
           Math.min(limit, LIST_MAX),
@@ -186,14 +186,16 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
             )
       return rows.map(decodeAudit)
     },
-    readAttempts: ({ sessionId, modelRoute, since, limit }) =>
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
       db
         .all(
           `select * from attempt where at >= ? and session = coalesce(?, session)
-             and model_route = coalesce(?, model_route) order by at desc limit ?`,
+             and model_route = coalesce(?, model_route) and task = coalesce(?, task)
+           order by at desc limit ?`,
           since,
           sessionId ?? null,
           modelRoute ?? null,
+          task ?? null,
           Math.min(limit, LIST_MAX),
         )
         .map(decodeAttempt),

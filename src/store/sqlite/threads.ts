@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { OutcomeUnknownError } from '../errors.ts'
+import { OutcomeUnknownError, StoreBusyError } from '../errors.ts'
 import { type Letter, type News, type Order, reviveError } from './messages.ts'
 
 interface Waiting {
   readonly what: string
+  readonly order: Order
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -36,13 +37,13 @@ export class StoreThread {
   call(store: number, what: string, order: Order): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
-        reject(new OutcomeUnknownError({ verb: what, problem: this.#ended }))
+        reject(unanswered(what, order, this.#ended))
         return
       }
       this.#calls += 1
       const letter: Letter = { store, call: this.#calls, order }
       this.#worker.postMessage(letter)
-      this.#waiting.set(this.#calls, { what, resolve, reject })
+      this.#waiting.set(this.#calls, { what, order, resolve, reject })
       this.#worker.ref()
     })
   }
@@ -71,11 +72,17 @@ export class StoreThread {
 
   #end(problem: string): void {
     this.#ended ??= problem
-    for (const { what, reject } of this.#waiting.values()) {
-      reject(new OutcomeUnknownError({ verb: what, problem: this.#ended }))
+    for (const { what, order, reject } of this.#waiting.values()) {
+      reject(unanswered(what, order, this.#ended))
     }
     this.#waiting.clear()
   }
+}
+
+/** Only of a commit can it be unknown whether it was made; everything else just did not happen. */
+function unanswered(verb: string, order: Order, problem: string): Error {
+  if (order.kind === 'commit') return new OutcomeUnknownError({ verb, problem })
+  return new StoreBusyError({ waitedMs: 0, problem: `its thread does not run: ${problem}` })
 }
 
 let stores = 0

@@ -211,6 +211,19 @@ async function linesOf(source: AsyncIterable<string>): Promise<string[]> {
   return lines
 }
 
+function changed(from: string, to: string): (lines: string[]) => string[] {
+  return (lines) => lines.map((line) => line.replace(from, to))
+}
+
+/** The newest item taken out, and the end counted anew. */
+function withoutMail(lines: string[]): string[] {
+  const kept = lines.toSpliced(
+    lines.findLastIndex((line) => line.startsWith('{"mail"')),
+    1,
+  )
+  return [...kept.slice(0, -1), JSON.stringify({ end: { lines: kept.length - 1 } })]
+}
+
 export const portability: readonly StoreCase[] = [
   {
     name: 'an exported session is imported whole: same id, same chain, same waiting mail [I3, I5]',
@@ -233,6 +246,22 @@ export const portability: readonly StoreCase[] = [
       assert.equal((await target.findBlob({ sessionId: desk.id, hash }))?.uses, 1)
       const row = await target.findSession(desk.id)
       assert.deepEqual([row?.birth, row?.runner, row?.covers], ['imported', null, 4])
+    },
+  },
+  {
+    name: 'replies that wait come along, however many [I13]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.hear('tell everybody')
+      const replies = Array.from({ length: 600 }, (_, index) => {
+        return { edge: 'chat', address: `room ${index}`, key: `k${index}`, body: said('yes') }
+      })
+      await desk.reply('yes', { ends: 'answered', replies })
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const all = await target.listReplies({ sessionId: desk.id, state: 'waiting', limit: 1_000 })
+      assert.equal(all.length, 600)
     },
   },
   {
@@ -285,6 +314,12 @@ export const portability: readonly StoreCase[] = [
         /hash/,
       ],
       ['empty', () => [], /empty/],
+      ['forged in a number', changed('"seen":', '"seen":9'), /seen more/],
+      ['forged in a word', changed('"policy":"', '"policy":"x'), /policy/],
+      ['forged in a cursor', changed('"delivered":{"user":', '"delivered":{"user":9'), /delivered/],
+      ['forged in a limit', changed('"pinTokens":', '"pinTokens":-'), /pinTokens/],
+      ['without some of its mail', withoutMail, /mail 1 to/],
+      ['telling of mail that is none', changed('"lane":"user"', '"lane":7'), /no mail: lane/],
     ] as const
   ).map(
     ([what, spoil, problem]): StoreCase => ({

@@ -21,7 +21,8 @@ export const leases: readonly StoreCase[] = [
       const runner = await register(store)
       const request = { sessionId: desk.id, runner, holder: randomUUID(), fence: desk.lease.fence }
       const outcome = expectKind(await store.acquire(request), 'held')
-      assert.deepEqual([outcome.by, outcome.beat], [desk.lease.runner, 1])
+      const [row] = (await store.listRunners()).filter(({ id }) => id === desk.lease.runner)
+      assert.deepEqual([outcome.by, outcome.beat], [desk.lease.runner, row?.beat])
     },
   },
   {
@@ -71,20 +72,40 @@ export const leases: readonly StoreCase[] = [
     name: 'renewal moves the beat, one row for all sessions held',
     run: async ({ store }) => {
       const runner = await register(store)
-      assert.equal(expectKind(await store.renew({ runner }), 'renewed').beat, 2)
-      assert.equal(expectKind(await store.renew({ runner }), 'renewed').beat, 3)
+      const beats = [(await store.listRunners())[0]?.beat]
+      for (let round = 0; round < 2; round++) {
+        beats.push(expectKind(await store.renew({ runner }), 'renewed').beat)
+      }
+      assert.equal(new Set(beats).size, 3)
       assert.deepEqual(
         (await store.listRunners()).map(({ beat }) => beat),
-        [3],
+        beats.slice(-1),
       )
+    },
+  },
+  {
+    name: 'a runner that comes back under its id shows another beat [I25]',
+    run: async ({ store }) => {
+      const beats = new Set<number>()
+      for (let life = 0; life < 3; life++) {
+        await register(store, 'same')
+        beats.add((await store.listRunners())[0]?.beat ?? 0)
+        expectKind(await store.retireRunner({ runner: runnerId('same') }), 'done')
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      assert.equal(beats.size, 3)
     },
   },
   {
     name: 'a runner whose beat moved is not dismissed [I25]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
+      const [seen] = await store.listRunners()
       await store.renew({ runner: desk.lease.runner })
-      const outcome = await store.dismissRunner({ runner: desk.lease.runner, beat: 1 })
+      const outcome = await store.dismissRunner({
+        runner: desk.lease.runner,
+        beat: seen?.beat ?? 0,
+      })
       expectKind(outcome, 'alive')
       await desk.hear('still here')
     },

@@ -374,6 +374,11 @@ const attempts: readonly StoreCase[] = [
       })
       const [newest] = await store.readAttempts({ sessionId: one, since: 0, limit: 1 })
       assert.deepEqual([newest?.cost, newest?.host, newest?.cachedTokens], [500, 'h2', 0])
+      const summaries = await store.readAttempts({ task: 'summary', since: 0, limit: 9 })
+      assert.deepEqual(
+        summaries.map(({ modelRoute }) => modelRoute),
+        ['small'],
+      )
     },
   },
 ]

@@ -1,5 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../base/json.ts'
+import { Recent } from '../../base/recent.ts'
 import type { Reads } from '../../store/contract.ts'
 
 /** When a file was last read whole, and what it was then. */
@@ -17,18 +18,14 @@ const FILES_MAX = 5_000
  */
 export class SeenFiles {
   readonly #store: Pick<Reads, 'findSession' | 'readEntries'>
-  readonly #known = new Map<string, Seen>()
+  readonly #known = new Recent<string, Seen>(FILES_MAX)
 
   constructor(store: Pick<Reads, 'findSession' | 'readEntries'>) {
     this.#store = store
   }
 
   note(sessionId: SessionId, path: string, seen: Seen): void {
-    const key = keyOf(sessionId, path)
-    this.#known.delete(key)
-    this.#known.set(key, seen)
-    const oldest = this.#known.keys().next().value
-    if (this.#known.size > FILES_MAX && oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(keyOf(sessionId, path), seen)
   }
 
   /** `asked` is the path in the words of the model: the handoff knows it by those. */

@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../../base/clock.ts'
 import { endGroup, startGroup } from '../process/posix.ts'
 import { FloodGauge } from './flood.ts'
+import type { Trouble } from './trouble.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -59,11 +60,11 @@ export class ChildTransport implements Transport {
     this.#gauge = new FloodGauge(clock)
   }
 
-  /** Why it ended, as far as is known; what it wrote last to its standard error with it. */
-  get reason(): string | null {
+  /** Why it ended, as far as is known, and what it wrote last to its standard error. */
+  get trouble(): Trouble | null {
     if (this.#verdict === null) return null
     const words = shortText(this.#lastWords, LAST_WORDS)
-    return words === '' ? this.#verdict : `${this.#verdict}; it wrote last: ${words}`
+    return { reason: this.#verdict, words: words === '' ? '' : `it wrote last: ${words}` }
   }
 
   async start(): Promise<void> {

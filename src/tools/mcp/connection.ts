@@ -6,6 +6,7 @@ import { ChildTransport, type GroupWatch } from './child-transport.ts'
 import { FloodGauge } from './flood.ts'
 import { httpTransport } from './http-transport.ts'
 import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
+import { ServerTrouble, type Trouble } from './trouble.ts'
 
 /**
  * One connection to one server, from handshake to end. The official client speaks the protocol; what
@@ -46,8 +47,7 @@ export interface RequestTerms {
 export interface ConnectionEnds {
   /** Ends the beginning; what is open is closed by `close`. */
   readonly signal: AbortSignal
-  /** `reason` says why, for people. */
-  readonly onEnd: (reason: string) => void
+  readonly onEnd: (trouble: Trouble) => void
   readonly onListChanged: () => void
 }
 
@@ -80,14 +80,14 @@ export async function openConnection(
       tools: { autoRefresh: false, debounceMs: LIST_DEBOUNCE_MS, onChanged: onListChanged },
     },
   })
-  const reasonOf = () => (transport instanceof ChildTransport ? transport.reason : null)
+  const endOf = () => (transport instanceof ChildTransport ? transport.trouble : null)
   const kill = () => {
     if (transport instanceof ChildTransport) transport.kill()
     else void transport.close().catch(() => {})
   }
   let isOpen = false
   client.onclose = () => {
-    if (isOpen) onEnd(reasonOf() ?? 'the connection was closed')
+    if (isOpen) onEnd(endOf() ?? { reason: 'the connection was closed', words: '' })
   }
   // The SDK tells of single lines and streams here; whatever matters fails a request as well.
   client.onerror = () => {}
@@ -117,8 +117,8 @@ export async function openConnection(
     if (!(transport instanceof ChildTransport)) gauge(transport, parts.clock)
     const tools = await listTools()
     isOpen = true
-    const reason = reasonOf()
-    if (reason !== null) throw new Error(reason)
+    const trouble = endOf()
+    if (trouble !== null) throw new ServerTrouble(trouble.reason, trouble.words)
     const hasResources = client.getServerCapabilities()?.resources !== undefined
     const close = async () => {
       isOpen = false
@@ -127,10 +127,11 @@ export async function openConnection(
     return { tools, hasResources, request, listTools, close, kill }
   } catch (error) {
     isOpen = false
-    const reason = reasonOf()
+    const trouble = endOf()
     kill()
     await client.close().catch(() => {})
-    throw reason === null ? error : new Error(reason, { cause: error })
+    if (trouble === null) throw error
+    throw new ServerTrouble(trouble.reason, trouble.words, { cause: error })
   }
 }
 

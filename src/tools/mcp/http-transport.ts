@@ -3,6 +3,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { ServerTrouble } from './trouble.ts'
 
 /**
  * A server behind an address. Requests go to the origin that the operator named and nowhere else:
@@ -29,11 +30,11 @@ export function httpTransport(url: string, headers: Readonly<Record<string, stri
 export function guardedFetch(origin: string, fetchPage: FetchLike = fetch): FetchLike {
   return async (target, init) => {
     const address = new URL(target)
-    if (address.origin !== origin) throw new Error(`Only ${origin} may be called.`)
+    if (address.origin !== origin) throw new ServerTrouble(`only ${origin} may be called`)
     const response = await fetchPage(address, { ...init, redirect: 'manual' })
     if (response.status >= 300 && response.status < 400 && response.status !== 304) {
       await response.body?.cancel()
-      throw new Error('The server answered with a redirect, which is never followed.')
+      throw new ServerTrouble('it answered with a redirect, which is never followed')
     }
     return bounded(response)
   }
@@ -48,7 +49,9 @@ function bounded(response: Response): Response {
       transform(chunk, controller) {
         bytes += chunk.length
         if (bytes > RESPONSE_BYTES_MAX) {
-          controller.error(new Error(`The answer has more than ${RESPONSE_BYTES_MAX} bytes.`))
+          controller.error(
+            new ServerTrouble(`it answered with more than ${RESPONSE_BYTES_MAX} bytes`),
+          )
         } else controller.enqueue(chunk)
       },
     }),

@@ -1,4 +1,4 @@
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { ProtocolError } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../base/json.ts'
 import type { ToolAnswer } from '../tool.ts'
 import {
@@ -8,6 +8,7 @@ import {
   openConnection,
 } from './connection.ts'
 import type { McpServerTerms } from './terms.ts'
+import { isTimeout, type Trouble, toldTrouble, troubleOf, wordsOf } from './trouble.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -36,7 +37,6 @@ const SILENT_CALLS_MAX = 3
 const CALLS_MAX = 32
 /** Behind it the runner itself would end the call. */
 const CALL_TOTAL_MS = 115_000
-const WORDS_MAX = 2_000
 /** A list that changes all the time is taken up from time to time. */
 const LIST_PAUSE_MS = 5_000
 
@@ -49,7 +49,7 @@ export class ServerLink {
     tools: [],
     hasResources: false,
   }
-  #trouble: string | null = null
+  #trouble: Trouble | null = null
   #failures = 0
   #calls = 0
   #silentCalls = 0
@@ -68,9 +68,9 @@ export class ServerLink {
     return this.#known
   }
 
-  /** Why it does not run; null: it does, or is about to for the first time. */
+  /** Why it does not run, in words of ours; null: it does, or is about to for the first time. */
   get trouble(): string | null {
-    return this.#trouble
+    return this.#trouble?.reason ?? null
   }
 
   /** Resolves when the first attempt has ended, however it did. */
@@ -148,19 +148,19 @@ export class ServerLink {
   async #open(): Promise<void> {
     let connection: Connection
     // An end that comes while we are still told of the beginning.
-    let ended: string | null = null
+    let ended: Trouble | null = null
     let isOpened = false
     try {
       connection = await openConnection(this.terms, this.#parts, {
         signal: this.#closing.signal,
-        onEnd: (reason) => {
-          ended = reason
-          if (isOpened) this.#goDown(reason)
+        onEnd: (trouble) => {
+          ended = trouble
+          if (isOpened) this.#goDown(trouble)
         },
         onListChanged: () => void this.#listLater(),
       })
     } catch (error) {
-      return this.#goDown(isTimeout(error) ? 'it did not start in time' : wordsOf(error))
+      return this.#goDown(troubleOf(error))
     }
     isOpened = true
     if (this.#state.kind === 'closed') return await connection.close()
@@ -173,7 +173,7 @@ export class ServerLink {
     this.#learn({ tools, hasResources })
   }
 
-  #goDown(reason: string): void {
+  #goDown(trouble: Trouble): void {
     const state = this.#state
     if (state.kind === 'closed' || state.kind === 'down') return
     const { clock, onState } = this.#parts
@@ -182,8 +182,8 @@ export class ServerLink {
     const pauseMs = Math.min(PAUSE_MS * 2 ** (this.#failures - 1), PAUSE_MS_MAX)
     const cancel = clock.after(pauseMs, () => this.#begin())
     this.#state = { kind: 'down', cancel }
-    this.#trouble = shortText(reason, WORDS_MAX)
-    onState({ state: 'down', reason: this.#trouble })
+    this.#trouble = trouble
+    onState({ state: 'down', reason: trouble.reason })
   }
 
   /** A server that answers nothing any more is ended, and begins anew. */
@@ -191,7 +191,8 @@ export class ServerLink {
     this.#silentCalls += 1
     const state = this.#state
     if (this.#silentCalls < SILENT_CALLS_MAX || state.kind !== 'ready') return
-    this.#goDown(`it left ${this.#silentCalls} calls in a row without an answer`)
+    const reason = `it left ${this.#silentCalls} calls in a row without an answer`
+    this.#goDown({ reason, words: '' })
     state.connection.kill()
     void state.connection.close()
   }
@@ -225,7 +226,7 @@ export class ServerLink {
   }
 
   #absence(): string {
-    const reason = this.#trouble === null ? '' : ` (${this.#trouble})`
+    const reason = this.#trouble === null ? '' : ` (${toldTrouble(this.#trouble)})`
     return `The server ${this.name} is not running${reason}; nothing was done. It is started again soon.`
   }
 
@@ -233,7 +234,7 @@ export class ServerLink {
     if (error instanceof ProtocolError) {
       return `The server ${this.name} refused: ${wordsOf(error)}`
     }
-    const reason = this.#trouble ?? wordsOf(error)
+    const reason = this.#trouble === null ? wordsOf(error) : toldTrouble(this.#trouble)
     return `The call to the server ${this.name} failed: ${reason}. It may have had its effect.`
   }
 }
@@ -245,15 +246,6 @@ const INTERRUPTED: ToolAnswer = {
 
 function failure(output: string): ToolAnswer {
   return { outcome: 'error', output }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
-}
-
-/** The server's words may be in it. */
-function wordsOf(error: unknown): string {
-  return shortText(error instanceof Error ? error.message : String(error), WORDS_MAX)
 }
 
 async function settled(attempt: Promise<void>, signal: AbortSignal): Promise<void> {

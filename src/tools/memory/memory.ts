@@ -45,7 +45,7 @@ export const MEMORY_TOKENS_MAX = 1_500
 const NOTES_READ = 500
 
 export function memoryTool(parts: MemoryParts): Tool {
-  const { store, countTokens, tokensMax } = parts
+  const { store } = parts
   return defineTool({
     name: MEMORY_TOOL,
     description:
@@ -55,7 +55,7 @@ export function memoryTool(parts: MemoryParts): Tool {
     input,
     isRepeatable: true,
     run: async (call) => {
-      const { agent, sessionId } = call
+      const { agent } = call
       const { action, id, text } = call.input
       const notes = await store.listNotes({ agent, limit: NOTES_READ })
       if (action === 'list') return ok(memoryBlock(notes) ?? 'There are no notes.')
@@ -67,24 +67,42 @@ export function memoryTool(parts: MemoryParts): Tool {
         return await show(parts, call, `The note ${id} is removed.`)
       }
       if (text === undefined) return refuse('Give the `text` of the note.')
-      const contrary = await findContrary(store, call, text)
-      if (contrary !== null) return refuse(denial(contrary))
-      const origin = { sessionId, number: entryNumber(call.entry) }
-      const note = { agent, id: id ?? idFor('n', call), text: fold(text), origin }
-      const others = notes.filter((each) => each.id !== note.id)
-      const block = memoryBlock([...others, note]) ?? ''
-      const tokens = countTokens(sessionId, block)
-      if (tokens > tokensMax) {
-        return refuse(
-          `No room: the notes would take ${tokens} of ${tokensMax} tokens. Remove or shorten one: ${idsOf(notes)}.`,
-        )
-      }
-      const outcome = await store.putNote(note)
-      if (outcome.kind === 'noted') return await show(parts, call, `Noted as ${note.id}.`)
-      const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
-      return refuse(`The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.`)
+      const kept = await keepNote(parts, call, { id: id ?? idFor('n', call), text })
+      if (kept.kind === 'refused') return refuse(kept.why)
+      return await show(parts, call, `Noted as ${kept.id}.`)
     },
   })
+}
+
+export type Kept =
+  | { readonly kind: 'noted'; readonly id: string }
+  | { readonly kind: 'refused'; readonly why: string }
+
+/**
+ * Writes a note down unless it denies what the transcript holds, or does not fit. No session shows it
+ * yet: that is `refreshMemory`'s.
+ */
+export async function keepNote(
+  { store, countTokens, tokensMax }: MemoryParts,
+  call: Omit<ToolCall, 'input'>,
+  { id, text }: { readonly id: string; readonly text: string },
+): Promise<Kept> {
+  const { agent, sessionId } = call
+  const contrary = await findContrary(store, call, text)
+  if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
+  const notes = await store.listNotes({ agent, limit: NOTES_READ })
+  const origin = { sessionId, number: entryNumber(call.entry) }
+  const note = { agent, id, text: fold(text), origin }
+  const others = notes.filter((each) => each.id !== id)
+  const tokens = countTokens(sessionId, memoryBlock([...others, note]) ?? '')
+  if (tokens > tokensMax) {
+    const why = `No room: the notes would take ${tokens} of ${tokensMax} tokens. Remove or shorten one: ${idsOf(notes)}.`
+    return { kind: 'refused', why }
+  }
+  const outcome = await store.putNote(note)
+  if (outcome.kind === 'noted') return { kind: 'noted', id }
+  const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
+  return { kind: 'refused', why: `The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.` }
 }
 
 /** Null: nothing to show. Notes in the order of their ids, so that equal notes give equal bytes. */

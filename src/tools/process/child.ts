@@ -5,7 +5,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import type { Matches } from './matches.ts'
 import { Output } from './output.ts'
-import { endGroup } from './posix.ts'
+import { endGroup, endStrays } from './posix.ts'
 
 export interface ChildLimits {
   readonly timeMs: number
@@ -84,9 +84,10 @@ export class Child {
     const end = await exited.promise
     cancelLimit()
     this.#cancelForce()
-    // What it left behind in its group ends with it.
+    // What it left behind in its group ends with it, and what left the group where it can be found.
     endGroup(this.pid, 'force')
-    // One that left the group keeps the pipe open; it is not waited for.
+    await endStrays(this.pid).catch(() => {})
+    // One that got away may keep the pipe open; it is not waited for.
     const cancelReading = this.#clock.after(READING_MS_MAX, () => {
       stdout?.destroy()
       stderr?.destroy()

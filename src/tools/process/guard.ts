@@ -1,16 +1,20 @@
 import { createInterface } from 'node:readline'
-import { endGroup } from './posix.ts'
+import { endGroup, endStraysNow } from './posix.ts'
 
 /**
  * A program of its own that outlives the runtime by a moment: it is told which groups run, and when
  * the runtime is gone (its end of the pipe closes, however it died) it ends those that are left.
  */
-const groups = new Set<number>()
+const groups = new Map<number, string>()
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const pid = Number(line.slice(1))
+  const [number = '', mark = ''] = line.slice(1).split(' ')
+  const pid = Number(number)
   if (!Number.isInteger(pid) || pid <= 1) continue
-  if (line.startsWith('+')) groups.add(pid)
+  if (line.startsWith('+')) groups.set(pid, mark)
   else groups.delete(pid)
 }
-for (const pid of groups) endGroup(pid, 'force')
+for (const [pid, mark] of groups) {
+  endGroup(pid, 'force')
+  if (mark !== '') endStraysNow(mark)
+}

@@ -14,7 +14,7 @@ import {
   NOTICE_LIMITS,
   type NoticeLimits,
 } from './matches.ts'
-import { endGroup, startGroup } from './posix.ts'
+import { endGroup, endStraysNow, markOf, startGroup } from './posix.ts'
 import { Watchdog } from './watchdog.ts'
 
 export interface ProcessLimits extends ChildLimits {
@@ -67,7 +67,9 @@ export interface Job {
   readonly matches: Matches
 }
 
+/** Of one session, and of all: each keeps what it wrote. */
 const ENDED_KEPT_MAX = 20
+const ALL_ENDED_KEPT_MAX = 100
 const TITLE_MAX = 120
 
 /**
@@ -83,7 +85,11 @@ export class Processes {
   #isClosed = false
   #notices = 0
   readonly #endAll = () => {
-    for (const { child } of this.#running()) endGroup(child.pid, 'force')
+    for (const { child } of this.#running()) {
+      const mark = markOf(child.pid)
+      endGroup(child.pid, 'force')
+      if (mark !== undefined) endStraysNow(mark)
+    }
   }
 
   constructor(parts: ProcessesParts) {
@@ -160,14 +166,18 @@ export class Processes {
   async #follow(job: Job): Promise<void> {
     const end = await job.child.ended
     this.#watchdog.remove(job.child.pid)
-    const ended = this.list(job.sessionId).filter(({ child }) => child.end !== null)
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - ENDED_KEPT_MAX))) {
-      this.#jobs.delete(id)
-    }
+    this.#forget(this.list(job.sessionId), ENDED_KEPT_MAX)
+    this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
     // Whoever stopped it knows; a runtime that closes tells nobody.
     if (this.#isClosed || end.kind === 'stopped') return
     const { untold } = job.matches
     if (job.tellsEnd || untold > 0) await this.#admit(job, endText(job, end))
+  }
+
+  /** The oldest of those that have ended, beyond so many. */
+  #forget(jobs: readonly Job[], keptMax: number): void {
+    const ended = jobs.filter(({ child }) => child.end !== null)
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - keptMax))) this.#jobs.delete(id)
   }
 
   readonly #timers = new Map<string, () => void>()
@@ -234,7 +244,7 @@ function begin({ program, args, folder, env }: Start): Promise<Begun> {
     resolve({ kind: 'failed', code })
   }
   try {
-    const process = startGroup(program, args, { folder, env })
+    const process = startGroup(program, args, { folder, env, isMarked: true })
     process.once('error', fail)
     process.once('spawn', () => {
       const { pid } = process

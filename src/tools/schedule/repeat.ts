@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { clip } from '../../base/line.ts'
 
 /**
  * How a schedule repeats, as one text that the store keeps for us: `every 3600000` (milliseconds) or
@@ -33,11 +34,23 @@ export function problemOf({ pattern, timezone }: Extract<Repeat, { kind: 'cron' 
   if (pattern.trim().split(/\s+/).length !== 5) {
     return 'A cron text has five fields: minute hour day month weekday.'
   }
+  if (!isTimezone(timezone)) {
+    return `There is no time zone ${clip(timezone, 64)}; give a name such as Europe/Berlin.`
+  }
   try {
     const next = new Cron(pattern, { timezone, mode: '5-part' }).nextRun(new Date(0))
     return next === null ? 'That never comes.' : null
   } catch (error) {
     return error instanceof Error ? error.message : 'That cannot be read.'
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
   }
 }
 

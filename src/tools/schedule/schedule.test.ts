@@ -92,7 +92,10 @@ describe('a schedule', () => {
     [{ at: '2026-13-45T99:00:00Z' }, '`at` is a time with its zone'],
     [{ cron: '* * * * * *' }, 'five fields'],
     [{ cron: '0 0 31 2 *' }, 'never comes'],
-    [{ cron: '0 9 * * *', timezone: 'No/Where' }, 'timezone'],
+    [
+      { cron: '0 9 * * *', timezone: 'No/Where' },
+      'There is no time zone No/Where; give a name such as Europe/Berlin',
+    ],
     [{ in_seconds: 5, every_seconds: 60 }, 'exactly one of'],
     [{}, 'exactly one of'],
   ])('for %j is refused with the reason', async (when, reason) => {
@@ -100,6 +103,26 @@ describe('a schedule', () => {
     const [answer] = await host.ask(id, 'go', add(when))
     expect(answer).toContain(reason)
     expect(await host.store.listSchedules({ limit: 5 })).toEqual([])
+  })
+})
+
+describe('the scheduler', () => {
+  it('fires what stands behind any number of reminders that a full mailbox does not take', async () => {
+    const host = new ToolHost(['ada'])
+    const { store, clock } = host
+    const full = await host.open('ada', 's-full', { laneMailMax: 1, sourceMailMax: 1 })
+    const free = await host.open('ada', 's-free')
+    const body = { message: { role: 'user', parts: [{ type: 'text', text: 'look' }] } }
+    const put = (id: string, sessionId: typeof full, dueAt: number) =>
+      store.putSchedule({ id, sessionId, dueAt, repeat: null, body, tokens: 5 })
+    for (let n = 100; n < 200; n++) await put(`t-${n}`, full, clock.now() + n)
+    await put('t-behind', free, clock.now() + 1_000)
+    const fired: string[] = []
+    const onCrash = (error: unknown) => host.crashes.push(error)
+    const onFired = (id: string) => fired.push(id)
+    new Scheduler({ store, clock, pollMs: 10_000, onFired, onCrash }).start()
+    await host.pass(60_000)
+    expect(fired).toEqual([full, free])
   })
 })
 

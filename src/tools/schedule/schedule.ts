@@ -136,7 +136,7 @@ function planOf(
       ? { kind: 'cron', pattern: (cron ?? '').trim(), timezone: timezone ?? here.timezone }
       : { kind: 'every', everyMs: every_seconds * 1_000 }
   const problem = repeat.kind === 'cron' ? problemOf(repeat) : null
-  if (problem !== null) return `The cron text cannot be kept to: ${problem}`
+  if (problem !== null) return `This cannot be kept to: ${problem}`
   const dueAt = nextDue(repeat, now, now)
   return dueAt === null ? 'That never comes.' : { dueAt, repeat: writeRepeat(repeat) }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import type { SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
 import { releaseHeld } from '../send-message/held.ts'
@@ -69,12 +70,30 @@ export class Scheduler {
     const { store, clock } = this.#parts
     const now = clock.now()
     const due = await store.listSchedules({ state: 'waiting', dueBy: now, limit: DUE_READ })
-    let fired = 0
+    const stuck = new Set<string>()
     for (const schedule of due) {
       if (this.#isClosed) return false
-      if (await this.#fire(schedule, now)) fired++
+      if (!(await this.#fire(schedule, now))) stuck.add(schedule.id)
     }
-    return due.length === DUE_READ && fired > 0
+    if (due.length < DUE_READ) return false
+    // The earliest may be those whose mailbox is full: who stands behind them is not held up.
+    if (stuck.size > 0) await this.#fireOthers(stuck, now)
+    return stuck.size === 0
+  }
+
+  async #fireOthers(tried: ReadonlySet<string>, now: number): Promise<void> {
+    const { store } = this.#parts
+    for (let after: string | undefined; ; ) {
+      const behind = after === undefined ? {} : { after }
+      const page = await store.listSchedules({ state: 'waiting', ...behind, limit: LIST_MAX })
+      for (const schedule of page) {
+        if (this.#isClosed) return
+        if (schedule.dueAt > now || tried.has(schedule.id)) continue
+        await this.#fire(schedule, now)
+      }
+      after = page.at(-1)?.id
+      if (page.length < LIST_MAX || after === undefined) return
+    }
   }
 
   async #fire(schedule: ScheduleRow, now: number): Promise<boolean> {

@@ -1,6 +1,7 @@
-import { type SessionId, sessionId } from '../../base/ids.ts'
+import type { SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
-import type { ScheduleRow } from '../../store/standing.ts'
+import type { ListSchedules, ScheduleRow } from '../../store/standing.ts'
 import { idFor } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
 import { bodyOf, fromOf } from './signs.ts'
@@ -13,7 +14,6 @@ import { bodyOf, fromOf } from './signs.ts'
 const PREFIX = 'held'
 /** The last moment that a Date can tell. */
 const NEVER = 8_640_000_000_000_000
-const LIST_LIMIT = 200
 
 export function heldId(call: Pick<ToolCall, 'key'>): string {
   return idFor(PREFIX, call)
@@ -33,8 +33,24 @@ export async function readHeld(
   store: Pick<Reads, 'listSchedules'>,
   sessionId: SessionId,
 ): Promise<readonly ScheduleRow[]> {
-  const rows = await store.listSchedules({ sessionId, after: `${PREFIX}-`, limit: LIST_LIMIT })
-  return rows.filter(isHeld)
+  const rows: ScheduleRow[] = []
+  for await (const row of heldRows(store, { sessionId })) rows.push(row)
+  return rows
+}
+
+/** Page by page, in the order of ids: all that are held stand together behind their prefix. */
+async function* heldRows(
+  store: Pick<Reads, 'listSchedules'>,
+  query: Pick<ListSchedules, 'sessionId' | 'state'>,
+): AsyncGenerator<ScheduleRow> {
+  for (let after = `${PREFIX}-`; ; ) {
+    const page = await store.listSchedules({ ...query, after, limit: LIST_MAX })
+    const held = page.filter(isHeld)
+    yield* held
+    const last = held.at(-1)
+    if (last === undefined || held.length < LIST_MAX) return
+    after = last.id
+  }
 }
 
 export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
@@ -45,16 +61,20 @@ export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
 export async function releaseHeld(
   store: Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>,
 ): Promise<readonly SessionId[]> {
-  const page = { state: 'waiting', after: `${PREFIX}-`, limit: LIST_LIMIT } as const
-  const rows = (await store.listSchedules(page)).filter(isHeld)
+  // All of them before any is fired: a session's are fired in the order of their times, not ids.
+  // Without their bodies: those may be large, and the store has them.
+  const held = new Map<SessionId, Pick<ScheduleRow, 'id' | 'at' | 'dueAt' | 'repeat'>[]>()
+  for await (const { id, at, dueAt, repeat, ...row } of heldRows(store, { state: 'waiting' })) {
+    const of = held.get(row.sessionId) ?? []
+    held.set(row.sessionId, of)
+    of.push({ id, at, dueAt, repeat })
+  }
   const woken = new Set<SessionId>()
-  for (const id of new Set(rows.map((row) => row.sessionId))) {
-    const session = await store.findSession(sessionId(id))
-    const of = rows.filter((row) => row.sessionId === id)
+  for (const [id, of] of held) {
+    const session = await store.findSession(id)
     const isDue = session === undefined || of.some((row) => session.mail > sinceOf(row))
     if (!isDue) continue
-    for (const row of of.toSorted((a, b) => a.at - b.at)) {
-      const { id: schedule, dueAt } = row
+    for (const { id: schedule, dueAt } of of.toSorted((a, b) => a.at - b.at)) {
       const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
       if (outcome.kind === 'full') break
       if (outcome.kind === 'fired') woken.add(outcome.sessionId)
@@ -63,6 +83,6 @@ export async function releaseHeld(
   return [...woken]
 }
 
-function sinceOf({ repeat }: ScheduleRow): number {
+function sinceOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
   return Number(repeat?.slice(PREFIX.length + 1) ?? 0)
 }

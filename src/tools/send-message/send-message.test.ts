@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { newest, type Play, ToolHost } from '../../../test/support/tool-host.ts'
 import type { SessionId } from '../../base/ids.ts'
+import { noticeBody } from '../own-mail.ts'
 import { tasksTool } from '../tasks.ts'
-import { releaseHeld } from './held.ts'
+import { holding, readHeld, releaseHeld } from './held.ts'
 import { judgeLoop, LOOP_RULE, type Sign } from './loop.ts'
 import { sendMessageTool } from './send-message.ts'
 
@@ -149,6 +150,31 @@ describe('send_message', () => {
     await host.pass(20_000)
     expect((await host.store.findSession(bob))?.turn).toBeGreaterThan(6)
     expect(await host.store.listSchedules({ limit: 5 })).toEqual([])
+  })
+})
+
+describe('held messages', () => {
+  it('are released however many others are held, each session in the order of their times', async () => {
+    const host = new ToolHost(['ada'])
+    const { store, clock } = host
+    const body = noticeBody('held')
+    const hold = (id: string, sessionId: SessionId) =>
+      store.putSchedule({ id: `held-${id}`, sessionId, ...holding(0), body, tokens: 5 })
+    for (let session = 0; session < 6; session++) {
+      const other = await host.open('ada', `s-${session}`)
+      for (let n = 0; n < 199; n++) await hold(`a${session}-${n}`, other)
+    }
+    const last = await host.open('ada', 's-last')
+    // Later ones have the smaller ids.
+    await hold('z2', last)
+    await host.timeline.run(clock.monotonic() + 10, () => false)
+    await hold('z1', last)
+    expect(await releaseHeld(store)).toEqual([])
+    await host.say(last, 'Hello?')
+    expect(await releaseHeld(store)).toEqual([last])
+    const mail = await store.listMail({ sessionId: last, lane: 'notification', limit: 5 })
+    expect(mail.map(({ key }) => key?.includes('z2'))).toEqual([true, false])
+    expect(await readHeld(store, last)).toHaveLength(2)
   })
 })
 

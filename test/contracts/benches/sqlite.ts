@@ -10,12 +10,14 @@ import type { StoreBench } from '../../../src/testing/store-contract.ts'
 // Rules are tested here, not the disk: without syncs the whole contract runs in seconds.
 const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-export async function sqliteBench(): Promise<StoreBench & AsyncDisposable & { path: string }> {
+export async function sqliteBench(
+  openStore: (options: { readonly path: string }) => Promise<Store> = openSqliteStore,
+): Promise<StoreBench & AsyncDisposable & { path: string }> {
   const folder = await mkdtemp(join(FAST, 'throughline-store-'))
   const path = join(folder, 'store.db')
   const opened: Store[] = []
   const open = async (name: string) => {
-    const store = await openSqliteStore({ path: join(folder, name) })
+    const store = await openStore({ path: join(folder, name) })
     opened.push(store)
     return store
   }

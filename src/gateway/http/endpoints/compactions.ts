@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
 import { Problem } from '../problems.ts'
 import { compactionList, entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
-import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
+import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut } from './messages.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
 const PAGE_MAX = 200
@@ -22,7 +22,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
       200: { description: 'With `preview`: what it would make; nothing changes', schema: preview },
       202: ACCEPTED,
     },
-    problems: [...ADMISSION_PROBLEMS, 'no-preview'],
+    problems: [...CONTROL_PROBLEMS, 'no-preview'],
     async run({ params, body, once, signal }, edge) {
       const session = sessionOf(edge, params)
       const about = body.focus === undefined ? {} : { focus: body.focus }
@@ -33,7 +33,8 @@ export const compactionEndpoints: readonly Endpoint[] = [
         throw new Problem('no-preview', { facts: { reason: shown.reason } })
       }
       if (body.install !== undefined) {
-        return acceptedOf(await session.install({ ...once, preview: body.install }))
+        const admitted = await session.install({ ...once, preview: body.install })
+        return await carriedOut(session, acceptedOf(admitted), signal)
       }
       return acceptedOf(await session.compact({ ...once, ...about }))
     },
@@ -61,13 +62,14 @@ export const compactionEndpoints: readonly Endpoint[] = [
     params: ofSession.extend({ number: entryNumberText }),
     isIdempotent: true,
     answers: { 202: ACCEPTED },
-    problems: [...ADMISSION_PROBLEMS, 'not-in-effect'],
-    async run({ params, once }, edge) {
+    problems: [...CONTROL_PROBLEMS, 'not-in-effect'],
+    async run({ params, once, signal }, edge) {
       const { compaction } = await findSummary(edge.runtime, params.id)
       if (compaction !== params.number) {
         throw new Problem('not-in-effect', { facts: { inEffect: compaction } })
       }
-      return acceptedOf(await sessionOf(edge, params).revert(once))
+      const session = sessionOf(edge, params)
+      return await carriedOut(session, acceptedOf(await session.revert(once)), signal)
     },
   }),
 ]

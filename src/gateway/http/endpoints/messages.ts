@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { MailNumber, SessionId } from '../../../base/ids.ts'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
+import { whyNot } from '../../../runtime/settled.ts'
 import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
 import { Problem } from '../problems.ts'
 import {
@@ -28,6 +29,8 @@ export const ADMISSION_PROBLEMS = [
   'mailbox-full',
   'too-large',
 ] as const
+
+export const CONTROL_PROBLEMS = [...ADMISSION_PROBLEMS, 'turned-down'] as const
 
 export const messageEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -76,10 +79,11 @@ export const messageEndpoints: readonly Endpoint[] = [
     body: z.strictObject({ text: pinText }),
     isIdempotent: true,
     answers: { 202: ACCEPTED },
-    problems: ADMISSION_PROBLEMS,
-    async run({ params, body, once }, edge) {
+    problems: CONTROL_PROBLEMS,
+    async run({ params, body, once, signal }, edge) {
       const pin = { ...once, name: params.name, text: body.text }
-      return acceptedOf(await sessionOf(edge, params).pin(pin))
+      const session = sessionOf(edge, params)
+      return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
     },
   }),
   endpoint({
@@ -90,10 +94,11 @@ export const messageEndpoints: readonly Endpoint[] = [
     params: ofSession.extend({ name: pinName }),
     isIdempotent: true,
     answers: { 202: ACCEPTED },
-    problems: ADMISSION_PROBLEMS,
-    async run({ params, once }, edge) {
+    problems: CONTROL_PROBLEMS,
+    async run({ params, once, signal }, edge) {
       const pin = { ...once, name: params.name, text: null }
-      return acceptedOf(await sessionOf(edge, params).pin(pin))
+      const session = sessionOf(edge, params)
+      return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
     },
   }),
   endpoint({
@@ -172,6 +177,25 @@ export function acceptedOf(admission: Admission): Accepted {
     case 'gone':
       throw new Problem('gone')
   }
+}
+
+/** A running turn takes what is asked of its session between two steps; nobody waits that long. */
+const CARRY_OUT_MS_MAX = 1_500
+
+/**
+ * What was taken, unless it was turned down meanwhile. While it waits, `control settled` tells later:
+ * its `refused` says why.
+ */
+export async function carriedOut(
+  session: Session,
+  answer: Accepted,
+  signal: AbortSignal,
+): Promise<Accepted> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
+  const end = await session.settled(answer.body.mail, patience)
+  if (end?.kind !== 'turned-down') return answer
+  const { kind: _, why, ...figures } = end
+  throw new Problem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
 }
 
 /** Undefined: the time is over, the client went away, or the server closes. */

@@ -1,5 +1,6 @@
+import { KnownError } from '../../../base/errors.ts'
 import { type Endpoint, endpoint } from '../endpoint.ts'
-import { agentList, health, status } from '../schemas.ts'
+import { agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
 
 /** For those who run it: is it alive, is it ready, how is it. */
 export const operatingEndpoints: readonly Endpoint[] = [
@@ -22,8 +23,34 @@ export const operatingEndpoints: readonly Endpoint[] = [
     isWhole: true,
     answers: { 200: { description: 'How it is', schema: health } },
     problems: [],
-    async run(_, { runtime }) {
-      return { status: 200, body: await runtime.health() }
+    async run(_, { runtime, surroundings, streams }) {
+      const { store, ...health } = await runtime.health()
+      const bytes = await surroundings.storeBytes()
+      return { status: 200, body: { ...health, store: { ...store, bytes }, streams: streams() } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/audit',
+    summary: 'What the audit logs prove so far, law by law; reads what was written since',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'The verdicts; null: no logs are kept', schema: auditView } },
+    problems: [],
+    async run(_, { surroundings }) {
+      return { status: 200, body: { audit: await surroundings.audit() } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/rehearsal',
+    summary: 'The picture of a rehearsal that runs on this machine, or the verdict of the last',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'Null: none lately', schema: rehearsalView } },
+    problems: [],
+    async run(_, { surroundings }) {
+      return { status: 200, body: { rehearsal: await surroundings.rehearsal() } }
     },
   }),
   endpoint({
@@ -40,7 +67,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/readyz',
-    summary: 'The store can be read and this process may act',
+    summary: 'The store can be read and written, and this process may act',
     scope: null,
     answers: {
       200: { description: 'Ready', schema: status },
@@ -49,12 +76,12 @@ export const operatingEndpoints: readonly Endpoint[] = [
     problems: [],
     async run(_, { runtime }) {
       // Whatever keeps us from telling keeps us from working.
-      const isReady = await runtime.health().then(
-        (found) => found.isReady,
-        () => false,
+      const reason = await runtime.health().then(
+        (found) => found.reason,
+        (error: unknown) => (error instanceof KnownError ? error.code : 'unknown'),
       )
-      if (isReady) return { status: 200, body: { status: 'ready' } }
-      return { status: 503, body: { status: 'not ready' } }
+      if (reason === null) return { status: 200, body: { status: 'ready' } }
+      return { status: 503, body: { status: 'not ready', reason } }
     },
   }),
   endpoint({

@@ -17,6 +17,7 @@ import {
   sessionIdText,
   sessionList,
   sessionView,
+  taskList,
   transcript,
 } from '../schemas.ts'
 
@@ -132,6 +133,20 @@ export const sessionEndpoints: readonly Endpoint[] = [
       const view = await sessionOf(edge, params).context(at === undefined ? {} : { at })
       if (view === undefined) throw new Problem('unknown-entry')
       return { status: 200, body: view }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/tasks',
+    summary: 'What the agent has to do, as a compaction carries it',
+    scope: 'read',
+    params: ofSession,
+    answers: { 200: { description: 'The list, the finished ones too', schema: taskList } },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      const list = await sessionOf(edge, params).tasks()
+      if (list === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: list }
     },
   }),
   endpoint({

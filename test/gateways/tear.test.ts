@@ -3,9 +3,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
+import type { Agent } from '../../src/runtime/agent.ts'
+import type { StandIn, StandInOptions } from '../../src/stand-in/index.ts'
 import { processTool } from '../../src/tools/process/process.ts'
-import { until } from './contract.ts'
+import { type ChatPlace, until } from './contract.ts'
+import { openDiscordChat } from './discord-chat-place.ts'
 import { openTelegramPlace, SUMMARIES } from './telegram-place.ts'
+
+/** The scenario of the report in which a message tore a summary, over each platform. */
+interface TornPlace extends ChatPlace {
+  readonly model: StandIn
+}
+
+interface TearTerms {
+  readonly windowTokens: number
+  readonly agent: Partial<Agent>
+  readonly model: StandInOptions
+}
+
+const PLACES: Readonly<Record<string, (terms: TearTerms) => Promise<TornPlace>>> = {
+  Telegram: openTelegramPlace,
+  Discord: openDiscordChat,
+}
 
 const WATCHER = `
 const { existsSync } = require('node:fs')
@@ -15,13 +34,22 @@ const timer = setInterval(() => {
   clearInterval(timer)
 }, 10)`
 const SUMMARY_MS = 1_500
-const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
+const LINE = 'The pump ran without a fault until the evening. '
+const NOTHING = { role: 'user', parts: [] } as const
 
-it('a watch-pattern notification and a message that arrive during a preflight compaction are in the next step, each once, after a real summary', async () => {
+for (const [name, open] of Object.entries(PLACES)) {
+  it.concurrent(
+    `${name}: a watch-pattern notification and a message that arrive during a preflight compaction are in the next turn, each once, after a real summary`,
+    () => tear(open),
+    60_000,
+  )
+}
+
+async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-tear-'))
   const trigger = join(folder, 'now')
-  const place = await openTelegramPlace({
-    windowTokens: 24_000,
+  const place = await open({
+    windowTokens: 8_000,
     agent: {
       settings: { softShare: 1, idleCompactionMs: null },
       tools: ({ processes }) => [
@@ -36,26 +64,27 @@ it('a watch-pattern notification and a message that arrive during a preflight co
     },
   })
   try {
-    const { api, runtime, model, channel, address, store } = place
+    const { runtime, model, channel, address, store } = place
     model.faults.always(`latency; ms=${SUMMARY_MS}`, { when: (ask) => ask.model === SUMMARIES })
     const start = {
       ...{ action: 'start', program: process.execPath, args: ['-e', WATCHER, trigger] },
       ...{ watch: ['DevTools'], notify_end: false },
     }
-    api.say({ text: `use process ${JSON.stringify(start)}` })
+    place.say(`use process ${JSON.stringify(start)}`)
     await until(() => place.shown().length === 1)
     const id = await runtime.findRoute({ agent: 'main', channel, address })
     if (id === undefined) throw new Error('No session.')
     const session = runtime.session(id)
     const isPausing = async () => (await session.summary())?.state === 'waiting-for-compaction'
+    const filler = LINE.repeat(Math.floor(place.lengthMax / LINE.length))
     while (!(await isPausing())) {
       const before = place.shown().length
-      api.say({ text: FILLER })
+      place.say(filler)
       await until(async () => place.shown().length > before || (await isPausing()))
     }
     // Now, while the summary is being written, as in the report.
     writeFileSync(trigger, '')
-    api.say({ text: 'Is the next user message safe.' })
+    place.say('Is the next user message safe.')
     await until(async () => (await session.summary())?.waiting === 2)
     const during = await store.listOperations({ sessionId: id, limit: 10 })
     expect(during.map(({ state }) => state)).toEqual(['running'])
@@ -91,6 +120,4 @@ it('a watch-pattern notification and a message that arrive during a preflight co
     await place.close()
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
-
-const NOTHING = { role: 'user', parts: [] } as const
+}

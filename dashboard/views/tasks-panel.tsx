@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { TaskList } from '../../src/runtime/runtime.ts'
+import { call, sessionPath, wordsOf } from '../data/api.ts'
+import type { Conversation } from '../data/conversation.ts'
+import { TaskItems } from '../parts/task-items.tsx'
+
+/**
+ * The list that every compaction carries. The agent keeps it with its own tool; whoever wants it
+ * changed says so, like anything else, and it is for the agent to follow.
+ */
+export function TasksPanel(props: {
+  readonly conversation: Conversation
+  readonly onChange: (text: string) => void
+}) {
+  const { conversation, onChange } = props
+  const { id } = conversation
+  const [list, setList] = useState<TaskList | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const tail = conversation.tail.value
+  useEffect(() => {
+    call<TaskList>(sessionPath(id, '/tasks')).then(setList, (error) => setProblem(wordsOf(error)))
+  }, [id, tail])
+  const tasks = list?.tasks ?? []
+  const change = () => {
+    const lines = tasks
+      .filter(({ status }) => status === 'pending' || status === 'running')
+      .map(({ text }) => `- ${text}`)
+    onChange(`Change your task list to:\n${lines.join('\n')}\n- `)
+  }
+  return (
+    <section class="panel" aria-label="Tasks">
+      <p class="dim">What the agent has noted to do. A compaction carries it on as it stands.</p>
+      {problem !== null && <p role="alert">{problem}</p>}
+      {list !== null && tasks.length === 0 && <p>It has noted nothing.</p>}
+      <TaskItems tasks={tasks} />
+      <div class="verbs">
+        <button type="button" onClick={change}>
+          Ask for a change…
+        </button>
+      </div>
+    </section>
+  )
+}

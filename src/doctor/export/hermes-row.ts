@@ -1,0 +1,71 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { hermes } from '../../message/codecs/hermes.ts'
+import { writeEnvelope } from '../../message/envelope.ts'
+import type { Handoff } from '../../message/handoff.ts'
+import type { Message } from '../../message/message.ts'
+import { textOf } from '../../message/text.ts'
+import type { Entry } from '../../store/rows.ts'
+import { isHandoff } from '../hermes/survey.ts'
+
+/** Entries as rows of Hermes: its own columns where it comes from there, else the like of them. */
+const LIST_MARK = '\0json:'
+const PREFIX = '[CONTEXT COMPACTION \u2014 REFERENCE ONLY] '
+
+export function messageRow(message: Message, at: number): readonly JsonObject[] {
+  const rows = hermes.format({ format: 'hermes', messages: [message], notes: [] })
+  return (rows as readonly JsonObject[]).map((row) => asColumns(row, at))
+}
+
+/** Null where it was erased. */
+export function handoffRow(entry: Entry): JsonObject | null {
+  const handoff = handoffIn(entry)
+  if (handoff === null) return null
+  const whole = handoff.preserved.find(({ message }) => isRow(message, entry))
+  const [row] = whole === undefined ? [] : messageRow(whole.message, entry.at)
+  const content = row?.['content'] ?? textIn(handoff)
+  return { ...row, role: 'user', content, timestamp: secondsOf(entry.at), _compressed_summary: 1 }
+}
+
+/** The numbers of the entries that it kept although they lie before what it covers. */
+export function preservedNumbers(entry: Entry): ReadonlySet<number> {
+  const handoff = handoffIn(entry)
+  if (handoff?.by !== 'given') return new Set()
+  const apart = handoff.preserved.filter(({ message }) => !isRow(message, entry))
+  return new Set(apart.map(({ number }) => number))
+}
+
+/** A summary that stood in one row with a picture is kept with the row itself. */
+function isRow(message: Message, { meta }: Entry): boolean {
+  return 'row' in meta && meta.row !== undefined && message.origin?.at === meta.row
+}
+
+function textIn(handoff: Handoff): string {
+  const { summary } = handoff
+  if (handoff.by === 'given') {
+    return isHandoff({ text: summary, isSummary: false }) ? summary : PREFIX + summary
+  }
+  return PREFIX + textOf(writeEnvelope(handoff))
+}
+
+function handoffIn({ kind, body }: Entry): Handoff | null {
+  const value = kind !== 'compaction' || body === null ? null : (JSON.parse(body) as JsonValue)
+  return isObject(value) ? (value as unknown as Handoff) : null
+}
+
+function asColumns(row: JsonObject, at: number): JsonObject {
+  const { content, name, tool_calls: calls } = row
+  return {
+    ...row,
+    ...(name !== undefined && { tool_name: row['tool_name'] ?? name }),
+    ...(typeof content === 'object' &&
+      content !== null && { content: LIST_MARK + JSON.stringify(content) }),
+    ...(typeof calls === 'object' && calls !== null && { tool_calls: JSON.stringify(calls) }),
+    timestamp: secondsOf(at),
+  }
+}
+
+/** Such that whoever cuts it to milliseconds gets the same ones again. */
+export function secondsOf(ms: number): number {
+  const seconds = ms / 1_000
+  return Math.floor(seconds * 1_000) === ms ? seconds : seconds + 5e-7
+}

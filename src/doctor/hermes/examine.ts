@@ -1,0 +1,80 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { HermesStoreError } from './errors.ts'
+import { type Lineage, traceLineage } from './findings/lineage.ts'
+import { type ProfilePlace, readRoutingFile } from './home.ts'
+import type { OpenedStore } from './open.ts'
+import {
+  type Hold,
+  parseRoutes,
+  type Route,
+  readHygiene,
+  readLocks,
+  readRoutes,
+  readSessions,
+  scanMessages,
+} from './rows.ts'
+import { type HermesSchema, readSchema } from './schema.ts'
+import { type Survey, Surveyor } from './survey.ts'
+
+/** What was read of a store in one pass; detectors and the repair ask nothing else of it. */
+export interface Examined {
+  readonly schema: HermesSchema
+  readonly survey: Survey
+  readonly lineage: Lineage
+  readonly routes: readonly Route[]
+  readonly locks: readonly Hold[]
+  readonly hygiene: ReadonlyMap<string, number>
+  readonly remarks: readonly string[]
+}
+
+const ROWS_PER_BREATH = 10_000
+
+export async function examineOpened(
+  opened: OpenedStore,
+  place: ProfilePlace,
+  onRows?: (rows: number, of: number) => void,
+): Promise<Examined> {
+  const path = place.store
+  const { database } = opened
+  const schema = readSchema(database, path)
+  const surveyor = new Surveyor(readSessions(database, schema))
+  const of = Number(
+    database.prepare('select cast(max(id) as real) as id from "messages"').get()?.['id'] ?? 0,
+  )
+  let rows = 0
+  let lastId = Number.NEGATIVE_INFINITY
+  for (const row of scanMessages(database, schema)) {
+    if (row.id < lastId) throw outOfOrder(path, row.id)
+    lastId = row.id
+    surveyor.take(row)
+    rows += 1
+    if (rows % ROWS_PER_BREATH === 0) {
+      onRows?.(rows, of)
+      await breathe()
+    }
+  }
+  const survey = surveyor.end()
+  const routes = readRoutes(database, schema)
+  const examined: Examined = {
+    ...{ schema, survey, lineage: traceLineage(survey) },
+    routes: routes.length > 0 ? routes : await readOldRoutes(place),
+    locks: readLocks(database, schema),
+    hygiene: readHygiene(database, schema),
+    remarks: [...opened.remarks, ...schema.remarks],
+  }
+  if (!(await opened.hasChanged())) return examined
+  const remark = 'Hermes wrote to the store while it was read; examine it again when it is idle.'
+  return { ...examined, remarks: [...examined.remarks, remark] }
+}
+
+async function readOldRoutes({ routingFile }: ProfilePlace): Promise<Route[]> {
+  return routingFile === null ? [] : parseRoutes(await readRoutingFile(routingFile))
+}
+
+function outOfOrder(path: string, id: number): HermesStoreError {
+  return new HermesStoreError({
+    path,
+    verdict: 'damaged',
+    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
+  })
+}

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import type { RowState } from './rows.ts'
+
+/**
+ * What tells the rows of one conversation apart, in 25 bytes per row: a conversation of a million
+ * messages is folded without holding one of them.
+ */
+export interface FoldRow {
+  readonly id: number
+  readonly role: string
+  readonly at: number | null
+  readonly state: RowState
+  readonly isHandoff: boolean
+  /** Role, content, calls and call id: equal means the same was said. It is not kept. */
+  readonly said: string
+}
+
+const STATES: readonly RowState[] = ['live', 'archived', 'rewound']
+const HANDOFF = 4
+const TOOL = 8
+/** Of a hash, what a number holds exactly. With the time beside it, no two rows agree by chance. */
+const DIGEST_BYTES = 6
+
+export class FoldRows {
+  readonly length: number
+  readonly #ids: Float64Array
+  readonly #times: Float64Array
+  readonly #said: Float64Array
+  readonly #flags: Uint8Array
+  #filled = 0
+
+  constructor(length: number) {
+    this.length = length
+    this.#ids = new Float64Array(length)
+    this.#times = new Float64Array(length)
+    this.#said = new Float64Array(length)
+    this.#flags = new Uint8Array(length)
+  }
+
+  add({ id, role, at, state, isHandoff, said }: FoldRow): void {
+    const index = this.#filled
+    this.#filled += 1
+    this.#ids[index] = id
+    this.#times[index] = at ?? Number.NaN
+    this.#said[index] = hash('sha256', said, 'buffer').readUIntBE(0, DIGEST_BYTES)
+    this.#flags[index] =
+      STATES.indexOf(state) | (isHandoff ? HANDOFF : 0) | (role === 'tool' ? TOOL : 0)
+  }
+
+  id(index: number): number {
+    return this.#ids[index] ?? 0
+  }
+
+  /** NaN: it has none. */
+  time(index: number): number {
+    return this.#times[index] ?? Number.NaN
+  }
+
+  said(index: number): number {
+    return this.#said[index] ?? 0
+  }
+
+  state(index: number): RowState {
+    return STATES[(this.#flags[index] ?? 0) & 3] ?? 'live'
+  }
+
+  isHandoff(index: number): boolean {
+    return ((this.#flags[index] ?? 0) & HANDOFF) !== 0
+  }
+
+  isResult(index: number): boolean {
+    return ((this.#flags[index] ?? 0) & TOOL) !== 0
+  }
+}
+
+/** The first row that said this at this time. */
+export class FirstSaid {
+  readonly #rows: FoldRows
+  readonly #slots: Int32Array
+  readonly #mask: number
+
+  constructor(rows: FoldRows) {
+    this.#rows = rows
+    const size = 2 ** Math.ceil(Math.log2(rows.length * 2 + 2))
+    this.#slots = new Int32Array(size)
+    this.#mask = size - 1
+  }
+
+  /** Its index, or -1 and this one is the first from now on. A row without a time is like no other. */
+  find(index: number): number {
+    const slot = this.#slotOf(index)
+    if (slot === -1) return -1
+    const found = (this.#slots[slot] ?? 0) - 1
+    if (found === -1) this.#slots[slot] = index + 1
+    return found
+  }
+
+  /** Without taking note of it. */
+  peek(index: number): number {
+    const slot = this.#slotOf(index)
+    return slot === -1 ? -1 : (this.#slots[slot] ?? 0) - 1
+  }
+
+  #slotOf(index: number): number {
+    const [time, said] = [this.#rows.time(index), this.#rows.said(index)]
+    if (Number.isNaN(time)) return -1
+    let slot = (said ^ Math.imul(time * 1_000, 0x9e3779b1)) & this.#mask
+    for (;;) {
+      const found = (this.#slots[slot] ?? 0) - 1
+      if (found === -1) return slot
+      if (this.#rows.time(found) === time && this.#rows.said(found) === said) return slot
+      slot = (slot + 1) & this.#mask
+    }
+  }
+}

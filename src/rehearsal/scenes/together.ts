@@ -1,0 +1,40 @@
+import type { Stage } from '../stage.ts'
+
+/** Two processes that could both have a session. */
+
+const HOUR_MS = 3_600_000
+
+/** Whoever decided to take a session on an old picture of it is too late. */
+export async function oldPicture(stage: Stage): Promise<void> {
+  const { first, second } = stage
+  const name = await stage.open('scene-picture')
+  first.order({ verb: 'rest', isResting: true })
+  const acquiring = stage.aim(second, 'acquire', 'hold', name)
+  try {
+    const mail = await stage.tell(name, 'Who takes this?')
+    second.order({ verb: 'rest', isResting: false })
+    await stage.untilMet(acquiring)
+    first.order({ verb: 'rest', isResting: false })
+    await stage.ended(name, mail)
+    await stage.untilFree(name)
+  } finally {
+    second.order({ verb: 'release', aim: acquiring })
+    first.order({ verb: 'rest', isResting: false })
+  }
+  await stage.pause(300)
+  second.order({ verb: 'rest', isResting: true })
+}
+
+/** A clock is set forward by an hour, and back: nobody's lease ends by that. */
+export async function jumpedClock(stage: Stage): Promise<void> {
+  const { second } = stage
+  const name = await stage.open('scene-clock')
+  stage.model.spoil(name, 'latency; ms=1200')
+  const mail = await stage.tell(name, 'What time is it?')
+  await stage.untilTurn(name)
+  second.order({ verb: 'clock', aheadMs: HOUR_MS })
+  await stage.ended(name, mail)
+  second.order({ verb: 'clock', aheadMs: 0 })
+  stage.model.heal(name)
+  await stage.ended(name, await stage.tell(name, 'And now?'))
+}

@@ -1,0 +1,77 @@
+import { isArray, isObject, type JsonValue } from '../base/json.ts'
+import type { Entry } from '../store/rows.ts'
+import type { Findings } from './laws.ts'
+import type { Stage } from './stage.ts'
+import { CAST } from './terms.ts'
+
+/** Shown shortened where it is close to the bound or beyond it. */
+const WHOLE_SHARE = 0.9
+
+/**
+ * What a model was sent for each step of the stage's sessions: every message that no compaction
+ * covered then, word for word. Seen on the wire, compared with the store.
+ */
+export async function judgeWire(stage: Stage, findings: Findings): Promise<void> {
+  const known = await stage.store.listSessions({ limit: Object.keys(CAST).length * 2 })
+  for (const { id, state, limits } of known) {
+    if (CAST[id] === undefined || state !== 'open') continue
+    const requests = stage.model.requestsOf(id)
+    const tokensMax = limits.inputTokens * WHOLE_SHARE
+    for (const step of stepsOf(await stage.entries(id))) {
+      const wanted = step.shown.filter(({ tokens }) => tokens < tokensMax).map(writtenOf)
+      const isShown = requests.some((sent) => wanted.every((text) => sent.includes(text)))
+      if (isShown) continue
+      findings.broken('shown', `${id}: the step at ${step.upto} was not sent all that it is about`)
+    }
+  }
+}
+
+interface StepRecord {
+  readonly upto: number
+  /** Input that stands behind the range in effect then. */
+  readonly shown: readonly Entry[]
+}
+
+/** Those that a model answered; a turn that was stopped before records a step that was never sent. */
+function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
+  return entries.flatMap((entry, at) => {
+    if (entry.kind !== 'assistant') return []
+    const next = entries.slice(at + 1).find(({ kind }) => kind === 'turn' || kind === 'result')
+    const isAnswered =
+      next?.kind === 'result' || (next?.kind === 'turn' && next.meta.ended === 'answered')
+    if (!isAnswered) return []
+    const { upto } = entry.meta
+    const covers = coversAt(entries.slice(0, upto))
+    const shown = entries
+      .slice(0, upto)
+      .filter(({ kind, number, body }) => kind === 'input' && number > covers && body !== null)
+    return [{ upto, shown }]
+  })
+}
+
+/** How far the compaction in effect reached. */
+function coversAt(entries: readonly Entry[]): number {
+  const covers = new Map<number, number>([[0, 0]])
+  let effective = 0
+  for (const { number, kind, meta } of entries) {
+    if (kind === 'compaction' && 'covers' in meta) {
+      covers.set(number, meta.covers)
+      effective = number
+    } else if (kind === 'revert' && 'previous' in meta) effective = meta.previous
+    else if (kind === 'erasure' && 'replaces' in meta && meta.replaces !== null) {
+      covers.set(number, meta.replaces.covers)
+      effective = number
+    }
+  }
+  return covers.get(effective) ?? 0
+}
+
+/** Its text as it stands in a request: JSON without the quotes around it. */
+function writtenOf({ body }: Entry): string {
+  const value = JSON.parse(body ?? 'null') as JsonValue
+  const message = isObject(value) ? value['message'] : null
+  const parts = isObject(message) ? message['parts'] : null
+  const [first] = isArray(parts) ? parts : []
+  const text = isObject(first ?? null) ? (first as { text?: JsonValue }).text : ''
+  return JSON.stringify(typeof text === 'string' ? text : '').slice(1, -1)
+}

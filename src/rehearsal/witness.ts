@@ -1,0 +1,82 @@
+import type { Store } from '../store/contract.ts'
+
+/**
+ * Stands between a process and its store and writes down what a transcript does not tell: under
+ * which id the process runs, how late its renewals were, with which picture a session was taken,
+ * and whether a commit of the holder was refused although nobody else may write.
+ */
+export type Fact =
+  | { readonly what: 'runner'; readonly runner: string }
+  /** The lease may have run out by the process's own fault: others may take its sessions. */
+  | { readonly what: 'late'; readonly runner: string }
+  | { readonly what: 'old-picture'; readonly sessionId: string; readonly text: string }
+  | { readonly what: 'overtaken'; readonly sessionId: string; readonly verb: string }
+
+/** Challengers look at beats every so often, so a lease seems this much shorter to them. */
+const LATE_SHARE = 0.6
+
+export class Witness {
+  readonly #leaseMs: number
+  readonly #tell: (fact: Fact) => void
+  #runner = ''
+  #renewedAt = performance.now()
+
+  constructor(leaseMs: number, tell: (fact: Fact) => void) {
+    this.#leaseMs = leaseMs
+    this.#tell = tell
+  }
+
+  /** How long ago the renewal was sent that was last confirmed, beyond the lease; 0: it holds. */
+  get overdueMs(): number {
+    return Math.max(0, performance.now() - this.#renewedAt - this.#leaseMs)
+  }
+
+  over(store: Store): Store {
+    return {
+      ...store,
+      registerRunner: async (request) => {
+        const sentAt = performance.now()
+        const outcome = await store.registerRunner(request)
+        this.#runner = request.id
+        this.#renewedAt = sentAt
+        this.#tell({ what: 'runner', runner: request.id })
+        return outcome
+      },
+      renew: async (request) => {
+        const sentAt = performance.now()
+        const isLate = sentAt - this.#renewedAt > this.#leaseMs * LATE_SHARE
+        if (isLate) this.#tell({ what: 'late', runner: this.#runner })
+        const outcome = await store.renew(request)
+        const took = performance.now() - this.#renewedAt
+        if (took > this.#leaseMs * LATE_SHARE) this.#tell({ what: 'late', runner: this.#runner })
+        if (outcome.kind === 'renewed') this.#renewedAt = sentAt
+        return outcome
+      },
+      acquire: async (request) => {
+        const outcome = await store.acquire(request)
+        if (outcome.kind === 'acquired' && outcome.lease.fence !== request.fence + 1) {
+          const text = `asked under fence ${request.fence}, got ${outcome.lease.fence}`
+          this.#tell({ what: 'old-picture', sessionId: request.sessionId, text })
+        }
+        return outcome
+      },
+      deliver: (request) => this.#mind('deliver', request, store.deliver(request)),
+      commitReply: (request) => this.#mind('commitReply', request, store.commitReply(request)),
+      commitResults: (request) =>
+        this.#mind('commitResults', request, store.commitResults(request)),
+    }
+  }
+
+  async #mind<Outcome extends { readonly kind: string }>(
+    verb: string,
+    { lease: { sessionId } }: { readonly lease: { readonly sessionId: string } },
+    asked: Promise<Outcome>,
+  ): Promise<Outcome> {
+    const outcome = await asked
+    const by = 'by' in outcome ? outcome.by : null
+    if (outcome.kind === 'superseded' && by === 'tail') {
+      this.#tell({ what: 'overtaken', sessionId, verb })
+    }
+    return outcome
+  }
+}

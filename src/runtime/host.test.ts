@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { isGone, thisHost } from './host.ts'
+
+/** A process id that was somebody's a moment ago and is nobody's now. */
+function pastProcess(): number {
+  return spawnSync(process.execPath, ['-e', '']).pid
+}
+
+describe('a process of others', () => {
+  it('is gone when nobody has its id here, and not while it lives or is ourselves', () => {
+    const { boot } = thisHost()
+    expect(isGone({ boot, process: pastProcess() })).toBe(true)
+    expect(isGone({ boot, process: process.ppid })).toBe(false)
+    expect(isGone(thisHost())).toBe(false)
+  })
+
+  it('is never declared gone from another host, another boot or another container', (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells these')
+    const past = pastProcess()
+    const [host = '', boot = '', space = ''] = thisHost().boot.split(' ')
+    expect(space).toBe(readlinkSync('/proc/self/ns/pid'))
+    for (const parts of [
+      ['elsewhere', boot, space],
+      [host, 'another-boot', space],
+      // Containers of one machine share its boot id; the numbers of their processes are their own.
+      [host, boot, 'pid:[1]'],
+    ]) {
+      expect(isGone({ boot: parts.join(' '), process: past })).toBe(false)
+    }
+  })
+})

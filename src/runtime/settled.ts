@@ -1,0 +1,109 @@
+import type { MailNumber, SessionId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json.ts'
+import { REQUESTED } from '../session/compacting.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Refusal } from '../store/commits.ts'
+import type { Reads } from '../store/contract.ts'
+import type { EventHub } from './event-hub.ts'
+import type { ControlEnd } from './runtime.ts'
+
+/**
+ * How a control item ended. The mailbox says only that it was settled; that it was turned down, and
+ * why, stands in the record of the commit that settled it.
+ */
+export async function settled(
+  { store, hub }: { readonly store: SettledReads; readonly hub: Pick<EventHub, 'events'> },
+  { sessionId, mail }: { readonly sessionId: SessionId; readonly mail: MailNumber },
+  signal: AbortSignal,
+): Promise<ControlEnd | null> {
+  for await (const event of hub.events({ sessionId }, signal)) {
+    // `caught-up` comes first: what was settled before we listened is seen then.
+    if (event.type === 'live') continue
+    const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+    if (item?.number !== mail || item.lane !== 'control' || item.state === 'withdrawn') return null
+    if (item.state === 'settled') return await findEnd(store, sessionId, mail)
+  }
+  return null
+}
+
+type SettledReads = Pick<Reads, 'listMail' | 'readAudit' | 'readStore' | 'listOperations'>
+
+const OPERATIONS_READ = 50
+
+async function findEnd(
+  store: SettledReads,
+  sessionId: SessionId,
+  mail: MailNumber,
+): Promise<ControlEnd> {
+  const facts = await findRecord(store, sessionId, mail)
+  const why = facts?.['refused']
+  if (typeof why === 'string') {
+    const { tokensAfter, limit } = facts ?? {}
+    return {
+      kind: 'turned-down',
+      why: why as Refusal['why'],
+      ...(typeof tokensAfter === 'number' && typeof limit === 'number' && { tokensAfter, limit }),
+    }
+  }
+  const operations = await store.listOperations({ sessionId, limit: OPERATIONS_READ })
+  const asked = operations.find(({ reason }) => reason === REQUESTED + mail)
+  const isVain = asked !== undefined && asked.state !== 'committed'
+  return isVain ? { kind: 'turned-down', why: 'compaction-failed' } : { kind: 'done' }
+}
+
+/** Backwards from the newest commit, in steps that grow: it is mostly among the last. */
+async function findRecord(
+  store: SettledReads,
+  sessionId: SessionId,
+  mail: MailNumber,
+): Promise<JsonObject | undefined> {
+  const { commits } = await store.readStore()
+  for (let to = commits, span = LIST_MAX; to > 0; span *= 4) {
+    const from = Math.max(0, to - span)
+    for (let after = from; after < to; ) {
+      const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
+      const found = rows.find(
+        ({ kind, facts }) =>
+          kind === 'control settled' &&
+          Array.isArray(facts['mail']) &&
+          facts['mail'].includes(mail),
+      )
+      if (found !== undefined) return found.facts
+      if (rows.length < LIST_MAX) break
+      after = rows.at(-1)?.cursor ?? to
+    }
+    to = from
+  }
+  return undefined
+}
+
+/** For people. */
+export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
+  switch (end.why) {
+    case 'no-room': {
+      const { tokensAfter, limit } = end
+      const figures = limit === undefined ? '' : `: ${tokensAfter} tokens where ${limit} fit`
+      return `there is no room for it${figures}`
+    }
+    case 'nothing-to-revert':
+      return 'no compaction is in effect'
+    case 'nothing-to-compact':
+      return 'there is nothing to compact yet'
+    case 'tried-too-often':
+      return 'it was tried too often just now; ask again in some minutes'
+    case 'out-of-date':
+      return 'the session has changed since it was shown'
+    case 'no-replacement':
+      return 'the summary in effect could not be written anew without it'
+    case 'unknown-pin':
+      return 'there is no such pin'
+    case 'unknown-entry':
+      return 'there is no such entry'
+    case 'compaction-failed':
+      return 'the compaction failed; the session is as it was'
+    case 'not-understood':
+      return 'it was not understood'
+    default:
+      return end.why satisfies never
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { type Clock, pause } from '../base/clock.ts'
+import type { CommitVerb, OutcomeOf, RequestOf, Store } from '../store/contract.ts'
+import {
+  StoreDamagedError,
+  type StoreError,
+  StoreFullError,
+  StoreReadOnlyError,
+} from '../store/errors.ts'
+import { RULES } from '../store/rules/rules.ts'
+import type { Logger } from './logger.ts'
+
+/**
+ * Whether the store takes what is written. *sound* until a commit fails for want of space or right;
+ * then *in trouble*, told once, until a commit is taken or, for want of space, something can be
+ * written beside the file. That a lease is renewed proves nothing there: on a full disk it goes on
+ * for a long time, since it writes over what it wrote before.
+ */
+const PROBE_EVERY_MS = 5_000
+const PROBE_BYTES = 256 * 1024
+const PROVES_NOTHING: readonly CommitVerb[] = ['renew', 'registerRunner', 'claimReply', 'setWake']
+
+export class StoreTrouble {
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #closing = new AbortController()
+  #problem: StoreError | null = null
+  #isProbed = false
+  #probing: Promise<void> = Promise.resolve()
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /** What is wrong now; null: nothing that we know of. */
+  get problem(): StoreError | null {
+    return this.#problem
+  }
+
+  /** The same store; what its commits come to is heard here. */
+  heard(store: Store): Store {
+    const verbs: Record<string, unknown> = {}
+    for (const verb of Object.keys(RULES) as CommitVerb[]) verbs[verb] = this.#verb(store, verb)
+    return { ...store, ...(verbs as Partial<Store>) }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#probing
+  }
+
+  #verb<Verb extends CommitVerb>(store: Store, verb: Verb) {
+    const commit = store[verb] as (request: RequestOf<Verb>) => Promise<OutcomeOf<Verb>>
+    return async (request: RequestOf<Verb>): Promise<OutcomeOf<Verb>> => {
+      try {
+        const outcome = await commit(request)
+        const proves = !this.#isProbed || !PROVES_NOTHING.includes(verb)
+        if (this.#problem !== null && proves) this.#end()
+        return outcome
+      } catch (error) {
+        if (isTrouble(error)) this.#begin(error)
+        throw error
+      }
+    }
+  }
+
+  #begin(problem: StoreError): void {
+    if (this.#problem !== null) return
+    this.#problem = problem
+    this.#logger.error({ code: problem.code, ...problem.facts }, 'store takes nothing')
+    const { path = '' } = problem.facts
+    // The disk of a server is out of reach.
+    this.#isProbed = problem instanceof StoreFullError && existsSync(String(path))
+    if (this.#isProbed) this.#probing = this.#probe(String(path))
+  }
+
+  #end(): void {
+    if (this.#problem === null) return
+    this.#problem = null
+    this.#logger.info({}, 'store takes what is written again')
+  }
+
+  async #probe(path: string): Promise<void> {
+    const { signal } = this.#closing
+    while (this.#problem !== null) {
+      await pause(this.#clock, PROBE_EVERY_MS, signal)
+      if (signal.aborted) return
+      if (this.#problem !== null && (await hasSpaceBeside(path))) this.#end()
+    }
+  }
+}
+
+function isTrouble(error: unknown): error is StoreError {
+  return (
+    error instanceof StoreFullError ||
+    error instanceof StoreReadOnlyError ||
+    error instanceof StoreDamagedError
+  )
+}
+
+async function hasSpaceBeside(path: string): Promise<boolean> {
+  const probe = `${path}.probe-${process.pid}`
+  try {
+    const file = await open(probe, 'w', 0o600)
+    try {
+      await file.writeFile(Buffer.alloc(PROBE_BYTES, 1))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return true
+  } catch {
+    return false
+  } finally {
+    await rm(probe, { force: true }).catch(() => {})
+  }
+}

@@ -1,0 +1,44 @@
+import { type Attempts, attemptOf } from '../auxiliary/attempts.ts'
+import { ANSWERED, wordOf } from '../auxiliary/breaker.ts'
+import type { Prices } from '../auxiliary/prices.ts'
+import { destinationOf } from '../model/route.ts'
+import type { CallRecord } from '../turn/model-steps.ts'
+import type { Logger } from './logger.ts'
+
+/** What the conversation's own calls are called in the record of calls. */
+export const TURN = 'turn'
+
+export interface TurnCallsParts {
+  readonly attempts: Attempts
+  readonly prices: Prices | undefined
+  readonly logger: Logger
+  readonly onModelBack: () => void
+}
+
+/**
+ * The calls of turns stand in the same record as those of tasks: what they cost is told, too. A route
+ * that answers again wakes whoever waits for a model.
+ */
+export class TurnCalls {
+  readonly #parts: TurnCallsParts
+  /** Where calls failed last, as far as this process saw. */
+  readonly #down = new Set<string>()
+
+  constructor(parts: TurnCallsParts) {
+    this.#parts = parts
+  }
+
+  record({ sessionId, route, outcome, usage, at }: CallRecord): void {
+    const { attempts, prices, logger, onModelBack } = this.#parts
+    const isCalling = outcome.kind === 'finished' && outcome.finish === 'tool-calls'
+    const word = isCalling ? ANSWERED : wordOf(outcome)
+    const facts = { sessionId, task: TURN, route, outcome: word, usage, at }
+    attempts
+      .record(attemptOf(facts, prices))
+      .catch((error: unknown) => logger.warn({ err: error }, 'attempt not recorded'))
+    if (outcome.kind === 'interrupted') return
+    const destination = destinationOf(route)
+    if (outcome.kind !== 'finished') this.#down.add(destination)
+    else if (this.#down.delete(destination)) onModelBack()
+  }
+}

@@ -1,0 +1,27 @@
+import type { Limits } from './rows.ts'
+
+export const PINS_MAX = 64
+
+/**
+ * Whether a pin fits, asked by the rule that sets it and by whoever wants to know beforehand. The
+ * settings (system text, descriptions of tools) share the room with the pins beside them.
+ */
+export function roomForPin(
+  { pins, settingsTokens, limits }: PinnedParts,
+  added: { readonly name: string; readonly tokens: number },
+): { readonly fits: boolean; readonly tokensAfter: number; readonly limit: number } {
+  const others = [...pins].filter(([name]) => name !== added.name)
+  const tokensAfter = others.reduce(
+    (sum, [, tokens]) => sum + tokens,
+    settingsTokens + added.tokens,
+  )
+  const limit = limits.pinTokens
+  return { fits: tokensAfter <= limit && others.length < PINS_MAX, tokensAfter, limit }
+}
+
+export interface PinnedParts {
+  /** The tokens of each, by name. */
+  readonly pins: Iterable<readonly [name: string, tokens: number]>
+  readonly settingsTokens: number
+  readonly limits: Pick<Limits, 'pinTokens'>
+}

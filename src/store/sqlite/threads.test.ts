@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Desk, said } from '../../testing/store/desk.ts'
+import { openSqliteStore } from './open.ts'
+import { storeThread } from './threads.ts'
+
+async function openDesk(): Promise<Desk> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-threads-'))
+  const store = await openSqliteStore({ path: join(folder, 'store.db') })
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return Desk.open(store)
+}
+
+/** An order for a store that the thread has never heard of is a mistake that it does not survive. */
+function kill(role: 'writer' | 'reader'): Promise<unknown> {
+  const order = { kind: 'commit', verb: 'admit', request: {}, size: 1 } as const
+  return storeThread(role).call(-1, 'admit', order)
+}
+
+describe('a thread of the store that dies', () => {
+  it('leaves the outcome of its commits unknown, and the next one is taken by a new thread', async () => {
+    const desk = await openDesk()
+    const key = { key: 'k' }
+    const dying = kill('writer')
+    const [killed, doubtful] = await Promise.allSettled([dying, desk.tryAdmit(said('one'), key)])
+    expect(killed).toMatchObject({ reason: { code: 'outcome-unknown' } })
+    expect(doubtful.status === 'fulfilled' || doubtful.reason.code === 'outcome-unknown').toBe(true)
+    expect((await desk.tryAdmit(said('one'), key)).kind).toMatch(/admitted|duplicate/)
+    await desk.admit(said('two'))
+    expect((await desk.row()).mail).toBe(2)
+  })
+
+  it('fails the reads it owes, and the next one is answered', async () => {
+    const desk = await openDesk()
+    const dying = kill('reader')
+    const [, owed] = await Promise.allSettled([dying, desk.row()])
+    if (owed.status === 'rejected') expect(owed.reason).toMatchObject({ code: 'store-busy' })
+    expect((await desk.row()).id).toBe(desk.id)
+  })
+})

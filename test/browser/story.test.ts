@@ -1,0 +1,244 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, describe, expect, it, type TestContext } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import { openPlace, type Place } from './place.ts'
+import { openStage, seriousFindings } from './stage.ts'
+import { playStory, STORY_WINDOW_TOKENS, storyModel } from './story.ts'
+
+/** What an operator finds out on the page, in a place where something has happened. */
+const stage = openStage()
+
+interface Story {
+  readonly place: Place
+  readonly id: string
+  readonly home: string
+}
+let told: Promise<Story> | undefined
+
+/** One story for all tests: what changes it stands last. */
+function openStory(ctx: TestContext): Promise<Story> {
+  told ??= tellStory(stage.folder(ctx))
+  return told
+}
+
+async function tellStory(folder: string): Promise<Story> {
+  const home = mkdtempSync(join(tmpdir(), 'throughline-story-'))
+  const windowTokens = STORY_WINDOW_TOKENS
+  const place = await openPlace({ folder, windowTokens, model: storyModel, home })
+  return { place, id: await playStory(place), home }
+}
+
+afterAll(async () => {
+  const story = await told
+  await story?.place.close()
+  if (story !== undefined) rmSync(story.home, { recursive: true, force: true })
+})
+
+/** Counts what a person has to click; typing is free. */
+class Hand {
+  clicks = 0
+
+  async click(target: Locator): Promise<void> {
+    this.clicks++
+    await target.click()
+  }
+}
+
+const row = (page: Page) => page.locator('.list .row', { hasText: 'booking service' })
+const tab = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
+describe('the page, where something has happened', { timeout: 60_000 }, () => {
+  it('finds sessions by channel, state and what was said, compacted or not', async (ctx) => {
+    const { place } = await openStory(ctx)
+    const { page, problems } = await stage.visit(ctx, place.url)
+    const rows = page.locator('.list .row')
+    const note = page.locator('.list-note')
+    await note.getByText('4 sessions').waitFor()
+    await row(page).getByText('compacted').waitFor()
+    await page.getByLabel('Channel').selectOption('telegram:harbour')
+    await note.getByText('1 session', { exact: true }).waitFor()
+    expect(await rows.allTextContents()).toEqual([expect.stringContaining('telegram:harbour')])
+    await page.getByLabel('State').selectOption('turn')
+    await note.getByText('0 sessions').waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await note.getByText('4 sessions').waitFor()
+    const search = page.getByRole('searchbox', { name: /searches all/ })
+    await search.fill('88213')
+    await search.press('Enter')
+    const hit = page.locator('.found').first()
+    await hit.getByText('compacted away').waitFor()
+    expect(await hit.locator('mark').textContent()).toBe('88213')
+    expect(problems).toEqual([])
+  })
+
+  it('tells of each compaction who wrote it, what waited, what it cost and what became of it', async (ctx) => {
+    const { place, id } = await openStory(ctx)
+    const { page, problems } = await stage.visit(ctx, `${place.url}/#/sessions/${id}/compactions`)
+    const degraded = page.locator('.compaction.degraded')
+    await degraded.locator('details > summary').first().click()
+    await degraded.getByText('the last one: no model').waitFor()
+    await degraded.getByText(/by a turn, \d/).waitFor()
+    await degraded.getByText('no model was asked').waitFor()
+    await degraded.getByText('What stands in their place').waitFor()
+    await degraded.getByRole('link', { name: /^rewritten by a model/ }).click()
+    const meant = page.locator('.compaction:has(details[open])', { hasText: 'In place of' })
+    await meant.getByText('the route for summaries', { exact: true }).waitFor()
+    await meant.getByText(/\d calls?, .* tokens in/).waitFor()
+    const failed = page.locator('.compaction.failed').first()
+    await failed.locator('details > summary').click()
+    await failed.getByText('refused:bad-request').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('shows gateways, owners, verdicts, a rehearsal and the events of one kind', async (ctx) => {
+    const { place, home } = await openStory(ctx)
+    const { page, problems } = await stage.visit(ctx, `${place.url}/#/health`)
+    await page.getByText('Ready; nothing to look at').waitFor()
+    const audit = page.getByRole('region', { name: 'Audit' })
+    expect(await audit.locator('.law').count()).toBeGreaterThan(8)
+    expect(await audit.locator('.law.broken').count()).toBe(0)
+    const owners = page.getByRole('region', { name: 'Leases and their owners' })
+    await owners.getByText(`${process.pid} (this one)`).waitFor()
+    const routes = page.getByRole('region', { name: 'Model routes' })
+    await routes.getByText('compaction').first().waitFor()
+    await page.getByLabel('Filter events').fill('compaction committed')
+    const events = page.locator('.event')
+    await expect.poll(() => events.count()).toBe(4)
+    writeFileSync(join(home, 'rehearsal.json'), JSON.stringify(REHEARSAL(Date.now())))
+    await page.getByText('The worst day, 12.0 s').waitFor()
+    await page.getByRole('cell', { name: 'agent-1' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('has no serious finding of axe-core, light or dark, wide or narrow', async (ctx) => {
+    const { place, id, home } = await openStory(ctx)
+    const { page, problems } = await stage.visit(ctx, place.url)
+    const views: readonly (readonly [string, string, Locator])[] = [
+      ['sessions', '#/', page.getByRole('button', { name: 'New session' })],
+      ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
+      ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
+      ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart canvas')],
+      ['health', '#/health', page.getByText('The worst day')],
+    ]
+    const findings: unknown[] = []
+    for (const [name, hash, ready] of views) {
+      writeFileSync(join(home, 'rehearsal.json'), JSON.stringify(REHEARSAL(Date.now())))
+      await page.goto(`${place.url}/${hash}`)
+      await ready.waitFor()
+      if (name === 'compactions') {
+        await page.locator('.compaction.committed details > summary').first().click()
+        await page.locator('.sides').waitFor()
+      }
+      findings.push(...(await seriousFindings(page, name)))
+      await picture(page, `${name}-light`)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      const contrast = { runOnly: ['color-contrast'] }
+      findings.push(...(await seriousFindings(page, `${name}, dark`, contrast)))
+      await picture(page, `${name}-dark`)
+      await page.emulateMedia({ colorScheme: 'light' })
+    }
+    await page.setViewportSize({ width: 390, height: 780 })
+    for (const [name, hash, ready] of views) {
+      await page.goto(`${place.url}/${hash}`)
+      await ready.waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      if (name === 'conversation') findings.push(...(await seriousFindings(page, 'narrow')))
+      await picture(page, `${name}-narrow`)
+    }
+    expect(findings).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it('shows the tasks that a compaction carries, and says why something was not done', async (ctx) => {
+    const { place, id } = await openStory(ctx)
+    const { page } = await stage.visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByRole('button', { name: 'Tasks…' }).click()
+    const panel = page.getByRole('region', { name: 'Tasks' })
+    await panel.getByText('Switch over at 02:00').waitFor()
+    expect(await panel.locator('.task').count()).toBe(4)
+    await panel.getByRole('button', { name: 'Ask for a change…' }).click()
+    const box = page.getByRole('textbox', { name: 'Message' })
+    expect(await box.inputValue()).toContain('- Switch over at 02:00\n')
+    expect(await box.inputValue()).not.toContain('B-17')
+    await page.getByRole('button', { name: 'Compact…' }).click()
+    for (let tries = 0; tries < 5; tries++) {
+      await page.getByRole('button', { name: 'Compact now' }).click()
+      const refused = page.getByRole('alert').getByText('There is nothing to compact yet')
+      if (await refused.isVisible()) return
+      await page.waitForTimeout(700)
+      if (await refused.isVisible()) return
+    }
+    expect.fail('a request that came to nothing was not told of')
+  })
+
+  it('answers the five questions within three clicks each', async (ctx) => {
+    const { place, id } = await openStory(ctx)
+    const { page, problems } = await stage.visit(ctx, place.url)
+    const ask = async (question: (hand: Hand) => Promise<void>): Promise<number> => {
+      await page.goto(`${place.url}/#/`)
+      await page.reload()
+      const hand = new Hand()
+      await question(hand)
+      return hand.clicks
+    }
+    const counted = {
+      doing: await ask(async () => {
+        expect(await row(page).locator('.chip').textContent()).toBe('idle')
+      }),
+      fill: await ask(async (hand) => {
+        expect(await row(page).getByRole('meter').getAttribute('aria-valuetext')).toMatch(/^\d+%/)
+        await hand.click(row(page))
+        await hand.click(tab(page, 'Context'))
+        await page.getByRole('button', { name: /^Conversation [\d.]+k$/ }).waitFor()
+      }),
+      forgotten: await ask(async (hand) => {
+        await hand.click(row(page))
+        await hand.click(tab(page, 'Compactions'))
+        await hand.click(page.locator('.compaction.committed details > summary').first())
+        await page.getByText('left the context').waitFor()
+        await page.getByRole('heading', { name: /^Before: / }).waitFor()
+        await page.getByText('Kept word for word').last().waitFor()
+      }),
+      saw: await ask(async (hand) => {
+        await page.getByRole('searchbox', { name: /searches all/ }).fill('88213')
+        await page.keyboard.press('Enter')
+        await hand.click(page.locator('.found').first())
+        const said = page.locator('.entry.marked')
+        await hand.click(said.getByRole('link', { name: 'What it saw' }))
+        await page.getByText('built from entries 1 to').waitFor()
+        expect(await page.locator('.part').count()).toBeGreaterThan(2)
+      }),
+      undo: await ask(async (hand) => {
+        await hand.click(row(page))
+        await hand.click(tab(page, 'Compactions'))
+        await hand.click(page.getByRole('button', { name: 'Undo' }))
+        const before = (await place.runtime.session(sessionId(id)).summary())?.compaction
+        await expect
+          .poll(async () => (await place.runtime.session(sessionId(id)).summary())?.compaction)
+          .not.toBe(before)
+      }),
+    }
+    expect(counted).toEqual({ doing: 0, fill: 2, forgotten: 3, saw: 2, undo: 3 })
+    expect(problems).toEqual([])
+  })
+})
+
+const REHEARSAL = (writtenAt: number) => ({
+  ...{ writtenAt, phase: 'driving', elapsedMs: 12_000, verdict: null },
+  agents: [1, 2, 3].map((number) => ({
+    ...{ name: `agent-${number}`, contextTokens: 1_900 * number, windowTokens: 8_000 },
+    ...{ state: number === 3 ? 'down' : 'turn', isCompacting: number === 2, compactions: number },
+    ...{ kills: number - 1, acknowledged: 20 + number, waiting: 0 },
+  })),
+})
+
+/** `THROUGHLINE_PICTURES=docs/pictures` keeps them. */
+async function picture(page: Page, name: string): Promise<void> {
+  const place = process.env['THROUGHLINE_PICTURES']
+  if (place === undefined) return
+  mkdirSync(place, { recursive: true })
+  await page.screenshot({ path: join(place, `${name}.png`) })
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
+import { type Failure, type Faltering, openFaltering } from './benches/faltering.ts'
+import { sqliteBench } from './benches/sqlite.ts'
+
+/** Several hands on one file are a matter of locks; here it is one hand and a bad disk. */
+const { concurrency: _, ...THEMES } = STORE_CONTRACT
+const CASES = Object.values(THEMES).flatMap((cases) => [...cases])
+
+/** Runs every so-manieth case of the contract; gives how the failures of the disk were told. */
+async function runContract(failure: Failure, every: number) {
+  const opened: Faltering[] = []
+  const open = async ({ path }: { readonly path: string }) => {
+    const faltering = openFaltering(path, failure)
+    opened.push(faltering)
+    return faltering.store
+  }
+  for (const { name, run } of CASES.filter((_each, index) => index % every === 0)) {
+    await using bench = await sqliteBench(open)
+    await run(bench).catch((error: unknown) => {
+      throw new Error(name, { cause: error })
+    })
+  }
+  const codes = new Set(opened.flatMap((each) => [...each.codes]))
+  return { failures: opened.reduce((sum, each) => sum + each.failures(), 0), codes: [...codes] }
+}
+
+describe('a failing disk', () => {
+  it('keeps the contract, full at each statement of each verb, one after another [I24, fault 62]', async () => {
+    const { failures, codes } = await runContract('full', 2)
+    expect(codes).toEqual(['store-full'])
+    expect(failures).toBeGreaterThan(3_000)
+  })
+
+  it('keeps the contract, failing to write at each statement of each verb [I24, fault 64]', async () => {
+    const { failures, codes } = await runContract('write', 8)
+    expect(codes).toEqual(['store-full'])
+    expect(failures).toBeGreaterThan(500)
+  })
+
+  it('keeps the contract, failing to sync each commit: nothing more is taken until a restart [I26, fault 64]', async () => {
+    const { failures, codes } = await runContract('sync', 4)
+    expect(codes).toEqual(['store-damaged'])
+    expect(failures).toBeGreaterThan(300)
+  })
+})

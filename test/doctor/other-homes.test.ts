@@ -1,0 +1,267 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { entryNumber } from '../../src/base/ids.ts'
+import { isObject, type JsonObject } from '../../src/base/json.ts'
+import { findLogs, type LogFormat, readLog } from '../../src/doctor/import/log-files.ts'
+import { importLogs } from '../../src/doctor/import/logs.ts'
+import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
+import { storedMessage } from '../../src/doctor/import/stored-message.ts'
+import { claudeCode } from '../../src/message/codecs/claude-code.ts'
+import { codex } from '../../src/message/codecs/codex.ts'
+import { pi } from '../../src/message/codecs/pi.ts'
+import type { Message, Part } from '../../src/message/message.ts'
+import { textOf } from '../../src/message/text.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { LIMITS } from '../../src/testing/store/desk.ts'
+import { corpusDir } from '../support/corpus.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-other-homes-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const HOST = { boot: 'boot', process: 1 }
+
+async function bring(format: LogFormat, path: string, store: Store, isDryRun = false) {
+  const target = isDryRun
+    ? ({ isDryRun: true, reads: store } as const)
+    : ({ isDryRun: false, store } as const)
+  return await importLogs({ format, path, agent: 'nova', limits: LIMITS, host: HOST, target })
+}
+
+function sumOf({ profiles }: ImportReport) {
+  const [rows] = profiles.map((profile) => profile.rows)
+  if (rows === undefined) throw new Error('no profile')
+  expect(unaccounted(rows)).toBe(0)
+  return rows
+}
+
+function fileOf(name: string, lines: readonly JsonObject[]): string {
+  const path = join(folder, name)
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  return path
+}
+
+/** What the model is shown next, and what stands beside it. */
+async function textsOf(store: Store) {
+  const [session] = await store.listSessions({ limit: 9 })
+  if (session === undefined) throw new Error('no session')
+  const range = { from: entryNumber(1), to: entryNumber(9_999) }
+  const entries = await store.readEntries({ sessionId: session.id, ...range })
+  const context = await store.readContext({ sessionId: session.id })
+  const words = (list: readonly (typeof entries)[number][]) =>
+    list.flatMap((entry) => {
+      const message = storedMessage(entry)
+      return message === null ? [] : [textOf(message)]
+    })
+  const shown = (context?.entries ?? []).filter(({ number }) => number > (context?.covers ?? 0))
+  const handoff = entries.find(({ number }) => number === context?.effective)
+  const body = handoff?.body ? (JSON.parse(handoff.body) as unknown) : null
+  return {
+    id: session.id,
+    all: words(entries),
+    shown: words(shown.filter(({ kind }) => kind !== 'turn')),
+    beside: words(entries.filter(({ kind }) => kind === 'turn')),
+    summary: isObject(body) ? body['summary'] : null,
+  }
+}
+
+const at = (second: number) => new Date(1_790_000_000_000 + second * 1_000).toISOString()
+
+function claude(uuid: string, parentUuid: string | null, role: string, text: string): JsonObject {
+  const content = role === 'assistant' ? [{ type: 'text', text }] : text
+  const message = { role, content, ...(role === 'assistant' && { id: `m-${uuid}` }) }
+  const about = { isSidechain: false, sessionId: 's', timestamp: at(uuid.charCodeAt(0)) }
+  return { type: role, uuid, parentUuid, ...about, message }
+}
+
+describe('importing Claude Code', () => {
+  it('brings the whole log, its compaction in effect, and what was left beside it', async () => {
+    const path = fileOf('projects/there/0c1d2e.jsonl', [
+      { type: 'summary', leafUuid: 'f', summary: 'Plans' },
+      claude('a', null, 'user', 'first'),
+      claude('b', 'a', 'assistant', 'one way'),
+      claude('c', 'a', 'assistant', 'another way'),
+      { type: 'system', subtype: 'compact_boundary', uuid: 'd', parentUuid: null },
+      { ...claude('e', 'd', 'user', 'It was about plans.'), isCompactSummary: true },
+      claude('f', 'e', 'user', 'go on'),
+      { ...claude('g', 'f', 'user', 'find it'), isSidechain: true },
+    ])
+    const store = openMemoryStore()
+    const report = await bring('claude-code', folder, store)
+    expect(sumOf(report)).toMatchObject({ in: 8, brought: 6, silent: 2, left: 0 })
+    expect(await textsOf(store)).toEqual({
+      id: '0c1d2e',
+      all: ['first', 'one way', 'another way', 'go on', 'find it'],
+      ...{ shown: ['go on'], beside: ['one way', 'find it'], summary: 'It was about plans.' },
+    })
+    expect(await store.verify({})).toEqual([])
+    rmSync(path)
+  })
+
+  it('brings only what is new when the log has grown, and a torn line when it is whole', async () => {
+    const path = fileOf('grown.jsonl', [claude('a', null, 'user', 'first')])
+    const next = JSON.stringify(claude('b', 'a', 'assistant', 'second'))
+    appendFileSync(path, next.slice(0, 40))
+    const store = openMemoryStore()
+    expect(sumOf(await bring('claude-code', path, store))).toMatchObject({ brought: 1, left: 1 })
+    appendFileSync(path, `${next.slice(40)}\n`)
+    const again = await bring('claude-code', path, store)
+    expect(sumOf(again)).toMatchObject({ in: 2, brought: 1, before: 1, left: 0 })
+    expect((await textsOf(store)).shown).toEqual(['first', 'second'])
+    expect(sumOf(await bring('claude-code', path, store))).toMatchObject({ brought: 0, before: 2 })
+  })
+
+  it('writes nothing in a dry run', async () => {
+    const path = fileOf('dry.jsonl', [claude('a', null, 'user', 'first')])
+    const store = openMemoryStore()
+    expect(sumOf(await bring('claude-code', path, store, true))).toMatchObject({ brought: 1 })
+    expect(await store.listSessions({ limit: 9 })).toEqual([])
+  })
+
+  it('leaves a file that is something else, says why, and brings the others', async () => {
+    fileOf('mixed/one.jsonl', [claude('a', null, 'user', 'first')])
+    fileOf('mixed/two.jsonl', [{ hello: 'world' }])
+    writeFileSync(join(folder, 'mixed', 'three.jsonl'), '\0\xff not json\n{"a":\n')
+    writeFileSync(join(folder, 'mixed', 'four.jsonl.gz'), 'not gzip')
+    const store = openMemoryStore()
+    const report = await bring('claude-code', join(folder, 'mixed'), store)
+    expect(sumOf(report)).toMatchObject({ brought: 1, left: 3 })
+    const told = report.profiles[0]?.conversations.map(({ outcome, sessionId }) => [
+      outcome,
+      sessionId,
+    ])
+    expect(told?.sort()).toEqual([['new', 'one'], ...[1, 2, 3].map(() => ['unreadable', ''])])
+  })
+})
+
+describe('importing Codex', () => {
+  const item = (second: number, payload: JsonObject): JsonObject => ({
+    ...{ timestamp: at(second), type: 'response_item' },
+    payload,
+  })
+  const said = (role: string, text: string): JsonObject => ({
+    ...{ type: 'message', role },
+    content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
+  })
+
+  it('brings turns, instructions and compactions; what was rolled back stands beside', async () => {
+    const path = fileOf('rollout-1.jsonl', [
+      { timestamp: at(0), type: 'session_meta', payload: { id: 'r-1', instructions: 'Be brief.' } },
+      item(1, said('user', 'first')),
+      { timestamp: at(1), type: 'event_msg', payload: { type: 'user_message', message: 'first' } },
+      { timestamp: at(2), type: 'compacted', payload: { message: 'It began.' } },
+      item(3, said('user', 'a mistake')),
+      item(4, said('assistant', 'done so')),
+      {
+        timestamp: at(5),
+        type: 'event_msg',
+        payload: { type: 'thread_rolled_back', num_turns: 1 },
+      },
+      item(6, said('user', 'better')),
+    ])
+    const store = openMemoryStore()
+    expect(sumOf(await bring('codex', path, store))).toMatchObject({ in: 8, brought: 5, silent: 3 })
+    expect(await textsOf(store)).toEqual({
+      id: 'r-1',
+      all: ['first', 'a mistake', 'done so', 'better'],
+      ...{ shown: ['better'], beside: ['a mistake', 'done so'], summary: 'It began.' },
+    })
+  })
+})
+
+describe('importing pi', () => {
+  const entry = (id: string, parentId: string | null, role: string, text: string): JsonObject => ({
+    ...{ type: 'message', id, parentId, timestamp: at(1) },
+    message: { role, content: [{ type: 'text', text }] },
+  })
+
+  it('brings the branch that is gone on with, and what a compaction kept stays', async () => {
+    const path = fileOf('session.jsonl', [
+      { type: 'session', version: 3, id: 'p-1', timestamp: at(0), cwd: '' },
+      entry('a', null, 'user', 'first'),
+      entry('b', 'a', 'assistant', 'left behind'),
+      entry('c', 'a', 'assistant', 'second'),
+      entry('d', 'c', 'user', 'kept'),
+      {
+        ...{ type: 'compaction', id: 'e', parentId: 'd', timestamp: at(2) },
+        ...{ summary: 'It began.', firstKeptEntryId: 'd' },
+      },
+      entry('f', 'e', 'assistant', 'third'),
+    ])
+    const store = openMemoryStore()
+    expect(sumOf(await bring('pi', path, store))).toMatchObject({ in: 7, brought: 6, silent: 1 })
+    expect(await textsOf(store)).toEqual({
+      id: 'p-1',
+      all: ['first', 'left behind', 'second', 'kept', 'third'],
+      ...{ shown: ['kept', 'third'], beside: ['left behind'], summary: 'It began.' },
+    })
+  })
+})
+
+/** Calls, results and texts, in no order: the codecs gather what a reply's lines hold. */
+function partsOf(messages: readonly Message[]): readonly string[] {
+  return messages
+    .filter(({ role }) => role !== 'system' && role !== 'handoff')
+    .flatMap((message) => ('parts' in message ? (message.parts as readonly Part[]) : []))
+    .map((part) => {
+      if (part.type === 'tool-call') return `call ${part.id}`
+      if (part.type === 'tool-result') return `result ${part.callId}`
+      return 'text' in part ? `${part.type} ${part.text}` : part.type
+    })
+    .sort()
+}
+
+describe('importing real logs', () => {
+  const corpus = [
+    ['claude-code', 'claude-code', claudeCode],
+    ['pi', 'pi-mono', pi],
+    ['codex', 'codex', codex],
+  ] as const
+
+  it.for(corpus)(
+    'of %s shows next what the program would, with every line accounted for',
+    { timeout: 120_000 },
+    async ([format, name, codec], context) => {
+      const place = corpusDir()
+      if (place === undefined) {
+        console.log('not run: corpus absent')
+        context.skip('not run: corpus absent')
+        return
+      }
+      const logs = await findLogs(join(place, name), format)
+      const chosen = logs.filter((_, index) => index % Math.ceil(logs.length / 12) === 0)
+      for (const path of chosen) {
+        const documents = (await readLog(path)).flatMap((line) => line.documents ?? [])
+        if (codec.reject(documents) !== undefined) continue
+        const store = openMemoryStore()
+        expect(sumOf(await bring(format, path, store)).left).toBe(0)
+        const [session] = await store.listSessions({ limit: 1 })
+        if (session === undefined) throw new Error('no session')
+        const view = await store.readContext({ sessionId: session.id })
+        const shown = (view?.entries ?? [])
+          .filter(({ number, kind }) => number > (view?.covers ?? 0) && kind !== 'turn')
+          .flatMap((entry) => storedMessage(entry) ?? [])
+        const wanted = codec.parse(documents).messages.filter(isNoSummary)
+        expect({ path, parts: partsOf(shown) }).toEqual({ path, parts: partsOf(wanted) })
+        await store.close()
+      }
+    },
+  )
+
+  it('that are compressed are read as well', async () => {
+    const path = join(folder, 'packed.jsonl.gz')
+    writeFileSync(path, gzipSync(`${JSON.stringify(claude('a', null, 'user', 'first'))}\n`))
+    const store = openMemoryStore()
+    await bring('claude-code', path, store)
+    expect(await textsOf(store)).toMatchObject({ id: 'packed', shown: ['first'] })
+  })
+})
+
+/** A compaction is a handoff here and a message there. */
+function isNoSummary({ origin }: Message): boolean {
+  return origin?.fields?.['isCompactSummary'] !== true && origin?.shape !== 'compaction'
+}

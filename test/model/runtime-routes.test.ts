@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { isArray, isObject, type JsonValue } from '../../src/base/json.ts'
+import { loadConfig } from '../../src/runtime/config/load.ts'
+import { runtimeTerms } from '../../src/runtime/from-config.ts'
+import type { JournalEntry } from '../../src/stand-in/journal.ts'
+import {
+  agentOf,
+  openRuntimeBench,
+  type RuntimeBenchOptions,
+  routeOf,
+  until,
+} from './runtime-bench.ts'
+
+/** What all agents of a process share, and what a configuration makes of their summaries. */
+let bench: Awaited<ReturnType<typeof openRuntimeBench>>
+afterEach(() => bench.close())
+const opened = async (options: RuntimeBenchOptions = {}) => {
+  bench = await openRuntimeBench(options)
+  return bench
+}
+const soon = () => AbortSignal.timeout(15_000)
+const once = () => ({ source: 'test', key: `k${++keys}` })
+let keys = 0
+
+const two: RuntimeBenchOptions['agents'] = (url) => [
+  agentOf(url, { name: 'one' }),
+  agentOf(url, { name: 'other' }),
+]
+const isForSummary = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
+  bodyText.includes('another model takes over') || bodyText.includes('===== conversation')
+const isTitle = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
+  bodyText.includes('Name the quoted conversation')
+const isForHandoff = (entry: Pick<JournalEntry, 'bodyText'>) =>
+  isForSummary(entry) && !isTitle(entry)
+
+describe('two agents of one process', () => {
+  it('share the host’s allowance, also for calls side by side', async () => {
+    const own = await opened({
+      agents: two,
+      runtime: { auxiliary: { allowance: { windowMs: 3_600_000, host: { tokens: 9_000 } } } },
+    })
+    const talks = [await own.session('a', 'one'), await own.session('b', 'other')]
+    for (const talk of talks) {
+      // Titles would be paid from the same purse.
+      await own.store.setTitle({ sessionId: talk.id, title: 'Named' })
+      await own.fill(talk, 5)
+    }
+    own.server.faults.always('latency; ms=300', { when: isForHandoff })
+    const shown = await Promise.all(talks.map((talk) => talk.preview({}, soon())))
+    expect(shown.map(({ kind }) => kind).sort()).toEqual(['failed', 'previewed'])
+    expect(shown.find(({ kind }) => kind === 'failed')).toMatchObject({
+      reason: 'budget-spent:host-tokens',
+    })
+  })
+
+  it('share what rests and who tries it; so do two processes with one store', async () => {
+    const own = await opened({ agents: two })
+    const talks = [await own.session('a', 'one'), await own.session('b', 'other')]
+    for (const talk of talks) await own.fill(talk, 5)
+    const [one, other] = talks
+    const asked = () => own.server.journal.entries.filter(isForHandoff).length
+    const lift = own.server.faults.always('status; code=401', { when: isForHandoff })
+    const refused = await one?.preview({}, soon())
+    expect(refused).toMatchObject({ kind: 'failed', reason: 'refused:bad-key' })
+    lift()
+    const before = asked()
+    expect(await other?.preview({}, soon())).toMatchObject({ reason: 'cooling-down' })
+    expect(asked()).toBe(before)
+
+    own.time.aheadMs = 31_000
+    const another = await own.openAnother()
+    own.server.faults.always('latency; ms=300', { when: isForHandoff })
+    const sessions = [...talks, ...talks.map(({ id }) => another.session(id))]
+    const shown = await Promise.all(sessions.map((session) => session.preview({}, soon())))
+    expect(shown.filter(({ kind }) => kind === 'previewed')).toHaveLength(1)
+    expect(asked()).toBe(before + 1)
+    expect((await other?.preview({}, soon()))?.kind).toBe('previewed')
+  })
+
+  it('are known by where their routes lead: turns and tasks in one record, health for what is in use', async () => {
+    const own = await opened()
+    const talk = await own.session('s')
+    await own.say(talk, 'Hello.')
+    const { host } = new URL(own.url)
+    const modelRoute = `openai-compatible/stand-in@${host}`
+    const rows = async () => await own.store.readAttempts({ modelRoute, since: 0, limit: 10 })
+    await until(async () => (await rows()).length === 2)
+    expect((await rows()).map(({ task }) => task).sort()).toEqual(['title', 'turn'])
+    const healthy = { model: 'stand-in', state: 'closed', failures: 0, retryAt: null }
+    const routes = async () => (await own.runtime.health()).routes
+    expect(await routes()).toEqual([
+      { route: modelRoute, task: 'turn', ...healthy },
+      { route: modelRoute, task: 'title', ...healthy },
+    ])
+    own.server.faults.always('status; code=401')
+    await own.say(talk, 'And now?')
+    await until(async () => (await routes())[0]?.state === 'open')
+    expect((await routes())[0]).toMatchObject({ failures: 1, retryAt: expect.any(Number) })
+    own.time.aheadMs = 31_000
+    expect((await routes())[0]).toMatchObject({ state: 'half-open', retryAt: null })
+    const [agent = agentOf(own.url)] = own.agents
+    const elsewhere = { ...agent.routes, main: routeOf(own.url, 'another') }
+    own.runtime.reconfigure([{ ...agent, routes: elsewhere }])
+    expect(await routes()).toEqual([])
+  })
+})
+
+describe('summaries as they are configured', () => {
+  it('ride the conversation’s own prefix on its own route, with nothing said about it', async () => {
+    const own = await opened({ agents: (url) => termsOf(file(url)).agents })
+    const talk = await own.session('ridden')
+    await own.fill(talk)
+    const step = own.server.journal.entries.filter((entry) => !isTitle(entry)).at(-1)
+    await talk.compact(once())
+    await until(async () => (await talk.summary())?.compaction !== null)
+    const summaries = own.server.journal.entries.filter(isForHandoff)
+    expect(summaries).toHaveLength(1)
+    const [before, asked] = [messagesOf(step), messagesOf(summaries[0])]
+    const shared = asked.slice(0, -1)
+    expect(shared.length).toBeGreaterThan(8)
+    expect(shared).toEqual(before.slice(0, shared.length))
+    expect(toolsOf(summaries[0])).toEqual(toolsOf(step))
+    const [made] = (await talk.compactions({ limit: 1 })) ?? []
+    expect(made).toMatchObject({ state: 'committed', by: 'model', rung: 'prefix' })
+  })
+
+  it('are the provider’s own where that was asked for and can be read', async () => {
+    const text = (url: string) => file(url, 'provider: anthropic', 'atProvider: true')
+    const { auxiliary = {} } = termsOf(text('http://127.0.0.1:9'))
+    const own = await opened({
+      agents: (url) => termsOf(text(url)).agents,
+      runtime: { auxiliary },
+    })
+    const talk = await own.session('sealed')
+    await own.fill(talk)
+    await talk.compact(once())
+    await until(async () => (await talk.summary())?.compaction !== null)
+    const asked = own.server.journal.entries.filter(({ body }) => hasCompaction(body))
+    expect(asked).toHaveLength(1)
+    const [made] = (await talk.compactions({ limit: 1 })) ?? []
+    expect(made).toMatchObject({ state: 'committed', by: 'model', rung: 'provider' })
+  })
+
+  it.each([
+    ['provider: openai-responses', /atProvider` has no effect .* only openai-responses can read/],
+    ['provider: openai-chat', /atProvider` has no effect .* no compaction of its own/],
+  ])('a provider that cannot (%s) is told of by the check', (provider, expected) => {
+    const { warnings } = loaded(file('http://127.0.0.1:9', provider, 'atProvider: true'))
+    expect(warnings.map(({ text }) => text).join('\n')).toMatch(expected)
+  })
+})
+
+function file(url: string, provider = 'provider: openai-compatible', compaction = ''): string {
+  return `
+agents:
+  main:
+    model: {${provider}, model: stand-in, baseUrl: "${url}/v1", credential: {kind: none}, windowTokens: 16000}
+auxiliary: {compaction: {${compaction}}}
+`
+}
+
+function loaded(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-routes-'))
+  writeFileSync(join(folder, 'throughline.yaml'), text)
+  const result = loadConfig({ cwd: folder, env: {}, flags: [] })
+  rmSync(folder, { recursive: true })
+  if (result.kind !== 'loaded') throw new Error(JSON.stringify(result.problems))
+  return result
+}
+
+function termsOf(text: string) {
+  const place = { standInUrl: 'http://127.0.0.1:9', folder: '.', env: {} }
+  return runtimeTerms(loaded(text).config, place)
+}
+
+function messagesOf(entry: JournalEntry | undefined): readonly string[] {
+  const messages = isObject(entry?.body) ? entry.body['messages'] : undefined
+  return isArray(messages) ? messages.map((message) => JSON.stringify(message)) : []
+}
+
+function toolsOf(entry: JournalEntry | undefined): JsonValue | undefined {
+  return isObject(entry?.body) ? entry.body['tools'] : undefined
+}
+
+function hasCompaction(body: JsonValue | undefined): boolean {
+  return isObject(body) && body['compaction'] !== undefined
+}

@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ImagePart } from '../../src/message/message.ts'
+import type { JournalEntry } from '../../src/stand-in/journal.ts'
+import { memoryTool } from '../../src/tools/memory/memory.ts'
+import {
+  agentOf,
+  modelOf,
+  openRuntimeBench,
+  type RuntimeBenchOptions,
+  routeOf,
+  until,
+} from './runtime-bench.ts'
+
+/** What runs beside conversations, as people meet it: notes, images, stops. */
+let bench: Awaited<ReturnType<typeof openRuntimeBench>>
+afterEach(() => bench.close())
+const opened = async (options: RuntimeBenchOptions = {}) => {
+  bench = await openRuntimeBench(options)
+  return bench
+}
+const once = () => ({ source: 'test', key: `k${++keys}` })
+let keys = 0
+
+const isForNotes = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
+  bodyText.includes('what will still matter in other conversations')
+const isForTitle = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
+  bodyText.includes('Name the quoted conversation')
+const isForSummary = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
+  bodyText.includes('another model takes over')
+
+describe('notes before a compaction', () => {
+  const TOKENS = 1_500
+  const keeping = (notes: boolean): RuntimeBenchOptions => ({
+    agents: (url) => [
+      agentOf(url, {
+        tools: (desk) => [memoryTool({ ...desk, tokensMax: TOKENS })],
+        ...(notes && { notes: { tokensMax: TOKENS } }),
+      }),
+    ],
+    server: {
+      script: ({ messages }) =>
+        isForNotes({ bodyText: JSON.stringify(messages) })
+          ? { text: '- The person likes tea.\n- I have no record of a deploy to Lisbon.' }
+          : undefined,
+    },
+  })
+
+  it('are kept and shown from the next turn on; one that denies what was said is refused', async () => {
+    const { session, say, fill, store, server, lines } = await opened(keeping(true))
+    const talk = await session('long')
+    await say(talk, 'The deploy to Lisbon failed on Friday. I like tea.')
+    await fill(talk)
+    await talk.compact(once())
+    await until(() => lines.some(({ sentence }) => sentence === 'notes proposed'))
+    await until(async () => (await talk.summary())?.compaction !== null)
+    expect(server.journal.entries.filter(isForNotes)).toHaveLength(1)
+    const notes = await store.listNotes({ agent: 'main', limit: 10 })
+    expect(notes.map(({ text }) => text)).toEqual(['The person likes tea.'])
+    expect(lines.find(({ sentence }) => sentence === 'notes proposed')?.facts).toMatchObject({
+      proposed: 2,
+      kept: 1,
+    })
+    await say(talk, 'Hello again.')
+    const shown = await talk.context({})
+    expect(JSON.stringify(shown).includes('The person likes tea.')).toBe(true)
+    const entries = (await talk.transcript({ from: 1, to: 99 })) ?? []
+    const pinned = entries.filter(({ kind }) => kind === 'pin').map(({ number }) => number)
+    expect(pinned).toHaveLength(1)
+    const ends = entries.filter(({ kind }) => kind === 'turn').map(({ number }) => number)
+    const inputs = entries.filter(({ kind }) => kind === 'input').map(({ number }) => number)
+    // Between the last turn before the compaction and the input of the next one.
+    expect(pinned[0]).toBeGreaterThan(ends.at(-2) ?? 0)
+    expect(pinned[0]).toBeLessThan(inputs.at(-1) ?? 0)
+  })
+
+  it('are asked for by nobody where they are not switched on, and by no preview', async () => {
+    const off = await opened(keeping(false))
+    const talk = await off.session('off')
+    await off.fill(talk)
+    await talk.compact(once())
+    await until(async () => (await talk.summary())?.compaction !== null)
+    expect(off.server.journal.entries.filter(isForNotes)).toEqual([])
+    await off.close()
+    const on = await opened(keeping(true))
+    const shown = await on.session('preview')
+    await on.fill(shown)
+    expect((await shown.preview({}, AbortSignal.timeout(9_000))).kind).toBe('previewed')
+    expect(on.server.journal.entries.filter(isForNotes)).toEqual([])
+  })
+
+  it('that do not fit a session are told once, and not asked for with every message', async () => {
+    const { session, say, store, lines } = await opened(keeping(false))
+    for (let at = 0; at < 90; at++) {
+      const text = `Note ${at}: ${'the lock of the north gate turns left. '.repeat(12)}`
+      await store.putNote({ agent: 'main', id: `n${at}`, text, origin: null })
+    }
+    const talk = await session('small')
+    for (const word of ['One.', 'Two.', 'Three.', 'Four.']) await say(talk, word)
+    const controls = await talk.mailbox({ limit: 50 })
+    expect(controls.filter(({ lane }) => lane === 'control').length).toBeLessThanOrEqual(1)
+    const refused = lines.filter(({ sentence }) => sentence === 'notes are not shown')
+    expect(refused.map(({ facts }) => facts)).toEqual([
+      { sessionId: 'small', why: 'no-room-for-pin' },
+    ])
+  })
+})
+
+describe('an image for a model that sees none', () => {
+  const picture: ImagePart = {
+    type: 'image',
+    source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo='.repeat(300) },
+  }
+  const blind = (script?: (model: string | undefined) => string | undefined) =>
+    opened({
+      agents: (url) => [
+        agentOf(url, {
+          routes: {
+            main: routeOf(url, 'blind', { images: false }),
+            fallbacks: [],
+            tasks: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
+          },
+        }),
+      ],
+      server: {
+        script: ({ model }) => {
+          const text = script?.(model)
+          return text === undefined ? undefined : { text }
+        },
+      },
+    })
+  const stepsOf = ({ server }: typeof bench) =>
+    server.journal.entries.filter(
+      (entry) => modelOf(entry) === 'blind' && !isForTitle(entry) && entry.status === 200,
+    )
+  const seesImage = ({ bodyText }: JournalEntry) => bodyText.includes('iVBORw0KGgo')
+
+  it('becomes a text that is paid once; the transcript keeps the image', async () => {
+    const own = await blind((model) => (model === 'eyes' ? 'A pier in fog.' : undefined))
+    const talk = await own.session('seen')
+    await own.say(talk, 'What is this?', picture)
+    await own.say(talk, 'And what else?')
+    const steps = stepsOf(own)
+    expect(steps).toHaveLength(2)
+    for (const step of steps) {
+      expect(step.bodyText).toContain('[image, as another model describes it: A pier in fog.]')
+      expect(seesImage(step)).toBe(false)
+    }
+    const looks = own.requestsOf((entry) => modelOf(entry) === 'eyes')
+    expect(looks).toHaveLength(1)
+    expect(looks.every(seesImage)).toBe(true)
+    const [input] = (await talk.transcript({ from: 1, to: 9 })) ?? []
+    expect(JSON.stringify(await talk.transcript({ from: 1, to: 9 }))).toContain('"image"')
+    expect(input).toBeDefined()
+  })
+
+  it('that nobody could describe is said to be there, and the turn goes on', async () => {
+    const own = await blind()
+    own.server.faults.always('status; code=400', { when: ({ model }) => model === 'eyes' })
+    const talk = await own.session('unseen')
+    expect(await own.say(talk, 'What is this?', picture)).toMatchObject({ ended: 'answered' })
+    const [step] = stepsOf(own)
+    expect(step?.bodyText).toContain('no description could be had (refused:bad-request)')
+    expect(own.requestsOf((entry) => modelOf(entry) === 'blind').some(seesImage)).toBe(false)
+  })
+})
+
+describe('a person’s stop', () => {
+  it('ends the turn whose image is being described', async () => {
+    const own = await opened({
+      agents: (url) => [
+        agentOf(url, {
+          routes: {
+            main: routeOf(url, 'blind', { images: false }),
+            fallbacks: [],
+            tasks: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
+          },
+        }),
+      ],
+    })
+    own.server.faults.always('stall-mid-stream', { when: ({ model }) => model === 'eyes' })
+    const talk = await own.session('looking')
+    const answer = own.say(talk, 'What is this?', {
+      type: 'image',
+      source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
+    })
+    await until(() => own.server.journal.openRequests === 1)
+    await talk.stop(once())
+    expect(await answer).toMatchObject({ ended: 'stopped' })
+    expect(told(own)[0]).toEqual({
+      sessionId: 'looking',
+      tasks: [{ task: 'vision', answer: 'stopped' }],
+    })
+    expect(own.requestsOf((entry) => modelOf(entry) === 'blind')).toEqual([])
+  })
+
+  const told = ({ lines }: typeof bench) =>
+    lines.filter(({ sentence }) => sentence === 'tasks interrupted').map(({ facts }) => facts)
+
+  it('ends the title that is being written', async () => {
+    const own = await opened()
+    own.server.faults.always('stall-mid-stream', { when: isForTitle })
+    const talk = await own.session('named')
+    await own.say(talk, 'Hello.')
+    await until(() => own.server.journal.openRequests === 1)
+    await talk.stop(once())
+    await until(() => own.server.journal.openRequests === 0)
+    expect(told(own)).toEqual([
+      { sessionId: 'named', tasks: [{ task: 'title', answer: 'stopped' }] },
+    ])
+    expect((await talk.summary())?.title).toBeNull()
+  })
+
+  it('ends notes that are being proposed and defers a compaction, which is committed', async () => {
+    const own = await opened({
+      agents: (url) => [agentOf(url, { notes: { tokensMax: 500 } })],
+      server: { speed: { outputTokensPerSecond: 400 } },
+    })
+    const talk = await own.session('shielded')
+    await own.fill(talk)
+    own.server.faults.always('stall-mid-stream', { when: isForNotes })
+    await talk.compact(once())
+    await until(() => own.server.journal.openRequests === 2)
+    await talk.stop(once())
+    await until(async () => (await talk.summary())?.compaction !== null)
+    expect(told(own)[0]?.['tasks']).toEqual(
+      expect.arrayContaining([
+        { task: 'compaction', answer: 'deferred' },
+        { task: 'memory', answer: 'stopped' },
+      ]),
+    )
+    const [made] = (await talk.compactions({ limit: 5 })) ?? []
+    expect(made).toMatchObject({ state: 'committed', by: 'model' })
+    expect(own.server.journal.entries.filter(isForSummary).map(({ outcome }) => outcome)).toEqual([
+      'answered',
+    ])
+  })
+})
