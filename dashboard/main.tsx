@@ -1,7 +1,15 @@
 import { render } from 'preact'
 import { startEvents } from './data/events.ts'
 import { startList } from './data/session-list.ts'
-import './style.css'
+import './style/base.css'
+import './style/frame.css'
+import './style/marks.css'
+import './style/sessions.css'
+import './style/conversation.css'
+import './style/context.css'
+import './style/compactions.css'
+import './style/health.css'
+import './style/screens.css'
 import { App } from './views/app.tsx'
 
 startList()

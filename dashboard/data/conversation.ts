@@ -51,6 +51,8 @@ export class Conversation {
   readonly outbox: Outbox
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
+  /** What was asked for from here and may still be turned down. */
+  readonly #asked = new Set<number>()
   #news: LiveEvent[] = []
   #frame = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -87,12 +89,13 @@ export class Conversation {
   async act(path: string, request: Parameters<typeof call>[1]): Promise<boolean> {
     try {
       this.refusal.value = null
-      await call(sessionPath(this.id, path), { key: crypto.randomUUID(), ...request })
-      this.problem.value = null
+      const wanted = { key: crypto.randomUUID(), ...request }
+      const taken = await call<{ mail?: number } | undefined>(sessionPath(this.id, path), wanted)
+      if (taken?.mail !== undefined) this.#asked.add(taken.mail)
       this.#soon()
       return true
     } catch (error) {
-      this.problem.value = wordsOf(error)
+      this.refusal.value = wordsOf(error)
       return false
     }
   }
@@ -146,7 +149,7 @@ export class Conversation {
       this.notice.value = null
     }
     if (kind === 'turn ended') this.#isTurnOver = true
-    if (kind === 'control settled') this.refusal.value = refusalIn(event.facts)
+    if (kind === 'control settled') this.#noteRefusal(event.facts)
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
       // What is covered has changed.
@@ -154,6 +157,13 @@ export class Conversation {
     }
     this.#soon()
   }
+
+  #noteRefusal(facts: JsonObject): void {
+    const { mail } = facts
+    const isOurs = Array.isArray(mail) && mail.some((number) => this.#asked.delete(Number(number)))
+    if (isOurs) this.refusal.value = refusalIn(facts)
+  }
+
   /** Once per frame, however many words came. */
   #show(): void {
     this.#frame = 0

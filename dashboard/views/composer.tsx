@@ -25,7 +25,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     box.current?.focus()
   }
   return (
-    <div class="composer">
+    // biome-ignore lint/a11y/noStaticElementInteractions: a way out of the panels for the keyboard
+    <div class="composer" onKeyDown={(event) => event.key === 'Escape' && setPanel(null)}>
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
       {panel === 'tasks' && <TasksPanel conversation={conversation} onChange={propose} />}

@@ -61,6 +61,7 @@ export function ContextPage(props: {
         )}
       </div>
       {shown.problem !== null && <p class="problem">{shown.problem}</p>}
+      {shown.view === null && shown.problem === null && <p class="dim">Reading…</p>}
       {shown.view !== null && (
         <>
           <p>

@@ -135,7 +135,7 @@ function Parts({ report }: { readonly report: Report }) {
       <Table
         caption="Model routes"
         none="No model was asked yet."
-        head={['Route', 'For', 'Breaker', 'Failed in a row', 'Tried again']}
+        head={['Route', 'For', 'Breaker', 'Failed', 'Again at']}
         rows={routes.map((route) => [
           route.route,
           route.task,

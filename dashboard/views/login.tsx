@@ -20,7 +20,7 @@ export function Login() {
         <h1>Throughline</h1>
         <p>
           This server asks for a token. Make one with{' '}
-          <code>throughline token create NAME --scope write</code>.
+          <code>throughline tokens create --scope write</code>.
         </p>
         <label for="token">Token</label>
         <input

@@ -24,15 +24,23 @@ export function SessionPage(props: {
   const [conversation] = useState(() => new Conversation(id))
   useEffect(() => () => conversation.close(), [conversation])
   const summary = conversation.summary.value
+  const title = summary?.title ?? id
+  useEffect(() => {
+    document.title = `${title} · Throughline`
+    return () => {
+      document.title = 'Throughline'
+    }
+  }, [title])
   const problem = conversation.problem.value
   const refusal = conversation.refusal.value
   return (
     <section class="session" aria-label={`Session ${id}`}>
       <header class="session-head">
         <div class="session-title">
-          <h1>{summary?.title ?? id}</h1>
+          <h1>{title}</h1>
           {summary !== null && <StateChip summary={summary} />}
         </div>
+        {summary === null && problem === null && <p class="session-facts">Reading…</p>}
         {summary !== null && (
           <p class="session-facts">
             <span role="status">

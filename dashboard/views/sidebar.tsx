@@ -22,7 +22,7 @@ const agent = signal('')
 const channel = signal('')
 
 const STATES: readonly (readonly [string, string])[] = [
-  ['', 'Any state'],
+  ['', 'State'],
   ['busy', 'At work'],
   ['turn', 'In a turn'],
   ['preparing', 'Preparing'],
@@ -101,11 +101,11 @@ export function Sidebar() {
         />
         <div class="filters">
           <Choice label="State" value={state} options={STATES} />
-          <Choice label="Agent" value={agent} options={[['', 'Any agent'], ...agentNames]} />
+          <Choice label="Agent" value={agent} options={[['', 'Agent'], ...agentNames]} />
           <Choice
             label="Channel"
             value={channel}
-            options={[['', 'Any channel'], ...places, [NO_CHANNEL, 'No channel']]}
+            options={[['', 'Channel'], ...places, [NO_CHANNEL, 'No channel']]}
           />
         </div>
       </form>
@@ -181,6 +181,9 @@ function List() {
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
         onKeyDown={moveFocus}
       >
+        {rows.length === 0 && isListRead.value && (
+          <p class="dim empty">{isFiltered ? 'No session is like that.' : 'No session yet.'}</p>
+        )}
         <div class="list-inner" style={{ height: `${rows.length * ROW}px` }}>
           {rows.slice(first, last).map((session, index) => (
             <Row key={session.id} session={session} top={(first + index) * ROW} />

@@ -16,7 +16,7 @@ export interface OwnFlags extends PlaceFlags {
 /** Looks at the configured store, or the one that is named; repairs only when asked to. */
 export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   const { storeOf, configuredAgents } = await import('./open-place.ts')
-  const { checkExists } = await import('./open-host.ts')
+  const { besideStore, checkExists } = await import('./open-host.ts')
   const { isServer, openForReading, openStore } = await import('../runtime/open-store.ts')
   const { isGone } = await import('../runtime/host.ts')
   const { examineStore } = await import('../doctor/own/examine.ts')
@@ -47,7 +47,9 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     progress.end()
   }
   if (!isServer(where.url) && existsSync(where.url)) findings.push(...examineFile(where.url))
-  const fixed = flags.fix ? await fixFindings(findings, () => openStore(where, process.env)) : []
+  const fixed = flags.fix
+    ? await fixFindings(findings, () => openStore(where, process.env, besideStore(where.url)))
+    : []
   const diagnosis: OwnDiagnosis = {
     ...{ format: 'throughline-doctor', version: 1, store: where.url },
     examinedAt: new Date(now).toISOString(),

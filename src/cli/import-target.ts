@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { ImportTarget } from '../doctor/import/hermes.ts'
 import { type ImportReport, unaccounted } from '../doctor/import/report.ts'
 import { renderImport } from '../doctor/report/import-text.ts'
+import { shelve } from '../runtime/blobs.ts'
 import { thisHost } from '../runtime/host.ts'
 import { limitsFor } from '../runtime/limits.ts'
 import type { ReadStore } from '../store/contract.ts'
@@ -27,7 +28,7 @@ export async function bringInto(
   const progress = new ProgressLine('Reading')
   const limits = limitsFor({ windowTokens: WINDOW_TOKENS, fixedTokens: 0 })
   const run = async (target: ImportTarget['target']) => {
-    const report = await bring({ limits, host: thisHost(), target }, progress)
+    const report = await bring({ limits, shelve, host: thisHost(), target }, progress)
     progress.end()
     await writeOutput('-', flags.json ? jsonLine(report) : renderImport(report))
     return codeOf(report)

@@ -58,7 +58,7 @@ export async function openHost(
   try {
     const logger = openLogger(loggingOf(config, terms.isTalk), process.stderr)
     closers.push(async () => logger.close())
-    const store = await openStore(config.store, process.env)
+    const store = await openStore(config.store, process.env, besideStore(config.store.url))
     closers.push(() => store.close())
     const model = await startStandIn(config)
     if (model !== null) closers.push(() => model.close())
@@ -113,7 +113,7 @@ export function besideStore(storeUrl: string): string {
 const NO_STAND_IN = 'http://127.0.0.1:9'
 
 async function startStandIn(config: Config) {
-  return needsStandIn(config) ? await standIn().start() : null
+  return needsStandIn(config) ? await standIn({ journalEntriesMax: 1 }).start() : null
 }
 
 /** A command that looks or sends must not leave an empty store behind where one was misspelt. */

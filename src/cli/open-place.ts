@@ -4,7 +4,7 @@ import { openRuntime } from '../runtime/open-runtime.ts'
 import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
-import { checkExists, loadRequest, openHost } from './open-host.ts'
+import { besideStore, checkExists, loadRequest, openHost } from './open-host.ts'
 import type { PlaceFlags } from './place-options.ts'
 
 /**
@@ -31,21 +31,28 @@ export async function openPlace(
   const where = storeOf(flags)
   if (!mayMake) checkExists(where.url)
   const isNew = !isServer(where.url) && !existsSync(where.url)
-  const store = await openStore(where, process.env)
-  let isFilled = !isNew
+  const store = await openStore(where, process.env, besideStore(where.url))
+  let isKept = !isNew
   // A store keeps no process alive by itself; a command that waits for an answer must stay.
   const staying = setInterval(() => {}, STAY_MS)
   try {
     const runtime = await openRuntime({ store, agents: [], runs: false })
-    return await act({ store, runtime }).finally(async () => {
-      await runtime.close()
-      isFilled ||= (await store.readStore()).commits > 0
-    })
+    const code = await act({ store, runtime }).finally(() => runtime.close())
+    isKept = true
+    return code
+  } catch (error) {
+    isKept ||= await isFilled(store)
+    throw error
   } finally {
     clearInterval(staying)
     await store.close()
-    if (!isFilled) removeStore(where.url)
+    if (!isKept) removeStore(where.url)
   }
+}
+
+async function isFilled(store: Store): Promise<boolean> {
+  const { commits } = await store.readStore()
+  return commits > 0 || (await store.listTokens()).length > 0
 }
 
 /** A command that came to nothing leaves no empty store behind that somebody would wonder about. */

@@ -30,7 +30,7 @@ export function tokensCommand(): Command {
 interface CreateFlags extends PlaceFlags {
   readonly id?: string
   readonly label: string
-  readonly scope: 'read' | 'write' | 'admin'
+  readonly scope: 'read' | 'write'
   readonly session?: readonly string[]
   readonly expires?: number
   readonly json?: true
@@ -44,7 +44,7 @@ function createCommand(): Command {
     .description('Makes an access token and prints it. It cannot be shown again.')
     .addOption(
       new Option('--scope <scope>', 'what it may do; each includes those before it')
-        .choices(['read', 'write', 'admin'])
+        .choices(['read', 'write'])
         .default('write'),
     )
     .addOption(

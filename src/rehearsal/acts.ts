@@ -1,7 +1,7 @@
 import { death, poison } from './scenes/deaths.ts'
 import { carried, deleted, erased, images } from './scenes/forgetting.ts'
 import { lost, replies, twice } from './scenes/lines.ts'
-import { bound, huge, lanes, notified, stops, twins, withdrawn } from './scenes/mailbox.ts'
+import { between, bound, huge, lanes, notified, stops, twins, withdrawn } from './scenes/mailbox.ts'
 import { bloated, grown, noRoom, paid, pins, stubborn, undone, untorn } from './scenes/room.ts'
 import { stall } from './scenes/stall.ts'
 import { jumpedClock, oldPicture } from './scenes/together.ts'
@@ -13,7 +13,7 @@ import type { Scene } from './stage.ts'
  */
 export const ACTS: readonly (readonly Scene[])[] = [
   [
-    ...[withdrawn, stops, twins, lanes, notified, bound, huge],
+    ...[withdrawn, stops, twins, lanes, between, notified, bound, huge],
     ...[pins, grown, paid, untorn, undone, noRoom, stubborn, bloated],
     ...[erased, images, carried, deleted, lost, twice, replies],
   ],

@@ -58,14 +58,8 @@ async function obey(order: Order): Promise<void> {
     case 'freeze':
       meter.pause(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms))
       break
-    case 'aim':
-      aims.arm(order.aim)
-      break
     case 'release':
       aims.release(order.aim)
-      break
-    case 'rest':
-      isResting = order.isResting
       break
     case 'clock':
       aheadMs = order.aheadMs
@@ -167,7 +161,16 @@ async function answer(id: number, question: Question): Promise<void> {
 
 async function ask(question: Question): Promise<JsonValue> {
   if (agent === undefined) throw new Error('The agent has not begun.')
-  return await doAsAsked(question, agent)
+  switch (question.what) {
+    case 'aim':
+      aims.arm(question.aim)
+      return null
+    case 'rest':
+      isResting = question.isResting
+      return null
+    default:
+      return await doAsAsked(question, agent)
+  }
 }
 
 async function tellStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { runnerId } from '../base/ids.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { type Aim, Aims } from './aims.ts'
 
 describe('Aims', () => {
   it('holds what it is aimed at until it is let go, and nothing else', async () => {
-    const { aims, renew, heard } = line()
+    const { aims, renew, heard } = await line()
     aims.arm({ id: 'one', verb: 'renew', act: 'hold' })
     let isDone = false
     const held = renew().then(() => {
@@ -21,26 +22,38 @@ describe('Aims', () => {
     ['lose', /unknown/],
     ['refuse', /busy/],
   ])('%s: says so once', async (act, problem) => {
-    const { aims, renew } = line()
+    const { aims, renew } = await line()
     aims.arm({ id: 'one', verb: 'renew', act })
     await expect(renew()).rejects.toThrow(problem)
-    await expect(renew()).resolves.toEqual({ kind: 'lost' })
+    await expect(renew()).resolves.toMatchObject({ kind: 'renewed' })
+  })
+
+  it('loses no answer that says that nothing was done', async () => {
+    const { aims, store, renew, heard } = await line()
+    aims.arm({ id: 'one', verb: 'renew', act: 'lose' })
+    await expect(store.renew({ runner: runnerId('nobody') })).resolves.toEqual({ kind: 'lost' })
+    expect(heard).toEqual([])
+    await expect(renew()).rejects.toThrow(/unknown/)
   })
 
   it('asks a second time where it repeats, and tells what came of it', async ({ expect }) => {
-    const { aims, renew, heard } = line()
+    const { aims, renew, heard } = await line()
     aims.arm({ id: 'one', verb: 'renew', act: 'repeat' })
     await renew()
-    await expect.poll(() => heard).toEqual(['met one', 'repeated one: lost'])
+    await expect.poll(() => heard).toEqual(['met one', 'repeated one: renewed'])
   })
 })
 
-function line() {
+/** A store behind a bad line, with one runner in it. */
+async function line() {
   const heard: string[] = []
   const aims = new Aims({
     met: ({ id }) => heard.push(`met ${id}`),
     repeated: ({ id }, outcome) => heard.push(`repeated ${id}: ${outcome}`),
   })
   const store = aims.over(openMemoryStore())
-  return { aims, heard, renew: () => store.renew({ runner: 'nobody' as never }) }
+  const runner = runnerId('somebody')
+  const row = { id: runner, boot: 'here', process: 1, startedAt: 0, leaseMs: 1_000 }
+  await store.registerRunner(row)
+  return { aims, heard, store, renew: () => store.renew({ runner }) }
 }

@@ -17,11 +17,11 @@ export interface Aim {
 }
 
 /**
- * `hold`: on its way until it is let go, as from a process that is stopped. `hold-answer`: done, and
- * the answer is on its way. `lose`: done, and no answer comes. `refuse`: not done, and said so.
- * `repeat`: done, answered, and asked once more a moment later, as by a line that delivers twice.
+ * `hold`: on its way until it is let go, as from a process that is stopped. `lose`: done, and no
+ * answer comes. `refuse`: not done, and said so. `repeat`: done, answered, and asked once more a
+ * moment later, as by a line that delivers twice.
  */
-export type AimedAct = 'hold' | 'hold-answer' | 'lose' | 'refuse' | 'repeat'
+export type AimedAct = 'hold' | 'lose' | 'refuse' | 'repeat'
 
 export interface AimEvents {
   /** The aim was met; what is held is held from now on. */
@@ -33,6 +33,7 @@ export interface AimEvents {
 type Call = (request: unknown) => Promise<{ readonly kind: string }>
 
 const REPEAT_MS = 150
+const DID_NOTHING = ['none', 'superseded', 'held', 'fence-changed', 'lost', 'joined', 'already']
 
 export class Aims {
   readonly #events: AimEvents
@@ -68,29 +69,24 @@ export class Aims {
     const aim = this.#aimAt(verb, request)
     if (aim === undefined) return await call(request)
     if (aim.stays !== true) this.#armed.delete(aim.id)
-    switch (aim.act) {
-      case 'hold':
-        await this.#hold(aim)
-        return await call(request)
-      case 'hold-answer': {
-        const outcome = await call(request)
-        await this.#hold(aim)
-        return outcome
-      }
-      case 'lose':
-        await call(request)
-        this.#events.met(aim)
-        throw new OutcomeUnknownError({ verb, problem: 'the rehearsal lost the answer' })
-      case 'refuse':
-        this.#events.met(aim)
-        throw new StoreBusyError({ waitedMs: 0, problem: 'the rehearsal refused it' })
-      case 'repeat': {
-        const outcome = await call(request)
-        this.#events.met(aim)
-        setTimeout(() => this.#repeat(aim, request, call), REPEAT_MS)
-        return outcome
-      }
+    if (aim.act === 'hold') await this.#hold(aim)
+    if (aim.act === 'refuse') {
+      this.#events.met(aim)
+      throw new StoreBusyError({ waitedMs: 0, problem: 'the rehearsal refused it' })
     }
+    const outcome = await call(request)
+    if (aim.act === 'hold') return outcome
+    // Only a commit that did something has an answer worth losing.
+    if (DID_NOTHING.includes(outcome.kind)) {
+      this.#armed.set(aim.id, aim)
+      return outcome
+    }
+    this.#events.met(aim)
+    if (aim.act === 'lose') {
+      throw new OutcomeUnknownError({ verb, problem: 'the rehearsal lost the answer' })
+    }
+    setTimeout(() => this.#repeat(aim, request, call), REPEAT_MS)
+    return outcome
   }
 
   #aimAt(verb: CommitVerb, request: unknown): Aim | undefined {

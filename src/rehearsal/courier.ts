@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, type JsonValue } from '../base/json.ts'
 import type { Ledger, Letter } from './ledger.ts'
-import type { Question } from './orders.ts'
+import type { Deed } from './orders.ts'
 import type { Seat } from './seat.ts'
 
 /**
@@ -91,7 +91,7 @@ export class Courier {
   async #deliver(letter: Letter, isTwice: boolean): Promise<void> {
     const { key, lane, text, agent } = letter
     const source = lane === 'user' ? `chat-${agent}` : `watch-${agent}`
-    const question: Question = { what: 'admit', sessionId: agent, source, key, lane, text }
+    const question: Deed = { what: 'admit', sessionId: agent, source, key, lane, text }
     this.#parts.ledger.send(letter)
     const bring = () => this.#ask(question)
     const told = await (isTwice && this.#parts.sendsTwice
@@ -110,7 +110,7 @@ export class Courier {
   }
 
   /** Through the next process that is there, until one answers. */
-  async #ask(question: Question): Promise<JsonValue> {
+  async #ask(question: Deed): Promise<JsonValue> {
     const { seats } = this.#parts
     let last = 'nobody was there'
     for (let tries = 0; tries < TRIES_MAX; tries++) {

@@ -4,14 +4,14 @@ import type { UserPart } from '../message/message.ts'
 import type { LocalRuntime } from '../runtime/open-runtime.ts'
 import type { Session } from '../runtime/runtime.ts'
 import type { Store } from '../store/contract.ts'
-import type { Question } from './orders.ts'
+import type { Deed } from './orders.ts'
 import { EDGE } from './terms.ts'
 
 /** What a process of a rehearsal is asked to do, done as a gateway or a command would. */
 const REPLY_MS_MAX = 60_000
 
 export async function doAsAsked(
-  question: Question,
+  question: Deed,
   { runtime, store }: { readonly runtime: LocalRuntime; readonly store: Store },
 ): Promise<JsonValue> {
   const id = sessionId(question.sessionId)
@@ -47,7 +47,7 @@ export async function doAsAsked(
   }
 }
 
-function partsOf({ text, picture }: Extract<Question, { what: 'admit' }>): readonly UserPart[] {
+function partsOf({ text, picture }: Extract<Deed, { what: 'admit' }>): readonly UserPart[] {
   const said = { type: 'text', text } as const
   if (picture === undefined) return [said]
   const source = { kind: 'base64', mediaType: 'image/png', data: picture } as const
@@ -56,7 +56,7 @@ function partsOf({ text, picture }: Extract<Question, { what: 'admit' }>): reado
 
 async function perform(
   session: Session,
-  deed: Extract<Question, { what: 'do' }>['deed'],
+  deed: Extract<Deed, { what: 'do' }>['deed'],
   request: JsonValue,
 ): Promise<unknown> {
   switch (deed) {

@@ -148,6 +148,7 @@ function sound(): Evidence {
       asking({ letter: null, isShown: false, wanted: 'parcel', answer: 'I was told: parcel' }),
     ],
     unsettled: [],
+    isCutShort: false,
     troubles: [],
     loops: loops(50),
     calibrationMsMax: 2,

@@ -4,7 +4,7 @@ import { agentOf, type Letter, marksIn } from './ledger.ts'
 import { KNOWN, LOOKED_UP, type WireRecord } from './model.ts'
 import type { LoopFigures } from './orders.ts'
 import { CAST, policyOf } from './terms.ts'
-import { judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
+import { judgeReplies, judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
 
 /** Everything that was found out, from places that know nothing of each other. Judging is pure. */
 export interface Evidence {
@@ -26,6 +26,8 @@ export interface Evidence {
   /** Parcels as they were handed over. */
   readonly effects: readonly string[]
   readonly asked: readonly Asked[]
+  /** A planted bug showed itself, and the day was not played to its end. */
+  readonly isCutShort: boolean
   /** What did not come to rest in time. */
   readonly unsettled: readonly string[]
   readonly troubles: readonly string[]
@@ -85,8 +87,14 @@ export function judge(
       findings.broken('kept', `${agent} has no session`)
       continue
     }
-    judgeKept(session, acknowledged, findings)
-    const ends = judgeAnswered(session, findings)
+    const stored = evidence.stored.find(({ row }) => row.id === agent)
+    // What still waits or is being answered is not lost; that it is not at rest is another law.
+    const waiting = new Set(
+      stored?.mail.filter(({ state }) => state === 'pending').map((item) => Number(item.number)),
+    )
+    const taken = acknowledged.filter(({ mail }) => !waiting.has(mail ?? 0))
+    judgeKept(session, taken, findings)
+    const ends = judgeAnswered(session, stored?.row.turnState !== 'running', findings)
     answered += acknowledged.filter(({ key }) => ends.get(key) === 'answered').length
     stopped += acknowledged.filter(({ key }) => ends.get(key) === 'stopped').length
     const stops = evidence.stops.get(agent) ?? 0
@@ -97,8 +105,10 @@ export function judge(
     }
     const told = acknowledged.filter(({ mail }) => session.meanwhile.has(mail ?? 0)).length
     meanwhile += told
-    if (session.compactions === 0) findings.broken('compacted', `${agent} was never compacted`)
-    else if (told === 0) findings.broken('compacted', `${agent} was told nothing meanwhile`)
+    const isDue = !evidence.isCutShort
+    if (isDue && session.compactions === 0) findings.broken('compacted', `${agent} never was`)
+    else if (isDue && told === 0)
+      findings.broken('compacted', `${agent} was told nothing meanwhile`)
     if (session.torn > 0) findings.broken('untorn', `${agent}: ${session.torn} were broken off`)
     judgeShown(acknowledged, ends, evidence.wire, findings)
   }
@@ -106,7 +116,10 @@ export function judge(
     const isKnown = evidence.agents.includes(agent) || CAST[agent] !== undefined
     if (!isKnown) findings.broken('kept', `${agent} is nobody's session`)
   }
-  for (const stored of evidence.stored) judgeStored(stored, findings)
+  for (const stored of evidence.stored) {
+    judgeStored(stored, findings)
+    if (!evidence.isCutShort) judgeReplies(stored, findings)
+  }
   judgeSends(evidence.sent, findings)
   for (const { sessionId, runner } of evidence.leasesLost) {
     if (evidence.lapsed.has(runner)) continue
@@ -171,7 +184,11 @@ function judgeKept(session: KeptSession, letters: readonly Letter[], findings: F
 }
 
 /** How the turn ended that took each letter: the first whose model had it before it, or gave up. */
-function judgeAnswered(session: KeptSession, findings: Findings): ReadonlyMap<string, string> {
+function judgeAnswered(
+  session: KeptSession,
+  isAtRest: boolean,
+  findings: Findings,
+): ReadonlyMap<string, string> {
   const ends = new Map<string, string>()
   let open: { key: string; number: number }[] = []
   let seen = 0
@@ -196,7 +213,8 @@ function judgeAnswered(session: KeptSession, findings: Findings): ReadonlyMap<st
     open = open.filter((each) => !isOver(each))
     hasReply = false
   }
-  for (const { key } of open) findings.broken('answered', `no turn has answered ${key}`)
+  const unanswered = isAtRest ? open : []
+  for (const { key } of unanswered) findings.broken('answered', `no turn has answered ${key}`)
   return ends
 }
 

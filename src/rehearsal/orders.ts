@@ -9,10 +9,7 @@ export type Order =
   | ({ readonly verb: 'ask'; readonly id: number } & Question)
   /** Holds the process: no timer and no socket is looked at for so long. */
   | { readonly verb: 'freeze'; readonly ms: number }
-  | { readonly verb: 'aim'; readonly aim: Aim }
   | { readonly verb: 'release'; readonly aim: string }
-  /** Takes no session that nobody holds, until it is told otherwise. */
-  | { readonly verb: 'rest'; readonly isResting: boolean }
   /** The wall clock of this process jumps. */
   | { readonly verb: 'clock'; readonly aheadMs: number }
   /** Whether the edge takes replies, or lets them wait. */
@@ -20,6 +17,14 @@ export type Order =
   | { readonly verb: 'end' }
 
 export type Question =
+  | Deed
+  /** Answered when it is armed. */
+  | { readonly what: 'aim'; readonly aim: Aim }
+  /** Takes no session that nobody holds, until it is told otherwise. */
+  | { readonly what: 'rest'; readonly isResting: boolean }
+
+/** Something about a session, as a gateway or a command would want it done. */
+export type Deed =
   | {
       readonly what: 'admit'
       readonly sessionId: string

@@ -19,7 +19,6 @@ import { Watcher } from './watcher.ts'
 
 const PICTURE_MS = 500
 const SETTLE_MS_MAX = 45_000
-const SABOTAGED_SETTLE_MS_MAX = 6_000
 /** A lease may seem to have run out by so much where a thread was only late. */
 const OVERDUE_MS_MAX = 250
 
@@ -89,13 +88,15 @@ class Rehearsal {
       this.#crowd = crowd
       const { findings } = this
       const { env, sabotage } = request
-      const parts = { place, folder, env, sabotage, store, findings, events }
+      const parts = { place, folder, env, sabotage, store, findings, events, others: crowd.names }
       const theatre = await Theatre.open(parts)
       this.#theatre = theatre
       const watcher = new Watcher(store, (agent) => crowd.compacting(agent))
       this.#watcher = watcher
       await crowd.begin(signal)
       watching = watcher.run(ended.signal)
+      // Told where it is waited for, at the end; until then it is nobody's surprise.
+      watching.catch(() => {})
       this.#enter('driving')
       // A planted bug that has shown itself on the stage need not be looked for among the crowd.
       const isShown = () => sabotage !== null && theatre.isOver && !findings.areNone
@@ -104,13 +105,15 @@ class Rehearsal {
         (both) => theatre.play(both),
       ])
       signal.throwIfAborted()
-      const unsettled = await this.#settle(store, signal)
+      const unsettled = isShown() ? [] : await this.#settle(store, signal)
       this.#enter('asking')
       // Who has not come to rest would not answer either, and is judged for that.
-      const isAsked = unsettled.length === 0 && (sabotage === null || findings.areNone)
+      const isAsked = unsettled.length === 0 && !isShown()
       const asked = isAsked ? await crowd.examine(store, watcher) : []
       signal.throwIfAborted()
-      return await this.#gather({ crowd, watcher, store }, { unsettled, asked })
+      const isCutShort = isShown()
+      const found = { unsettled, asked, isCutShort }
+      return await this.#gather({ crowd, watcher, store }, found)
     } finally {
       ended.abort()
       await watching
@@ -190,8 +193,7 @@ class Rehearsal {
 
   async #settle(store: Store, signal: AbortSignal): Promise<readonly string[]> {
     this.#enter('settling')
-    const isSabotaged = this.#parts.request.sabotage !== null
-    const end = performance.now() + (isSabotaged ? SABOTAGED_SETTLE_MS_MAX : SETTLE_MS_MAX)
+    const end = performance.now() + SETTLE_MS_MAX
     const names = [...(this.#crowd?.names ?? []), ...Object.keys(CAST)]
     for (;;) {
       const unrest = await findUnrest(store, names)
@@ -204,7 +206,7 @@ class Rehearsal {
   /** Agents end in order; then everything is read once more. */
   async #gather(
     { crowd, watcher, store }: GatheredFrom,
-    found: Pick<Evidence, 'unsettled' | 'asked'>,
+    found: Pick<Evidence, 'unsettled' | 'asked' | 'isCutShort'>,
   ): Promise<Evidence> {
     this.#enter('judging')
     const { folder, request } = this.#parts

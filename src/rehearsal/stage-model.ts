@@ -9,8 +9,8 @@ const SPEED = { firstByteMs: 10, outputTokensPerSecond: 2_000 }
 /** A handoff takes so long where nobody wants it longer. */
 const SUMMARY_MS = 150
 const OF_SUMMARY = 'summary of '
-/** How a wish for a handoff marks what it is about. */
-const QUOTED = /===== [a-z0-9 ]{1,60} [0-9a-f]{12} =====/
+/** How a handoff is asked for, in whichever way the conversation comes with it. */
+const WISH = 'Write the handoff under'
 
 export class StageModel {
   readonly #server: StandIn
@@ -56,7 +56,7 @@ export class StageModel {
     const heal = this.#server.faults.always(fault, {
       // Where the one who writes handoffs fails, the agent's own model is asked.
       when: ({ model, bodyText }) =>
-        (model === SUMMARY_MODEL || (model === agent && QUOTED.test(bodyText))) &&
+        (model === SUMMARY_MODEL || (model === agent && bodyText.includes(WISH))) &&
         bodyText.includes(agent),
     })
     this.#spoilt.set(OF_SUMMARY + agent, heal)

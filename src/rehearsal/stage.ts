@@ -8,7 +8,7 @@ import type { Aim } from './aims.ts'
 import { readEntries } from './kept.ts'
 import type { Findings, LawName } from './laws.ts'
 import { fillerOf } from './ledger.ts'
-import type { Question } from './orders.ts'
+import type { Deed } from './orders.ts'
 import { AgentGone, type Seat } from './seat.ts'
 import type { StageModel } from './stage-model.ts'
 
@@ -27,12 +27,21 @@ export interface StageParts {
   readonly folder: string
   /** How long anything may take. */
   readonly patienceMs: number
+  /** A bug was planted and has shown itself: what is stuck by it need not be waited for. */
+  readonly isEnough: () => boolean
   readonly signal: AbortSignal
+}
+
+/** Why a scene ends early that somebody else has made needless. */
+class Enough extends Error {
+  override readonly name = 'Enough'
 }
 
 export type Scene = (stage: Stage) => Promise<void>
 
 const LOOK_MS = 40
+/** Others may find more in this time. */
+const ENOUGH_MS = 1_500
 
 export class Stage {
   readonly first: Seat
@@ -42,10 +51,15 @@ export class Stage {
   readonly folder: string
   readonly #findings: Findings
   readonly #patienceMs: number
+  readonly #isEnough: () => boolean
   readonly #signal: AbortSignal
   readonly #restarts = new Set<Promise<void>>()
+  readonly #armed = new Map<string, Seat>()
+  /** Where messages were acknowledged to be. */
+  readonly #places = new Set<string>()
   readonly #met = new Set<string>()
   #keys = 0
+  #enoughAt: number | null = null
 
   constructor(parts: StageParts) {
     this.first = parts.first
@@ -55,6 +69,7 @@ export class Stage {
     this.folder = parts.folder
     this.#findings = parts.findings
     this.#patienceMs = parts.patienceMs
+    this.#isEnough = parts.isEnough
     this.#signal = parts.signal
   }
 
@@ -65,12 +80,15 @@ export class Stage {
         try {
           await scene(this)
         } catch (error) {
+          if (error instanceof Enough) return
           const text = error instanceof Error ? error.message : String(error)
           this.broken('played', `${scene.name}: ${text}`)
         }
       }),
     )
     await Promise.all(this.#restarts)
+    // A scene that broke off leaves nobody held.
+    for (const id of this.#armed.keys()) this.release(id)
   }
 
   /** Begins again while the scene goes on; the act waits for it. */
@@ -87,7 +105,7 @@ export class Stage {
   }
 
   /** By whichever process is there; the first is asked first. */
-  async ask(question: Question): Promise<JsonValue> {
+  async ask(question: Deed): Promise<JsonValue> {
     const end = performance.now() + this.#patienceMs
     for (;;) {
       for (const seat of [this.first, this.second]) {
@@ -116,6 +134,9 @@ export class Stage {
     const told = await this.ask({ what: 'admit', sessionId: name, ...request, ...rest })
     const mail = isObject(told) ? told['mail'] : undefined
     if (typeof mail !== 'number') throw new Error(`not admitted: ${JSON.stringify(told)}`)
+    const place = `${name} as mail ${mail}`
+    if (this.#places.has(place)) this.broken('mailed', `two were acknowledged by ${place}`)
+    this.#places.add(place)
     return mailNumber(mail)
   }
 
@@ -127,7 +148,7 @@ export class Stage {
   /** One of the verbs of a session, with a key of its own. */
   async do(
     name: string,
-    deed: Extract<Question, { what: 'do' }>['deed'],
+    deed: Extract<Deed, { what: 'do' }>['deed'],
     request: JsonObject = {},
   ): Promise<JsonValue> {
     const keyed = { source: `person-${name}`, key: `${deed}-${++this.#keys}`, ...request }
@@ -213,7 +234,10 @@ export class Stage {
   async until(what: string, test: () => Promise<boolean> | boolean): Promise<void> {
     const end = performance.now() + this.#patienceMs
     while (!(await test())) {
-      if (performance.now() > end) throw new Error(`not in time: ${what}`)
+      const now = performance.now()
+      if (now > end) throw new Error(`not in time: ${what}`)
+      if (this.#isEnough()) this.#enoughAt ??= now + ENOUGH_MS
+      if (this.#enoughAt !== null && now > this.#enoughAt) throw new Enough(what)
       await this.pause(LOOK_MS)
     }
   }
@@ -224,12 +248,23 @@ export class Stage {
   }
 
   /** Arms an aim; its id names it from then on. */
-  aim(seat: Seat, verb: Aim['verb'], act: Aim['act'], name?: string): string {
+  async aim(seat: Seat, verb: Aim['verb'], act: Aim['act'], name?: string): Promise<string> {
     const id = `${seat.name} ${act} ${verb} ${name ?? ''} ${++this.#keys}`
     const stays = act === 'hold' && name === undefined ? ({ stays: true } as const) : {}
     const aim: Aim = { id, verb, act, ...(name !== undefined && { sessionId: name }), ...stays }
-    seat.order({ verb: 'aim', aim })
+    await seat.ask({ what: 'aim', aim })
+    this.#armed.set(id, seat)
     return id
+  }
+
+  /** What is held goes on; what was not met is forgotten. */
+  release(id: string): void {
+    this.#armed.get(id)?.order({ verb: 'release', aim: id })
+    this.#armed.delete(id)
+  }
+
+  async rest(seat: Seat, isResting: boolean): Promise<void> {
+    await seat.ask({ what: 'rest', isResting })
   }
 
   met(aim: string): void {

@@ -52,6 +52,7 @@ export function agentName(number: number): string {
 
 /** Agents of the stage, each with one session of its own, by the policy that their scene needs. */
 export const CAST: Readonly<Record<string, 'queue' | 'steer' | 'interrupt'>> = {
+  'scene-between': 'steer',
   'scene-bloated': 'steer',
   'scene-bound': 'steer',
   'scene-carried': 'steer',

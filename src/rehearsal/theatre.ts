@@ -1,11 +1,13 @@
 import type { Store } from '../store/contract.ts'
 import { ACTS } from './acts.ts'
+import { readStored } from './kept.ts'
 import type { Findings } from './laws.ts'
 import type { Place } from './place.ts'
 import { Seat, type SeatEvents } from './seat.ts'
 import { Stage } from './stage.ts'
 import { StageModel } from './stage-model.ts'
 import { CAST, type Sabotage } from './terms.ts'
+import { judgeStored } from './transcript-laws.ts'
 import { judgeWire } from './wire-laws.ts'
 
 /**
@@ -20,14 +22,16 @@ export interface TheatreParts {
   readonly store: Store
   readonly findings: Findings
   readonly events: SeatEvents
+  /** The sessions of the crowd. */
+  readonly others: readonly string[]
 }
 
 const WINDOW_TOKENS = 8_000
 const PATIENCE_MS = 40_000
 /** Whoever looks for a bug that was planted need not wait so long for it to go away. */
-const SABOTAGED_PATIENCE_MS = 9_000
-/** What a request that comes a second time may not be told. */
-const DONE_AGAIN = ['delivered', 'committed', 'claimed', 'recovered']
+const SABOTAGED_PATIENCE_MS = 20_000
+/** What a request that comes a second time may not be told. A claim may, when the first is over. */
+const DONE_AGAIN = ['delivered', 'committed', 'recovered']
 
 export class Theatre {
   readonly seats: readonly Seat[]
@@ -72,18 +76,34 @@ export class Theatre {
     const [first, second] = this.seats
     if (first === undefined || second === undefined) return
     await Promise.all(this.seats.map((seat) => seat.start()))
-    second.order({ verb: 'rest', isResting: true })
     const patienceMs = sabotage === null ? PATIENCE_MS : SABOTAGED_PATIENCE_MS
     const model = this.#model
-    const stage = new Stage({ first, second, store, model, findings, folder, patienceMs, signal })
+    const isEnough = () => sabotage !== null && !findings.areNone
+    const stage = new Stage({
+      ...{ first, second, store, model, findings, folder },
+      ...{ patienceMs, isEnough, signal },
+    })
     this.#stage = stage
+    await stage.rest(second, true)
     for (const act of ACTS) {
-      if (signal.aborted || (sabotage !== null && !findings.areNone)) break
+      if (signal.aborted || isEnough()) break
       await stage.play(act)
       this.#scenes += act.length
+      if (sabotage !== null) await this.#lookEarly(stage)
     }
-    await judgeWire(stage, findings)
+    if (sabotage === null) await judgeWire(stage, findings)
     this.#isOver = true
+  }
+
+  /** What is judged at the end anyway; a planted bug that shows already need not be waited for. */
+  async #lookEarly(stage: Stage): Promise<void> {
+    const { store, findings, others } = this.#parts
+    await judgeWire(stage, findings)
+    for (const stored of await readStored(store)) {
+      const { id } = stored.row
+      if (CAST[id] !== undefined) judgeStored(stored, findings)
+      else if (!others.includes(id)) findings.broken('kept', `${id} is nobody's session`)
+    }
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Findings, type LawName } from './laws.ts'
-import { judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
+import { judgeReplies, judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
 
-describe('judgeStored', () => {
+describe('judgeStored and judgeReplies', () => {
   it('finds nothing broken in a session that was compacted and answered', () => {
     expect(lawsOf(stored())).toEqual([])
   })
@@ -60,6 +60,11 @@ describe('judgeStored', () => {
       ({ mail }) => ({
         mail: mail.map((item) => ({ ...item, state: 'withdrawn' as const })),
       }),
+    ],
+    [
+      'a message that is delivered twice',
+      'mailed',
+      ({ entries }) => ({ entries: [input(1, 1, 'user', 10), ...entries] }),
     ],
     [
       'a turn that nobody stopped',
@@ -138,6 +143,7 @@ describe('judgeSends', () => {
 function lawsOf(session: StoredSession): readonly string[] {
   const findings = new Findings()
   judgeStored(session, findings)
+  judgeReplies(session, findings)
   return brokenIn(findings)
 }
 

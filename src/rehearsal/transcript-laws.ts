@@ -20,7 +20,6 @@ export function judgeStored(stored: StoredSession, findings: Findings): void {
   judgeDeliveries(stored, findings)
   judgeStops(stored, findings)
   judgeFoundations(stored, findings)
-  judgeReplies(stored, findings)
 }
 
 /** Under one fence one writer; under one operation one fence. */
@@ -78,6 +77,7 @@ function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findin
   let seen = 0
   let unseen: { number: number; tokens: number }[] = []
   let last: Extract<Entry, { kind: 'input' }> | null = null
+  const taken = new Set<number>()
   for (const entry of entries) {
     if (entry.kind === 'assistant') seen = Math.max(seen, entry.meta.upto)
     if (entry.kind === 'turn' && entry.meta.ended === 'failed') seen = entry.number
@@ -91,6 +91,10 @@ function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findin
       bad(`${before + tokens} tokens of input that no model has had, room for ${room}`)
     }
     const item = mail.find((each) => each.number === entry.meta.mail)
+    if (item !== undefined && taken.has(item.number)) {
+      findings.broken('mailed', `${row.id}: mail ${item.number} is delivered twice`)
+    }
+    taken.add(entry.meta.mail)
     if (item?.state === 'withdrawn') {
       findings.broken('mailed', `${row.id}: mail ${item.number} was withdrawn and is delivered`)
     }
@@ -148,7 +152,10 @@ function judgeFoundations(stored: StoredSession, findings: Findings): void {
 }
 
 /** A turn whose question came with an address has a reply for it, answered or given up. */
-function judgeReplies({ row, entries, mail, replies }: StoredSession, findings: Findings): void {
+export function judgeReplies(
+  { row, entries, mail, replies }: StoredSession,
+  findings: Findings,
+): void {
   if (row.state !== 'open') return
   let address: number | null = null
   for (const entry of entries) {

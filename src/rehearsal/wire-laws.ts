@@ -17,13 +17,25 @@ export async function judgeWire(stage: Stage, findings: Findings): Promise<void>
     if (CAST[id] === undefined || state !== 'open') continue
     const requests = stage.model.requestsOf(id)
     const tokensMax = limits.inputTokens * WHOLE_SHARE
-    for (const step of stepsOf(await stage.entries(id))) {
+    const entries = await stage.entries(id)
+    for (const { number, kind, body } of entries) {
+      const other = kind === 'compaction' ? strangerIn(body ?? '', id) : undefined
+      if (other !== undefined)
+        findings.broken('shown', `${id}: handoff ${number} tells of ${other}`)
+    }
+    for (const step of stepsOf(entries)) {
       const wanted = step.shown.filter(({ tokens }) => tokens < tokensMax).map(writtenOf)
       const isShown = requests.some((sent) => wanted.every((text) => sent.includes(text)))
       if (isShown) continue
       findings.broken('shown', `${id}: the step at ${step.upto} was not sent all that it is about`)
     }
   }
+}
+
+/** Long messages of the stage begin with whose page they are. */
+function strangerIn(text: string, own: string): string | undefined {
+  const named = text.matchAll(/(scene-[a-z-]{1,30}) page/g)
+  return [...named].map(([, name]) => name).find((name) => name !== own)
 }
 
 interface StepRecord {

@@ -10,6 +10,7 @@ export { LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.t
 export { type Loop, type LoopOptions, type LoopStep, openLoop } from './own-loop.ts'
 export type {
   Admission,
+  ControlEnd,
   Health,
   NewMessage,
   Reply,

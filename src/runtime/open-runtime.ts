@@ -1,27 +1,21 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { type Clock, systemClock } from '../base/clock.ts'
-import { KnownError } from '../base/errors.ts'
-import { operationId, type SessionId, sessionId } from '../base/ids.ts'
-import { type AuditWriter, NO_AUDIT } from '../events/log.ts'
-import type { Environment } from '../model/credential.ts'
-import { DECISIONS, type Decisions } from '../session/decisions.ts'
-import type { HandoffWriter } from '../session/handoff.ts'
-import { LEASE_TIMES, type LeaseTimes, Runner } from '../session/runner.ts'
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../base/clock.ts'
+import type { SessionId } from '../base/ids.ts'
+import { NO_AUDIT } from '../events/log.ts'
+import { LEASE_TIMES, Runner } from '../session/runner.ts'
 import { type Edge, Sender } from '../session/sender.ts'
 import { type Notice, SESSION_SETTINGS, type SessionSettings } from '../session/state.ts'
-import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
-import type { RunnerRow } from '../store/rows.ts'
 import { estimateMessage, estimateText } from '../tokens/estimate.ts'
-import type { ProcessLimits } from '../tools/process/processes.ts'
-import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import type { Agent, AgentDesk } from './agent.ts'
+import { listSummaries, searchAll } from './all-sessions.ts'
 import { auditedIntake } from './audited-intake.ts'
+import { Births } from './births.ts'
 import { EventHub } from './event-hub.ts'
 import { type Health, readHealth } from './health.ts'
 import { isGone, thisHost } from './host.ts'
 import { type Logger, SILENT } from './logger.ts'
-import { type AuxiliaryTerms, ModelRoom } from './model-room.ts'
+import { ModelRoom } from './model-room.ts'
 import type {
   Admission,
   AgentSummary,
@@ -39,52 +33,13 @@ import type {
   SessionSummary,
   StartedAfresh,
 } from './runtime.ts'
-import { admitMessage, type SessionDesk, SessionHandle, searchSession } from './session-handle.ts'
+import { type RuntimeOptions, SOUND } from './runtime-options.ts'
+import { admitMessage, type SessionDesk, SessionHandle } from './session-handle.ts'
 import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
-import { summaryOf } from './views.ts'
 import { NOTICES, Waits } from './waits.ts'
 
-export interface RuntimeOptions {
-  readonly store: Store
-  readonly agents: readonly Agent[]
-  readonly edges?: readonly Edge[]
-  readonly logger?: Logger
-  readonly clock?: Clock
-  /** Where credentials that are variables come from; usually `process.env`. */
-  readonly environment?: Environment
-  readonly settings?: Partial<SessionSettings>
-  /** Bounds of programs that agents start. */
-  readonly processes?: ProcessLimits
-  /** Terms of the calls beside the conversation: tasks, what may be spent, prices. */
-  readonly auxiliary?: AuxiliaryTerms
-  /** Where audit lines go; the caller opens and closes it. */
-  readonly audit?: AuditWriter
-  readonly lease?: LeaseTimes
-  /** False: admits, reads and sends nothing; sessions are run by other processes. */
-  readonly runs?: boolean
-  /** Puts something in the place of a part: how failpoints and planted bugs get in. */
-  readonly seams?: Partial<Seams>
-}
-
-export interface Seams {
-  readonly store: (store: Store) => Store
-  readonly steps: (steps: StepRunner, tools: ToolRunner) => StepRunner
-  readonly tools: (tools: ToolRunner) => ToolRunner
-  readonly writer: (writer: HandoffWriter) => HandoffWriter
-  readonly decisions: Decisions
-  /** What is made of the truth about another runner's process. */
-  readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
-}
-
-const SOUND: Seams = {
-  store: (store) => store,
-  steps: (steps) => steps,
-  tools: (tools) => tools,
-  writer: (writer) => writer,
-  decisions: DECISIONS,
-  isGone: (_row, isDead) => isDead,
-}
+export type { RuntimeOptions }
 
 /** Opens this process's share of the work. The store stays the caller's: close it afterwards. */
 export async function openRuntime(options: RuntimeOptions): Promise<LocalRuntime> {
@@ -99,19 +54,6 @@ const HANDOFF_MS_MAX = 10 * 60_000
 const SEND_RETRY_MS = 1_000
 const SEND_ATTEMPTS_MAX = 20
 
-/** Each attempt loses only to somebody who moved the route meanwhile. */
-const AFRESH_ATTEMPTS_MAX = 20
-
-export class RouteBusyError extends KnownError {
-  override readonly name = 'RouteBusyError'
-  readonly code = 'route-busy'
-  readonly retryable = true
-
-  constructor() {
-    super(`The route was moved by others ${AFRESH_ATTEMPTS_MAX} times in a row; ask again later.`)
-  }
-}
-
 export class LocalRuntime implements Runtime {
   readonly #store: Store
   readonly #trouble: StoreTrouble
@@ -121,6 +63,7 @@ export class LocalRuntime implements Runtime {
   readonly #room: ModelRoom
   readonly #desk: SessionDesk
   readonly #waits = new Waits()
+  readonly #births: Births
   readonly #toolRoom: ToolRoom
   #agents: readonly Agent[]
   #desks: ReadonlyMap<string, AgentDesk>
@@ -133,6 +76,7 @@ export class LocalRuntime implements Runtime {
     const store = auditedIntake(this.#trouble.heard(seams.store(options.store)), audit)
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
+    this.#births = new Births(store, () => this.#desks)
     this.#hub = new EventHub({ store, clock, logger })
     this.#edges = [...edges]
     const countTokens = (id: SessionId, text: string) =>
@@ -140,7 +84,7 @@ export class LocalRuntime implements Runtime {
     this.#toolRoom = new ToolRoom({
       ...{ store, clock, logger, countTokens },
       onAdmitted: (id) => this.#runner?.wake(id),
-      openRoute: (route) => this.#openRoute(route),
+      openRoute: (route) => this.#births.openRoute(route),
       environment: options.environment ?? {},
       onToolsChanged: () => this.#takeUpTools(logger),
       ...(options.processes !== undefined && { processes: options.processes }),
@@ -244,58 +188,20 @@ export class LocalRuntime implements Runtime {
     }
   }
 
-  async createSession({ agent, id, route }: NewSession): Promise<Created> {
-    const desk = this.#desks.get(agent)
-    if (desk === undefined) return this.#unknownAgent()
-    const chosen = id === undefined ? newSessionId(agent) : sessionId(id)
-    const { limits, policy = 'steer' } = desk.wanted
-    const outcome = await this.#store.createSession({
-      id: chosen,
-      agent,
-      limits,
-      policy,
-      ...(route !== undefined && { route: { agent, ...route } }),
-      operation: operationId(randomUUID()),
-    })
-    switch (outcome.kind) {
-      case 'created':
-        return { kind: 'created', sessionId: chosen }
-      case 'exists':
-        return { kind: 'exists', sessionId: chosen }
-      case 'route-taken':
-        return outcome
-      case 'limits-refused':
-        throw new Error('An agent was configured with limits that do not fit its window.')
-    }
+  async createSession(request: NewSession): Promise<Created> {
+    return await this.#births.create(request)
   }
 
   async startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh> {
-    const { agent, channel, address, source, key } = request
-    const desk = this.#desks.get(agent)
-    if (desk === undefined) return this.#unknownAgent()
-    const route = { agent, channel, address }
-    const { limits, policy = 'steer' } = desk.wanted
-    for (let attempt = 1; attempt <= AFRESH_ATTEMPTS_MAX; attempt++) {
-      const version = (await this.#store.findRoute(route))?.version ?? 0
-      const id = newSessionId(agent)
-      const operation = operationId(randomUUID())
-      const outcome = await this.#store.startAfresh({
-        ...{ source, key, route, version, id, limits, policy, operation },
-      })
-      if (outcome.kind === 'started' || outcome.kind === 'duplicate') {
-        return { kind: outcome.kind, sessionId: outcome.sessionId }
-      }
-      if (outcome.kind !== 'route-changed' && outcome.kind !== 'exists') {
-        throw new Error(`A session could not be started afresh: ${outcome.kind}.`)
-      }
-    }
-    throw new RouteBusyError()
+    return await this.#births.startAfresh(request)
   }
 
   async admit(request: RouteAddress & NewMessage): Promise<Admission> {
     const { agent, channel, address, ...message } = request
-    const id = await this.#openRoute({ agent, channel, address })
-    return id === undefined ? this.#unknownAgent() : await admitMessage(this.#desk, id, message)
+    const id = await this.#births.openRoute({ agent, channel, address })
+    return id === undefined
+      ? this.#births.unknownAgent()
+      : await admitMessage(this.#desk, id, message)
   }
 
   async findRoute({ agent, channel, address }: RouteAddress): Promise<SessionId | undefined> {
@@ -307,36 +213,11 @@ export class LocalRuntime implements Runtime {
   }
 
   async listSessions(query: SessionQuery): Promise<readonly SessionSummary[]> {
-    const rows = await this.#store.listSessions(query)
-    return await Promise.all(
-      rows.map(async (row) => {
-        const [source, routes] = await Promise.all([
-          this.#store.readContext({ sessionId: row.id }),
-          this.#store.listRoutes({ sessionId: row.id }),
-        ])
-        return summaryOf(row, { source, routes, waits: this.#desk.waitOf(row) })
-      }),
-    )
+    return await listSummaries(this.#store, query, this.#desk.waitOf)
   }
 
   async search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]> {
-    const { text, agent, limit } = query
-    const found: Found[] = []
-    let after: SessionId | undefined
-    for (;;) {
-      const rows = await this.#store.listSessions({
-        ...(agent !== undefined && { agent }),
-        ...(after !== undefined && { after }),
-        limit: LIST_MAX,
-      })
-      for (const row of rows) {
-        const left = limit - found.length
-        if (left <= 0) return found
-        found.push(...(await searchSession(this.#store, row, { text, limit: left, neighbours: 0 })))
-      }
-      after = rows.at(-1)?.id
-      if (rows.length < LIST_MAX || after === undefined) return found
-    }
+    return await searchAll(this.#store, query)
   }
 
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
@@ -365,19 +246,6 @@ export class LocalRuntime implements Runtime {
     await this.#trouble.close()
   }
 
-  /** The session of a route, made where there is none and the agent is known. */
-  async #openRoute(route: RouteAddress): Promise<SessionId | undefined> {
-    const known = await this.findRoute(route)
-    if (known !== undefined) return known
-    const { agent, channel, address } = route
-    const created = await this.createSession({ agent, route: { channel, address } })
-    return created.kind === 'unknown-agent' ? undefined : created.sessionId
-  }
-
-  #unknownAgent() {
-    return { kind: 'unknown-agent', agents: [...this.#desks.keys()] } as const
-  }
-
   #tellWait(
     id: SessionId,
     agent: string,
@@ -388,11 +256,4 @@ export class LocalRuntime implements Runtime {
     if (isKnown || (!isTold && notice === 'waiting-for-compaction')) return
     this.#hub.publish(id, { kind: 'notice', turn, code: notice, text: NOTICES[notice] })
   }
-}
-
-/** Readable, sorted by day, and never the same: `main-20261115-k3j9x2pq7d`. */
-function newSessionId(agent: string): SessionId {
-  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
-  const chance = BigInt(`0x${randomBytes(8).toString('hex')}`).toString(36)
-  return sessionId(`${agent.slice(0, 32)}-${day}-${chance}`)
 }

@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Credentials, type Environment } from '../model/credential.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
 import { openPostgres } from '../store/postgres/open.ts'
@@ -6,10 +9,21 @@ import { openSqliteStore } from '../store/sqlite/open.ts'
 import { readSqliteStore } from '../store/sqlite/read.ts'
 import type { Config } from './config/schema.ts'
 
-/** The store as configured: a database server by its address, or a file, made if it is not there. */
-export async function openStore(place: Config['store'], environment: Environment): Promise<Store> {
+/**
+ * The store as configured: a database server by its address, or a file, made if it is not there. How
+ * far a server's store has come is remembered in this host's folder.
+ */
+export async function openStore(
+  place: Config['store'],
+  environment: Environment,
+  folder: string,
+): Promise<Store> {
   if (!isServer(place.url)) return await openSqliteStore({ path: place.url })
-  return await openPostgres(await addressOf(place, environment))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { host, pathname } = new URL(place.url)
+  const name = hash('sha256', `${host}${pathname}`, 'hex').slice(0, 12)
+  const anchorPath = join(folder, `postgres-${name}.anchor`)
+  return await openPostgres(await addressOf(place, environment), { anchorPath })
 }
 
 /** The same for looking only: nothing is made and not a byte is written. */

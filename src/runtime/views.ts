@@ -225,7 +225,10 @@ export function compactionView(
     entry: entry === null ? null : entryNumber(entry),
     modelRoute: text('modelRoute'),
     rung: by === 'digest' ? 'digest' : text('rung'),
-    waitMs: heldSince === null || endedAt === null ? 0 : endedAt - Math.max(startedAt, heldSince),
+    waitMs:
+      heldSince === null || endedAt === null
+        ? 0
+        : Math.max(0, endedAt - Math.max(startedAt, heldSince)),
     spend: beside.spend,
     failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,

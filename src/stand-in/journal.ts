@@ -54,6 +54,11 @@ export class Journal {
   #characters = 0
   #requests = 0
   #socketsOpened = 0
+  readonly #entriesMax: number
+
+  constructor(entriesMax = ENTRIES_MAX) {
+    this.#entriesMax = entriesMax
+  }
 
   /** Oldest first; the oldest go when there are too many or their bodies grow too large. */
   get entries(): readonly JournalEntry[] {
@@ -143,7 +148,7 @@ export class Journal {
     }
     this.#entries.push(entry)
     this.#characters += entry.bodyText.length
-    while (this.#entries.length > ENTRIES_MAX || this.#characters > CHARACTERS_MAX) {
+    while (this.#entries.length > this.#entriesMax || this.#characters > CHARACTERS_MAX) {
       const oldest = this.#entries.shift()
       if (oldest === undefined) break
       this.#characters -= oldest.bodyText.length

@@ -192,7 +192,7 @@ describe('the journal', () => {
     await send(url, { protocol, agent, text: 'Again.' })
     await send(url, { protocol })
     const { journal } = server
-    expect(journal.entries.map(({ socket, reused }) => [socket.id, reused])).toEqual([
+    expect(server.journal.entries.map(({ socket, reused }) => [socket.id, reused])).toEqual([
       [1, false],
       [1, true],
       [2, false],
@@ -312,6 +312,15 @@ describe('the server', () => {
       ...['output_item.done', 'output_item.added', 'function_call_arguments.delta'],
       ...['function_call_arguments.done', 'output_item.done', 'completed'],
     ])
+  })
+
+  it('keeps no more of what it was sent than it is told to', async () => {
+    const { url, server } = await start({ journalEntriesMax: 2 })
+    for (const word of ['one', 'two', 'three']) {
+      await send(url, { protocol: 'openai-chat', text: `say ${word}` })
+    }
+    expect(server.journal.entries.map(({ number }) => number)).toEqual([2, 3])
+    expect(server.journal.requests).toBe(3)
   })
 
   it('says at the start of a stream of Anthropic what went in', async () => {

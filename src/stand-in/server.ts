@@ -23,6 +23,8 @@ export interface StandInOptions {
   readonly speed?: Speed
   /** What `GET /v1/models` lists; any name is answered. */
   readonly models?: readonly string[]
+  /** How many requests its journal holds, word for word; where nobody looks at it, a few. */
+  readonly journalEntriesMax?: number
 }
 
 export interface Running {
@@ -43,12 +45,13 @@ export function standIn(options: StandInOptions = {}): StandIn {
 
 export class StandIn {
   readonly faults = new Faults()
-  readonly journal = new Journal()
+  readonly journal: Journal
   readonly #options: StandInOptions
   #server: Server | undefined
 
   constructor(options: StandInOptions) {
     this.#options = options
+    this.journal = new Journal(options.journalEntriesMax)
   }
 
   /** Once at a time; again after `close`, also on the same port, as a server that comes back. */

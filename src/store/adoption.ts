@@ -14,8 +14,9 @@ export type AdoptedEntry = {
   readonly at: number
   readonly body: JsonValue
   readonly tokens: number
-} & (
-  | { readonly kind: 'input'; readonly lane: InputLane }
+} & /** `blobs`: staged before, and used by it from now on. */
+(
+  | { readonly kind: 'input'; readonly lane: InputLane; readonly blobs?: readonly string[] }
   | { readonly kind: 'assistant'; readonly calls: readonly string[] }
   | { readonly kind: 'result'; readonly call: string; readonly outcome: ResultOutcome }
   /** A handoff in the place of entries 1..covers. */

@@ -1,6 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Appended, Gone, Lease, Lost, Superseded, Tail } from './contract.ts'
+import type { Refusal } from './refusal.ts'
 import type {
   AttemptRow,
   BlobRow,
@@ -317,21 +318,7 @@ export interface SettleControl {
   /** They were not carried out; absent: there was nothing to do. */
   readonly refused?: Refusal
 }
-/** Why a control item was turned down; where room was missing, how much. */
-export interface Refusal {
-  readonly why:
-    | 'no-room'
-    | 'nothing-to-revert'
-    | 'nothing-to-compact'
-    | 'tried-too-often'
-    | 'out-of-date'
-    | 'no-replacement'
-    | 'unknown-pin'
-    | 'unknown-entry'
-    | 'not-understood'
-  readonly tokensAfter?: number
-  readonly limit?: number
-}
+export type { Refusal }
 
 export interface ClaimReply {
   readonly edge: string

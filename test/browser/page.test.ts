@@ -243,7 +243,7 @@ describe('the page', { timeout: 60_000 }, () => {
     await page.getByRole('heading', { name: /^After: / }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' })
-    await page.getByRole('link', { name: 'Conversation' }).click()
+    await page.getByRole('link', { name: 'Conversation', exact: true }).click()
     await page.locator('.is-revert').getByText('was undone').waitFor()
     expect(await page.locator('.entry.covered').count()).toBe(0)
     expect((await place.runtime.session(id as never).summary())?.compaction).toBeNull()

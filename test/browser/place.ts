@@ -30,7 +30,7 @@ export interface PlaceOptions {
   readonly windowTokens?: number
   readonly model?: StandInOptions
   readonly settings?: Partial<SessionSettings>
-  /** Where audit logs and the picture of a rehearsal stand. */
+  /** Where the store's file, audit logs and the picture of a rehearsal stand. */
   readonly home?: string
 }
 
@@ -70,7 +70,11 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     ...(tokens !== undefined && { tokens }),
     ...(home !== undefined &&
       auditFolder !== undefined && {
-        place: { auditFolder, rehearsalFile: join(home, 'rehearsal.json') },
+        place: {
+          storeFile: join(home, 'store.db'),
+          auditFolder,
+          rehearsalFile: join(home, 'rehearsal.json'),
+        },
       }),
   })
   return {

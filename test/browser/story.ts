@@ -139,6 +139,6 @@ export async function playStory(place: Place): Promise<string> {
   await until(async () => (await session.compactions({ limit: 9 }))?.some(isRewrite) === true)
   await talk(4)
   await compact('last')
-  await talk(2)
+  for (const [asked] of ASKED.slice(-2)) await place.ask(STORY_SESSION, asked)
   return STORY_SESSION
 }

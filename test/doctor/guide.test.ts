@@ -25,7 +25,7 @@ describe('docs/guides/moving-from-hermes.md', () => {
       generateHome(4, join(home, 'profiles', 'nova'))
       const blocks = [...guide.matchAll(/^```sh\n([^`]*?)\n```$/gm)].map((match) => match[1] ?? '')
       const commands = blocks.join('\n').split('\n')
-      expect(commands).toHaveLength(6)
+      expect(commands).toHaveLength(7)
       const main = join(import.meta.dirname, '../../src/cli/main.ts')
       const outputs = commands.map((command) => {
         const [npx, name, ...words] = command.replaceAll('~/.hermes', home).split(' ')
@@ -38,7 +38,8 @@ describe('docs/guides/moving-from-hermes.md', () => {
         expect({ command, isFine, stderr }).toEqual({ command, isFine: true, stderr: '' })
         return stdout
       })
-      const [, tried, brought, one, own, sessions] = outputs
+      const [, repaired, tried, brought, one, own, sessions] = outputs
+      expect(repaired).toContain('nothing was removed')
       expect(tried).toContain('would become agent default')
       expect(brought?.match(/Every row is accounted for\./g)).toHaveLength(2)
       // The second run of a profile finds everything there, under the agent of the first.

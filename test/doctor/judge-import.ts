@@ -5,6 +5,7 @@ import { importHermes } from '../../src/doctor/import/hermes.ts'
 import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
 import { storedMessage } from '../../src/doctor/import/stored-message.ts'
 import { hermes } from '../../src/message/codecs/hermes.ts'
+import { shelve } from '../../src/runtime/blobs.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Entry } from '../../src/store/rows.ts'
@@ -78,7 +79,7 @@ function earlier(model: HermesModel): HermesModel {
 
 export async function bring(path: string, store: Store): Promise<ImportReport> {
   return await importHermes({
-    ...{ path, agent: null, limits: LIMITS, withMemories: false },
+    ...{ path, agent: null, limits: LIMITS, withMemories: false, shelve },
     host: { boot: 'boot', process: 1 },
     target: { isDryRun: false, store },
   })

@@ -132,6 +132,7 @@ export class DiscordPlace {
       findMark: (address) => findMark(store, { agent, channel, address }),
       ...(loopRule !== undefined && { loopRule }),
       editEveryMs,
+      retryMs: 20,
     })
     const gateway = openChatGateway({
       ...{ runtime, agent, needsMention, drafts: store },

@@ -5,6 +5,7 @@ import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
 import { describeChatPlatform } from './contract.ts'
 import { openDiscordChat } from './discord-chat-place.ts'
 import { type BotTerms, DiscordPlace, ECHO } from './discord-place.ts'
+import type { UserRow } from './discord-world.ts'
 
 const QUIET_MS = 300
 const open: DiscordPlace[] = []
@@ -68,6 +69,20 @@ describe.concurrent('discord', () => {
       bot.runtime.findRoute({ agent: 'main', channel: `discord:${user.id}`, address }),
     )
     expect(new Set(await Promise.all(routes)).size).toBe(2)
+  })
+
+  it('goes on in a thread without being named again, unless somebody else is', async () => {
+    const { here, user, person, room } = await channel()
+    const thread = here.world.addChannel(room)
+    const other = here.world.addPerson('bob')
+    const say = (content: string, mentions: readonly UserRow[] = []) =>
+      here.discord.say(thread, { author: person, content, mentions })
+    say('nobody yet')
+    say(`<@${user.id}> one`)
+    await here.untilSaid(thread, user, 1)
+    say(`<@${other.id}> not you`, [other])
+    say('two')
+    expect(await here.untilSaid(thread, user, 2)).toEqual(['heard: ada: one', 'heard: ada: two'])
   })
 
   it('rings nobody, whatever the model writes', async () => {

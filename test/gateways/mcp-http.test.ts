@@ -78,6 +78,15 @@ describe('a server behind an address', () => {
     expect(servers.problems.join()).toContain('redirect')
   })
 
+  it('that refuses is named by its status, without its words', async () => {
+    const url = await listen((_, response) => response.writeHead(500).end('the key is hidden'))
+    const told: string[] = []
+    const onState = ({ reason }: { readonly reason: string }) => told.push(reason)
+    const { servers } = await openWorld({ bad: address(url) }, { onState })
+    expect(told).toEqual(['it cannot be reached (HTTP 500)'])
+    expect(servers.problems).toEqual([`MCP server bad of agent ada: ${told[0]}`])
+  })
+
   it('that is not there, or answers without end, is down and harms nothing', async () => {
     const endless = await listen((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })

@@ -53,7 +53,7 @@ function outcomes({ messages }: JsonObject): readonly unknown[] {
 }
 
 async function transcriptOf(url: string, name: string): Promise<readonly string[]> {
-  const store = await openStore({ url }, {})
+  const store = await openStore({ url }, {}, '.')
   const runtime = await openRuntime({ store, agents: [], runs: false })
   const entries = await runtime.session(sessionId(name)).transcript({ from: 1, to: 1_000 })
   await runtime.close()
@@ -143,7 +143,7 @@ describe('throughline mcp', () => {
     )
     await memory.call('session_append', { session: 'river', messages })
     const running = await standIn().start()
-    const served = await openStore({ url: store }, {})
+    const served = await openStore({ url: store }, {}, '.')
     const main = {
       provider: 'openai-compatible',
       baseUrl: `${running.url}/v1`,

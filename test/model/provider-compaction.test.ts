@@ -161,6 +161,16 @@ describe('a summary on the conversation’s own route', () => {
     },
   )
 
+  it('is not asked for again in other words where the route itself fails', async () => {
+    const own = await opened({ separate: false, auxiliary: { summaries: ride } })
+    own.server.faults.always('reset-before-headers')
+    expect(await own.handoffs.write(handoffOf(conversation()), never)).toMatchObject({
+      kind: 'failed',
+      reason: 'connection:reset',
+    })
+    expect(own.outcomes()).toEqual(['main-model connection:reset'])
+  })
+
   it('does not where the conversation holds a secret, or where it wants to call a tool', async () => {
     const own = await opened({ separate: false, auxiliary: { summaries: ride } })
     const [, second] = canaries(4)

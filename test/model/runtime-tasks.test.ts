@@ -196,6 +196,27 @@ describe('a person’s stop', () => {
   const told = ({ lines }: typeof bench) =>
     lines.filter(({ sentence }) => sentence === 'tasks interrupted').map(({ facts }) => facts)
 
+  it('that another process took ends what runs beside the turn, too', async () => {
+    const own = await opened({
+      agents: (url) => [agentOf(url, { notes: { tokensMax: 500 } })],
+    })
+    const talk = await own.session('elsewhere')
+    await own.fill(talk)
+    const another = await own.openAnother()
+    own.server.faults.always('stall-mid-stream', { when: isForNotes })
+    const isTurn = ({ bodyText }: { readonly bodyText: string }) =>
+      bodyText.includes('Count the boats') && !isForNotes({ bodyText })
+    own.server.faults.next('stall-mid-stream', { when: isTurn })
+    const answer = own.say(talk, 'Count the boats.')
+    await until(() => own.server.journal.entries.some(isTurn))
+    await talk.compact(once())
+    await until(() => own.server.journal.entries.some(isForNotes))
+    await another.session(talk.id).stop(once())
+    expect(await answer).toMatchObject({ ended: 'stopped' })
+    const ended = { task: 'memory', answer: 'stopped' }
+    expect(told(own).flatMap(({ tasks }) => tasks)).toContainEqual(ended)
+  })
+
   it('ends the title that is being written', async () => {
     const own = await opened()
     own.server.faults.always('stall-mid-stream', { when: isForTitle })

@@ -233,6 +233,15 @@ describe('a route that keeps failing', () => {
     expect((await torn).kind).toBe('failed')
   })
 
+  it('that rests does not hide what another one failed of', async () => {
+    const { handoffs, server } = await opened()
+    server.faults.always('status; code=400', ofModel('aux-model'))
+    server.faults.always('status; code=401', ofModel('main-model'))
+    const write = async () => await handoffs.write(handoffOf(conversation(4)), never)
+    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-key' })
+    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-request' })
+  })
+
   it('says when to come back where no other route is left', async () => {
     const { run, server } = await opened({ separate: false })
     server.faults.always('status; code=401')

@@ -76,7 +76,7 @@ describe('the address it listens on', () => {
 
 describe('a token', () => {
   it('is asked for on every route but the signs of life and the description [checklist 2]', async () => {
-    const place = await open({ tokens: tokensOf(tokenFor('admin')) })
+    const place = await open({ tokens: tokensOf(tokenFor('write')) })
     const { json } = await place.call('/openapi.json')
     const open_ = ['/healthz', '/readyz', '/openapi.json']
     for (const [path, methods] of Object.entries(json.paths as object)) {
@@ -322,7 +322,7 @@ describe('a webhook', () => {
   }
 
   it('is taken under any of its secrets, once per id, as a notification [checklist 7]', async () => {
-    const place = await open({ hooks: [hook], tokens: tokensOf(tokenFor('admin')) })
+    const place = await open({ hooks: [hook], tokens: tokensOf(tokenFor('write')) })
     const first = await deliver(place)
     expect(first).toMatchObject({ status: 202, json: { mail: 1, duplicate: false } })
     expect((await deliver(place)).json).toMatchObject({ mail: 1, duplicate: true })
@@ -428,7 +428,7 @@ describe('input', () => {
 
   it('that breaks us is answered without a trace, a body or a secret [checklist 22]', async () => {
     const { lines, logger } = recorder()
-    const token = tokenFor('admin')
+    const token = tokenFor('write')
     const place = await open({ logger, tokens: tokensOf(token) })
     const broken = Object.assign(Object.create(place.runtime), {
       session() {

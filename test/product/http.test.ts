@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { AuditLog } from '../../src/events/log.ts'
 import { ENDPOINTS } from '../../src/gateway/http/serve.ts'
 import { type Answered, type Init, openPlace, type Place } from './http-place.ts'
 
@@ -220,6 +225,11 @@ describe('compactions over HTTP', () => {
       (answer) => answer.json.compactions[0]?.state === 'committed',
     )
     const [committed] = json.compactions
+    expect(committed).toMatchObject({
+      waitMs: 0,
+      failure: null,
+      spend: { calls: expect.any(Number) },
+    })
     expect(committed).toMatchObject({ covers: shown.json.covers, isInEffect: true })
     const context = await call(`/v1/sessions/${id}/context`)
     expect(context.json.parts.some((part: { kind: string }) => part.kind === 'summary')).toBe(true)
@@ -244,6 +254,19 @@ describe('compactions over HTTP', () => {
     expect(everywhere.json.found[0]).toMatchObject({ sessionId: id })
   })
 
+  it('tell where they are talked to, when something happened, and what is to be done', async () => {
+    const id = `s-${randomUUID()}`
+    const route = { channel: 'telegram:bot', address: id }
+    await post('/v1/sessions', { agent: 'main', id, route })
+    const startedAt = Date.now()
+    await ask(id, 'Remember this.')
+    const { json } = await call(`/v1/sessions/${id}`)
+    expect(json).toMatchObject({ channels: ['telegram:bot'], compactedAt: null })
+    expect(json.activeAt).toBeGreaterThanOrEqual(startedAt)
+    expect((await call(`/v1/sessions/${id}/tasks`)).json).toEqual({ tasks: [] })
+    expect((await call('/v1/sessions/nobody/tasks')).status).toBe(404)
+  })
+
   it('show the context of a step as it was', async () => {
     const id = await place.make()
     await ask(id, 'First thing.')
@@ -259,6 +282,44 @@ describe('compactions over HTTP', () => {
 })
 
 describe('operating over HTTP', () => {
+  it('tells how large the store is, what its logs prove, and how a rehearsal goes', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'throughline-beside-'))
+    const storeFile = join(home, 'store.db')
+    const rehearsalFile = join(home, 'rehearsal.json')
+    writeFileSync(storeFile, 'x'.repeat(1_000))
+    const log = new AuditLog({ folder: join(home, 'audit'), clock: systemClock })
+    const beside = await openPlace({
+      place: { storeFile, auditFolder: join(home, 'audit'), rehearsalFile },
+    })
+    try {
+      expect((await beside.call('/v1/health')).json).toMatchObject({
+        store: { bytes: 1_000 },
+        streams: 0,
+        connections: { evicted: 0 },
+      })
+      const born = { sessionId: 's', operationId: 'o', entry: 0, reason: 'created' }
+      log.write({ kind: 'session created', ...born })
+      expect((await beside.call('/v1/audit')).json.audit).toMatchObject({
+        ...{ holds: true, logs: 1, figures: { lines: 1 } },
+      })
+      expect((await beside.call('/v1/rehearsal')).json).toEqual({ rehearsal: null })
+      const picture = { phase: 'driving', elapsedMs: 1, agents: [], verdict: null }
+      writeFileSync(rehearsalFile, JSON.stringify({ ...picture, writtenAt: Date.now() }))
+      expect((await beside.call('/v1/rehearsal')).json).toMatchObject({
+        rehearsal: { phase: 'driving', isRunning: true },
+      })
+      // Silent for too long, or written by something else.
+      writeFileSync(rehearsalFile, JSON.stringify({ ...picture, writtenAt: Date.now() - 60_000 }))
+      expect((await beside.call('/v1/rehearsal')).json.rehearsal.isRunning).toBe(false)
+      writeFileSync(rehearsalFile, '{"phase": 7}')
+      expect((await beside.call('/v1/rehearsal')).json).toEqual({ rehearsal: null })
+    } finally {
+      log.close()
+      await beside.close()
+      rmSync(home, { recursive: true, force: true })
+    }
+  })
+
   it('tells that it is alive, ready, and how it is', async () => {
     expect(await call('/healthz')).toMatchObject({ status: 200, json: { status: 'alive' } })
     expect(await call('/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } })

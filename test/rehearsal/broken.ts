@@ -17,6 +17,6 @@ export function lawsBroken(stdout: string): {
   const broken = all.filter(({ holds }) => !holds)
   return {
     laws: broken.map(({ law }) => law),
-    offences: broken.flatMap(({ offences }) => offences),
+    offences: broken.flatMap(({ law, offences }) => offences.map((each) => `${law}: ${each}`)),
   }
 }

@@ -24,7 +24,11 @@ const OF_RULES: Readonly<Record<string, Mutant['plant']>> = {
     }),
 }
 
+/** Not a bug: the control, a rehearsal as impatient as with one. It must find nothing. */
+export const NOTHING = 'nothing'
+
 export function compositionWith(name: string): Composition {
+  if (name === NOTHING) return COMPOSITION
   const mutant = MUTANTS.find((each) => each.name === name)
   if (mutant === undefined) throw new Error(`no planted bug is called ${name}`)
   return (OF_RULES[name] ?? mutant.plant)(COMPOSITION)

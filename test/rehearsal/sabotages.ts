@@ -2,12 +2,13 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { RuntimeOptions } from '../../src/runtime/open-runtime.ts'
 import { MUTANTS } from '../mutants/all.ts'
 import { COMPOSITION } from '../simulation/composition.ts'
-import { compositionWith } from './planted.ts'
+import { compositionWith, NOTHING } from './planted.ts'
 
-/** The planted bugs for `throughline rehearse --sabotage`: all of the shared list. */
-export const SABOTAGES: readonly { readonly name: string; readonly story: string }[] = MUTANTS.map(
-  ({ name, story }) => ({ name, story }),
-)
+/** The planted bugs for `throughline rehearse --sabotage`: all of the shared list, and none. */
+export const SABOTAGES: readonly { readonly name: string; readonly story: string }[] = [
+  ...MUTANTS.map(({ name, story }) => ({ name, story })),
+  { name: NOTHING, story: 'Nothing is broken. The control: no law may be.' },
+]
 
 /** Those that nothing a process does can show on a real engine, and why. */
 export const CANNOT_OCCUR: Readonly<Record<string, string>> = {}

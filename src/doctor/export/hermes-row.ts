@@ -48,8 +48,13 @@ function textIn(handoff: Handoff): string {
 }
 
 function handoffIn({ kind, body }: Entry): Handoff | null {
-  const value = kind !== 'compaction' || body === null ? null : (JSON.parse(body) as JsonValue)
-  return isObject(value) ? (value as unknown as Handoff) : null
+  if (kind !== 'compaction' || body === null) return null
+  const value = JSON.parse(body) as JsonValue
+  const isHandoffBody = isObject(value) && Array.isArray(value['preserved'])
+  if (isHandoffBody) return value as unknown as Handoff
+  // Written by a loop of somebody's own: its words as they stand.
+  const nothing = { preserved: [], tasks: [], files: [], ledger: [] }
+  return { version: 1, by: 'given', covers: 0, kept: 0, compactions: 1, ...nothing, summary: body }
 }
 
 function asColumns(row: JsonObject, at: number): JsonObject {

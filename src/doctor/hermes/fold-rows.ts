@@ -24,8 +24,8 @@ const DIGEST_BYTES = 6
 export class FoldRows {
   readonly length: number
   readonly #ids: Float64Array
-  readonly #times: Float64Array
-  readonly #said: Float64Array
+  #times: Float64Array<ArrayBuffer>
+  #said: Float64Array<ArrayBuffer>
   readonly #flags: Uint8Array
   #filled = 0
 
@@ -45,6 +45,12 @@ export class FoldRows {
     this.#said[index] = hash('sha256', said, 'buffer').readUIntBE(0, DIGEST_BYTES)
     this.#flags[index] =
       STATES.indexOf(state) | (isHandoff ? HANDOFF : 0) | (role === 'tool' ? TOOL : 0)
+  }
+
+  /** Once everything has its place, only ids and flags are asked for. Given back at once. */
+  forgetWords(): void {
+    this.#times = new Float64Array(this.#times.buffer.transfer(0))
+    this.#said = new Float64Array(this.#said.buffer.transfer(0))
   }
 
   id(index: number): number {
@@ -76,7 +82,7 @@ export class FoldRows {
 /** The first row that said this at this time. */
 export class FirstSaid {
   readonly #rows: FoldRows
-  readonly #slots: Int32Array
+  readonly #slots: Int32Array<ArrayBuffer>
   readonly #mask: number
 
   constructor(rows: FoldRows) {
@@ -86,19 +92,19 @@ export class FirstSaid {
     this.#mask = size - 1
   }
 
-  /** Its index, or -1 and this one is the first from now on. A row without a time is like no other. */
-  find(index: number): number {
-    const slot = this.#slotOf(index)
-    if (slot === -1) return -1
-    const found = (this.#slots[slot] ?? 0) - 1
-    if (found === -1) this.#slots[slot] = index + 1
-    return found
+  close(): void {
+    this.#slots.buffer.transfer(0)
   }
 
-  /** Without taking note of it. */
-  peek(index: number): number {
+  /** Its index, or -1. A row without a time is like no other. */
+  find(index: number): number {
     const slot = this.#slotOf(index)
     return slot === -1 ? -1 : (this.#slots[slot] ?? 0) - 1
+  }
+
+  add(index: number): void {
+    const slot = this.#slotOf(index)
+    if (slot !== -1) this.#slots[slot] = index + 1
   }
 
   #slotOf(index: number): number {

@@ -83,6 +83,7 @@ class Folding {
   /** Of what each row is a copy. */
   readonly #copyOf: Int32Array
   readonly #own: Int32Array
+  readonly #ownLive: Uint8Array
   readonly #placed: Int32Array
   readonly #handoffs = new Map<number, Handoff>()
   readonly #besides = new Set<number>()
@@ -99,6 +100,7 @@ class Folding {
     this.#firsts = new FirstSaid(rows)
     this.#copyOf = new Int32Array(rows.length).fill(NONE)
     this.#own = new Int32Array(rows.length)
+    this.#ownLive = new Uint8Array(rows.length)
     this.#placed = new Int32Array(rows.length)
   }
 
@@ -112,6 +114,8 @@ class Folding {
       from = to
     }
     const order = this.#inOrder()
+    this.#rows.forgetWords()
+    this.#firsts.close()
     return {
       entries: () => this.#entries(order),
       copies: () => this.#copies(),
@@ -126,31 +130,31 @@ class Folding {
     const place: Place = { parent, ownStart: this.#ownCount, ownEnd: this.#ownCount }
     const carried = this.#matchCarried(from, to, parent)
     let handoff: Handoff | null = null
-    /** In the context, before the next handoff: it stands behind them and does not replace them. */
-    let beside: number[] = []
+    // In the context, before the next handoff: it stands behind them and does not replace them.
+    let besideStart = this.#ownCount
     let wasLate = false
     for (let index = from; index < to; index++) {
       if (rows.state(index) === 'rewound') continue
       const isLive = rows.state(index) === 'live'
-      const original = carried.get(index) ?? this.#firsts.peek(index)
+      const original = carried.get(index) ?? this.#firsts.find(index)
       if (original !== NONE) {
         this.#copyOf[index] = original
         this.#copyCount += 1
         handoff?.kept.push(original)
-        if (isLive) beside.push(original)
         // The next session may carry the copy on; it is still a copy of the original.
-        this.#say(place, original)
+        this.#say(place, original, isLive)
         continue
       }
-      this.#firsts.find(index)
+      this.#firsts.add(index)
       const isHandoff = rows.isHandoff(index)
       const isLate = session.closedAt !== null && rows.time(index) > session.closedAt
       if (isHandoff) {
-        handoff = { kept: beside, ownEnd: place.ownEnd, session: place }
-        beside = []
+        const kept = this.#liveBetween(besideStart, this.#ownCount)
+        handoff = { kept, ownEnd: place.ownEnd, session: place }
+        besideStart = this.#ownCount
         if (session.isBranch) this.#besides.add(index)
         else this.#handoffs.set(index, handoff)
-      } else if (isLive) beside.push(index)
+      }
       if (isLate && !isHandoff) this.#restored.add(index)
       if (isLate || session.isBranch) {
         if (wasLate && rows.isResult(index)) this.#late.at(-1)?.push(index)
@@ -162,14 +166,23 @@ class Folding {
       }
       // What follows new words is no longer what the compaction kept.
       if (!isHandoff) handoff = null
-      if (!isLate) this.#say(place, index)
+      if (!isLate) this.#say(place, index, isLive && !isHandoff)
     }
     return place
   }
 
-  #say(place: Place, index: number): void {
+  #say(place: Place, index: number, isLive: boolean): void {
+    this.#ownLive[this.#ownCount] = isLive ? 1 : 0
     this.#own[this.#ownCount++] = index
     place.ownEnd = this.#ownCount
+  }
+
+  #liveBetween(start: number, end: number): number[] {
+    const live: number[] = []
+    for (let at = start; at < end; at++) {
+      if (this.#ownLive[at] === 1) live.push(this.#own[at] ?? NONE)
+    }
+    return live
   }
 
   /**

@@ -7,6 +7,7 @@ import {
   type SessionId,
 } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { UserMessage } from '../../message/message.ts'
 import type { AdoptedEntry } from '../../store/adoption.ts'
 import type { Lease, Reads, Store, Tail } from '../../store/contract.ts'
 import type { Entry, Limits, RunnerRow, SessionRow } from '../../store/rows.ts'
@@ -25,6 +26,8 @@ export interface Birth {
   readonly agent: string
   readonly limits: Limits
   readonly createdAt: number
+  /** How many rows it has, about. */
+  readonly rows: number
   /** The first entry: what the agent was told, and where the session comes from. */
   readonly settings: Settings
 }
@@ -34,6 +37,20 @@ export interface Settings {
   readonly importedFrom: ImportedFrom
   readonly tokens: number
 }
+
+/** Puts what is large on the shelf of a session, and references in its place. */
+export type Shelve = (
+  store: Pick<Store, 'stageBlob'>,
+  sessionId: SessionId,
+  parts: UserMessage['parts'],
+) => Promise<
+  | {
+      readonly kind: 'shelved'
+      readonly parts: UserMessage['parts']
+      readonly hashes: readonly string[]
+    }
+  | { readonly kind: 'too-large' | 'unknown' | 'gone' }
+>
 
 export type ImportedFrom = {
   readonly format: string
@@ -58,6 +75,7 @@ export class ImportDesk {
   readonly #reads: Reads | null
   readonly #store: Store | null
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
+  readonly #shelve: Shelve | null
   #runner: RunnerRow['id'] | null = null
   #renewedAt = 0
 
@@ -66,16 +84,18 @@ export class ImportDesk {
     readonly reads: Reads | null
     readonly store: Store | null
     readonly host: Pick<RunnerRow, 'boot' | 'process'>
+    readonly shelve: Shelve | null
   }) {
     this.#reads = parts.reads
     this.#store = parts.store
     this.#host = parts.host
+    this.#shelve = parts.shelve
   }
 
   async take(birth: Birth): Promise<ImportHand | Hindrance> {
     const known = await this.#reads?.findSession(birth.id)
     if (known !== undefined && known.state !== 'open') return { kind: 'gone' }
-    const places = new Places()
+    const places = new Places(birth.rows)
     let isToldOf = true
     if (known !== undefined && known.tail > 0) {
       const [first] = await this.#entries(known, 1, 1)
@@ -160,6 +180,18 @@ export class ImportDesk {
     return id
   }
 
+  /** Pictures and files are kept beside the transcript, as those are that arrive here. */
+  async shelved(lease: Lease, entry: AdoptedEntry): Promise<AdoptedEntry> {
+    if (entry.kind !== 'input' || this.#store === null || this.#shelve === null) return entry
+    const { message } = entry.body as unknown as { readonly message: UserMessage }
+    if (!message.parts.some((part) => part.type === 'image' || part.type === 'file')) return entry
+    const shelved = await this.#shelve(this.#store, lease.sessionId, message.parts)
+    // One that is too large for the shelf stays where it is.
+    if (shelved.kind !== 'shelved' || shelved.hashes.length === 0) return entry
+    const body = { message: { ...message, parts: shelved.parts } } as unknown as JsonValue
+    return { ...entry, body, blobs: shelved.hashes }
+  }
+
   async write(lease: Lease, tail: Tail, entries: readonly AdoptedEntry[]): Promise<Tail> {
     if (this.#store === null) return tail
     if (performance.now() - this.#renewedAt > RENEW_MS) {
@@ -214,8 +246,9 @@ export class ImportHand {
     this.#added += 1
     const number = this.places.add({ row: entry.row, kind: PLACES[entry.kind] ?? 'other' })
     if (this.#lease === null) return number
-    this.#page.push(entry)
-    this.#pageBytes += sizeOf(entry.body)
+    const kept = await this.#desk.shelved(this.#lease, entry)
+    this.#page.push(kept)
+    this.#pageBytes += sizeOf(kept.body)
     if (this.#page.length >= PAGE || this.#pageBytes >= PAGE_BYTES) await this.#flush()
     return number
   }

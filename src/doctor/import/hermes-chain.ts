@@ -18,7 +18,9 @@ export interface ChainRequest {
   readonly agent: string
   readonly limits: Limits
   readonly rows: RawRows
-  readonly rowIds: (sessionId: string) => readonly number[]
+  readonly rowIds: (sessionId: string) => Float64Array
+  /** The ids are asked for no more. */
+  readonly onFolded: (sessionId: string) => void
   /** System prompts by session. */
   readonly prompts: (sessionId: string) => string | null
   readonly onRow: () => void
@@ -46,9 +48,10 @@ export async function importChain(
     })),
   )
   const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
+  for (const id of ids) request.onFolded(id)
   const family = familyOf(model)
   const hand = await desk.take({
-    ...{ id: sessionId, agent, limits },
+    ...{ id: sessionId, agent, limits, rows: folded.rowsIn },
     createdAt: Math.max(0, Math.floor(startedAt * 1_000)),
     settings: {
       ...(system !== undefined && { system }),
@@ -77,7 +80,7 @@ export async function importChain(
   return writing.report(about, folded)
 }
 
-function* factsOf(ids: readonly number[], rows: RawRows) {
+function* factsOf(ids: Float64Array, rows: RawRows) {
   for (const id of ids) yield rows.factsOf(id)
 }
 

@@ -10,13 +10,14 @@ import { readSessions, readSystemPrompts, scanMessages } from '../hermes/rows.ts
 import { readSchema } from '../hermes/schema.ts'
 import { Surveyor } from '../hermes/survey.ts'
 import { gatherChains } from './chains.ts'
-import { ImportDesk } from './desk.ts'
+import { ImportDesk, type Shelve } from './desk.ts'
 import { ImportFailedError } from './errors.ts'
 import { importChain } from './hermes-chain.ts'
 import { findLeftBehind } from './left-behind.ts'
 import { importMemories } from './memories.ts'
 import { addUp, type ConversationReport, type ImportReport, type ProfileReport } from './report.ts'
 import { importRoutes, readAllRoutes } from './routes.ts'
+import { RowIds } from './row-ids.ts'
 import { translateSettings } from './settings.ts'
 
 /**
@@ -35,6 +36,8 @@ export interface ImportHermes extends ImportTarget {
 
 export interface ImportTarget {
   readonly limits: Limits
+  /** Absent: pictures stay in the transcript. */
+  readonly shelve?: Shelve
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
   /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
   readonly target:
@@ -89,14 +92,12 @@ async function importProfile(
     const { database } = opened
     const schema = readSchema(database, path)
     const surveyor = new Surveyor(readSessions(database, schema))
-    const rowIds = new Map<string, number[]>()
+    const rowIds = new RowIds()
     const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
     let rows = 0
     for (const row of scanMessages(database, schema)) {
       surveyor.take(row)
-      const ids = rowIds.get(row.sessionId)
-      if (ids === undefined) rowIds.set(row.sessionId, [row.id])
-      else ids.push(row.id)
+      rowIds.add(row.sessionId, row.id)
       rows += 1
       if (rows % ROWS_PER_BREATH === 0) {
         onProgress?.({ stage: 'reading', profile: place.name, rows, of })
@@ -107,7 +108,12 @@ async function importProfile(
     const chains = gatherChains(survey, traceLineage(survey))
     const reads = target.isDryRun ? target.reads : target.store
     const store = target.isDryRun ? null : target.store
-    const desk = new ImportDesk({ reads, store, host: request.host })
+    const desk = new ImportDesk({
+      reads,
+      store,
+      host: request.host,
+      shelve: request.shelve ?? null,
+    })
     const conversations: ConversationReport[] = []
     const prompts = readSystemPrompts(database, schema)
     let brought = 0
@@ -116,7 +122,8 @@ async function importProfile(
         const told = await importChain(chain, {
           ...{ desk, agent, prompts, store },
           rows: rawRows(database, schema),
-          rowIds: (id) => rowIds.get(id) ?? [],
+          rowIds: (id) => rowIds.of(id),
+          onFolded: (id) => rowIds.forget(id),
           limits: request.limits,
           onRow: () => {
             brought += 1

@@ -37,7 +37,7 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const files = await findLogs(path, format)
   const reads = target.isDryRun ? target.reads : target.store
   const store = target.isDryRun ? null : target.store
-  const desk = new ImportDesk({ reads, store, host: request.host })
+  const desk = new ImportDesk({ reads, store, host: request.host, shelve: request.shelve ?? null })
   const conversations: ConversationReport[] = []
   try {
     for (const [index, file] of files.entries()) {
@@ -75,7 +75,8 @@ async function importLog(
   const name = isId(foreign) ? foreign : `${format}-${hash('sha256', foreign).slice(0, 24)}`
   const family = familyOf(model ?? lastModel(readings.flatMap(messagesOf)) ?? undefined)
   const hand = await desk.take({
-    ...{ id: sessionId(name), agent, limits, createdAt: firstTime(readings, documents) },
+    ...{ id: sessionId(name), agent, limits, rows: documents.length },
+    createdAt: firstTime(readings, documents),
     settings: {
       ...(system !== null && { system }),
       importedFrom: { format, id: foreign, ids: [foreign] },

@@ -1,9 +1,17 @@
 /** Whole numbers by whole numbers in a few bytes each, where a `Map` would take eighty. */
 export class NumberMap {
-  #keys = new Float64Array(SIZE_FIRST)
-  #values = new Int32Array(SIZE_FIRST)
-  #used = new Uint8Array(SIZE_FIRST)
+  #keys: Float64Array
+  #values: Int32Array
+  #used: Uint8Array
   #size = 0
+
+  /** `expected`: how many there will be, about; more of them cost a copy. */
+  constructor(expected: number) {
+    const length = 2 ** Math.ceil(Math.log2(Math.max(16, expected * FREE_FACTOR)))
+    this.#keys = new Float64Array(length)
+    this.#values = new Int32Array(length)
+    this.#used = new Uint8Array(length)
+  }
 
   get size(): number {
     return this.#size
@@ -15,7 +23,7 @@ export class NumberMap {
   }
 
   set(key: number, value: number): void {
-    if (this.#size * 3 > this.#keys.length * 2) this.#grow()
+    if (this.#size * FREE_FACTOR >= this.#keys.length) this.#grow()
     const slot = this.#slotOf(key)
     if (this.#used[slot] === 0) this.#size += 1
     this.#keys[slot] = key
@@ -46,4 +54,5 @@ export class NumberMap {
   }
 }
 
-const SIZE_FIRST = 1_024
+/** A third stays free, so that looking for one does not become walking. */
+const FREE_FACTOR = 1.5

@@ -5,11 +5,17 @@ export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
 
 /** Which foreign row stands at which entry of a session, in a few bytes per entry. */
 export class Places {
-  readonly #entryOf = new NumberMap()
-  #isResult = new Uint8Array(1_024)
+  readonly #entryOf: NumberMap
+  #isResult: Uint8Array
   readonly #asides = new Set<number>()
   #tail = 0
   #handoffs = 0
+
+  /** `rows`: how many there will be, about. */
+  constructor(rows: number) {
+    this.#entryOf = new NumberMap(rows)
+    this.#isResult = new Uint8Array(rows + 2)
+  }
 
   add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {
     this.#tail += 1

@@ -2,6 +2,11 @@ import type { APIMessage } from 'discord.js'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import { isFromBot, means } from './incoming.ts'
 
+/** What is held stands in memory; beyond this it goes in with the next word. */
+const HELD_MAX = 100
+/** Roughly, for text in any language; the rule's threshold is no sharper. */
+const CHARACTERS_PER_TOKEN = 4
+
 /**
  * Bots that only acknowledge each other, in one channel. Counted are the short messages in a row
  * between one other bot and us; a message with something to say begins the row of those two anew,
@@ -11,11 +16,6 @@ import { isFromBot, means } from './incoming.ts'
  * All of it follows from the channel's own order and from nothing else. Whoever reads the same
  * history comes to the same verdicts, so that a restart forgets nothing and nothing is stored.
  */
-/** What is held stands in memory; beyond this it goes in with the next word. */
-const HELD_MAX = 100
-/** Roughly, for text in any language; the rule's threshold is no sharper. */
-const CHARACTERS_PER_TOKEN = 4
-
 export class Acquaintance {
   readonly #self: string
   readonly #bots: readonly string[]

@@ -4,13 +4,13 @@ import type { MailNumber, SessionId } from '../../base/ids.ts'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import { Acquaintance } from './acquaintance.ts'
 import { accountOf, DiscordTokenError } from './failure.ts'
-import { readMessage } from './incoming.ts'
+import { attachmentsOf, readMessage } from './incoming.ts'
 import { findMark, type MailRecord, snowflakeAt } from './marks.ts'
 
 describe('readMessage', () => {
   const author = { id: '5', username: 'ada', global_name: 'Ada' }
   const base = {
-    ...{ id: '10', channel_id: '20', author, content: '', type: 0, mentions: [] },
+    ...{ id: '10', channel_id: '20', author, content: '', type: 0, mentions: [], embeds: [] },
     edited_timestamp: null,
   }
   const where = { isPrivate: false, chat: '20' }
@@ -31,6 +31,16 @@ describe('readMessage', () => {
     expect(read(answered).place.isAddressed).toBe(true)
     expect(read({ content: 'hi' }, true).place.isAddressed).toBe(true)
     expect(read({ content: 'hi', ...bot }, true).place.isAddressed).toBe(false)
+  })
+
+  it('reads what was forwarded, and cards where there are no other words', () => {
+    const message = { content: 'the tide is in', embeds: [], attachments: [{ filename: 'a' }] }
+    const forward = { message_snapshots: [{ message }], attachments: [] }
+    expect(read(forward).text).toBe('(forwarded) the tide is in')
+    expect(attachmentsOf({ ...base, ...forward } as unknown as APIMessage)).toHaveLength(1)
+    const embeds = [{ title: 'Build 7', description: 'is green' }]
+    expect(read({ embeds }).text).toBe('Build 7\nis green')
+    expect(read({ content: 'look', embeds }).text).toBe('look')
   })
 
   it('says what it cannot take, and when it was changed', () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { type APIInteraction, type APIMessage, type Client, Events, Routes } from 'discord.js'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, pause } from '../../base/clock.ts'
+import { Recent } from '../../base/recent.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { AllowList } from '../chat/allow.ts'
@@ -19,7 +20,7 @@ import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { newClient, refusalText } from './client.ts'
 import { accountOf, failureOf } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
-import { isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
+import { attachmentsOf, isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
 import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
 import { snowflakeAt } from './marks.ts'
 import { commandList } from './slash.ts'
@@ -42,6 +43,8 @@ export interface DiscordTerms {
   readonly logger: Logger
   /** Five edits in five seconds are allowed per channel. */
   readonly editEveryMs: number
+  /** How long until something that failed is tried again, the first time. */
+  readonly retryMs?: number
   /** Null: bots may thank each other for ever; for a run that shows it. */
   readonly loopRule?: LoopRule | null
 }
@@ -57,7 +60,9 @@ const SEND_AGAIN_MS = 250
 const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
 const ROOMS_MAX = 10_000
-const CONNECT_WAIT_MS = 1_000
+const RETRY_MS = 1_000
+/** Sending looks at an outage this much more seldom than connecting does. */
+const OUTAGE_RETRIES = 10
 const CONNECT_WAIT_MS_MAX = 60_000
 const OVERLAP_MS = 60_000
 
@@ -71,7 +76,7 @@ export class DiscordPlatform implements Platform {
   readonly #rooms = new Map<string, Room>()
   readonly #whereabouts = new Map<string, Whereabouts>()
   /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
-  readonly #own = new Set<string>()
+  readonly #own = new Recent<string, true>(OWN_MAX)
   readonly #commands: SlashDesk
   readonly #closing = new AbortController()
   #handlers: PlatformHandlers | null = null
@@ -124,8 +129,10 @@ export class DiscordPlatform implements Platform {
     const sent = await this.#send(out)
     if (sent.kind === 'sent' || sent.why !== 'outage') return sent
     // Most often only the answer was lost; the nonce makes a second try safe.
-    await this.#pause(SEND_AGAIN_MS)
-    return await this.#send(out)
+    await pause(this.#terms.clock, SEND_AGAIN_MS, this.#closing.signal)
+    const again = await this.#send(out)
+    if (again.kind === 'sent' || again.why !== 'outage') return again
+    return { ...again, retryAfterMs: this.#retryMs * OUTAGE_RETRIES }
   }
 
   async #send(out: Outgoing): Promise<Sent> {
@@ -134,7 +141,7 @@ export class DiscordPlatform implements Platform {
       const id = await this.#commands.answer(out.nonce, content)
       if (id !== null) return { kind: 'sent', id }
       const nonce = nonceOf(out.nonce)
-      this.#remember(nonce)
+      this.#own.set(nonce, true)
       const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
       const path = Routes.channelMessages(out.address)
       const sent = (await this.#client.rest.post(path, { body })) as APIMessage
@@ -167,8 +174,12 @@ export class DiscordPlatform implements Platform {
     await this.#client.destroy()
   }
 
+  get #retryMs(): number {
+    return this.#terms.retryMs ?? RETRY_MS
+  }
+
   async #connect(handlers: PlatformHandlers): Promise<void> {
-    let waitMs = CONNECT_WAIT_MS
+    let waitMs = this.#retryMs
     while (!this.#closing.signal.aborted) {
       try {
         await this.#client.login(this.#terms.token)
@@ -179,7 +190,7 @@ export class DiscordPlatform implements Platform {
         this.#warn(error, 'discord login failed')
         if (isRefused) return
       }
-      await this.#pause(waitMs)
+      await pause(this.#terms.clock, waitMs, this.#closing.signal)
       waitMs = Math.min(CONNECT_WAIT_MS_MAX, waitMs * 2)
     }
   }
@@ -306,8 +317,9 @@ export class DiscordPlatform implements Platform {
   }
 
   async #take({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
-    if (isSaid(message)) await this.#bring({ kind, message }, acquaintance)
-    if (isSaid(message) && kind === 'message') acquaintance.note(message)
+    if (!isSaid(message)) return
+    await this.#bring({ kind, message }, acquaintance)
+    if (kind === 'message') acquaintance.note(message)
   }
 
   async #bring({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
@@ -324,17 +336,28 @@ export class DiscordPlatform implements Platform {
     }
     const earlier =
       kind === 'edit' ? [] : acquaintance.held.map((held) => this.#incoming(held, where))
-    const incoming = { ...this.#incoming(message, where), ...(earlier.length > 0 && { earlier }) }
+    const incoming = {
+      ...this.#incoming(message, where, await this.#isOurThread(message, where)),
+      ...(earlier.length > 0 && { earlier }),
+    }
     const reception = await this.#handlers?.receive(incoming)
     if (reception === 'admitted' && earlier.length > 0) acquaintance.release()
   }
 
-  #incoming(message: APIMessage, where: Whereabouts): Incoming {
-    const { answersAll, attachments: terms } = this.#terms
+  #incoming(message: APIMessage, where: Whereabouts, isForUs = false): Incoming {
+    const { attachments: terms } = this.#terms
+    const answersAll = this.#terms.answersAll || isForUs
     return {
       ...readMessage(message, { self: this.account, where, answersAll }),
-      attachments: () => fetchAttachments(message.attachments, terms),
+      attachments: () => fetchAttachments(attachmentsOf(message), terms),
     }
+  }
+
+  /** Where we were spoken to before, what people say to nobody else is said to us. */
+  async #isOurThread(message: APIMessage, { isPrivate, chat }: Whereabouts): Promise<boolean> {
+    const { channel_id: address, mentions } = message
+    if (isPrivate || chat === address || mentions.length > 0) return false
+    return (await this.#terms.findMark(address)) !== null
   }
 
   async #where(address: string): Promise<Whereabouts> {
@@ -350,25 +373,6 @@ export class DiscordPlatform implements Platform {
 
   #warn(error: unknown, sentence: string): void {
     this.#terms.logger.warn({ reason: kindOf(error) }, sentence)
-  }
-
-  #remember(nonce: string): void {
-    this.#own.add(nonce)
-    if (this.#own.size <= OWN_MAX) return
-    for (const oldest of this.#own) {
-      this.#own.delete(oldest)
-      break
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#terms.clock.after(ms, resolve)
-    this.#closing.signal.addEventListener('abort', () => {
-      cancel()
-      resolve()
-    })
-    return promise
   }
 }
 

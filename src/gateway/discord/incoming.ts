@@ -1,4 +1,4 @@
-import type { APIMessage } from 'discord.js'
+import type { APIAttachment, APIMessage } from 'discord.js'
 import type { Incoming } from '../chat/platform.ts'
 
 /** Reading Discord's messages: who is meant, what is said, what cannot be taken. Pure. */
@@ -72,9 +72,27 @@ function mentionsOf(id: string): readonly string[] {
   return [`<@${id}>`, `<@!${id}>`]
 }
 
+/** What was forwarded brings its own. */
+export function attachmentsOf(message: APIMessage): readonly APIAttachment[] {
+  return [message, ...forwardedIn(message)].flatMap(({ attachments }) => attachments)
+}
+
+function forwardedIn({ message_snapshots: snapshots = [] }: APIMessage) {
+  return snapshots.map(({ message }) => message)
+}
+
+/** Other programs often say everything in a card; a card beside words repeats them. */
+function wordsOf({ content, embeds }: Pick<APIMessage, 'content' | 'embeds'>): string {
+  if (content !== '') return content
+  const cards = embeds.map(({ title, description }) => [title, description])
+  return cards.map((words) => words.filter(Boolean).join('\n')).join('\n')
+}
+
 /** Without our own name, and with the names of the others beside their numbers. */
-function spoken({ content, mentions }: APIMessage, self: string): string {
-  let text = content
+function spoken(message: APIMessage, self: string): string {
+  const { mentions } = message
+  const forwarded = forwardedIn(message).map((each) => `(forwarded) ${wordsOf(each)}`)
+  let text = [wordsOf(message), ...forwarded].join('\n')
   for (const mention of mentionsOf(self)) text = text.replaceAll(mention, '')
   for (const { id, global_name, username } of mentions) {
     if (id === self) continue

@@ -9,7 +9,7 @@ import { Problem } from './problems.ts'
  * Each scope includes those before it. A scope `session:ID` limits the token to such sessions; any
  * other session then looks as if it did not exist.
  */
-export const SCOPES = ['read', 'write', 'admin'] as const
+export const SCOPES = ['read', 'write'] as const
 export type Scope = (typeof SCOPES)[number]
 
 export interface TokenRecord {

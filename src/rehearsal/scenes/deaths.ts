@@ -15,11 +15,11 @@ export async function death(stage: Stage): Promise<void> {
   const sent = await stage.open('scene-sent')
   await stage.fill(torn, [1_000, 1_000])
 
-  const handing = stage.aim(first, 'commitResults', 'hold', effect)
+  const handing = await stage.aim(first, 'commitResults', 'hold', effect)
   const parcel = await stage.tell(effect, 'use hand_over {"parcel":"scene-effect"}')
   // Either of them could send it; the second one does not get to.
-  const claiming = stage.aim(second, 'claimReply', 'hold')
-  const settling = stage.aim(first, 'settleReply', 'hold', sent)
+  const claiming = await stage.aim(second, 'claimReply', 'hold')
+  const settling = await stage.aim(first, 'settleReply', 'hold', sent)
   await stage.tell(sent, 'say Here you are.', { address: 'home' })
   stage.model.spoil(stopped, 'latency; ms=60000')
   const endless = await stage.tell(stopped, 'This one takes too long.')
@@ -27,16 +27,16 @@ export async function death(stage: Stage): Promise<void> {
   await stage.do(torn, 'compact')
   const operation = await stage.running(torn)
   await stage.untilTurn(stopped)
-  const ending = stage.aim(first, 'commitReply', 'hold', stopped)
+  const ending = await stage.aim(first, 'commitReply', 'hold', stopped)
   await stage.stop(stopped)
   for (const aim of [handing, settling, ending]) await stage.untilMet(aim)
 
-  const repeating = stage.aim(second, 'recover', 'repeat', effect)
+  const repeating = await stage.aim(second, 'recover', 'repeat', effect)
   await first.kill()
   stage.model.heal(stopped)
   stage.model.heal(`summary of ${torn}`)
-  second.order({ verb: 'release', aim: claiming })
-  second.order({ verb: 'rest', isResting: false })
+  stage.release(claiming)
+  await stage.rest(second, false)
   stage.restart(first)
   await stage.untilMet(repeating)
   await stage.ended(effect, parcel)
@@ -76,6 +76,11 @@ export async function poison(stage: Stage): Promise<void> {
   }
   const isOver = async () => (await stage.row(name)).turnState === 'idle'
   await stage.until(`${name} is given up`, async () => tasted > DEATHS || (await isOver()))
+  const taken = (await stage.entries(name)).find((entry) => entry.kind === 'input')
+  const { seen, turnState } = await stage.row(name)
+  if (turnState === 'idle' && seen < (taken?.number ?? 0)) {
+    stage.broken('spared', `${name}: what was given up still counts as news for the next turn`)
+  }
   model.heal(name)
   const next = await stage.tell(name, 'Water, please.')
   const ends = [await stage.ended(name, mail), await stage.ended(name, next)]

@@ -17,12 +17,15 @@ export async function twice(stage: Stage): Promise<void> {
 async function badLine(stage: Stage, name: string, act: 'lose' | 'repeat'): Promise<void> {
   await stage.open(name)
   for (const verb of OF_A_TURN) {
-    const met = stage.aim(stage.first, verb, act, name)
+    const met = await stage.aim(stage.first, verb, act, name)
     await stage.ended(name, await stage.tell(name, `use hand_over {"parcel":"${name}-${verb}"}`))
     await stage.untilMet(met)
   }
   await stage.fill(name, [1_000, 1_000])
-  const met = OF_A_COMPACTION.map((verb) => stage.aim(stage.first, verb, act, name))
+  // Long enough that a second claim finds the first one running.
+  stage.model.spoilSummary(name, 'latency; ms=500')
+  const met: string[] = []
+  for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, act, name))
   await stage.compact(name)
   for (const each of met) await stage.untilMet(each)
   await stage.ended(name, await stage.tell(name, 'All well?'))
@@ -41,18 +44,24 @@ export async function replies(stage: Stage): Promise<void> {
   }
   for (const seat of both) seat.order({ verb: 'edge', isOpen: true })
   await untilSent(stage, name, 4)
-  const met = both.map((seat) => stage.aim(seat, 'claimReply', 'lose'))
+  const met: string[] = []
+  for (const seat of both) met.push(await stage.aim(seat, 'claimReply', 'lose'))
   await stage.ended(name, await stage.tell(name, 'say The last one.', { address }))
   await untilSent(stage, name, 5)
-  for (const aim of met) for (const seat of both) seat.order({ verb: 'release', aim })
+  for (const aim of met) stage.release(aim)
 }
 
-/** That they were sent at all, and how often, is judged by the file that the far end wrote. */
+/** In which order and how often is judged by the file that the far end wrote. */
 async function untilSent(stage: Stage, name: string, count: number): Promise<void> {
-  await stage.until(`${count} replies of ${name} are sent`, async () => {
-    const { id, turn } = await stage.row(name)
+  let left = count
+  const isSent = async () => {
+    const { id } = await stage.row(name)
     const rows = await stage.store.listReplies({ sessionId: id, limit: 100 })
-    // One that was never put there is missed by the law of replies, not by waiting for it.
-    return rows.filter(({ state }) => state === 'sent').length >= count || turn > rows.length
+    left = count - rows.filter(({ state }) => state === 'sent').length
+    return left === 0
+  }
+  await stage.until(`${count} replies of ${name} are sent`, isSent).catch((error: unknown) => {
+    stage.broken('sent', `${name}: ${left} of ${count} replies were never sent`)
+    throw error
   })
 }

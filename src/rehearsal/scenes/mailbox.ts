@@ -6,14 +6,14 @@ import { kindOf, long, type Stage } from '../stage.ts'
 
 export async function withdrawn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-withdrawn')
-  stage.model.spoil(name, 'latency; ms=600')
+  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
   const first = await stage.tell(name, 'Good morning.')
-  await stage.untilTurn(name)
+  await stage.untilMet(answering)
   const taken = await stage.tell(name, 'This one is taken back.')
   const outcome = await stage.withdraw(name, taken)
   if (outcome !== 'withdrawn') throw new Error(`a waiting message was ${outcome}`)
+  stage.release(answering)
   await stage.ended(name, first)
-  stage.model.heal(name)
   await stage.ended(name, await stage.tell(name, 'Good evening.'))
   const isThere = (await stage.entries(name)).some(
     (entry) => entry.kind === 'input' && entry.meta.mail === taken,
@@ -56,7 +56,7 @@ export async function twins(stage: Stage): Promise<void> {
   }
   for (const act of ['refuse', 'lose'] as const) {
     const key = `update-${act}`
-    const met = stage.aim(stage.first, 'admit', act, one)
+    const met = await stage.aim(stage.first, 'admit', act, one)
     const told = await update(one, key).catch(() => null)
     await stage.untilMet(met)
     const mail = isObject(told) ? told['mail'] : null
@@ -79,23 +79,37 @@ async function isKept(stage: Stage, name: string, key: string, mail: number): Pr
   return item?.number === mail && item.key === key
 }
 
-/** Watchers shout while somebody waits; the person comes first. */
+const PEOPLE = 13
+
+/** A dozen people write and watchers shout while a turn runs; everybody is heard, people first. */
 export async function lanes(stage: Stage): Promise<void> {
   const name = await stage.open('scene-lanes')
-  stage.model.spoil(name, 'latency; ms=500')
+  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
   const first = await stage.tell(name, 'Good morning.')
-  await stage.untilTurn(name)
+  await stage.untilMet(answering)
   for (let at = 0; at < 3; at++) await stage.tell(name, `Watch ${at}.`, { lane: 'notification' })
-  const person = await stage.tell(name, 'And I?')
+  const people = []
+  for (let at = 1; at <= PEOPLE; at++) people.push(await stage.tell(name, `And I, number ${at}?`))
+  stage.release(answering)
   await stage.ended(name, first)
-  stage.model.heal(name)
-  await stage.ended(name, person)
+  for (const mail of people) await stage.ended(name, mail)
+}
+
+/** Somebody writes while a reply with a call is on its way. */
+export async function between(stage: Stage): Promise<void> {
+  const name = await stage.open('scene-between')
+  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
+  const first = await stage.tell(name, 'use hand_over {"parcel":"scene-between"}')
+  await stage.untilMet(answering)
+  const second = await stage.tell(name, 'What takes so long?')
+  stage.release(answering)
+  for (const mail of [first, second]) await stage.ended(name, mail)
 }
 
 /** Under `interrupt` a person may cut an answer short, a watcher may not. */
 export async function notified(stage: Stage): Promise<void> {
   const name = await stage.open('scene-notified')
-  stage.model.spoil(name, 'latency; ms=900')
+  stage.model.spoil(name, 'latency; ms=2000')
   const first = await stage.tell(name, 'Tell me a long story.')
   await stage.untilTurn(name)
   await stage.tell(name, 'A line was printed.', { lane: 'notification' })

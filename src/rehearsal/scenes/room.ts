@@ -14,6 +14,9 @@ export async function pins(stage: Stage): Promise<void> {
   await stage.compact(name)
   await pin(stage, name, 'late', late)
   await stage.ended(name, await stage.tell(name, 'What must you know?'))
+  // Whoever takes it next reads everything anew.
+  await stage.untilFree(name)
+  await stage.ended(name, await stage.tell(name, 'And what else?'))
   const sent = stage.model.requestsOf(name).at(-1) ?? ''
   for (const text of [early, late]) {
     const written = JSON.stringify(text).slice(1, -1)
@@ -42,7 +45,7 @@ async function waiting(stage: Stage, name: string): Promise<number> {
 export async function grown(stage: Stage): Promise<void> {
   const name = await stage.open('scene-grown')
   await stage.fill(name, [1_200, 1_200])
-  stage.model.spoilSummary(name, 'latency; ms=900')
+  stage.model.spoilSummary(name, 'latency; ms=2500')
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
   await stage.fill(name, [1_100, 1_100])
@@ -74,7 +77,7 @@ export async function paid(stage: Stage): Promise<void> {
 export async function untorn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-untorn')
   await stage.fill(name, [1_000, 1_000])
-  stage.model.spoilSummary(name, 'latency; ms=1200')
+  stage.model.spoilSummary(name, 'latency; ms=2500')
   stage.model.spoil(name, 'latency; ms=60000')
   const mail = await stage.tell(name, 'Take your time.')
   await stage.untilTurn(name)
@@ -96,15 +99,14 @@ export async function undone(stage: Stage): Promise<void> {
   await stage.fill(name, [700, 700])
   await stage.compact(name)
   await stage.fill(name, [900])
-  stage.model.spoilSummary(name, 'latency; ms=1200')
+  stage.model.spoilSummary(name, 'latency; ms=2500')
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
   await stage.do(name, 'revert')
   await stage.until(`${name} is reverted`, async () => (await stage.row(name)).effective === 0)
-  await stage.pause(1_500)
-  const after = await stage.store.findOperation(operation.id)
-  if (after?.state !== 'superseded') {
-    stage.broken('founded', `${name}: what it stood on was undone, the handoff is ${after?.state}`)
+  const { state } = await stage.outcome(name, operation)
+  if (state !== 'superseded') {
+    stage.broken('founded', `${name}: what it stood on was undone, the handoff is ${state}`)
   }
 }
 

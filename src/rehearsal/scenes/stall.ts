@@ -14,7 +14,7 @@ const PARCELS = 24
  */
 export async function stall(stage: Stage): Promise<void> {
   const { first, second, model } = stage
-  second.order({ verb: 'rest', isResting: true })
+  await stage.rest(second, true)
   const delivery = await stage.open('scene-late-delivery')
   const reply = await stage.open('scene-late-reply')
   const results = await stage.open('scene-late-results')
@@ -23,10 +23,10 @@ export async function stall(stage: Stage): Promise<void> {
   await stage.fill(compaction, [1_000, 1_000])
 
   const late = [
-    stage.aim(first, 'deliver', 'hold', delivery),
-    stage.aim(first, 'commitReply', 'hold', reply),
-    stage.aim(first, 'commitResults', 'hold', results),
-    stage.aim(first, 'commitCompaction', 'hold', compaction),
+    await stage.aim(first, 'deliver', 'hold', delivery),
+    await stage.aim(first, 'commitReply', 'hold', reply),
+    await stage.aim(first, 'commitResults', 'hold', results),
+    await stage.aim(first, 'commitCompaction', 'hold', compaction),
   ]
   const told: (readonly [string, MailNumber])[] = [
     [delivery, await stage.tell(delivery, 'Who delivers this?')],
@@ -42,15 +42,15 @@ export async function stall(stage: Stage): Promise<void> {
   const chain = await stage.tell(margin, orders.join('\nthen\n'))
   await stage.until('parcels are handed over', async () => (await stage.row(margin)).tail > 4)
 
-  const renewal = stage.aim(first, 'renew', 'hold')
+  const renewal = await stage.aim(first, 'renew', 'hold')
   first.lapse()
   await stage.untilMet(renewal)
   await stage.pause(STAGE_LEASE.leaseMs + BEYOND_MS)
 
   model.spoil(reply, 'latency; ms=1500')
-  const delivering = stage.aim(second, 'deliver', 'hold', delivery)
+  const delivering = await stage.aim(second, 'deliver', 'hold', delivery)
   const asked = model.requestsOf(reply).length
-  second.order({ verb: 'rest', isResting: false })
+  await stage.rest(second, false)
   await stage.untilMet(delivering)
   await stage.until('the answer is asked for again', () => model.requestsOf(reply).length > asked)
   await stage.until('all are taken over', async () => {
@@ -60,9 +60,9 @@ export async function stall(stage: Stage): Promise<void> {
     })
   })
 
-  for (const aim of [...late, renewal]) first.order({ verb: 'release', aim })
+  for (const aim of [...late, renewal]) stage.release(aim)
   await stage.pause(400)
-  second.order({ verb: 'release', aim: delivering })
+  stage.release(delivering)
   model.heal(reply)
   for (const [name, mail] of [...told, [margin, chain] as const]) await stage.ended(name, mail)
 }

@@ -8,21 +8,21 @@ const HOUR_MS = 3_600_000
 export async function oldPicture(stage: Stage): Promise<void> {
   const { first, second } = stage
   const name = await stage.open('scene-picture')
-  first.order({ verb: 'rest', isResting: true })
-  const acquiring = stage.aim(second, 'acquire', 'hold', name)
+  await stage.rest(first, true)
+  const acquiring = await stage.aim(second, 'acquire', 'hold', name)
   try {
     const mail = await stage.tell(name, 'Who takes this?')
-    second.order({ verb: 'rest', isResting: false })
+    await stage.rest(second, false)
     await stage.untilMet(acquiring)
-    first.order({ verb: 'rest', isResting: false })
+    await stage.rest(first, false)
     await stage.ended(name, mail)
     await stage.untilFree(name)
   } finally {
-    second.order({ verb: 'release', aim: acquiring })
-    first.order({ verb: 'rest', isResting: false })
+    stage.release(acquiring)
+    await stage.rest(first, false)
   }
   await stage.pause(300)
-  second.order({ verb: 'rest', isResting: true })
+  await stage.rest(second, true)
 }
 
 /** A clock is set forward by an hour, and back: nobody's lease ends by that. */

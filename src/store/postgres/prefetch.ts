@@ -156,7 +156,13 @@ const PREFETCH: Prefetch = {
     ['runningOf', sessionId],
   ],
   adoptSession: ({ session }) => [['session', session.id]],
-  adoptEntries: held,
+  adoptEntries: ({ lease, entries }) => [
+    ...held({ lease }),
+    ...blobsOf(
+      lease.sessionId,
+      entries.flatMap((entry) => (entry.kind === 'input' ? (entry.blobs ?? []) : [])),
+    ),
+  ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
     ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0],

@@ -43,11 +43,14 @@ function adopt(draft: Draft, entry: AdoptedEntry): EntryNumber {
   const from = row === null ? {} : { row }
   const { tail, turn, effective, limits } = draft.session
   switch (entry.kind) {
-    case 'input':
-      return draft.append(
-        { kind: 'input', meta: { lane: entry.lane, mail: 0, blobs: [], ...from } },
-        content,
-      )
+    case 'input': {
+      const { lane, blobs = [] } = entry
+      const missing = draft.useBlobs(blobs)
+      if (missing !== null) {
+        throw new InvalidRequestError({ problem: `Blob ${missing} was not staged.` })
+      }
+      return draft.append({ kind: 'input', meta: { lane, mail: 0, blobs, ...from } }, content)
+    }
     case 'assistant': {
       const meta = { turn, upto: tail, renderer: 'adopted', calls: entry.calls, blobs: [], ...from }
       return draft.append({ kind: 'assistant', meta }, content)

@@ -1,0 +1,47 @@
+import type { SessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Store } from '../store/contract.ts'
+import type { Found, SessionQuery, SessionSummary } from './runtime.ts'
+import { type SessionDesk, searchSession } from './session-handle.ts'
+import { summaryOf } from './views.ts'
+
+export async function listSummaries(
+  store: Store,
+  query: SessionQuery,
+  waitOf: SessionDesk['waitOf'],
+): Promise<readonly SessionSummary[]> {
+  const rows = await store.listSessions(query)
+  return await Promise.all(
+    rows.map(async (row) => {
+      const [source, routes] = await Promise.all([
+        store.readContext({ sessionId: row.id }),
+        store.listRoutes({ sessionId: row.id }),
+      ])
+      return summaryOf(row, { source, routes, waits: waitOf(row) })
+    }),
+  )
+}
+
+/** One session after another, until there is enough. */
+export async function searchAll(
+  store: Store,
+  query: { text: string; agent?: string; limit: number },
+): Promise<readonly Found[]> {
+  const { text, agent, limit } = query
+  const found: Found[] = []
+  let after: SessionId | undefined
+  for (;;) {
+    const rows = await store.listSessions({
+      ...(agent !== undefined && { agent }),
+      ...(after !== undefined && { after }),
+      limit: LIST_MAX,
+    })
+    for (const row of rows) {
+      const left = limit - found.length
+      if (left <= 0) return found
+      found.push(...(await searchSession(store, row, { text, limit: left, neighbours: 0 })))
+    }
+    after = rows.at(-1)?.id
+    if (rows.length < LIST_MAX || after === undefined) return found
+  }
+}
