@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import type { ImagePart, Message } from '../message/message.ts'
-import type { ModelRoute } from '../model/route.ts'
+import { EFFORTS, type Effort, type ModelRoute } from '../model/route.ts'
 import type { Routes } from '../model/routes.ts'
 import { capabilitiesOf } from '../model/windows.ts'
 import { NOTHING_SPENT } from './attempts.ts'
@@ -50,8 +50,8 @@ export class Auxiliary {
   }
 
   async describeImage(image: ImagePart, asking: Asking): Promise<Written<string>> {
-    const { tasks, routes } = this.#parts
-    const [first, ...others] = routes.forTask('vision').filter(seesImages)
+    const { tasks } = this.#parts
+    const [first, ...others] = this.#routesFor('vision').filter(seesImages)
     if (first === undefined) {
       return { kind: 'failed', reason: 'no-route-sees-images', spend: NOTHING_SPENT }
     }
@@ -59,7 +59,22 @@ export class Auxiliary {
   }
 
   #options(task: string, asking: Asking): TaskOptions {
-    return { ...asking, routes: this.#parts.routes.forTask(task) }
+    return { ...asking, routes: this.#routesFor(task) }
+  }
+
+  /**
+   * The effort of the agent's own routes is meant for its conversations. A name or a note needs no
+   * long thought, and where thoughts count as output they would leave no room for it.
+   */
+  #routesFor(task: string): readonly [ModelRoute, ...ModelRoute[]] {
+    const { routes } = this.#parts
+    const ofTheAgent = routes.forMain()
+    const [first, ...others] = routes.forTask(task).map((route) => {
+      const { effort = EFFORT_MAX } = route
+      const isMore = EFFORTS.indexOf(effort) > EFFORTS.indexOf(EFFORT_MAX)
+      return isMore && ofTheAgent.includes(route) ? { ...route, effort: EFFORT_MAX } : route
+    })
+    return [first ?? routes.main, ...others]
   }
 }
 
@@ -71,6 +86,9 @@ export interface AuxiliaryParts {
   readonly clock: Clock
   readonly summaries?: SummarySettings
 }
+
+/** The least that every model that thinks takes. */
+const EFFORT_MAX: Effort = 'low'
 
 function seesImages(route: ModelRoute): boolean {
   return capabilitiesOf(route).seesImages

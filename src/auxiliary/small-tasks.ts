@@ -36,7 +36,8 @@ export async function writeTitle(
   messages: readonly Message[],
   options: TaskOptions,
 ): Promise<Written<string>> {
-  const start = quote(messages.slice(0, 20)).slice(0, EXCERPT_CHARACTERS_MAX)
+  const room = roomFor(EXCERPT_CHARACTERS_MAX, options)
+  const start = quote(messages.slice(0, 20)).slice(0, room).toWellFormed()
   return checked(await tasks.run('title', asking(TITLE, start), options), (text) => {
     const [line = ''] = text.split('\n').filter((each) => each.trim() !== '')
     const bare = plain(line).replace(/^(?:#{1,6} |title: ?)/i, '')
@@ -51,9 +52,7 @@ export async function writeNotes(
   options: TaskOptions,
 ): Promise<Written<readonly string[]>> {
   const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
-  const { windowTokens } = capabilitiesOf(options.routes[0])
-  // Half of a small window, in characters, and the notes that there are beside it.
-  const room = Math.min(NOTES_EXCERPT_CHARACTERS_MAX, Math.floor(windowTokens * 1.5))
+  const room = roomFor(NOTES_EXCERPT_CHARACTERS_MAX, options)
   const end = quote(spoken).slice(-room).toWellFormed()
   const noted = known === '' ? [] : [fenced('noted already', redact(known))]
   const request = asking(NOTES, end, noted)
@@ -64,6 +63,11 @@ export async function writeNotes(
     const found = [...new Set(notes)].filter((note) => note !== '').slice(0, NOTES_MAX)
     return found.length === 0 ? undefined : found
   })
+}
+
+/** Half of a small window, in characters: the answer, and the notes that there are, go beside it. */
+function roomFor(charactersMax: number, { routes: [route] }: TaskOptions): number {
+  return Math.min(charactersMax, Math.floor(capabilitiesOf(route).windowTokens * 1.5))
 }
 
 /** An image behind an address that is not public is not asked about: somebody would fetch it. */
@@ -112,8 +116,8 @@ function asking(
   }
 }
 
-/** A fence that does not occur in what it holds. */
-function fenced(name: string, text: string): string {
+/** Behind a fence that does not occur in what it holds. */
+export function fenced(name: string, text: string): string {
   let fence = '====='
   while (text.includes(fence)) fence += '='
   return `${fence} ${name}\n${text}\n${fence}`
@@ -131,7 +135,14 @@ function plain(line: string): string {
   return fold(line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' '))
 }
 
+/** By hand: a pattern for both ends takes hours over a line of nothing but quotation marks. */
 function unquoted(text: string): string {
-  const inner = /^["'“”‘’«»*_`]+(.*?)["'“”‘’«»*_`]+$/u.exec(text)?.[1]
-  return (inner ?? text).trim()
+  let start = 0
+  let end = text.length
+  while (start < end && MARKS.includes(text.charAt(start))) start++
+  while (end > start && MARKS.includes(text.charAt(end - 1))) end--
+  const isQuoted = start > 0 && end < text.length
+  return (isQuoted ? text.slice(start, end) : text).trim()
 }
+
+const MARKS = `"'“”‘’«»*_\``

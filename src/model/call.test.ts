@@ -154,6 +154,28 @@ describe('a call', () => {
     expect(spare.asked).toHaveLength(0)
   })
 
+  it('whose credential takes long to come again keeps its deadline, and stops when it is told to', async () => {
+    const hanging = (clock: FakeClock) => ({
+      ...scripted(clock, 'main', [{ outcome: badKey }, { outcome: finished, takesMs: 60_000 }])
+        .model,
+      renew: () => new Promise<boolean>(() => {}),
+    })
+    const late = new FakeClock()
+    const { tookMs } = await run(late, [hanging(late)], { totalMs: 5_000 })
+    expect(tookMs).toBeLessThanOrEqual(5_100)
+    expect(late.timers).toBe(0)
+
+    const stopped = new FakeClock()
+    const controller = new AbortController()
+    stopped.after(1_000, () => controller.abort())
+    const { end, tookMs: untilStop } = await run(stopped, [hanging(stopped)], {
+      signal: controller.signal,
+    })
+    expect(end.outcome).toEqual({ kind: 'interrupted' })
+    expect(untilStop).toBeLessThanOrEqual(1_100)
+    expect(stopped.timers).toBe(0)
+  })
+
   it('that is interrupted while it waits ends at once, as interrupted, and leaves no timer', async () => {
     const clock = new FakeClock()
     const controller = new AbortController()

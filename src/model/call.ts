@@ -116,7 +116,20 @@ class Persistence implements AsyncIterator<Piece> {
     })
     if (decision.kind !== 'renew') return decision
     this.#hasRenewed = true
-    return (await this.#model.renew()) ? { kind: 'again', delayMs: 0 } : { kind: 'stop' }
+    return (await this.#renew()) ? { kind: 'again', delayMs: 0 } : { kind: 'stop' }
+  }
+
+  /**
+   * Whether there is another credential. A program that fetches one may take long; where nobody can
+   * wait for it, the try that follows ends at once and says why.
+   */
+  async #renew(): Promise<boolean> {
+    let isWorthATry = true
+    const renewal = this.#model.renew().then((isAnother) => {
+      isWorthATry = isAnother
+    })
+    await this.#sleep(this.#remainingMs(), renewal)
+    return isWorthATry
   }
 
   get #model(): Model {
@@ -142,7 +155,7 @@ class Persistence implements AsyncIterator<Piece> {
   }
 
   /** An interrupt wakes it; the try that follows then ends at once and says so. */
-  #sleep(delayMs: number): Promise<void> {
+  #sleep(delayMs: number, sooner?: Promise<void>): Promise<void> {
     const { clock, signal } = this.#options
     const { promise, resolve } = Promise.withResolvers<void>()
     const wake = () => {
@@ -151,6 +164,7 @@ class Persistence implements AsyncIterator<Piece> {
       resolve()
     }
     const callOff = clock.after(delayMs, wake)
+    void sooner?.then(wake, wake)
     if (signal.aborted) wake()
     else signal.addEventListener('abort', wake, { once: true })
     return promise

@@ -22,7 +22,7 @@ export interface ProviderCompaction {
   readonly usage?: CallUsage
 }
 
-export function canCompact({ provider }: Pick<ModelRoute, 'provider'>): boolean {
+function canCompact({ provider }: Pick<ModelRoute, 'provider'>): boolean {
   return COMPACTING.includes(provider)
 }
 

@@ -27,13 +27,40 @@ describe('a credential', () => {
     writeFileSync(file, 'old')
     const keys = new Credentials({})
     expect(await keys.read(source)).toBe('old')
-    expect(await keys.renew(source)).toBe(false)
+    expect(await keys.renew(source, 'old')).toBe(false)
     writeFileSync(file, 'new')
     expect(await keys.read(source)).toBe('old')
-    expect(await keys.renew(source)).toBe(true)
+    expect(await keys.renew(source, 'old')).toBe(true)
     expect(await keys.read(source)).toBe('new')
     rmSync(file)
-    expect(await keys.renew(source)).toBe(false)
+    expect(await keys.renew(source, 'new')).toBe(false)
+  })
+
+  it('that another call has read again meanwhile is another one', async () => {
+    const file = join(folder, 'shared')
+    const source = { kind: 'file', path: file } as const
+    writeFileSync(file, 'old')
+    const keys = new Credentials({})
+    await keys.read(source)
+    writeFileSync(file, 'new')
+    expect(await keys.renew(source, 'old')).toBe(true)
+    expect(await keys.renew(source, 'old')).toBe(true)
+    expect(await keys.renew(source, 'new')).toBe(false)
+  })
+
+  it('that no header can carry is refused at its source, and not quoted', async () => {
+    const whole = join(folder, 'whole.json')
+    writeFileSync(whole, JSON.stringify({ tokens: { access_token: 'sk-secret' } }, null, 2))
+    const keys = new Credentials({ ODD: 'sk-secret-世' })
+    for (const source of [
+      { kind: 'file', path: whole },
+      { kind: 'variable', name: 'ODD' },
+      { kind: 'command', command: `cat ${whole}` },
+    ] as const) {
+      const error = await keys.read(source).catch((caught: unknown) => caught)
+      expect(error).toBeInstanceOf(CredentialError)
+      expect(String(error)).not.toContain('sk-secret')
+    }
   })
 
   it('that is missing is named by its source, never by its content', async () => {

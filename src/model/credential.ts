@@ -47,16 +47,31 @@ export class Credentials {
     return await value
   }
 
-  /** Reads the source again; tells whether there is another value now. Never rejects. */
-  async renew(source: CredentialSource): Promise<boolean> {
+  /**
+   * Tells whether there is another value than the one that was refused; reads the source again,
+   * unless a call that was refused earlier has done so. Never rejects.
+   */
+  async renew(source: CredentialSource, refused: string | undefined): Promise<boolean> {
     const key = JSON.stringify(source)
-    const before = await this.#values.get(key)?.catch(() => undefined)
-    this.#values.delete(key)
+    const held = this.#values.get(key)
+    const known = await held?.catch(() => undefined)
+    if (known !== undefined && known !== refused) return true
+    if (this.#values.get(key) === held) this.#values.delete(key)
     const now = await this.read(source).catch(() => undefined)
-    return now !== undefined && now !== before
+    return now !== undefined && now !== refused
   }
 
   async #fetch(source: CredentialSource): Promise<string> {
+    const value = await this.#find(source)
+    if (UNSENDABLE.test(value)) {
+      throw new CredentialError(
+        `The ${source.kind} should hold a key alone, on one line; a key inside a JSON file needs \`field\`.`,
+      )
+    }
+    return value
+  }
+
+  async #find(source: CredentialSource): Promise<string> {
     switch (source.kind) {
       case 'none':
         return ''
@@ -74,6 +89,9 @@ export class Credentials {
     }
   }
 }
+
+/** What no header can carry. */
+const UNSENDABLE = /[^\t\x20-\x7e]/
 
 export type Environment = { readonly [name: string]: string | undefined }
 

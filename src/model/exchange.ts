@@ -4,6 +4,9 @@ import type { Clock } from '../base/clock.ts'
 import { type DeadlineName, type Deadlines, Watch } from './deadlines.ts'
 import type { Loan } from './pool.ts'
 
+/** Servers that echo it show whether an answer is ours. */
+export const REQUEST_ID = 'x-client-request-id'
+
 /**
  * One HTTP exchange with a model server: the fetch that a provider's package is given for a single
  * call. It owns the loan, the abort and all clocks.
@@ -80,7 +83,7 @@ export class Exchange {
     this.#watch.connecting()
     const requestId = randomUUID()
     this.record.requestId = requestId
-    const own = { 'accept-encoding': 'identity', 'x-client-request-id': requestId }
+    const own = { 'accept-encoding': 'identity', [REQUEST_ID]: requestId }
     this.#loan.dispatcher.dispatch(
       {
         path: `${url.pathname}${url.search}`,

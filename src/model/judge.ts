@@ -1,6 +1,6 @@
 import { type Complaint, complaintOf, isComplaint } from './complaint.ts'
 import { judgeConnection } from './connection.ts'
-import type { WireRecord } from './exchange.ts'
+import { REQUEST_ID, type WireRecord } from './exchange.ts'
 import type { Finish, Malformation, Outcome, Refusal } from './outcome.ts'
 import { findOverflow, isOverflowFinish } from './overflow.ts'
 
@@ -50,8 +50,6 @@ export function judge(evidence: Evidence): Outcome {
   if (end === undefined || end.finish === 'broken') return { kind: 'malformed', what: 'no-end' }
   return { kind: 'finished', finish: end.finish }
 }
-
-export const REQUEST_ID = 'x-client-request-id'
 
 /** The name that we gave the request comes back from those who echo it; then it must be ours. */
 function isForAnother({ headers, requestId }: WireRecord): boolean {

@@ -42,13 +42,26 @@ const PROTOCOLS: { readonly [provider in ProviderName]: Protocol } = {
 
 /** A model behind a provider's package. */
 export function openModel(route: ModelRoute, desk: Desk): Model {
+  const { credentials } = desk
+  let used: string | undefined
+  const readCredential = async () => {
+    used = await credentials.read(route.credential)
+    return used
+  }
   return {
     route,
     stream: (request, options): ModelStream => ({
-      [Symbol.asyncIterator]: () => new Try(route, { request, options, desk }),
+      [Symbol.asyncIterator]: () => new Try(route, { request, options, desk, readCredential }),
     }),
-    renew: () => desk.credentials.renew(route.credential),
+    renew: () => credentials.renew(route.credential, used),
   }
+}
+
+interface TryParts {
+  readonly request: ModelRequest
+  readonly options: CallOptions
+  readonly desk: Desk
+  readonly readCredential: () => Promise<string>
 }
 
 /**
@@ -62,6 +75,7 @@ class Try implements AsyncIterator<Piece> {
   readonly #request: ModelRequest
   readonly #options: CallOptions
   readonly #desk: Desk
+  readonly #readCredential: () => Promise<string>
   readonly #protocol: Protocol
   readonly #collector: Collector
   readonly #pieces = new PieceQueue()
@@ -72,14 +86,12 @@ class Try implements AsyncIterator<Piece> {
   #complaint: Complaint | undefined
   #fault: Malformation | undefined
 
-  constructor(
-    route: ModelRoute,
-    { request, options, desk }: { request: ModelRequest; options: CallOptions; desk: Desk },
-  ) {
+  constructor(route: ModelRoute, { request, options, desk, readCredential }: TryParts) {
     this.#route = route
     this.#request = { ...request, messages: withoutPrivateAddresses(request.messages) }
     this.#options = options
     this.#desk = desk
+    this.#readCredential = readCredential
     this.#protocol = PROTOCOLS[route.provider]
     this.#collector = this.#protocol.collector()
   }
@@ -101,8 +113,7 @@ class Try implements AsyncIterator<Piece> {
   }
 
   async #run(exchange: Exchange): Promise<void> {
-    const { credentials } = this.#desk
-    const credential = await orOver(credentials.read(this.#route.credential), exchange)
+    const credential = await orOver(this.#readCredential(), exchange)
     if (credential === undefined && !exchange.isOver) {
       this.#end(exchange, { kind: 'refused', refusal: 'no-credential' })
       return
@@ -133,7 +144,7 @@ class Try implements AsyncIterator<Piece> {
   }
 
   async #open(exchange: Exchange, credential: string): Promise<ProviderStream | undefined> {
-    const { outputTokensMax = outputDefault(this.#route) } = this.#request
+    const outputTokensMax = outputLimit(this.#route, this.#request.outputTokensMax)
     const { effort = this.#route.effort } = this.#request
     const { cacheKey, compaction } = this.#request
     const opening = openProvider({
@@ -288,8 +299,10 @@ async function orOver<Value>(
   return await Promise.race([value.catch(() => undefined), exchange.over.then(() => undefined)])
 }
 
-/** Anthropic must be told a limit. A high one counts against the window there, used or not. */
-function outputDefault(route: ModelRoute): number | undefined {
-  if (route.provider !== 'anthropic') return undefined
-  return Math.min(capabilitiesOf(route).outputTokensMax ?? 4_096, 20_000)
+/** Never more than the model gives: most providers refuse a request that asks for it. */
+function outputLimit(route: ModelRoute, asked: number | undefined): number | undefined {
+  const { outputTokensMax } = capabilitiesOf(route)
+  if (asked !== undefined) return Math.min(asked, outputTokensMax ?? asked)
+  // Anthropic must be told a limit. A high one counts against the window there, used or not.
+  return route.provider === 'anthropic' ? Math.min(outputTokensMax ?? 4_096, 20_000) : undefined
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEADLINES } from './deadlines.ts'
 import type { Outcome } from './outcome.ts'
-import { decideRetry, probeDelayMs, type Standing, splitDeadlines, TRIES_MAX } from './retry.ts'
+import { decideRetry, probeDelayMs, type Situation, splitDeadlines, TRIES_MAX } from './retry.ts'
 
-function standing(outcome: Outcome, rest: Partial<Standing> = {}): Standing {
+function situation(outcome: Outcome, rest: Partial<Situation> = {}): Situation {
   return {
     outcome,
     tries: 1,
@@ -34,37 +34,37 @@ describe('decideRetry', () => {
       { kind: 'connection', trouble: 'tls', freshLoanHelps: false },
     ]
     for (const outcome of outcomes) {
-      expect(decideRetry(standing(outcome, { routesLeft: 2 }))).toEqual({ kind: 'stop' })
+      expect(decideRetry(situation(outcome, { routesLeft: 2 }))).toEqual({ kind: 'stop' })
     }
   })
 
   it('tries a bad connection, silence or damage once more on a fresh loan, then elsewhere', () => {
     for (const outcome of [reset, idle, { kind: 'malformed', what: 'no-end' } as const]) {
       const fresh = { kind: 'again', delayMs: 0, isFresh: true }
-      expect(decideRetry(standing(outcome, { routesLeft: 1 }))).toEqual(fresh)
+      expect(decideRetry(situation(outcome, { routesLeft: 1 }))).toEqual(fresh)
       const second = { tries: 2, freshTries: 1 }
-      expect(decideRetry(standing(outcome, { ...second, routesLeft: 1 }))).toEqual({
+      expect(decideRetry(situation(outcome, { ...second, routesLeft: 1 }))).toEqual({
         kind: 'next-route',
       })
-      expect(decideRetry(standing(outcome, second))).toEqual({ kind: 'stop' })
+      expect(decideRetry(situation(outcome, second))).toEqual({ kind: 'stop' })
     }
   })
 
   it('waits longer each time for a server that is down or busy, a few times', () => {
     for (const outcome of [down, limited]) {
-      const delays = [1, 2, 3].map((tries) => decideRetry(standing(outcome, { tries })))
+      const delays = [1, 2, 3].map((tries) => decideRetry(situation(outcome, { tries })))
       expect(delays).toEqual([
         { kind: 'again', delayMs: 375 },
         { kind: 'again', delayMs: 750 },
         { kind: 'again', delayMs: 1_500 },
       ])
-      expect(decideRetry(standing(outcome, { tries: TRIES_MAX }))).toEqual({ kind: 'stop' })
+      expect(decideRetry(situation(outcome, { tries: TRIES_MAX }))).toEqual({ kind: 'stop' })
     }
   })
 
   it('honours what the provider asks for, if it leaves time for the try and the other routes', () => {
-    const asked = (retryAfterMs: number, rest: Partial<Standing> = {}) =>
-      decideRetry(standing({ ...limited, retryAfterMs } as Outcome, rest))
+    const asked = (retryAfterMs: number, rest: Partial<Situation> = {}) =>
+      decideRetry(situation({ ...limited, retryAfterMs } as Outcome, rest))
     expect(asked(20_000)).toEqual({ kind: 'again', delayMs: 20_000 })
     expect(asked(20_000, { routesLeft: 3 })).toEqual({ kind: 'next-route' })
     expect(asked(86_400_000)).toEqual({ kind: 'stop' })
@@ -73,20 +73,20 @@ describe('decideRetry', () => {
 
   it('reads a refused credential again once', () => {
     const refused: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
-    expect(decideRetry(standing(refused))).toEqual({ kind: 'renew' })
-    expect(decideRetry(standing(refused, { hasRenewed: true, routesLeft: 1 }))).toEqual({
+    expect(decideRetry(situation(refused))).toEqual({ kind: 'renew' })
+    expect(decideRetry(situation(refused, { hasRenewed: true, routesLeft: 1 }))).toEqual({
       kind: 'stop',
     })
   })
 
   it('goes elsewhere without credit', () => {
     const empty: Outcome = { kind: 'refused', refusal: 'no-credit', status: 402 }
-    expect(decideRetry(standing(empty, { routesLeft: 1 }))).toEqual({ kind: 'next-route' })
-    expect(decideRetry(standing(empty))).toEqual({ kind: 'stop' })
+    expect(decideRetry(situation(empty, { routesLeft: 1 }))).toEqual({ kind: 'next-route' })
+    expect(decideRetry(situation(empty))).toEqual({ kind: 'stop' })
   })
 
   it('stops when the time is up', () => {
-    expect(decideRetry(standing(reset, { remainingMs: 0, routesLeft: 1 }))).toEqual({
+    expect(decideRetry(situation(reset, { remainingMs: 0, routesLeft: 1 }))).toEqual({
       kind: 'stop',
     })
   })

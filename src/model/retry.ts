@@ -9,7 +9,7 @@ import { type Outcome, prospectOf } from './outcome.ts'
  * silent only so long that the others still have their share, while one that is being answered has
  * all the time that is left.
  */
-export interface Standing {
+export interface Situation {
   readonly outcome: Outcome
   /** On this route, this one included. */
   readonly tries: number
@@ -33,9 +33,9 @@ export const TRIES_MAX = 4
 const BACKOFF_MS = 500
 const BACKOFF_MS_MAX = 8_000
 
-export function decideRetry(standing: Standing): Decision {
-  const { outcome, tries, remainingMs, routesLeft } = standing
-  if (outcome.kind === 'refused' && outcome.refusal === 'bad-key' && !standing.hasRenewed) {
+export function decideRetry(situation: Situation): Decision {
+  const { outcome, tries, remainingMs, routesLeft } = situation
+  if (outcome.kind === 'refused' && outcome.refusal === 'bad-key' && !situation.hasRenewed) {
     return { kind: 'renew' }
   }
   if (prospectOf(outcome) !== 'heals' || remainingMs <= 0) return { kind: 'stop' }
@@ -43,10 +43,10 @@ export function decideRetry(standing: Standing): Decision {
   if (outcome.kind === 'refused' && outcome.refusal === 'no-credit') return elsewhere
   if (isOfTheConnection(outcome)) {
     // Evicted by now: the next loan is a new connection.
-    return standing.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
+    return situation.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
   }
   if (tries >= TRIES_MAX) return elsewhere
-  const delayMs = delayOf(standing)
+  const delayMs = delayOf(situation)
   // A wait that leaves nothing for the try behind it, or for the other routes, is no wait.
   return delayMs < remainingMs / (routesLeft + 1) ? { kind: 'again', delayMs } : elsewhere
 }
@@ -58,7 +58,7 @@ function isOfTheConnection(outcome: Outcome): boolean {
 }
 
 /** What the provider asks for, else twice as long each time, with half of it by chance. */
-function delayOf({ outcome, tries, chance }: Standing): number {
+function delayOf({ outcome, tries, chance }: Situation): number {
   if (outcome.kind === 'refused' && outcome.retryAfterMs !== undefined) return outcome.retryAfterMs
   const delayMs = Math.min(BACKOFF_MS * 2 ** (tries - 1), BACKOFF_MS_MAX)
   return delayMs * (0.5 + chance / 2)
@@ -71,7 +71,7 @@ export function splitDeadlines(
     remainingMs,
     freshTries,
     routesLeft,
-  }: Omit<Standing, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
+  }: Omit<Situation, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
 ): Deadlines {
   const shareMs = remainingMs / (2 * (routesLeft + 1) - Math.min(freshTries, 1))
   return {

@@ -36,6 +36,24 @@ describe('the route of a task', () => {
     expect(second).toBe(made.main)
   })
 
+  it('on the main route has the fallbacks of main, unless it names its own', () => {
+    const made = routes({
+      main,
+      fallbacks: [other],
+      tasks: {
+        compaction: { provider: 'main' },
+        title: { provider: 'main', model: 'gpt-5-nano' },
+        memory: { provider: 'main', fallbacks: [{ ...other, model: 'claude-haiku-4-5' }] },
+        vision: other,
+      },
+    })
+    const names = (task: string) => made.forTask(task).map(({ name }) => name)
+    expect(names('compaction')).toEqual(['main', 'fallback-1'])
+    expect(names('title')).toEqual(['main:gpt-5-nano', 'fallback-1'])
+    expect(names('memory')).toEqual(['main', 'memory-fallback-1'])
+    expect(names('vision')).toEqual(['vision'])
+  })
+
   it('that was never configured is main with its fallbacks', () => {
     const made = routes({ main, fallbacks: [other] })
     expect(made.forTask('vision').map(({ name }) => name)).toEqual(['main', 'fallback-1'])

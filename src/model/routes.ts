@@ -34,10 +34,13 @@ export class Routes {
     return [this.#main, ...this.#fallbacks]
   }
 
-  /** The task's own route and fallbacks; those of a task that was never configured are main's. */
+  /** The task's own route and fallbacks; one on the main route that names none has main's. */
   forTask(task: string): readonly [ModelRoute, ...ModelRoute[]] {
     const config = this.#tasks.get(task)
     if (config === undefined) return this.forMain()
+    if (config.provider === 'main' && config.fallbacks.length === 0) {
+      return [this.#route(task, config), ...this.#fallbacks]
+    }
     const fallbacks = config.fallbacks.map((each, at) =>
       this.#route(`${task}-fallback-${at + 1}`, each),
     )

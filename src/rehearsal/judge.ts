@@ -4,7 +4,13 @@ import { agentOf, type Letter, marksIn } from './ledger.ts'
 import { KNOWN, LOOKED_UP, type WireRecord } from './model.ts'
 import type { LoopFigures } from './orders.ts'
 import { CAST, policyOf } from './terms.ts'
-import { judgeReplies, judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
+import {
+  judgeEffects,
+  judgeReplies,
+  judgeSends,
+  judgeStored,
+  type StoredSession,
+} from './transcript-laws.ts'
 
 /** Everything that was found out, from places that know nothing of each other. Judging is pure. */
 export interface Evidence {
@@ -131,9 +137,7 @@ export function judge(
   if (tokensMax > evidence.windowTokens) {
     findings.broken('fits', `a request of ${tokensMax} tokens, window ${evidence.windowTokens}`)
   }
-  for (const [parcel, times] of countOf(evidence.effects)) {
-    if (times > 1) findings.broken('effects', `parcel ${parcel} was handed over ${times} times`)
-  }
+  judgeEffects(evidence.effects, findings)
   for (const each of evidence.asked) judgeAnswer(each, findings)
   for (const text of evidence.unsettled) findings.broken('settled', text)
   for (const text of evidence.troubles) findings.broken('sound', text)
@@ -246,12 +250,6 @@ function letterIn({ kind, body }: KeptSession['entries'][number]): string | null
 
 function endOf({ kind, meta }: KeptSession['entries'][number]): string | null {
   return kind === 'turn' && 'ended' in meta ? meta.ended : null
-}
-
-function countOf(items: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
-  return counts
 }
 
 /**

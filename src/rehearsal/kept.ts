@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { entryNumber, mailNumber } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Reads } from '../store/contract.ts'
@@ -72,4 +73,9 @@ export async function findUnrest(
     if (row.operation !== null) unrest.push(`${row.id}: ${row.operation} runs`)
   }
   return unrest
+}
+
+/** A file outside the store, line by line; one that is not there yet is empty. */
+export function readLines(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
 }

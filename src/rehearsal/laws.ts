@@ -57,6 +57,11 @@ export class Findings {
     return this.#offences.size === 0
   }
 
+  /** Something is broken that says more than that a scene could not go on. */
+  get arePlain(): boolean {
+    return [...this.#offences.keys()].some((law) => law !== 'played')
+  }
+
   open(law: LawName, doubt: string): void {
     this.#unproven.set(law, doubt)
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { EFFECTS_FILE } from './agent-terms.ts'
 import { Calibration } from './calibration.ts'
 import { Crowd } from './crowd.ts'
 import { type Evidence, judge, type Tally } from './judge.ts'
-import { findUnrest, readKept, readStored } from './kept.ts'
+import { findUnrest, readKept, readLines, readStored } from './kept.ts'
 import { Findings } from './laws.ts'
 import { openPlace, type Place, removePlace } from './place.ts'
 import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from './report.ts'
@@ -271,13 +271,4 @@ interface GatheredFrom {
   readonly crowd: Crowd
   readonly watcher: Watcher
   readonly store: Store
-}
-
-function readLines(path: string): readonly string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n').slice(0, -1)
-  } catch {
-    // Nothing was ever handed over.
-    return []
-  }
 }

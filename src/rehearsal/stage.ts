@@ -37,6 +37,10 @@ class Enough extends Error {
   override readonly name = 'Enough'
 }
 
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime'
+}
+
 export type Scene = (stage: Stage) => Promise<void>
 
 const LOOK_MS = 40
@@ -235,7 +239,7 @@ export class Stage {
     const end = performance.now() + this.#patienceMs
     while (!(await test())) {
       const now = performance.now()
-      if (now > end) throw new Error(`not in time: ${what}`)
+      if (now > end) throw new NotInTime(`not in time: ${what}`)
       if (this.#isEnough()) this.#enoughAt ??= now + ENOUGH_MS
       if (this.#enoughAt !== null && now > this.#enoughAt) throw new Enough(what)
       await this.pause(LOOK_MS)

@@ -1,13 +1,15 @@
+import { join } from 'node:path'
 import type { Store } from '../store/contract.ts'
 import { ACTS } from './acts.ts'
-import { readStored } from './kept.ts'
+import { EFFECTS_FILE } from './agent-terms.ts'
+import { readLines, readStored } from './kept.ts'
 import type { Findings } from './laws.ts'
 import type { Place } from './place.ts'
 import { Seat, type SeatEvents } from './seat.ts'
 import { Stage } from './stage.ts'
 import { StageModel } from './stage-model.ts'
-import { CAST, type Sabotage } from './terms.ts'
-import { judgeStored } from './transcript-laws.ts'
+import { CAST, type Sabotage, SENT_FILE } from './terms.ts'
+import { judgeEffects, judgeSends, judgeStored } from './transcript-laws.ts'
 import { judgeWire } from './wire-laws.ts'
 
 /**
@@ -78,7 +80,7 @@ export class Theatre {
     await Promise.all(this.seats.map((seat) => seat.start()))
     const patienceMs = sabotage === null ? PATIENCE_MS : SABOTAGED_PATIENCE_MS
     const model = this.#model
-    const isEnough = () => sabotage !== null && !findings.areNone
+    const isEnough = () => sabotage !== null && findings.arePlain
     const stage = new Stage({
       ...{ first, second, store, model, findings, folder },
       ...{ patienceMs, isEnough, signal },
@@ -86,7 +88,7 @@ export class Theatre {
     this.#stage = stage
     await stage.rest(second, true)
     for (const act of ACTS) {
-      if (signal.aborted || isEnough()) break
+      if (signal.aborted || (sabotage !== null && !findings.areNone)) break
       await stage.play(act)
       this.#scenes += act.length
       if (sabotage !== null) await this.#lookEarly(stage)
@@ -97,8 +99,10 @@ export class Theatre {
 
   /** What is judged at the end anyway; a planted bug that shows already need not be waited for. */
   async #lookEarly(stage: Stage): Promise<void> {
-    const { store, findings, others } = this.#parts
+    const { store, folder, findings, others } = this.#parts
     await judgeWire(stage, findings)
+    judgeSends(readLines(join(folder, SENT_FILE)), findings)
+    judgeEffects(readLines(join(folder, EFFECTS_FILE)), findings)
     for (const stored of await readStored(store)) {
       const { id } = stored.row
       if (CAST[id] !== undefined) judgeStored(stored, findings)

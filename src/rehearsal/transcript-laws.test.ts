@@ -18,6 +18,13 @@ describe('judgeStored and judgeReplies', () => {
       }),
     ],
     [
+      'a writer under two fences',
+      'written',
+      ({ entries }) => ({
+        entries: entries.map((entry) => (entry.number === 7 ? { ...entry, fence: 2 } : entry)),
+      }),
+    ],
+    [
       'a reply that stands there twice',
       'written',
       ({ entries }) => ({

@@ -22,7 +22,7 @@ export function judgeStored(stored: StoredSession, findings: Findings): void {
   judgeFoundations(stored, findings)
 }
 
-/** Under one fence one writer; under one operation one fence. */
+/** Under one fence one writer, and each writer, drawn anew at every acquisition, under one fence. */
 function judgeWriters({ row, entries }: StoredSession, findings: Findings): void {
   const writers = new Map<number, string>()
   const fences = new Map<string, number>()
@@ -33,9 +33,11 @@ function judgeWriters({ row, entries }: StoredSession, findings: Findings): void
     if (known !== writer) {
       findings.broken('written', `${row.id}: entry ${number} and others before it have two writers`)
     }
-    const before = fences.get(operation) ?? fence
-    fences.set(operation, before)
-    if (before !== fence) findings.broken('written', `${row.id}: ${operation} has two fences`)
+    const before = fences.get(writer) ?? fence
+    fences.set(writer, before)
+    if (before !== fence) {
+      findings.broken('written', `${row.id}: entry ${number} is by a holder of fence ${before}`)
+    }
   }
 }
 
@@ -195,5 +197,13 @@ export function judgeSends(lines: readonly string[], findings: Findings): void {
       findings.broken('sent', `${reply} was sent twice, in attempts ${before.attempt}, ${attempt}`)
     }
     known.set(reply, { attempt: Number(attempt), claimant })
+  }
+}
+
+/** By the file that the tool wrote: one line per parcel that was handed over. */
+export function judgeEffects(parcels: readonly string[], findings: Findings): void {
+  for (const [parcel, times] of Map.groupBy(parcels, (each) => each)) {
+    if (times.length === 1) continue
+    findings.broken('effects', `parcel ${parcel} was handed over ${times.length} times`)
   }
 }

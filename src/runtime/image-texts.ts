@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Written } from '../auxiliary/small-tasks.ts'
+import { fenced, type Written } from '../auxiliary/small-tasks.ts'
 import type { ImagePart, Message, Part } from '../message/message.ts'
 import type { Model, ModelStream, Piece } from '../model/model.ts'
 import { capabilitiesOf } from '../model/windows.ts'
@@ -22,8 +22,9 @@ export class ImageTexts {
       stream: (request, options) => {
         if (!request.messages.some(holdsImage)) return model.stream(request, options)
         return beginLater(async () => {
-          const ask = (image: ImagePart) => describe(image, options.signal)
-          const messages = await this.#replace(request.messages, ask)
+          const { signal } = options
+          const replacing = this.#replace(request.messages, (image) => describe(image, signal))
+          const messages = await orAborted(replacing, signal)
           return messages === null ? INTERRUPTED : model.stream({ ...request, messages }, options)
         })
       },
@@ -51,7 +52,7 @@ export class ImageTexts {
     if (isInterrupted) return null
     const textOf = (image: ImagePart): string => {
       const text = this.#texts.get(keyOf(image))
-      if (text !== undefined) return `[image, as another model describes it: ${text}]`
+      if (text !== undefined) return fenced('image, as another model describes it', text)
       const reason = reasons.get(keyOf(image)) ?? 'forgotten'
       return `[image: this model sees none, and no description could be had (${reason})]`
     }
@@ -95,6 +96,17 @@ function withTexts(message: Message, textOf: (image: ImagePart) => string): Mess
     return { ...part, output: part.output.map(change) as typeof part.output }
   }
   return { ...message, parts: (message.parts as readonly Part[]).map(change) } as Message
+}
+
+/** Null as soon as nobody waits for it; what is shielded goes on, and is there for the next turn. */
+async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const leave = () => resolve(null)
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  const result = await Promise.race([value, promise])
+  signal.removeEventListener('abort', leave)
+  return result
 }
 
 const INTERRUPTED: ModelStream = {

@@ -234,10 +234,13 @@ export class ModelRoom {
     if (desk === undefined) return undefined
     const { sessionId } = request
     const auxiliary = this.#auxiliaryOf(desk)
+    // What the step is told to stop for must not reach a description that is shielded.
+    const isShielded = this.#tasks.settingsOf('vision').onInterrupt === 'defer'
     const open = (route: ModelRoute) =>
-      this.#imageTexts.through(this.#open(route), (image, signal) =>
-        auxiliary.describeImage(image, { sessionId, signal }),
-      )
+      this.#imageTexts.through(this.#open(route), (image, stop) => {
+        const signal = isShielded ? this.#closing.signal : stop
+        return auxiliary.describeImage(image, { sessionId, signal })
+      })
     const [main, ...fallbacks] = desk.routes.forMain()
     return {
       models: [open(main), ...fallbacks.map(open)],

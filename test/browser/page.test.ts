@@ -198,8 +198,11 @@ describe('the page', { timeout: 60_000 }, () => {
     }
     await page.getByText('waiting for a compaction').waitFor()
     await say(page, 'The valve is open.')
+    // As the mailbox has it, not as the page remembers that it sent it.
+    const mail = page.getByRole('article', { name: 'Waiting message' })
+    await mail.getByText('The valve is open.').waitFor()
+    await mail.getByText('safe, will be read next').first().waitFor()
     const waiting = page.locator('.waiting', { hasText: 'The valve is open.' })
-    await waiting.getByText('safe, will be read next').first().waitFor()
     await waiting.first().waitFor({ state: 'detached' })
     await page.locator('[data-entry]', { hasText: 'The valve is open.' }).waitFor()
     await notice.waitFor({ state: 'detached' })

@@ -11,12 +11,14 @@ import { findByOldId } from '../../src/doctor/import/old-ids.ts'
 import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
 import { storedMessage } from '../../src/doctor/import/stored-message.ts'
 import { hermes } from '../../src/message/codecs/hermes.ts'
+import { textOf } from '../../src/message/text.ts'
+import { unshelve } from '../../src/runtime/blobs.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { create, Desk, LIMITS, register } from '../../src/testing/store/desk.ts'
 import { corpusDir } from '../support/corpus.ts'
+import { bring } from './bring.ts'
 import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
-import { bring } from './judge-import.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,7 +74,8 @@ describe('importing a Hermes home', () => {
     database.close()
     const store = openMemoryStore()
     await bring(path, store)
-    const messages = (await entriesOf(store)).flatMap((entry) => storedMessage(entry) ?? [])
+    const stored = (await entriesOf(store)).flatMap((entry) => storedMessage(entry) ?? [])
+    const messages = await unshelve(store, sessionId('root'), stored)
     expect(messages).toMatchObject([
       { role: 'user', parts: [{ type: 'text' }, { type: 'image' }] },
       { role: 'assistant', parts: [{ type: 'reasoning', text: 'first look' }, { id: 'c1' }] },
@@ -184,6 +187,31 @@ describe('importing a Hermes home', () => {
     expect(await store.findSession(sessionId('root'))).toMatchObject({ title: 'Plans' })
     const [birth] = await entriesOf(store)
     expect(birth?.body).toContain('Be brief.')
+  })
+
+  it('makes one conversation of a fork, by time, and goes on from the side that Hermes follows', async () => {
+    const model = plain({ content: 'first' })
+    model.close('root', 1_100, 'compression')
+    model.open('left', 1_100.1, { parentId: 'root' })
+    model.append('left', { role: 'user', content: '[CONTEXT SUMMARY]: one', at: 1_100.2 })
+    model.open('tip', 1_101, { parentId: 'root' })
+    model.append('tip', { role: 'user', content: '[CONTEXT SUMMARY]: other', at: 1_101.1 })
+    model.append('tip', { role: 'user', content: 'second', at: 1_200 })
+    model.append('left', { role: 'user', content: 'third', at: 1_300 })
+    model.append('tip', { role: 'user', content: 'fourth', at: 1_400 })
+    const store = openMemoryStore()
+    expect(sumOf(await bring(homeOf(model), store))).toMatchObject({ in: 6, brought: 6, left: 0 })
+    const entries = await entriesOf(store)
+    const said = entries.flatMap((entry) => {
+      const message = storedMessage(entry)
+      return message === null ? [] : [`${entry.kind} ${textOf(message)}`]
+    })
+    expect(said).toEqual([
+      ...['input first', 'turn [CONTEXT SUMMARY]: one', 'input second', 'input third'],
+      'input fourth',
+    ])
+    const context = await store.readContext({ sessionId: sessionId('root') })
+    expect(entries.find(({ number }) => number === context?.effective)?.body).toContain('other')
   })
 
   it('translates the settings, names what is not brought, and never shows a key', async () => {

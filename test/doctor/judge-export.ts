@@ -8,14 +8,14 @@ import { unshelve } from '../../src/runtime/blobs.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { Entry, SessionRow } from '../../src/store/rows.ts'
+import { bring, contentOf, readAll } from './bring.ts'
 import type { GeneratedHome } from './generate.ts'
-import { bring, contentOf, readAll } from './judge-import.ts'
 
 /** Faults that a conversation takes with it: they are in what was said. */
 const CARRIED = new Set<string>(['broken-tool-pair', 'torn-summary', 'said-no-record'])
-const SESSIONS_MAX = 2
+const SESSIONS_MAX = 1
 
-/** The way back and here again: the longest conversations say the same, and show the same. */
+/** The way back and here again: the longest conversation says the same, and shows the same. */
 export async function judgeExport(store: Store, home: GeneratedHome): Promise<string[]> {
   const sessions = await store.listSessions({ limit: 1_000 })
   const longest = sessions.toSorted((one, other) => other.tail - one.tail).slice(0, SESSIONS_MAX)

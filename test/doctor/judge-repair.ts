@@ -9,8 +9,8 @@ import { unaccounted } from '../../src/doctor/import/report.ts'
 import { repairHermes } from '../../src/doctor/repair/repair.ts'
 import type { RepairReport } from '../../src/doctor/repair/report.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { bring } from './bring.ts'
 import type { GeneratedHome } from './generate.ts'
-import { bring } from './judge-import.ts'
 
 /** Repairs a generated home and looks at the copy by means of its own. */
 const MENDED = new Set<string>([
@@ -35,6 +35,7 @@ export async function judgeRepair(
     if (MENDED.has(kind)) problems.push(`${kind} of ${sessionIds.join()} is still there`)
     else if (isNew) problems.push(`${kind} of ${sessionIds.join()} was made`)
   }
+  if (report.changes.length === 0) return problems
   const again = await repairHermes({ path: to, to: join(home.path, 'again.db'), now: home.now })
   if (again.changes.length > 0) problems.push(`repaired twice: ${JSON.stringify(again.changes[0])}`)
   return [...problems, ...(await judgeImported(to))].map((problem) => `repair: ${problem}`)

@@ -29,9 +29,9 @@ import { renderRepair } from '../../src/doctor/report/repair-text.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { Desk, LIMITS } from '../../src/testing/store/desk.ts'
 import { corpusDir } from '../support/corpus.ts'
+import { bring } from './bring.ts'
 import { generateHome } from './generate.ts'
 import { judgeRoundTrip } from './judge-export.ts'
-import { bring } from './judge-import.ts'
 import { Chance } from './random.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-repair-'))

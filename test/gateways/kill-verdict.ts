@@ -147,6 +147,7 @@ function judgeShown(
     else if (!isDue && text === NOTHING && isEdited && due?.isFirst !== false) sums.remains++
     else if (
       last.has(at) &&
+      !isEdited &&
       isPartOf(text, [turns[(due?.turn ?? turns.length) - 1], turns[due?.turn ?? -1]])
     ) {
       sums.repeated++

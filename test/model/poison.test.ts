@@ -226,6 +226,36 @@ describe('a call with retries', () => {
     expect(bench.server.journal.last?.headers['x-api-key']).toBe('new-key')
   })
 
+  it('goes on with the new key also where another call has read it first', async () => {
+    bench.writeKey('old-key')
+    const isOld = (headers: { readonly [name: string]: unknown }) =>
+      headers['x-api-key'] === 'old-key'
+    bench.server.faults.always('status; code=401', { when: ({ headers }) => isOld(headers) })
+    const ask = async (purpose: string) => {
+      const credential = { kind: 'file', path: bench.keyFile } as const
+      const model = bench.modelOf('anthropic', { credential })
+      return await hear(callModel([gated(model)], asking('say it'), calling(options(purpose))))
+    }
+    // Both are refused with the old key; the second hears of it after the first has renewed.
+    const first = Promise.withResolvers<void>()
+    const gates = [Promise.resolve(), first.promise]
+    const gated = (model: ReturnType<typeof bench.modelOf>) => {
+      const gate = gates.shift()
+      return {
+        ...model,
+        renew: async () => {
+          bench.writeKey('new-key')
+          await gate
+          return await model.renew()
+        },
+      }
+    }
+    const [one, two] = [ask('a'), ask('b')]
+    expect((await one).end.outcome.kind).toBe('finished')
+    first.resolve()
+    expect((await two).end.outcome.kind).toBe('finished')
+  })
+
   it('interrupts one task and no other', async () => {
     const controller = new AbortController()
     const model = bench.modelOf('openai-responses')

@@ -35,6 +35,30 @@ describe('a title', () => {
     expect(written).toMatchObject({ kind: 'written', value: title })
   })
 
+  it('of quotation marks without end is made in no time', async () => {
+    const { auxiliary } = await saying(`${'"'.repeat(3_000)}Pier`)
+    const startedAt = performance.now()
+    const written = await auxiliary.writeTitle(talk, options)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(written).toMatchObject({ kind: 'written', value: `${'"'.repeat(79)}…` })
+  })
+
+  it('on a route that thinks hard for its conversations is asked for with little effort', async () => {
+    const { auxiliary, server } = await opened({ main: { model: 'gpt-5', effort: 'max' } })
+    await auxiliary.writeTitle(talk, options)
+    expect(server.journal.last?.body).toMatchObject({ reasoning_effort: 'low' })
+    await bench.close()
+    const calm = await opened({ main: { model: 'gpt-5', effort: 'minimal' } })
+    await calm.auxiliary.writeTitle(talk, options)
+    expect(calm.server.journal.last?.body).toMatchObject({ reasoning_effort: 'minimal' })
+  })
+
+  it('of a long beginning fits a small window', async () => {
+    const { auxiliary, server } = await opened({ main: { windowTokens: 2_000 } })
+    await auxiliary.writeTitle([user('the river is wide here. '.repeat(1_000))], options)
+    expect(String(server.journal.last?.bodyText).length).toBeLessThan(4_000)
+  })
+
   it('of nothing is none', async () => {
     const { auxiliary } = await saying('\u200B\u200B')
     expect((await auxiliary.writeTitle(talk, options)).kind).toBe('failed')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import { isObject, type JsonObject } from '../../src/base/json.ts'
 import type { Message } from '../../src/message/message.ts'
 import type { ModelRequest } from '../../src/model/model.ts'
-import type { ProviderName } from '../../src/model/route.ts'
+import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
 import { event, hear, openBench, openCanned, user, within } from './bench.ts'
 
 /** What goes over the wire, byte for byte, and what of it comes back. */
@@ -78,6 +78,19 @@ describe('the request', () => {
     }
     expect(await bodyOf({})).toMatchObject({ reasoning_effort: 'high' })
     expect(await bodyOf({ effort: 'low' })).toMatchObject({ reasoning_effort: 'low' })
+  })
+
+  it('asks for no longer an answer than the model gives', async () => {
+    const limitOf = async (route: Partial<ModelRoute>, outputTokensMax: number) => {
+      const model = bench.modelOf('openai-compatible', route)
+      await hear(model.stream({ messages: [user('hello')], outputTokensMax }, within()))
+      const { body } = bench.server.journal.last ?? {}
+      return isObject(body) ? body['max_tokens'] : undefined
+    }
+    expect(await limitOf({ outputTokensMax: 300 }, 1_000)).toBe(300)
+    expect(await limitOf({ outputTokensMax: 300 }, 200)).toBe(200)
+    expect(await limitOf({ model: 'gpt-4-turbo' }, 8_000)).toBe(4_096)
+    expect(await limitOf({}, 8_000)).toBe(8_000)
   })
 
   const bodyFor = async (

@@ -181,6 +181,18 @@ describe('foldConversation', () => {
     expect(told([session])).toMatchObject({ kept: [[1, 3]], keptFrom: [3] })
   })
 
+  it('counts what an older handoff kept among the kept end, when that one is carried on too', () => {
+    const first = { id: 'a', parentId: null, closedAt: 30, rows: [row(1, 'x', 1), row(2, 'y', 2)] }
+    const second = {
+      ...{ id: 'b', parentId: 'a', closedAt: 60 },
+      rows: [handoff(3, 30), row(4, 'y', 2), row(5, 'z', 40)],
+    }
+    const carried = row(7, 'handoff 3', 30, { isHandoff: true })
+    const rows = [handoff(6, 60), carried, row(8, 'y', 2), row(9, 'z', 40)]
+    const third = { id: 'c', parentId: 'b', closedAt: null, rows }
+    expect(told([first, second, third]).keptFrom).toEqual([2, 2])
+  })
+
   it('folds a long overlap in one walk', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => row(index, 'a', index))
     const again = many.map((one) => row(one.id + 100_000, 'a', 30_000))

@@ -256,8 +256,10 @@ class Folding {
     const walk = (start: number, end: number) => {
       for (let at = end - 1; at >= start; at--) {
         const index = this.#own[at] ?? NONE
-        if (isKept.has(index)) first = index
-        else if (!this.#rows.isHandoff(index)) return false
+        // A handoff that was kept stands behind what it kept itself.
+        if (this.#rows.isHandoff(index)) continue
+        if (!isKept.has(index)) return false
+        first = index
       }
       return true
     }

@@ -76,16 +76,20 @@ export async function poison(stage: Stage): Promise<void> {
   }
   const isOver = async () => (await stage.row(name)).turnState === 'idle'
   await stage.until(`${name} is given up`, async () => tasted > DEATHS || (await isOver()))
+  if (tasted > DEATHS) {
+    stage.broken('spared', `${name}: taken up once more behind ${DEATHS} deaths`)
+    return
+  }
   const taken = (await stage.entries(name)).find((entry) => entry.kind === 'input')
-  const { seen, turnState } = await stage.row(name)
-  if (turnState === 'idle' && seen < (taken?.number ?? 0)) {
+  const { seen } = await stage.row(name)
+  if (seen < (taken?.number ?? 0)) {
     stage.broken('spared', `${name}: what was given up still counts as news for the next turn`)
   }
   model.heal(name)
   const next = await stage.tell(name, 'Water, please.')
   const ends = [await stage.ended(name, mail), await stage.ended(name, next)]
   // The last one is the water.
-  if (tasted !== DEATHS + 1) stage.broken('spared', `${name}: taken up ${tasted - 1} times`)
+  if (tasted > DEATHS + 1) stage.broken('spared', `${name}: taken up ${tasted - 1} times`)
   if (ends.join() !== 'failed,answered') stage.broken('spared', `${name}: turns ended ${ends}`)
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../base/json.ts'
+import type { OperationRow } from '../../store/rows.ts'
 import { fillerOf } from '../ledger.ts'
 import { kindOf, long, type Stage } from '../stage.ts'
 import { ATTEMPTS_MAX } from '../terms.ts'
@@ -49,13 +50,23 @@ export async function grown(stage: Stage): Promise<void> {
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
   await stage.fill(name, [1_100, 1_100])
-  const { state, result } = await stage.outcome(name, operation)
-  const why = JSON.stringify(result)
-  if (state !== 'committed') {
-    stage.broken('founded', `${name}: told more meanwhile, the handoff was ${state}: ${why}`)
-  }
+  const refusal = await refusalOf(stage, name, operation)
+  if (refusal !== null) stage.broken('founded', `${name}: told more meanwhile: ${refusal}`)
   stage.model.heal(`summary of ${name}`)
 }
+
+/** Why a handoff that was written is not in effect; null: it is. */
+async function refusalOf(
+  stage: Stage,
+  name: string,
+  operation: OperationRow,
+): Promise<string | null> {
+  const { state, result } = await stage.outcome(name, operation)
+  if (result['reason'] === UNWRITTEN) throw new Error(`${name}: no handoff was written`)
+  return state === 'committed' ? null : `the handoff was ${state}: ${JSON.stringify(result)}`
+}
+
+const UNWRITTEN = 'summary-failed'
 
 export async function paid(stage: Stage): Promise<void> {
   const name = await stage.open('scene-paid')
@@ -85,11 +96,8 @@ export async function untorn(stage: Stage): Promise<void> {
   const operation = await stage.running(name)
   await stage.stop(name)
   await stage.ended(name, mail)
-  const { state, result } = await stage.outcome(name, operation)
-  const why = JSON.stringify(result)
-  if (state !== 'committed') {
-    stage.broken('untorn', `${name}: a stop, and the compaction was ${state}: ${why}`)
-  }
+  const refusal = await refusalOf(stage, name, operation)
+  if (refusal !== null) stage.broken('untorn', `${name}: stopped meanwhile: ${refusal}`)
   stage.model.heal(name)
 }
 

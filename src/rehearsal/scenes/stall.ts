@@ -13,7 +13,7 @@ const PARCELS = 24
  * late commits arrive.
  */
 export async function stall(stage: Stage): Promise<void> {
-  const { first, second, model } = stage
+  const { first, second } = stage
   await stage.rest(second, true)
   const delivery = await stage.open('scene-late-delivery')
   const reply = await stage.open('scene-late-reply')
@@ -47,12 +47,12 @@ export async function stall(stage: Stage): Promise<void> {
   await stage.untilMet(renewal)
   await stage.pause(STAGE_LEASE.leaseMs + BEYOND_MS)
 
-  model.spoil(reply, 'latency; ms=1500')
-  const delivering = await stage.aim(second, 'deliver', 'hold', delivery)
-  const asked = model.requestsOf(reply).length
+  const own = [
+    await stage.aim(second, 'deliver', 'hold', delivery),
+    await stage.aim(second, 'commitReply', 'hold', reply),
+  ]
   await stage.rest(second, false)
-  await stage.untilMet(delivering)
-  await stage.until('the answer is asked for again', () => model.requestsOf(reply).length > asked)
+  for (const aim of own) await stage.untilMet(aim)
   await stage.until('all are taken over', async () => {
     const rows = await Promise.all([results, compaction].map((name) => stage.row(name)))
     return rows.every(({ runner, recovered, fence }) => {
@@ -62,7 +62,6 @@ export async function stall(stage: Stage): Promise<void> {
 
   for (const aim of [...late, renewal]) stage.release(aim)
   await stage.pause(400)
-  stage.release(delivering)
-  model.heal(reply)
+  for (const aim of own) stage.release(aim)
   for (const [name, mail] of [...told, [margin, chain] as const]) await stage.ended(name, mail)
 }
