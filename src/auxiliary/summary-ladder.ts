@@ -19,7 +19,7 @@ import {
   rungsOf,
   type SummarySettings,
 } from './summary-rungs.ts'
-import { COOLING_DOWN, type Tasks } from './tasks.ts'
+import { COOLING_DOWN, type TaskRequest, type Tasks } from './tasks.ts'
 
 /**
  * The rungs of one summary, one after the other until one holds. A call that failed has had its fresh
@@ -119,7 +119,8 @@ export class SummaryLadder {
       }
       const remainingMs = Math.max(0, endsAt - this.#parts.clock.monotonic())
       const shareMs = remainingMs / (rungs.length - index)
-      const outcome = await this.#parts.tasks.run('compaction', rung.request, {
+      const asked = reason === CUT_SHORT ? withMoreOutput(rung) : rung.request
+      const outcome = await this.#parts.tasks.run('compaction', asked, {
         sessionId: this.#covered.sessionId,
         signal,
         routes: [route, ...behind],
@@ -170,11 +171,26 @@ export class SummaryLadder {
 }
 
 /** What our own count says is too long need not be sent to be refused. */
-function isTooLong({ request, routes: [route] }: Rung): boolean {
+function isTooLong(rung: Rung): boolean {
+  return spareTokens(rung) < 0
+}
+
+function spareTokens({ request, routes: [route] }: Rung): number {
   const family = familyOf(route.model)
   const texts = request.messages.map((message) => estimateText(textOf(message), family))
   const tokens = texts.reduce((sum, each) => sum + each, request.outputTokensMax ?? 0)
-  return tokens > capabilitiesOf(route).windowTokens
+  return capabilitiesOf(route).windowTokens - tokens
+}
+
+const CUT_SHORT = 'unusable:length'
+/** A long thought of today's models. */
+const THOUGHT_TOKENS = 8_000
+
+/** Thoughts count as output, and may take all of it: asked again, the summary has room beside them. */
+function withMoreOutput(rung: Rung): TaskRequest {
+  const { outputTokensMax = 0, ...request } = rung.request
+  const more = Math.max(0, Math.min(THOUGHT_TOKENS, spareTokens(rung)))
+  return { ...request, outputTokensMax: outputTokensMax + more }
 }
 
 function userTextOf({ messages, cut }: Covered): string {

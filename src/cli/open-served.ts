@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import { isServer } from '../runtime/open-store.ts'
-import { auditFolder, besideStore, type Host } from './open-host.ts'
+import { auditFolder, type Host } from './open-host.ts'
+import { rehearsalFile } from './rehearsal-file.ts'
 
 /** Where `vite build dashboard` puts the web page, seen from the sources and from the build. */
 const PAGE = join(import.meta.dirname, '../../dashboard/dist')
@@ -23,7 +24,7 @@ export async function openServed({
     place: {
       ...(!isServer(kept.url) && { storeFile: kept.url }),
       auditFolder: auditFolder(kept.url),
-      rehearsalFile: join(besideStore(kept.url), 'rehearsal.json'),
+      rehearsalFile: rehearsalFile(kept.url),
     },
   })
 }

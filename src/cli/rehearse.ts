@@ -11,6 +11,7 @@ import { countOption } from './numbers.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
 import { onEndSignal, programEnvironment, signalExitCode } from './platform.ts'
+import { PictureFile } from './rehearsal-file.ts'
 import { RehearsalPicture } from './rehearse-picture.ts'
 import { tellRehearsal } from './rehearse-report.ts'
 import { findSabotages, type Sabotages } from './rehearse-sabotage.ts'
@@ -90,6 +91,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
     called.abort()
   })
   const picture = new RehearsalPicture(process.stderr)
+  const file = new PictureFile()
   const sabotage = sabotages?.find(flags.sabotage ?? '') ?? null
   const { agents, seconds, window: windowTokens, faults, store } = flags
   try {
@@ -98,11 +100,15 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
         ...{ agents, seconds, windowTokens, faults, sabotage, isKept: flags.keep ?? false },
         ...(store !== undefined && { place: placeOf(store) }),
         env: agentEnvironment(sabotages, sabotage),
-        onPicture: (view) => picture.draw(view),
+        onPicture: (view) => {
+          picture.draw(view)
+          file.draw(view)
+        },
       },
       called.signal,
     )
     picture.end()
+    file.end(report)
     await writeOutput('-', flags.json ? jsonLine(report) : forPeople(report))
     return report.holds ? EXIT.done : EXIT.failed
   } catch (error) {

@@ -14,9 +14,13 @@ export type AdoptedEntry = {
   readonly at: number
   readonly body: JsonValue
   readonly tokens: number
-} & /** `blobs`: staged before, and used by it from now on. */
-(
-  | { readonly kind: 'input'; readonly lane: InputLane; readonly blobs?: readonly string[] }
+} & (
+  | {
+      readonly kind: 'input'
+      readonly lane: InputLane
+      /** Staged before, and used by it from now on. */
+      readonly blobs?: readonly string[]
+    }
   | { readonly kind: 'assistant'; readonly calls: readonly string[] }
   | { readonly kind: 'result'; readonly call: string; readonly outcome: ResultOutcome }
   /** A handoff in the place of entries 1..covers. */

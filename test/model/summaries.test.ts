@@ -74,6 +74,17 @@ describe('the rungs of a summary', () => {
     expect(second?.socket.id).not.toBe(first?.socket.id)
   })
 
+  it('one that its thoughts left no room for is asked for again with more', async () => {
+    const { handoffs, outcomes, server } = await opened()
+    server.faults.next('finish; reason=length')
+    expect((await handoffs.write(handoffOf(conversation()), never)).kind).toBe('written')
+    expect(outcomes()).toEqual(['aux-model unusable:length', 'aux-model answered'])
+    const limits = server.journal.entries.map(({ body }) =>
+      isObject(body) ? Number(body['max_tokens'] ?? body['max_completion_tokens']) : 0,
+    )
+    expect(limits[1]).toBe(Number(limits[0]) + 8_000)
+  })
+
   it('a refusal in words is no summary [fault 51]', async () => {
     const { handoffs, outcomes, server } = await opened()
     server.faults.always('refusal-in-words')

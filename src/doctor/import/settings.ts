@@ -49,7 +49,7 @@ const AUXILIARY: { readonly [key: string]: Counterpart } = {
   context_length: ['windowTokens', SAME],
   api_key: [null, 'Keys are never copied; say with `credential` where it is kept.'],
   fallback_chain: [null, 'Write each of them under `fallbacks`.'],
-  reasoning_effort: [null, 'Has no counterpart.'],
+  reasoning_effort: ['effort', SAME],
   extra_body: [null, 'Has no counterpart.'],
 }
 const TASKS: { readonly [name: string]: string } = {
@@ -73,7 +73,7 @@ export async function translateSettings(
     const ours = TASKS[task]
     if (!isObject(terms)) note(`auxiliary.${task}`, terms, UNKNOWN)
     for (const [key, value] of entriesOf(terms)) {
-      const [becomes, text] = (ours === undefined ? undefined : AUXILIARY[key]) ?? UNKNOWN
+      const [becomes, text] = counterpartOf(key, ours === undefined ? undefined : terms)
       const path = becomes === null ? null : `auxiliary.${ours}.${becomes}`
       note(`auxiliary.${task}.${key}`, provider(key, value), [path, text])
     }
@@ -99,6 +99,18 @@ export async function translateSettings(
   }
 }
 
+/** `terms`: all that is said of the task, where we have it. */
+function counterpartOf(key: string, terms: JsonValue | undefined): Counterpart {
+  const found = isObject(terms) ? (AUXILIARY[key] ?? UNKNOWN) : UNKNOWN
+  const named = isObject(terms) ? terms['provider'] : undefined
+  const followsMain = named === undefined || FOLLOWING.includes(named)
+  return followsMain && OF_A_ROUTE.includes(key) ? NAMELESS : found
+}
+
+const FOLLOWING: readonly JsonValue[] = [null, '', 'auto', 'main']
+/** Of a task that follows its agent's route our configuration refuses these. */
+const OF_A_ROUTE = ['base_url', 'context_length', 'reasoning_effort']
+const NAMELESS: Counterpart = [null, 'Belongs to a route of its own: name its provider, too.']
 const UNKNOWN: Counterpart = [null, 'Has no counterpart.']
 const HOUSEKEEPING: Counterpart = [null, `${NEEDLESS}there is one way of compacting here.`]
 
