@@ -140,7 +140,7 @@ export class Tasks {
   async #converse(
     task: string,
     { isVerbatim, ...request }: TaskRequest,
-    options: Settled,
+    options: CallTerms,
   ): Promise<TaskOutcome> {
     const { clock, random, openModel } = this.#parts
     const { routes, signal, deadlines, isFresh, read = textOfReply } = options
@@ -217,7 +217,7 @@ export interface TaskOptions {
   readonly read?: (reply: AssistantMessage) => string
 }
 
-interface Settled extends TaskOptions {
+interface CallTerms extends TaskOptions {
   readonly deadlines: Deadlines
   readonly inputTokens: number
 }

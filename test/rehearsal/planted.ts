@@ -1,12 +1,13 @@
 import { MUTANTS } from '../mutants/all.ts'
-import { type Mutant, plantRule, rowsWith } from '../mutants/mutant.ts'
+import { type Mutant, plantRule, plantStore, rowsWith } from '../mutants/mutant.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'
 
 /**
  * Two of the shared list reach into the tables of the memory engine, which a store of files does not
- * have. Here the same two bugs are made of rules alone.
+ * have; one shows limits that no configured agent has, so that its session adopts its settings for
+ * ever. Here the same three bugs are made in a way that a whole process can have.
  */
-const OF_RULES: Readonly<Record<string, Mutant['plant']>> = {
+const OTHERWISE: Readonly<Record<string, Mutant['plant']>> = {
   'blob-counted-off-twice': (sound) =>
     plantRule(sound, 'eraseEntries', (rule) => (rows, request, stamp) => {
       const entry: typeof rows.entry = (id, number) => {
@@ -22,6 +23,20 @@ const OF_RULES: Readonly<Record<string, Mutant['plant']>> = {
       if (ruling.change === undefined) return ruling
       return { ...ruling, change: { ...ruling.change, blobUses: [] } }
     }),
+  'huge-entries-not-clipped': (sound) =>
+    plantStore(sound, (store) => ({
+      findSession: async (id) => {
+        const row = await store.findSession(id)
+        if (row === undefined) return undefined
+        return { ...row, limits: { ...row.limits, inputTokens: 1e9, stepTokens: 1e9 } }
+      },
+      // What it was configured with once stays: otherwise the limits would seem to have changed.
+      changeSettings: async (request) => {
+        const row = await store.findSession(request.lease.sessionId)
+        if (row?.settings === 0) return await store.changeSettings(request)
+        return { kind: 'limits-refused', neededTokens: 0, hardTokens: 0 }
+      },
+    })),
 }
 
 /** Not a bug: the control, a rehearsal as impatient as with one. It must find nothing. */
@@ -31,5 +46,5 @@ export function compositionWith(name: string): Composition {
   if (name === NOTHING) return COMPOSITION
   const mutant = MUTANTS.find((each) => each.name === name)
   if (mutant === undefined) throw new Error(`no planted bug is called ${name}`)
-  return (OF_RULES[name] ?? mutant.plant)(COMPOSITION)
+  return (OTHERWISE[name] ?? mutant.plant)(COMPOSITION)
 }

@@ -23,9 +23,10 @@ export async function pins(stage: Stage): Promise<void> {
     const written = JSON.stringify(text).slice(1, -1)
     if (!sent.includes(written)) stage.broken('pinned', `${name}: ${text} is not in the context`)
   }
-  const { limits } = await stage.row(name)
+  const { limits, settings } = await stage.row(name)
+  const fixed = (await stage.entries(name)).find(({ number }) => number === settings)?.tokens ?? 0
   // Alone it would fit; beside the system text and the tools it does not.
-  const bulky = long('Everything', limits.pinTokens - 120)
+  const bulky = long('Everything', limits.pinTokens - Math.floor(fixed * 0.6))
   await stage.do(name, 'pin', { name: 'bulky', text: bulky })
   await stage.until('the bulky pin is judged', async () => (await waiting(stage, name)) === 0)
   if ('bulky' in (await stage.row(name)).pins) {

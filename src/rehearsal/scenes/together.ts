@@ -25,16 +25,23 @@ export async function oldPicture(stage: Stage): Promise<void> {
   await stage.rest(second, true)
 }
 
-/** A clock is set forward by an hour, and back: nobody's lease ends by that. */
+/** Clocks are set forward by an hour, and back: nobody's lease ends by that. */
 export async function jumpedClock(stage: Stage): Promise<void> {
-  const { second } = stage
   const name = await stage.open('scene-clock')
-  stage.model.spoil(name, 'latency; ms=1200')
+  stage.model.spoil(name, 'latency; ms=1500')
   const mail = await stage.tell(name, 'What time is it?')
-  await stage.untilTurn(name)
-  second.order({ verb: 'clock', aheadMs: HOUR_MS })
+  await stage.until('it is asked', () => stage.model.requestsOf(name).length > 0)
+  const { fence } = await stage.row(name)
+  const setClocks = (aheadMs: number) => {
+    for (const seat of [stage.first, stage.second]) seat.order({ verb: 'clock', aheadMs })
+  }
+  setClocks(HOUR_MS)
   await stage.ended(name, mail)
-  second.order({ verb: 'clock', aheadMs: 0 })
+  const asked = stage.model.requestsOf(name).length
+  if ((await stage.row(name)).fence !== fence || asked > 1) {
+    stage.broken('held', `${name}: the clocks were set, and its holder gave it up`)
+  }
+  setClocks(0)
   stage.model.heal(name)
   await stage.ended(name, await stage.tell(name, 'And now?'))
 }
