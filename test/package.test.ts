@@ -58,15 +58,19 @@ describe('the package', () => {
     symlinkSync(join(root, types, 'node'), join(project, types, 'node'))
     writeFileSync(join(project, 'example.ts'), exampleIn('docs/guides/compact.md'))
     writeFileSync(join(project, 'loop.ts'), `${LOOP_PARTS}${exampleIn('README.md')}`)
-    expect(checkTypes(subpaths, ['node'])).toBe('')
+    expect(checkTypes(subpaths, ['node'], ['example.ts', 'loop.ts'])).toBe('')
   })
 
   it('needs no types of Node for the pure parts', () => {
     const pure = ['message', 'tokens', 'compaction'].map((name) => `throughline/${name}`)
-    expect(checkTypes(pure, [])).toBe('')
+    expect(checkTypes(pure, [], [])).toBe('')
   })
 
-  function checkTypes(paths: readonly string[], types: readonly string[]): string {
+  function checkTypes(
+    paths: readonly string[],
+    types: readonly string[],
+    examples: readonly string[],
+  ): string {
     const names = paths.map((_, index) => `module${index}`)
     const imports = paths.map((path, index) => `import * as ${names[index]} from '${path}'`)
     writeFileSync(join(project, 'use.ts'), `${imports.join('\n')}\nexport const all = [${names}]\n`)
@@ -74,7 +78,10 @@ describe('the package', () => {
       ...{ strict: true, noEmit: true, skipLibCheck: false, module: 'nodenext', target: 'es2024' },
       ...{ lib: ['es2024', 'dom'], types, exactOptionalPropertyTypes: true },
     }
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['use.ts', ...examples] }),
+    )
     return run(join(bin, 'tsc'), ['-p', '.'], project)
   }
 

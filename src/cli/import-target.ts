@@ -50,8 +50,9 @@ async function lookOnly(
   act: (reads: ReadStore | null) => Promise<number>,
 ): Promise<number> {
   const { readPlace, storeOf } = await import('./open-place.ts')
+  const { isServer } = await import('../runtime/open-store.ts')
   const { url } = storeOf(flags)
-  if (!/^postgres/i.test(url) && !existsSync(url)) return await act(null)
+  if (!isServer(url) && !existsSync(url)) return await act(null)
   return await readPlace(flags, async ({ store }) => await act(store))
 }
 

@@ -41,7 +41,8 @@ export async function openPlace(
     isKept = true
     return code
   } catch (error) {
-    isKept ||= await isFilled(store)
+    // What cannot be asked now may hold something.
+    isKept ||= await isFilled(store).catch(() => true)
     throw error
   } finally {
     clearInterval(staying)

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { type MailNumber, sessionId } from '../base/ids.ts'
+import { whyNot } from '../runtime/refusal-text.ts'
 import type { Runtime, Session } from '../runtime/runtime.ts'
-import { whyNot } from '../runtime/settled.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { counted } from './moment.ts'

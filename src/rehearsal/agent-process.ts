@@ -11,10 +11,10 @@ import { Aims } from './aims.ts'
 import { doAsAsked } from './deeds.ts'
 import { Letterbox } from './letterbox.ts'
 import { LoopMeter } from './loop-meter.ts'
+import { Observer } from './observer.ts'
 import type { Order, Question, Status, Told } from './orders.ts'
 import { openPlace } from './place.ts'
 import { type AgentOptions, LEASE, type Sabotage, STAGE_LEASE } from './terms.ts'
-import { Witness } from './witness.ts'
 
 /**
  * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
@@ -78,9 +78,9 @@ async function begin(options: AgentOptions) {
   const { clock: plantClock = sound, ...planted } =
     options.sabotage === null ? {} : await plant(options.sabotage)
   const lease = planted.lease ?? (isOnStage ? STAGE_LEASE : LEASE)
-  const witness = new Witness(lease.leaseMs, (fact) => tell({ kind: 'fact', ...fact }))
+  const observer = new Observer(lease.leaseMs, (fact) => tell({ kind: 'fact', ...fact }))
   const opened = await openPlace(place)
-  const store = witness.over(aims.over(restful(opened)))
+  const store = observer.over(aims.over(restful(opened)))
   letterbox = isOnStage ? new Letterbox(folder) : undefined
   const trouble = (fields: object, text: string) => {
     const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
@@ -95,7 +95,7 @@ async function begin(options: AgentOptions) {
   const runtime = await openRuntime({
     store,
     ...agentTerms(options, (parcel) =>
-      tell({ kind: 'effect', parcel, overdueMs: witness.overdueMs }),
+      tell({ kind: 'effect', parcel, overdueMs: observer.overdueMs }),
     ),
     audit,
     clock: plantClock(CLOCK),
@@ -107,13 +107,12 @@ async function begin(options: AgentOptions) {
   if (!isOnStage) await runtime.createSession({ agent: name, id: name })
   const stopTelling = new AbortController()
   const told = tellWaits(runtime, stopTelling.signal)
-  const timer = setInterval(() => {
-    if (isOnStage) return
-    // For the picture only: a store that is busy just now is asked again.
+  // For the picture only: a store that is busy just now is asked again.
+  const show = () =>
     tellStatus(runtime, options).catch((error: unknown) => {
       if (!(error instanceof KnownError && error.retryable)) trouble({ err: error }, 'status')
     })
-  }, STATUS_MS)
+  const timer = isOnStage ? undefined : setInterval(show, STATUS_MS)
   return {
     runtime,
     store: planted.seams?.store?.(store) ?? store,

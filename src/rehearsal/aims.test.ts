@@ -6,7 +6,7 @@ import { type Aim, Aims } from './aims.ts'
 describe('Aims', () => {
   it('holds what it is aimed at until it is let go, and nothing else', async () => {
     const { aims, renew, heard } = await line()
-    aims.arm({ id: 'one', verb: 'renew', act: 'hold' })
+    aims.arm({ id: 'one', verb: 'renew', mishap: 'hold' })
     let isDone = false
     const held = renew().then(() => {
       isDone = true
@@ -18,19 +18,19 @@ describe('Aims', () => {
     expect(isDone).toBe(true)
   })
 
-  it.each<[Aim['act'], RegExp]>([
+  it.each<[Aim['mishap'], RegExp]>([
     ['lose', /unknown/],
     ['refuse', /busy/],
-  ])('%s: says so once', async (act, problem) => {
+  ])('%s: says so once', async (mishap, problem) => {
     const { aims, renew } = await line()
-    aims.arm({ id: 'one', verb: 'renew', act })
+    aims.arm({ id: 'one', verb: 'renew', mishap })
     await expect(renew()).rejects.toThrow(problem)
     await expect(renew()).resolves.toMatchObject({ kind: 'renewed' })
   })
 
   it('loses no answer that says that nothing was done', async () => {
     const { aims, store, renew, heard } = await line()
-    aims.arm({ id: 'one', verb: 'renew', act: 'lose' })
+    aims.arm({ id: 'one', verb: 'renew', mishap: 'lose' })
     await expect(store.renew({ runner: runnerId('nobody') })).resolves.toEqual({ kind: 'lost' })
     expect(heard).toEqual([])
     await expect(renew()).rejects.toThrow(/unknown/)
@@ -38,7 +38,7 @@ describe('Aims', () => {
 
   it('asks a second time where it repeats, and tells what came of it', async ({ expect }) => {
     const { aims, renew, heard } = await line()
-    aims.arm({ id: 'one', verb: 'renew', act: 'repeat' })
+    aims.arm({ id: 'one', verb: 'renew', mishap: 'repeat' })
     await renew()
     await expect.poll(() => heard).toEqual(['met one', 'repeated one: renewed'])
   })

@@ -11,7 +11,7 @@ export interface Aim {
   readonly verb: CommitVerb
   /** Absent: whichever session it is about. */
   readonly sessionId?: string
-  readonly act: AimedAct
+  readonly mishap: Mishap
   /** Every time until it is let go, not only the next. */
   readonly stays?: true
 }
@@ -21,7 +21,7 @@ export interface Aim {
  * answer comes. `refuse`: not done, and said so. `repeat`: done, answered, and asked once more a
  * moment later, as by a line that delivers twice.
  */
-export type AimedAct = 'hold' | 'lose' | 'refuse' | 'repeat'
+export type Mishap = 'hold' | 'lose' | 'refuse' | 'repeat'
 
 export interface AimEvents {
   /** The aim was met; what is held is held from now on. */
@@ -69,20 +69,20 @@ export class Aims {
     const aim = this.#aimAt(verb, request)
     if (aim === undefined) return await call(request)
     if (aim.stays !== true) this.#armed.delete(aim.id)
-    if (aim.act === 'hold') await this.#hold(aim)
-    if (aim.act === 'refuse') {
+    if (aim.mishap === 'hold') await this.#hold(aim)
+    if (aim.mishap === 'refuse') {
       this.#events.met(aim)
       throw new StoreBusyError({ waitedMs: 0, problem: 'the rehearsal refused it' })
     }
     const outcome = await call(request)
-    if (aim.act === 'hold') return outcome
+    if (aim.mishap === 'hold') return outcome
     // Only a commit that did something has an answer worth losing.
     if (DID_NOTHING.includes(outcome.kind)) {
       this.#armed.set(aim.id, aim)
       return outcome
     }
     this.#events.met(aim)
-    if (aim.act === 'lose') {
+    if (aim.mishap === 'lose') {
       throw new OutcomeUnknownError({ verb, problem: 'the rehearsal lost the answer' })
     }
     setTimeout(() => this.#repeat(aim, request, call), REPEAT_MS)

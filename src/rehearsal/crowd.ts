@@ -10,7 +10,7 @@ import { RehearsalModel, type WireRecord } from './model.ts'
 import type { Place } from './place.ts'
 import type { AgentLine, RehearsalRequest } from './report.ts'
 import { Seat, type SeatEvents } from './seat.ts'
-import { type TroubleFigures, Troubles } from './troubles.ts'
+import { NO_TROUBLES, type TroubleFigures, Troubles } from './troubles.ts'
 import type { Watcher } from './watcher.ts'
 
 /**
@@ -78,7 +78,7 @@ export class Crowd {
   }
 
   get troubleFigures(): TroubleFigures {
-    return this.#troubles?.figures ?? { kills: 0, freezes: 0, outages: 0, faults: 0 }
+    return this.#troubles?.figures ?? NO_TROUBLES
   }
 
   get wire(): WireRecord {

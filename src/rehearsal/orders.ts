@@ -1,7 +1,7 @@
 import type { JsonValue } from '../base/json.ts'
 import type { Aim } from './aims.ts'
+import type { Fact } from './observer.ts'
 import type { AgentOptions } from './terms.ts'
-import type { Fact } from './witness.ts'
 
 /** What the rehearsal and an agent's process say to each other. Questions carry a number. */
 export type Order =

@@ -15,6 +15,7 @@ import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from 
 import type { Seat, SeatEvents } from './seat.ts'
 import { CAST, SENT_FILE } from './terms.ts'
 import { Theatre } from './theatre.ts'
+import { NO_TROUBLES } from './troubles.ts'
 import { Watcher } from './watcher.ts'
 
 const PICTURE_MS = 500
@@ -99,7 +100,7 @@ class Rehearsal {
       watching.catch(() => {})
       this.#enter('driving')
       // A planted bug that has shown itself on the stage need not be looked for among the crowd.
-      const isShown = () => sabotage !== null && theatre.isOver && !findings.areNone
+      const isShown = () => sabotage !== null && theatre.isOver && findings.arePlain
       await together(signal, [
         (both) => crowd.drive(watcher, isShown, both),
         (both) => theatre.play(both),
@@ -136,11 +137,10 @@ class Rehearsal {
     const watcher = this.#watcher
     const wire = this.#crowd?.wire
     const loops = this.#seats.map(({ loop }) => loop)
-    const none = { kills: 0, freezes: 0, outages: 0, faults: 0 }
     return {
       ...{ agents, windowTokens },
       seconds: Math.round((this.#crowd?.drivenMs ?? 0) / 1_000),
-      ...(this.#crowd?.troubleFigures ?? none),
+      ...(this.#crowd?.troubleFigures ?? NO_TROUBLES),
       scenes: this.#theatre?.scenes ?? 0,
       compactions: watcher?.sum((each) => each.compactions) ?? 0,
       compactionsFailed: watcher?.sum((each) => each.failed) ?? 0,

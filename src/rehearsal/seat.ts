@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { JsonValue } from '../base/json.ts'
 import type { Aim } from './aims.ts'
+import type { Fact } from './observer.ts'
 import type { LoopFigures, Order, Question, Status, Told } from './orders.ts'
 import type { AgentOptions } from './terms.ts'
-import type { Fact } from './witness.ts'
 
 /**
  * The place of one agent at the table: a process, and after a kill the next one. What is asked of a

@@ -219,7 +219,7 @@ export class Stage {
     await this.until(`a turn of ${name} runs`, test)
   }
 
-  /** How the turn ended that took this mail, and where. */
+  /** How the turn ended that took this mail. */
   async ended(name: string, mail: MailNumber): Promise<TurnEnd> {
     let ended: TurnEnd | undefined
     await this.until(`mail ${mail} of ${name} is answered`, async () => {
@@ -252,10 +252,10 @@ export class Stage {
   }
 
   /** Arms an aim; its id names it from then on. */
-  async aim(seat: Seat, verb: Aim['verb'], act: Aim['act'], name?: string): Promise<string> {
-    const id = `${seat.name} ${act} ${verb} ${name ?? ''} ${++this.#keys}`
-    const stays = act === 'hold' && name === undefined ? ({ stays: true } as const) : {}
-    const aim: Aim = { id, verb, act, ...(name !== undefined && { sessionId: name }), ...stays }
+  async aim(seat: Seat, verb: Aim['verb'], mishap: Aim['mishap'], name?: string): Promise<string> {
+    const id = `${seat.name} ${mishap} ${verb} ${name ?? ''} ${++this.#keys}`
+    const stays = mishap === 'hold' && name === undefined ? ({ stays: true } as const) : {}
+    const aim: Aim = { id, verb, mishap, ...(name !== undefined && { sessionId: name }), ...stays }
     await seat.ask({ what: 'aim', aim })
     this.#armed.set(id, seat)
     return id
@@ -282,8 +282,6 @@ export class Stage {
 
 export interface Telling {
   readonly lane?: 'user' | 'notification'
-  readonly key?: string
-  readonly source?: string
   readonly address?: string
   readonly picture?: string
 }

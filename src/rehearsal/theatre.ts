@@ -88,7 +88,7 @@ export class Theatre {
     this.#stage = stage
     await stage.rest(second, true)
     for (const act of ACTS) {
-      if (signal.aborted || (sabotage !== null && !findings.areNone)) break
+      if (signal.aborted || isEnough()) break
       await stage.play(act)
       this.#scenes += act.length
       if (sabotage !== null) await this.#lookEarly(stage)

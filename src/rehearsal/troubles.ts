@@ -23,6 +23,8 @@ export interface TroubleFigures {
   readonly faults: number
 }
 
+export const NO_TROUBLES: TroubleFigures = { kills: 0, freezes: 0, outages: 0, faults: 0 }
+
 /** A turn whose stream is silent for so long is stopped by its impatient person. */
 const PATIENCE_MS = 1_500
 const MODEL_FAULT_MS = 700

@@ -1,18 +1,27 @@
 import { isArray, isObject, type JsonValue } from '../base/json.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Reads } from '../store/contract.ts'
 import type { Entry } from '../store/rows.ts'
 import type { Findings } from './laws.ts'
-import type { Stage } from './stage.ts'
+import type { StageModel } from './stage-model.ts'
 import { CAST } from './terms.ts'
 
 /** Shown shortened where it is close to the bound or beyond it. */
 const WHOLE_SHARE = 0.9
 
+/** The part of a stage that is looked at. */
+export interface Wire {
+  readonly store: Pick<Reads, 'listSessions'>
+  readonly model: Pick<StageModel, 'requestsOf'>
+  entries(name: string): Promise<readonly Entry[]>
+}
+
 /**
  * What a model was sent for each step of the stage's sessions: every message that no compaction
  * covered then, word for word. Seen on the wire, compared with the store.
  */
-export async function judgeWire(stage: Stage, findings: Findings): Promise<void> {
-  const known = await stage.store.listSessions({ limit: Object.keys(CAST).length * 2 })
+export async function judgeWire(stage: Wire, findings: Findings): Promise<void> {
+  const known = await stage.store.listSessions({ limit: LIST_MAX })
   for (const { id, state, limits } of known) {
     if (CAST[id] === undefined || state !== 'open') continue
     const requests = stage.model.requestsOf(id)

@@ -13,8 +13,10 @@ export class RouteBusyError extends KnownError {
   readonly code = 'route-busy'
   readonly retryable = true
 
-  constructor() {
-    super(`The route was moved by others ${AFRESH_ATTEMPTS_MAX} times in a row; ask again later.`)
+  constructor({ agent, channel, address }: RouteAddress) {
+    const route = JSON.stringify([agent, channel, address])
+    const times = `${AFRESH_ATTEMPTS_MAX} times in a row`
+    super(`The route ${route} was moved by others ${times}; ask again later.`)
   }
 }
 
@@ -76,7 +78,7 @@ export class Births {
         throw new Error(`A session could not be started afresh: ${outcome.kind}.`)
       }
     }
-    throw new RouteBusyError()
+    throw new RouteBusyError(route)
   }
 
   /** The session of a route, made where there is none and the agent is known. */

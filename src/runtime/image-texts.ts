@@ -1,17 +1,23 @@
 import { hash } from 'node:crypto'
 import { fenced, type Written } from '../auxiliary/small-tasks.ts'
+import { Recent } from '../base/recent.ts'
 import type { ImagePart, Message, Part } from '../message/message.ts'
 import type { Model, ModelStream, Piece } from '../model/model.ts'
 import { capabilitiesOf } from '../model/windows.ts'
 
+const DESCRIBED_AT_ONCE_MAX = 16
+/** Of at most 4,000 characters each. */
+const TEXTS_MAX = 1_000
+
 /**
  * For models that see no images: in the place of each stands a text that the task `vision` wrote, or
- * plain words that there is none. The transcript keeps the image. A description is kept by the hash
- * of what it describes as long as the process lives, so that an image is paid for once and the
- * context stays the same from step to step.
+ * plain words that there is none. The transcript keeps the image. A description is kept in this
+ * process by the hash of what it describes, the ones used last, so that an image is paid for once
+ * and the context stays the same from step to step. After a restart it is written anew, and may
+ * differ.
  */
 export class ImageTexts {
-  readonly #texts = new Map<string, string>()
+  readonly #texts = new Recent<string, string>(TEXTS_MAX)
 
   /** The same model; one that is blind gets texts. They are made when it is asked, not before. */
   through(model: Model, describe: Describe): Model {
@@ -44,33 +50,28 @@ export class ImageTexts {
     await Promise.all(
       unknown.slice(-DESCRIBED_AT_ONCE_MAX).map(async ([key, image]) => {
         const written = await describe(image)
-        if (written.kind === 'written') this.#keep(key, written.value)
+        if (written.kind === 'written') this.#texts.set(key, written.value)
         else if (written.kind === 'failed') reasons.set(key, written.reason)
         else isInterrupted = true
       }),
     )
     if (isInterrupted) return null
     const textOf = (image: ImagePart): string => {
-      const text = this.#texts.get(keyOf(image))
-      if (text !== undefined) return fenced('image, as another model describes it', text)
-      const reason = reasons.get(keyOf(image)) ?? 'forgotten'
+      const key = keyOf(image)
+      const text = this.#texts.get(key)
+      if (text !== undefined) {
+        // Used, it is the newest again: what contexts hold is not forgotten for what they held.
+        this.#texts.set(key, text)
+        return fenced('image, as another model describes it', text)
+      }
+      const reason = reasons.get(key) ?? 'forgotten'
       return `[image: this model sees none, and no description could be had (${reason})]`
     }
     return messages.map((message) => withTexts(message, textOf))
   }
-
-  #keep(key: string, text: string): void {
-    this.#texts.set(key, text)
-    const oldest = this.#texts.keys().next().value
-    if (this.#texts.size > TEXTS_MAX && oldest !== undefined) this.#texts.delete(oldest)
-  }
 }
 
 type Describe = (image: ImagePart, signal: AbortSignal) => Promise<Written<string>>
-
-const DESCRIBED_AT_ONCE_MAX = 16
-/** Of at most 4,000 characters each. */
-const TEXTS_MAX = 1_000
 
 function keyOf({ source }: ImagePart): string {
   return hash('sha256', JSON.stringify(source), 'hex')

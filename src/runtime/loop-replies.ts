@@ -16,7 +16,10 @@ export interface LoopCall {
   done(output: string, outcome?: 'ok' | 'error'): void
 }
 
-/** Somebody else holds the session now; what was said is not part of it. */
+/**
+ * The turn was stopped, or somebody else holds the session now. Whether the answer was kept, the
+ * transcript tells: its commit may have been on its way.
+ */
 export class SessionLostError extends KnownError {
   override readonly name = 'SessionLostError'
   readonly code = 'session-lost'
@@ -26,7 +29,8 @@ export class SessionLostError extends KnownError {
 /**
  * Answers that wait to be durable, one per session. *waiting* until its commit is answered: without
  * calls it is then *durable*; with calls when the last of them was handed over, which the session
- * does only behind that commit. It is *lost* when the turn is stopped or the session taken over.
+ * does only behind that commit. It is *lost* when the turn is stopped or the session taken over, and
+ * when the session begins another answer before this one was settled.
  *
  * A commit whose outcome is unknown may have been done, may be done later, or is made again by the
  * session under the same operation; so the transcript itself is asked until it tells.
@@ -40,6 +44,8 @@ interface Pending {
   first: CommitReply | null
   newest: CommitReply | null
   isAsking: boolean
+  /** No commit of it can be taken any more: one look tells whether an earlier one was. */
+  isOver: boolean
 }
 
 const ASK_AGAIN_MS = 200
@@ -59,8 +65,10 @@ export class LoopReplies {
   /** Resolves with the calls to carry out; rejects with SessionLostError. */
   whenDurable(id: SessionId, wanted: number, signal: AbortSignal): Promise<readonly LoopCall[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LoopCall[]>()
-    const fresh = { calls: [], first: null, newest: null, isAsking: false }
+    const fresh = { calls: [], first: null, newest: null, isAsking: false, isOver: false }
     const pending: Pending = { wanted, resolve, reject, ...fresh }
+    const older = this.#pending.get(id)
+    if (older !== undefined) this.#lose(id, older)
     this.#pending.set(id, pending)
     signal.addEventListener('abort', () => this.#lose(id, pending), { once: true })
     return promise
@@ -116,7 +124,10 @@ export class LoopReplies {
     if (outcome.kind === 'committed') {
       if (pending.wanted === 0 || pending.newest?.ends !== undefined) this.#settle(id, pending)
     } else if (outcome.kind === 'superseded' && outcome.by !== 'tail') this.#lose(id, pending)
-    else this.#ask(id, pending)
+    else {
+      if (outcome.kind === 'turn-over' || outcome.kind === 'calls-open') pending.isOver = true
+      this.#ask(id, pending)
+    }
   }
 
   #settle(id: SessionId, pending: Pending): void {
@@ -126,7 +137,8 @@ export class LoopReplies {
 
   #lose(id: SessionId, pending: Pending): void {
     if (this.#pending.get(id) === pending) this.#pending.delete(id)
-    const words = 'The turn was stopped or taken over before the answer was durable.'
+    const words =
+      'The turn was stopped or taken over; whether the answer was kept, the transcript tells.'
     pending.reject(new SessionLostError(words))
   }
 
@@ -145,8 +157,12 @@ export class LoopReplies {
     while (this.#pending.get(id) === pending && !signal.aborted) {
       await pause(this.#clock, ASK_AGAIN_MS, signal)
       try {
-        // With calls it is told by them; they come behind the commit.
-        if (pending.wanted === 0 && (await this.#isDurable(id, pending))) this.#settle(id, pending)
+        // With calls it is told by them; they come behind the commit, if there was one.
+        const { wanted, isOver } = pending
+        const isDurable = (wanted === 0 || isOver) && (await this.#isDurable(id, pending))
+        if (isDurable && wanted === 0) this.#settle(id, pending)
+        else if (isDurable) return
+        else if (isOver) this.#lose(id, pending)
       } catch (error) {
         if (!(error instanceof KnownError) || !error.retryable) throw error
       }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { entryNumber, type SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
+import type { Refusal } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import { MEMORY_PIN, memoryBlock, refreshMemory } from '../tools/memory/memory.ts'
 
@@ -15,7 +17,7 @@ export interface MemoryKeeperParts {
   readonly countTokens: (sessionId: SessionId, text: string) => number
   /** Whether this agent keeps notes. */
   readonly keepsNotes: (agent: string) => boolean
-  /** A session does not take the notes; told once for each state of them. */
+  /** A session does not take the notes; told once for each state of them and reason. */
   readonly onRefused: (sessionId: SessionId, why: string) => void
 }
 
@@ -23,12 +25,17 @@ const NOTES_READ = 500
 /** Notes are read again after this long; a message in between shows the ones before. */
 const FRESH_MS = 2_000
 const SESSIONS_MAX = 10_000
+/** It was admitted, and it is neither waiting nor shown: the session has turned it down. */
+const TURNED_DOWN: Refusal['why'] = 'no-room'
 
 export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts
   readonly #blocks = new Map<string, { readonly at: number; readonly block: string | null }>()
-  /** What each session shows, as far as we know, and what it was last asked to show. */
-  readonly #shown = new Map<SessionId, Shown>()
+  /**
+   * What each session shows, as far as we know, and what it was last asked to show. Of the sessions
+   * heard of last: one that is forgotten is read, asked and told of again.
+   */
+  readonly #shown = new Recent<SessionId, Shown>(SESSIONS_MAX)
 
   constructor(parts: MemoryKeeperParts) {
     this.#parts = parts
@@ -37,25 +44,27 @@ export class MemoryKeeper {
   async refresh(sessionId: SessionId): Promise<void> {
     const before = this.#shown.get(sessionId) ?? (await this.#read(sessionId))
     if (before === undefined || !this.#parts.keepsNotes(before.agent)) return
+    this.#shown.set(sessionId, before)
     const { agent, asked } = before
     const block = await this.#blockOf(agent)
     if (block === before.block) return
     const now = await this.#read(sessionId)
     if (now === undefined || now.isWaiting || now.block === block) return
     const { store, countTokens, onRefused } = this.#parts
-    if (asked?.block === block) {
-      // It was admitted, and it is neither waiting nor shown: the session has turned it down.
-      if (!asked.isRefused) onRefused(sessionId, 'no-room-for-pin')
-      this.#shown.set(sessionId, { ...now, asked: { block, isRefused: true } })
-      return
+    const same = asked?.block === block ? asked : { isAdmitted: false, told: null }
+    let { isAdmitted } = same
+    let why: string | null = null
+    if (isAdmitted) why = TURNED_DOWN
+    else {
+      const target = { sessionId, agent, key: `memory-${randomUUID()}` }
+      const outcome = await refreshMemory({ store, countTokens }, target)
+      if (outcome === null) return
+      isAdmitted = outcome.kind === 'admitted' || outcome.kind === 'duplicate'
+      // A mailbox that is full takes it with a later message.
+      if (!isAdmitted) why = outcome.kind
     }
-    const target = { sessionId, agent, key: `memory-${randomUUID()}` }
-    const outcome = await refreshMemory({ store, countTokens }, target)
-    if (outcome === null) return
-    const isRefused = outcome.kind !== 'admitted' && outcome.kind !== 'duplicate'
-    // A mailbox that is full takes it with a later message.
-    if (isRefused) onRefused(sessionId, outcome.kind)
-    else this.#shown.set(sessionId, { ...now, asked: { block, isRefused } })
+    if (why !== null && why !== same.told) onRefused(sessionId, why)
+    this.#shown.set(sessionId, { ...now, asked: { block, isAdmitted, told: why ?? same.told } })
   }
 
   async #blockOf(agent: string): Promise<string | null> {
@@ -82,7 +91,6 @@ export class MemoryKeeper {
       isWaiting: session.pending.control > 0,
       ...(asked !== undefined && { asked }),
     }
-    if (this.#shown.size >= SESSIONS_MAX) this.#shown.clear()
     this.#shown.set(sessionId, shown)
     return shown
   }
@@ -93,5 +101,12 @@ interface Shown {
   readonly block: string | null
   /** Something waits that may change it. */
   readonly isWaiting: boolean
-  readonly asked?: { readonly block: string | null; readonly isRefused: boolean }
+  readonly asked?: Asked
+}
+
+interface Asked {
+  readonly block: string | null
+  readonly isAdmitted: boolean
+  /** Why it is not shown, as it was told last; null: nothing was told. */
+  readonly told: string | null
 }

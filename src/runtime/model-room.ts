@@ -102,7 +102,7 @@ export class ModelRoom {
       },
     })
     const turnCalls = new TurnCalls({
-      ...{ attempts: this.#attempts, prices: auxiliary.prices, logger },
+      ...{ attempts: this.#attempts, prices: auxiliary.prices },
       onModelBack: parts.onModelBack,
     })
     const steps = modelSteps({
@@ -112,7 +112,7 @@ export class ModelRoom {
       random: Math.random,
       calibrations: this.calibrations,
       onPiece: (attempt, piece) => this.#tell(attempt, piece),
-      onCall: (record) => turnCalls.record(record),
+      onCall: (record) => this.#own(turnCalls.record(record), 'attempt not recorded'),
     })
     this.steps = { run: (request, signal) => this.#runStep(steps, request, signal) }
     this.tools = toolRunner({
@@ -213,9 +213,12 @@ export class ModelRoom {
   }
 
   /** Nobody waits for it before the end; a failure is told and costs nothing else. */
-  #own(work: Promise<void>, failure: string): void {
-    const owned = work
-      .catch((error: unknown) => this.#parts.logger.warn({ err: error }, failure))
+  #own(work: Promise<unknown>, failure: string): void {
+    const owned: Promise<void> = work
+      .then(
+        () => {},
+        (error: unknown) => this.#parts.logger.warn({ err: error }, failure),
+      )
       .finally(() => this.#beside.delete(owned))
     this.#beside.add(owned)
   }

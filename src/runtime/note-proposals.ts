@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import type { Auxiliary } from '../auxiliary/auxiliary.ts'
 import type { SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
 import type { HandoffRequest } from '../session/handoff.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import { PROPOSED } from '../store/standing.ts'
 import { keepNote, memoryBlock, refreshMemory } from '../tools/memory/memory.ts'
 import type { Agent } from './agent.ts'
 import type { Logger } from './logger.ts'
@@ -18,10 +21,18 @@ export interface NoteProposalsParts {
   readonly countTokens: (sessionId: SessionId, text: string) => number
 }
 
+type NoteWriter = Pick<Auxiliary, 'writeNotes'>
+
+const NOTES_READ = 500
+const SESSIONS_MAX = 10_000
+
 export class NoteProposals {
   readonly #parts: NoteProposalsParts
-  /** Up to where each session was read: a compaction that is tried again proposes nothing new. */
-  readonly #read = new Map<SessionId, number>()
+  /**
+   * Up to where each session was read: a compaction that is tried again proposes nothing new, unless
+   * nothing was written before. Of the sessions read last: one that is forgotten is read once more.
+   */
+  readonly #read = new Recent<SessionId, number>(SESSIONS_MAX)
 
   constructor(parts: NoteProposalsParts) {
     this.#parts = parts
@@ -29,27 +40,48 @@ export class NoteProposals {
 
   async propose(
     { notes }: Pick<Agent, 'notes'>,
-    auxiliary: Auxiliary,
+    auxiliary: NoteWriter,
     request: HandoffRequest,
     signal: AbortSignal,
   ): Promise<void> {
-    const { store, logger, countTokens } = this.#parts
-    const { agent, messages, cut, operation } = request
-    const { sessionId, covers } = operation
-    if (notes === undefined || covers <= (this.#read.get(sessionId) ?? 0)) return
-    if (this.#read.size >= SESSIONS_MAX) this.#read.clear()
+    const { sessionId, covers } = request.operation
+    const readBefore = this.#read.get(sessionId) ?? 0
+    if (notes === undefined || covers <= readBefore) return
     this.#read.set(sessionId, covers)
+    let isWritten = false
+    try {
+      isWritten = await this.#write(notes, auxiliary, request, signal)
+    } finally {
+      // Unless a longer range is being read by now.
+      if (!isWritten && this.#read.get(sessionId) === covers) this.#read.set(sessionId, readBefore)
+    }
+  }
+
+  /** False: nothing was written, and it may be tried again. */
+  async #write(
+    notes: NonNullable<Agent['notes']>,
+    auxiliary: NoteWriter,
+    { agent, messages, cut, operation }: HandoffRequest,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { store, logger, countTokens } = this.#parts
+    const { sessionId, covers } = operation
+    const { commits } = await store.readStore()
     const known = memoryBlock(await store.listNotes({ agent, limit: NOTES_READ })) ?? ''
     const asking = { sessionId, signal, known }
     const written = await auxiliary.writeNotes(messages.slice(0, cut), asking)
     if (written.kind !== 'written') {
       const reason = written.kind === 'failed' ? written.reason : written.kind
       logger.info({ sessionId, reason }, 'no notes proposed')
-      return
+      return false
+    }
+    if (await this.#isErasedSince(commits, sessionId)) {
+      logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
+      return false
     }
     let kept = 0
     for (const text of written.value) {
-      const id = `n-${hash('sha256', text, 'hex').slice(0, 16)}`
+      const id = `${PROPOSED}${hash('sha256', text, 'hex').slice(0, 16)}`
       // In no turn: all that was covered was said before.
       const turn = Number.MAX_SAFE_INTEGER
       const call = { sessionId, agent, turn, entry: covers, key: `${operation.id}-${id}` }
@@ -57,14 +89,18 @@ export class NoteProposals {
       if (outcome.kind === 'noted') kept++
     }
     logger.info({ sessionId, proposed: written.value.length, kept }, 'notes proposed')
-    if (kept === 0) return
+    if (kept === 0) return true
     const target = { sessionId, agent, key: `${operation.id}-notes` }
     const shown = await refreshMemory({ store, countTokens }, target)
     if (shown !== null && shown.kind !== 'admitted' && shown.kind !== 'duplicate') {
       logger.warn({ sessionId, why: shown.kind }, 'notes are not shown')
     }
+    return true
+  }
+
+  /** What was read may be gone by now, and no note may bring it back. */
+  async #isErasedSince(after: number, sessionId: SessionId): Promise<boolean> {
+    const rows = await this.#parts.store.readAudit({ sessionId, after, limit: LIST_MAX })
+    return rows.length === LIST_MAX || rows.some(({ kind }) => kind === 'entries erased')
   }
 }
-
-const NOTES_READ = 500
-const SESSIONS_MAX = 10_000

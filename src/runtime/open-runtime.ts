@@ -35,6 +35,7 @@ import type {
 } from './runtime.ts'
 import { type RuntimeOptions, SOUND } from './runtime-options.ts'
 import { admitMessage, type SessionDesk, SessionHandle } from './session-handle.ts'
+import { StagedSweep } from './staged-sweep.ts'
 import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
 import { NOTICES, Waits } from './waits.ts'
@@ -65,6 +66,7 @@ export class LocalRuntime implements Runtime {
   readonly #waits = new Waits()
   readonly #births: Births
   readonly #toolRoom: ToolRoom
+  readonly #sweeping: StagedSweep
   #agents: readonly Agent[]
   #desks: ReadonlyMap<string, AgentDesk>
 
@@ -78,6 +80,7 @@ export class LocalRuntime implements Runtime {
     this.#store = store
     this.#births = new Births(store, () => this.#desks)
     this.#hub = new EventHub({ store, clock, logger })
+    this.#sweeping = new StagedSweep({ store, clock, logger })
     this.#edges = [...edges]
     const countTokens = (id: SessionId, text: string) =>
       this.#room.calibrations.correct(id, estimateText(text, 'generic'))
@@ -166,6 +169,7 @@ export class LocalRuntime implements Runtime {
     if (this.#runner === null) return
     await this.#toolRoom.start()
     this.#runner.start()
+    this.#sweeping.start()
   }
 
   get agents(): readonly AgentSummary[] {
@@ -240,6 +244,7 @@ export class LocalRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
+    await this.#sweeping.close()
     await this.#runner?.close()
     await this.#toolRoom.close()
     await this.#room.close()

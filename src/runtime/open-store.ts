@@ -20,8 +20,9 @@ export async function openStore(
 ): Promise<Store> {
   if (!isServer(place.url)) return await openSqliteStore({ path: place.url })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { host, pathname } = new URL(place.url)
-  const name = hash('sha256', `${host}${pathname}`, 'hex').slice(0, 12)
+  const { host, pathname, searchParams } = new URL(place.url)
+  const where = [host, pathname, searchParams.get('host'), searchParams.get('port')]
+  const name = hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)
   const anchorPath = join(folder, `postgres-${name}.anchor`)
   return await openPostgres(await addressOf(place, environment), { anchorPath })
 }

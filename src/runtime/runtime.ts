@@ -67,7 +67,10 @@ export interface Session {
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
 
-  /** How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: withdrawn, no such. */
+  /**
+   * How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: it was withdrawn, there
+   * is no such item, or the signal was aborted first.
+   */
   settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
   /** Throws UnknownSessionError, as `search` does. */
   mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>

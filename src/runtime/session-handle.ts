@@ -217,7 +217,8 @@ export class SessionHandle implements Session {
     const sessionId = this.id
     const rows = await store.listOperations({ sessionId, limit })
     const since = rows.at(-1)?.startedAt ?? 0
-    const attempts = await store.readAttempts({ sessionId, since, limit: LIST_MAX })
+    const task = 'compaction'
+    const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
     const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
     return await Promise.all(
       rows.map(async (row) => {

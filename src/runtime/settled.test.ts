@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { mailOf, open, say, soon } from '../../test/support/runtime-place.ts'
 import { type SessionId, sessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Store } from '../store/contract.ts'
+import { Desk } from '../testing/store/desk.ts'
 import type { LocalRuntime } from './open-runtime.ts'
+import { settled } from './settled.ts'
 
 const FILLER = 'the river is wide and slow here. '.repeat(120)
 
@@ -19,6 +23,35 @@ async function fill(runtime: LocalRuntime, id: SessionId, count: number): Promis
 }
 
 const once = () => ({ source: 'test', key: crypto.randomUUID() })
+
+it('a control item that was carried out is looked for as far back as it was admitted', async () => {
+  const { store } = await open({ runs: false })
+  const desk = await Desk.open(store)
+  // Older than what one look takes, several times over.
+  for (let at = 0; at < 3 * LIST_MAX; at++) {
+    await store.setTitle({ sessionId: desk.id, title: `${at}` })
+  }
+  const control = { lane: 'control', control: 'pin', tokens: 0 } as const
+  const mail = await desk.admit({}, control)
+  const pinned = { name: 'rule', change: 'set', body: 'x', tokens: 1, settles: [mail] } as const
+  expect(await store.pin({ ...desk.fenced(), ...pinned })).toMatchObject({ kind: 'appended' })
+  const looks: number[] = []
+  const counting: Store = {
+    ...store,
+    readAudit: (query) => {
+      looks.push(query.after)
+      return store.readAudit(query)
+    },
+  }
+  const hub = {
+    async *events() {
+      yield { type: 'caught-up', cursor: 0 } as const
+    },
+  }
+  const end = await settled({ store: counting, hub }, { sessionId: desk.id, mail }, soon())
+  expect(end).toEqual({ kind: 'done' })
+  expect(looks).toHaveLength(1)
+})
 
 describe('a control item that was turned down', () => {
   it('is told with its reason: a pin that does not fit, and one that is not there', async () => {

@@ -51,7 +51,10 @@ async function findEnd(
   return isVain ? { kind: 'turned-down', why: 'compaction-failed' } : { kind: 'done' }
 }
 
-/** Backwards from the newest commit, in steps that grow: it is mostly among the last. */
+/**
+ * Backwards from the newest commit, in steps that grow: it is mostly among the last. Nothing about an
+ * item stands before the line that it was admitted.
+ */
 async function findRecord(
   store: SettledReads,
   sessionId: SessionId,
@@ -60,50 +63,19 @@ async function findRecord(
   const { commits } = await store.readStore()
   for (let to = commits, span = LIST_MAX; to > 0; span *= 4) {
     const from = Math.max(0, to - span)
+    let isAdmittedHere = false
     for (let after = from; after < to; ) {
       const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
-      const found = rows.find(
-        ({ kind, facts }) =>
-          kind === 'control settled' &&
-          Array.isArray(facts['mail']) &&
-          facts['mail'].includes(mail),
-      )
-      if (found !== undefined) return found.facts
+      for (const { kind, facts } of rows) {
+        if (kind === 'message admitted' && facts['mail'] === mail) isAdmittedHere = true
+        if (kind !== 'control settled' || !Array.isArray(facts['mail'])) continue
+        if (facts['mail'].includes(mail)) return facts
+      }
       if (rows.length < LIST_MAX) break
       after = rows.at(-1)?.cursor ?? to
     }
+    if (isAdmittedHere) return undefined
     to = from
   }
   return undefined
-}
-
-/** For people. */
-export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
-  switch (end.why) {
-    case 'no-room': {
-      const { tokensAfter, limit } = end
-      const figures = limit === undefined ? '' : `: ${tokensAfter} tokens where ${limit} fit`
-      return `there is no room for it${figures}`
-    }
-    case 'nothing-to-revert':
-      return 'no compaction is in effect'
-    case 'nothing-to-compact':
-      return 'there is nothing to compact yet'
-    case 'tried-too-often':
-      return 'it was tried too often just now; ask again in some minutes'
-    case 'out-of-date':
-      return 'the session has changed since it was shown'
-    case 'no-replacement':
-      return 'the summary in effect could not be written anew without it'
-    case 'unknown-pin':
-      return 'there is no such pin'
-    case 'unknown-entry':
-      return 'there is no such entry'
-    case 'compaction-failed':
-      return 'the compaction failed; the session is as it was'
-    case 'not-understood':
-      return 'it was not understood'
-    default:
-      return end.why satisfies never
-  }
 }

@@ -14,12 +14,11 @@ import type { Logger } from './logger.ts'
 /**
  * Whether the store takes what is written. *sound* until a commit fails for want of space or right;
  * then *in trouble*, told once, until a commit is taken or, for want of space, something can be
- * written beside the file. That a lease is renewed proves nothing there: on a full disk it goes on
- * for a long time, since it writes over what it wrote before.
+ * written beside the file. On a full disk only a new message proves something: much else writes
+ * nothing, or over what it wrote before.
  */
 const PROBE_EVERY_MS = 5_000
 const PROBE_BYTES = 256 * 1024
-const PROVES_NOTHING: readonly CommitVerb[] = ['renew', 'registerRunner', 'claimReply', 'setWake']
 
 export class StoreTrouble {
   readonly #clock: Clock
@@ -27,6 +26,7 @@ export class StoreTrouble {
   readonly #closing = new AbortController()
   #problem: StoreError | null = null
   #isProbed = false
+  #isProbing = false
   #probing: Promise<void> = Promise.resolve()
 
   constructor(clock: Clock, logger: Logger) {
@@ -56,7 +56,7 @@ export class StoreTrouble {
     return async (request: RequestOf<Verb>): Promise<OutcomeOf<Verb>> => {
       try {
         const outcome = await commit(request)
-        const proves = !this.#isProbed || !PROVES_NOTHING.includes(verb)
+        const proves = !this.#isProbed || (verb === 'admit' && outcome.kind === 'admitted')
         if (this.#problem !== null && proves) this.#end()
         return outcome
       } catch (error) {
@@ -73,7 +73,7 @@ export class StoreTrouble {
     const { path = '' } = problem.facts
     // The disk of a server is out of reach.
     this.#isProbed = problem instanceof StoreFullError && existsSync(String(path))
-    if (this.#isProbed) this.#probing = this.#probe(String(path))
+    if (this.#isProbed && !this.#isProbing) this.#probing = this.#probe(String(path))
   }
 
   #end(): void {
@@ -84,11 +84,12 @@ export class StoreTrouble {
 
   async #probe(path: string): Promise<void> {
     const { signal } = this.#closing
-    while (this.#problem !== null) {
+    this.#isProbing = true
+    while (this.#problem !== null && !signal.aborted) {
       await pause(this.#clock, PROBE_EVERY_MS, signal)
-      if (signal.aborted) return
-      if (this.#problem !== null && (await hasSpaceBeside(path))) this.#end()
+      if (this.#problem !== null && !signal.aborted && (await hasSpaceBeside(path))) this.#end()
     }
+    this.#isProbing = false
   }
 }
 

@@ -3,7 +3,6 @@ import { ANSWERED, wordOf } from '../auxiliary/breaker.ts'
 import type { Prices } from '../auxiliary/prices.ts'
 import { destinationOf } from '../model/route.ts'
 import type { CallRecord } from '../turn/model-steps.ts'
-import type { Logger } from './logger.ts'
 
 /** What the conversation's own calls are called in the record of calls. */
 export const TURN = 'turn'
@@ -11,7 +10,6 @@ export const TURN = 'turn'
 export interface TurnCallsParts {
   readonly attempts: Attempts
   readonly prices: Prices | undefined
-  readonly logger: Logger
   readonly onModelBack: () => void
 }
 
@@ -28,17 +26,18 @@ export class TurnCalls {
     this.#parts = parts
   }
 
-  record({ sessionId, route, outcome, usage, at }: CallRecord): void {
-    const { attempts, prices, logger, onModelBack } = this.#parts
+  /** Resolves when it stands in the record; the caller owns that. Who waits is woken at once. */
+  record({ sessionId, route, outcome, usage, at }: CallRecord): Promise<boolean> {
+    const { attempts, prices, onModelBack } = this.#parts
     const isCalling = outcome.kind === 'finished' && outcome.finish === 'tool-calls'
     const word = isCalling ? ANSWERED : wordOf(outcome)
     const facts = { sessionId, task: TURN, route, outcome: word, usage, at }
-    attempts
-      .record(attemptOf(facts, prices))
-      .catch((error: unknown) => logger.warn({ err: error }, 'attempt not recorded'))
-    if (outcome.kind === 'interrupted') return
-    const destination = destinationOf(route)
-    if (outcome.kind !== 'finished') this.#down.add(destination)
-    else if (this.#down.delete(destination)) onModelBack()
+    const recorded = attempts.record(attemptOf(facts, prices))
+    if (outcome.kind !== 'interrupted') {
+      const destination = destinationOf(route)
+      if (outcome.kind !== 'finished') this.#down.add(destination)
+      else if (this.#down.delete(destination)) onModelBack()
+    }
+    return recorded
   }
 }

@@ -14,17 +14,17 @@ function place(): string {
 
 describe('anchor', () => {
   it('a store that holds the anchored commit is in order [I26]', () => {
-    expect(checkAnchor(anchor, store, hashAt)).toBeNull()
-    expect(checkAnchor(undefined, store, hashAt)).toBeNull()
+    expect(checkAnchor('a', anchor, store, hashAt)).toBeNull()
+    expect(checkAnchor('a', undefined, store, hashAt)).toBeNull()
   })
 
   it('a store behind its anchor has lost acknowledged commits [I19, I26]', () => {
-    expect(checkAnchor(anchor, { id: 's', commits: 4 }, hashAt)).toMatch(/4 commits .* 5/)
+    expect(checkAnchor('a', anchor, { id: 's', commits: 4 }, hashAt)).toMatch(/4 commits .* 5/)
   })
 
   it('another history and another store are told apart [I26]', () => {
-    expect(checkAnchor(anchor, store, () => 'x')).toMatch(/another history/)
-    expect(checkAnchor(anchor, { ...store, id: 'other' }, hashAt)).toMatch(/another store/)
+    expect(checkAnchor('a', anchor, store, () => 'x')).toMatch(/another history/)
+    expect(checkAnchor('a', anchor, { ...store, id: 'other' }, hashAt)).toMatch(/another store/)
   })
 
   it('is private, reads back, and never goes back', () => {
@@ -41,6 +41,6 @@ describe('anchor', () => {
   it('a file that is no anchor fits no store [I26]', () => {
     const path = place()
     writeFileSync(path, 'half a li')
-    expect(checkAnchor(readAnchor(path), store, hashAt)).not.toBeNull()
+    expect(checkAnchor('a', readAnchor(path), store, hashAt)).not.toBeNull()
   })
 })

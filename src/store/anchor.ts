@@ -46,19 +46,20 @@ export function writeAnchor(path: string, anchor: Anchor): void {
 
 /** What is wrong, or null: the store must hold the anchored commit, with the anchored hash. */
 export function checkAnchor(
+  path: string,
   anchor: Anchor | undefined,
   store: { readonly id: string; readonly commits: number },
   hashAt: (commit: number) => string | undefined,
 ): string | null {
   if (anchor === undefined || anchor.commits === 0) return null
   if (anchor.storeId !== store.id) {
-    return 'its anchor file belongs to another store. Put the right files together, or remove the anchor if you know why.'
+    return `its anchor ${path} belongs to another store. Put the right files together, or remove the anchor if you know why.`
   }
   if (anchor.commits > store.commits) {
-    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. Restore a newer copy, or remove the anchor to accept the loss.`
+    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. Restore a newer copy, or remove ${path} to accept the loss.`
   }
   if (hashAt(anchor.commits) !== anchor.hash) {
-    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history.`
+    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history. Restore the right copy, or remove ${path} if you know why.`
   }
   return null
 }

@@ -67,7 +67,9 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   for (let after = 0; ; ) {
     const waiting = { sessionId: id, state: 'waiting', after, limit: PAGE } as const
     const page = await store.listReplies(waiting)
-    for (const reply of page) yield line({ reply })
+    // Later ones belong to entries that are not in this file.
+    const known = page.filter(({ number }) => number <= session.replies)
+    for (const reply of known) yield line({ reply })
     const last = page.at(-1)
     if (last === undefined) break
     after = last.number

@@ -81,6 +81,11 @@ export interface NoteRow {
   readonly origin: { readonly sessionId: SessionId; readonly number: EntryNumber } | null
   readonly at: number
 }
+/**
+ * How the id of a note begins that was proposed from a whole range: its origin is the last entry of
+ * that range, and any entry up to there may be what it repeats.
+ */
+export const PROPOSED = 'p-'
 export type PutNote = Omit<NoteRow, 'at'>
 export type PutNoteOutcome = { readonly kind: 'noted'; readonly note: NoteRow } | Full | TooLarge
 export type NoteKey = Pick<NoteRow, 'agent' | 'id'>

@@ -158,8 +158,15 @@ describe('throughline mcp', () => {
       await running.close()
     })
     await until(async () => (await runtime.health()).isReady)
-    const done = await memory.call('compact_now', { session: 'river', waitSeconds: 20 })
+    const ask = { session: 'river', key: 'now', waitSeconds: 20 }
+    const done = await memory.call('compact_now', ask)
     expect(done).toMatchObject({ outcome: 'compacted', isServed: true })
+    // Asked again under its key, it is told how that one ended.
+    expect(await memory.call('compact_now', ask)).toEqual(done)
+    expect(await memory.call('compact_now', { session: 'river', waitSeconds: 20 })).toMatchObject({
+      outcome: 'nothing-to-compact',
+      note: 'Not compacted: there is nothing to compact yet.',
+    })
     const status = await memory.call('context_status', { session: 'river' })
     expect(status['compaction']).toMatchObject({ covers: done['covers'] })
     const { entries } = await memory.call('session_recall', { session: 'river', from: 1, to: 1 })

@@ -99,9 +99,7 @@ describe('notes before a compaction', () => {
     const controls = await talk.mailbox({ limit: 50 })
     expect(controls.filter(({ lane }) => lane === 'control').length).toBeLessThanOrEqual(1)
     const refused = lines.filter(({ sentence }) => sentence === 'notes are not shown')
-    expect(refused.map(({ facts }) => facts)).toEqual([
-      { sessionId: 'small', why: 'no-room-for-pin' },
-    ])
+    expect(refused.map(({ facts }) => facts)).toEqual([{ sessionId: 'small', why: 'no-room' }])
   })
 })
 

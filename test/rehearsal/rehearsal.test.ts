@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { RehearsalReport } from '../../src/rehearsal/report.ts'
 import { runCli } from '../support/run-cli.ts'
-import { lawsBroken } from './broken.ts'
+import { isCaught, isClean, readOutcome } from './outcome.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
 const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
@@ -18,8 +18,8 @@ describe('throughline rehearse', PATIENT, () => {
   it('finds no law broken by three agents on their worst day, and leaves nothing behind', async () => {
     const place = temporary()
     const { exitCode, stdout, stderr } = await runCli(SHORT, { env: place.env })
-    const { laws, offences } = lawsBroken(stdout)
-    expect(laws, `${offences.join('\n')}${stderr}`).toEqual([])
+    const outcome = readOutcome(stdout)
+    expect(isClean(outcome), `${outcome.offences.join('\n')}${stderr}`).toBe(true)
     const report = JSON.parse(stdout) as RehearsalReport
     expect(exitCode).toBe(0)
     expect(report.audit.logs.length).toBeGreaterThanOrEqual(3 + report.figures.kills)
@@ -31,24 +31,23 @@ describe('throughline rehearse', PATIENT, () => {
     expect(readdirSync(place.folder)).toEqual([])
     place.remove()
   })
+
+  // One that is planted in the threads of the store and one in the agent itself; which law finds it
+  // first depends on the machine. `npm run rehearse:sabotages` tries them all.
+  it.each(['same-fence-on-acquire', 'any-handoff-accepted'])(
+    'finds the planted bug %s',
+    async (sabotage) => {
+      const place = temporary()
+      const args = [...SMALL, '--seconds', '5', '--sabotage', sabotage]
+      const { exitCode, stdout, stderr } = await runCli(args, { env: place.env })
+      expect(exitCode, stderr).toBe(1)
+      expect(isCaught(readOutcome(stdout)), stdout).toBe(true)
+      place.remove()
+    },
+  )
 })
 
 describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
-  // One per folder of scenes; `npm run rehearse:sabotages` tries them all.
-  it.each([
-    ['withdrawal-forgotten', 'mailed'],
-    ['pins-frozen-in-handoff', 'pinned'],
-    ['erasure-leaves-mail', 'forgotten'],
-    ['new-id-on-compaction', 'kept'],
-  ])('finds the planted bug %s', async (sabotage, law) => {
-    const place = temporary()
-    const args = [...SMALL, '--seconds', '5', '--sabotage', sabotage]
-    const { exitCode, stdout, stderr } = await runCli(args, { env: place.env })
-    expect(exitCode, stderr).toBe(1)
-    expect(lawsBroken(stdout).laws).toContain(law)
-    place.remove()
-  })
-
   it('ends in order when it is called off, and removes what it made', async () => {
     const place = temporary()
     const store = join(place.folder, 'mine.db')

@@ -10,9 +10,6 @@ export const SABOTAGES: readonly { readonly name: string; readonly story: string
   { name: NOTHING, story: 'Nothing is broken. The control: no law may be.' },
 ]
 
-/** Those that nothing a process does can show on a real engine, and why. */
-export const CANNOT_OCCUR: Readonly<Record<string, string>> = {}
-
 /** Rules run in the store's own threads, so they are planted in every thread before all else. */
 export function sabotageEnvironment(name: string): NodeJS.ProcessEnv {
   const plant = new URL('./plant.ts', import.meta.url)

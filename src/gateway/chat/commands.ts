@@ -1,3 +1,4 @@
+import { whyNot } from '../../runtime/refusal-text.ts'
 import type {
   Admission,
   Found,
@@ -5,7 +6,6 @@ import type {
   Session,
   SessionSummary,
 } from '../../runtime/runtime.ts'
-import { whyNot } from '../../runtime/settled.ts'
 
 /** What a person types in a chat: something to say, or a command that begins with a slash. */
 export type Typed<Name extends string> =

@@ -6,6 +6,7 @@ import { sessionId } from '../../base/ids.ts'
 import { splitsCharacter } from '../../base/line.ts'
 import { textOf } from '../../message/text.ts'
 import type { ForeignHistory } from '../../runtime/foreign-history.ts'
+import { whyNot } from '../../runtime/refusal-text.ts'
 import type { Runtime, Session, TranscriptEntry } from '../../runtime/runtime.ts'
 import {
   appendInput,
@@ -41,6 +42,7 @@ const NEIGHBOUR_CHARACTERS = 300
 const RECALL_CHARACTERS_MAX = 20_000
 const NEWEST = 20
 const ENTRIES_MAX = 200
+const COMPACTIONS_READ = 10
 
 export function buildMcpServer(parts: McpServerParts): McpServer {
   const { runtime, version } = parts
@@ -264,48 +266,36 @@ async function compact(
   signal: AbortSignal,
 ): Promise<z.output<typeof compactOutput>> {
   const handle = await known(runtime, session)
-  const newest = async () => (await handle.compactions({ limit: 1 }))?.[0]
-  const before = await newest()
   const request = { source: SOURCE, key, ...(focus !== undefined && { focus }) }
   const admission = await handle.compact(request)
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') throw unknown(session)
   const served = await isServed(runtime)
   const waited = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1_000)])
-  const isSettled = served && (await settled(handle, admission.mail, waited))
+  const end = served ? await handle.settled(admission.mail, waited) : null
   const none = { covers: null, tokensBefore: null, tokensAfter: null }
-  if (!isSettled) {
+  if (end === null && served && !waited.aborted) {
+    const note = 'Not compacted: the request was withdrawn.'
+    return { session, outcome: 'failed', isServed: served, ...none, note }
+  }
+  if (end === null) {
     const note = served
       ? `Asked for, and not done within ${waitSeconds} s. It goes on without you.`
       : 'Asked for. Nobody serves this store now: it is done once `throughline serve` runs with ' +
         'an agent of this name.'
     return { session, outcome: 'asked', isServed: served, ...none, note }
   }
-  const after = await newest()
-  if (after === undefined || after.operationId === before?.operationId) {
-    const note = 'There is nothing to compact yet.'
-    return { session, outcome: 'nothing-to-compact', isServed: served, ...none, note }
+  if (end.kind === 'turned-down') {
+    const outcome = end.why === 'nothing-to-compact' ? end.why : 'failed'
+    const note = `Not compacted: ${whyNot(end)}.`
+    return { session, outcome, isServed: served, ...none, note }
   }
-  const isDone = after.state === 'committed'
-  const { covers, tokensBefore, tokensAfter } = after
+  const newest = await handle.compactions({ limit: COMPACTIONS_READ })
+  const committed = newest?.find(({ state }) => state === 'committed')
+  const { covers, tokensBefore, tokensAfter } = committed ?? none
+  const note = covers === null ? 'Compacted.' : `A handoff stands for entries 1 to ${covers}.`
   return {
-    session,
-    outcome: isDone ? 'compacted' : 'failed',
-    isServed: served,
-    ...(isDone ? { covers, tokensBefore, tokensAfter } : none),
-    note: isDone
-      ? `A handoff stands for entries 1 to ${covers}.`
-      : `It ended as ${after.state}; the session is as it was.`,
+    ...{ session, outcome: 'compacted', isServed: served, covers, tokensBefore, tokensAfter, note },
   }
-}
-
-/** True: it was carried out or turned down; false: not in time. */
-async function settled(session: Session, mail: number, signal: AbortSignal): Promise<boolean> {
-  for await (const event of session.events({}, signal)) {
-    if (event.type === 'live') continue
-    const [item] = await session.mailbox({ after: mail - 1, limit: 1 })
-    if (item === undefined || item.number !== mail || item.state === 'settled') return true
-  }
-  return false
 }
 
 async function isServed(runtime: Runtime): Promise<boolean> {

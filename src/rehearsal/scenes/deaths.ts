@@ -53,7 +53,7 @@ export async function death(stage: Stage): Promise<void> {
   })
 }
 
-/** A process is given up behind so many deaths within one turn, and one more. */
+/** A turn is given up behind so many: at its first attempt and at each recovery that it may have. */
 const DEATHS = 4
 
 /** A message that ends whichever process takes it up. */

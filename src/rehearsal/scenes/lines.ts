@@ -14,10 +14,10 @@ export async function twice(stage: Stage): Promise<void> {
   await badLine(stage, 'scene-twice', 'repeat')
 }
 
-async function badLine(stage: Stage, name: string, act: 'lose' | 'repeat'): Promise<void> {
+async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): Promise<void> {
   await stage.open(name)
   for (const verb of OF_A_TURN) {
-    const met = await stage.aim(stage.first, verb, act, name)
+    const met = await stage.aim(stage.first, verb, mishap, name)
     await stage.ended(name, await stage.tell(name, `use hand_over {"parcel":"${name}-${verb}"}`))
     await stage.untilMet(met)
   }
@@ -25,7 +25,7 @@ async function badLine(stage: Stage, name: string, act: 'lose' | 'repeat'): Prom
   // Long enough that a second claim finds the first one running.
   stage.model.spoilSummary(name, 'latency; ms=500')
   const met: string[] = []
-  for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, act, name))
+  for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, mishap, name))
   await stage.compact(name)
   for (const each of met) await stage.untilMet(each)
   await stage.ended(name, await stage.tell(name, 'All well?'))

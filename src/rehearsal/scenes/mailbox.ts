@@ -54,9 +54,9 @@ export async function twins(stage: Stage): Promise<void> {
     const isSame = kindOf(again) === 'duplicate' && same(again, first)
     if (!isSame) stage.broken('mailed', `update-1 once more, to ${to}: ${JSON.stringify(again)}`)
   }
-  for (const act of ['refuse', 'lose'] as const) {
-    const key = `update-${act}`
-    const met = await stage.aim(stage.first, 'admit', act, one)
+  for (const mishap of ['refuse', 'lose'] as const) {
+    const key = `update-${mishap}`
+    const met = await stage.aim(stage.first, 'admit', mishap, one)
     const told = await update(one, key).catch(() => null)
     await stage.untilMet(met)
     const mail = isObject(told) ? told['mail'] : null

@@ -51,13 +51,13 @@ export async function grown(stage: Stage): Promise<void> {
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
   await stage.fill(name, [1_100, 1_100])
-  const refusal = await refusalOf(stage, name, operation)
-  if (refusal !== null) stage.broken('founded', `${name}: told more meanwhile: ${refusal}`)
+  const problem = await whyNotInEffect(stage, name, operation)
+  if (problem !== null) stage.broken('founded', `${name}: told more meanwhile: ${problem}`)
   stage.model.heal(`summary of ${name}`)
 }
 
 /** Why a handoff that was written is not in effect; null: it is. */
-async function refusalOf(
+async function whyNotInEffect(
   stage: Stage,
   name: string,
   operation: OperationRow,
@@ -97,8 +97,8 @@ export async function untorn(stage: Stage): Promise<void> {
   const operation = await stage.running(name)
   await stage.stop(name)
   await stage.ended(name, mail)
-  const refusal = await refusalOf(stage, name, operation)
-  if (refusal !== null) stage.broken('untorn', `${name}: stopped meanwhile: ${refusal}`)
+  const problem = await whyNotInEffect(stage, name, operation)
+  if (problem !== null) stage.broken('untorn', `${name}: stopped meanwhile: ${problem}`)
   stage.model.heal(name)
 }
 

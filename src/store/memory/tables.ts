@@ -21,7 +21,13 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Change, Erase, Remains, Rows } from '../rules/ruling.ts'
-import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
+import {
+  type DraftRow,
+  type NoteRow,
+  PROPOSED,
+  type ScheduleRow,
+  type TokenRow,
+} from '../standing.ts'
 
 /** All rows of a memory store: maps by key, and one way to change them. */
 export class MemoryTables implements Rows {
@@ -143,7 +149,9 @@ export class MemoryTables implements Rows {
   }
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteRow[] {
     return [...this.noted.values()].filter(
-      ({ origin }) => origin?.sessionId === sessionId && origin.number === entry,
+      ({ id, origin }) =>
+        origin?.sessionId === sessionId &&
+        (id.startsWith(PROPOSED) ? origin.number >= entry : origin.number === entry),
     )
   }
   token(id: string): TokenRow | undefined {

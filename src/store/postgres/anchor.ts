@@ -10,7 +10,7 @@ const ANCHOR_MS = 1_000
 const PLACE = { text: 'select id, commits, hash from store where one = 1', values: [] }
 
 /** The counters of a session that only ever grow. */
-type Witness = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
+type Acknowledged = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
 
 /**
  * How far the store had come, in a file of this host. A server does not lose the end of its log by
@@ -29,7 +29,7 @@ export class PostgresAnchor {
   readonly #proven = new WeakSet<object>()
   #damage: StoreDamagedError | undefined
   #anchor: Anchor | undefined
-  #witness: Witness | undefined
+  #acknowledged: Acknowledged | undefined
   #keptAt = Number.NEGATIVE_INFINITY
 
   private constructor(connections: Connections, path: string, place: string) {
@@ -61,11 +61,11 @@ export class PostgresAnchor {
 
   /** The newest stands for all: see above. */
   acknowledge(change: Change | undefined): void {
-    this.#witness = change?.sessions?.at(-1)?.after ?? this.#witness
+    this.#acknowledged = change?.sessions?.at(-1)?.after ?? this.#acknowledged
   }
 
   async #findLoss(loan: Loan): Promise<string | null> {
-    const [anchor, witness] = [this.#anchor, this.#witness]
+    const [anchor, newest] = [this.#anchor, this.#acknowledged]
     const [[store] = [], [row] = [], [session] = []] = await loan.send([
       PLACE,
       {
@@ -74,13 +74,13 @@ export class PostgresAnchor {
       },
       {
         text: 'select 1 from session where id = $1 and fence >= $2 and tail >= $3 and mail >= $4',
-        values: [witness?.id, witness?.fence, witness?.tail, witness?.mail],
+        values: [newest?.id, newest?.fence, newest?.tail, newest?.mail],
       },
     ])
     const present = { id: String(store?.['id']), commits: Number(store?.['commits']) }
-    const problem = checkAnchor(anchor, present, () => row && decodeAudit(row).hash)
-    if (problem !== null || witness === undefined || session !== undefined) return problem
-    return `a commit that was acknowledged is not in it: another server answers, which lacks the last ones. Go back to the first one, or accept the loss: remove the anchor and start again.`
+    const problem = checkAnchor(this.#path, anchor, present, () => row && decodeAudit(row).hash)
+    if (problem !== null || newest === undefined || session !== undefined) return problem
+    return `a commit that was acknowledged is not in it: another server answers, which lacks the last ones. Go back to the first one, or accept the loss: remove ${this.#path} and start again.`
   }
 
   /** At most once a second; what is not linked yet is anchored with the next one. */
@@ -88,14 +88,25 @@ export class PostgresAnchor {
     const now = performance.now()
     if (this.#damage !== undefined || now - this.#keptAt < ANCHOR_MS) return
     this.#keptAt = now
-    const [store] = await this.#connections.query(PLACE)
-    const { id, commits, hash } = store as { id: string; commits: number; hash: string }
+    const { id, commits, hash } = await this.#readStore()
     if (commits < (this.#anchor?.commits ?? 0)) return
     this.#anchor = { storeId: id, commits, hash }
     try {
       writeAnchor(this.#path, this.#anchor)
     } catch {
       // A full disk must not fail what the server has kept; the next anchor covers this one.
+    }
+  }
+
+  /** Of the history that is anchored, and of no other server's. */
+  async #readStore(): Promise<{ id: string; commits: number; hash: string }> {
+    const loan = await this.#connections.loan()
+    try {
+      await this.prove(loan)
+      const [[store] = []] = await loan.send([PLACE])
+      return store as { id: string; commits: number; hash: string }
+    } finally {
+      loan.end()
     }
   }
 

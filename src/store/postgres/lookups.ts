@@ -1,5 +1,6 @@
 import { DELIVERY_MAX } from '../bounds.ts'
 import { handoffOf } from '../fold.ts'
+import { PROPOSED } from '../standing.ts'
 import {
   ATTEMPT,
   type Columns,
@@ -210,9 +211,10 @@ export const LOOKUPS = {
     decode: count,
   },
   notesFrom: {
-    text: `select agent, id, origin_session as session, origin_entry as entry from note
-      join unnest($1::text[], $2::bigint[]) as asked (origin_session, origin_entry)
-        using (origin_session, origin_entry) order by agent, id`,
+    text: `select agent, id, asked.session, asked.entry from note
+      join unnest($1::text[], $2::bigint[]) as asked (session, entry)
+        on origin_session = asked.session and origin_entry >= asked.entry
+        and (origin_entry = asked.entry or starts_with(id, '${PROPOSED}')) order by agent, id`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('entry'),
     decode: many(noteKey),

@@ -11,6 +11,7 @@ import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
  * Erasure takes bodies, salts and search rows away for good and leaves every hash, so the chain
  * still checks. A handoff that covers an erased entry may repeat it, so each of those is erased
  * too, and the one in effect must be replaced in the same commit: by the body of the erasure entry.
+ * Notes that may repeat it go, and so does the title.
  */
 export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -46,7 +47,8 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     { kind: 'erasure', meta: { entries, replaces } },
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
-  draft.set({ base: number, ...(replaces === null ? {} : { effective: number }) })
+  // A title is made from messages, and nobody knows from which.
+  draft.set({ base: number, title: null, ...(replaces === null ? {} : { effective: number }) })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
   const heads = [...named.values()]
   draft.dropBlobs(blobs)
@@ -59,7 +61,9 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   })
   draft.settleControls(request.settles ?? [])
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
-  const notesRemoved = entries.flatMap((entry) => rows.notesFrom(session.id, entry))
+  const notes = entries.flatMap((entry) => rows.notesFrom(session.id, entry))
+  // One that was proposed from a range is found by every erased entry of it.
+  const notesRemoved = [...new Map(notes.map((key) => [`${key.agent} ${key.id}`, key])).values()]
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
     change: { ...draft.change(), replies: replies.map(unsent), notesRemoved },

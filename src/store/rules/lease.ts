@@ -5,8 +5,8 @@ import { fenced, type Rule } from './ruling.ts'
 const NO_OPERATION = '' as OperationId
 
 /**
- * The beat starts from the time, so that no two lives of a runner show the same one: a registration
- * that arrives late, after its runner has retired, must not look as old as the first.
+ * The beat starts from the time, so that two lives of a runner hardly show the same one: a
+ * registration that arrives late, after its runner has retired, must not look as old as the first.
  */
 export const registerRunner: Rule<'registerRunner'> = (rows, request, stamp) => {
   if (rows.runner(request.id) !== undefined) return { outcome: { kind: 'taken' } }

@@ -74,6 +74,7 @@ export interface Rows {
   note(agent: string, id: string): NoteRow | undefined
   /** How many an agent has. */
   notes(agent: string): number
+  /** Notes that may repeat this entry: those made from it, and those `PROPOSED` from a range. */
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[]
   token(id: string): TokenRow | undefined
   tokenOf(hash: string): TokenRow | undefined

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -131,7 +131,7 @@ const SQLITE_NOTADB = 26
 /** A quota or a size limit shows as a failed write, not as "full". */
 const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
 
-const NO_DESCRIPTOR = 'this process may open no more files; raise the limit (ulimit -n)'
+const NO_DESCRIPTOR = 'most likely this process may open no more files; raise the limit (ulimit -n)'
 
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error) & 255
@@ -146,8 +146,10 @@ function sqliteCode(error: unknown): number {
 /** SQLite does not tell why it cannot open a file; one that may be written lacks a descriptor. */
 function isWritable(path: string): boolean {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK)
     accessSync(dirname(path), constants.W_OK)
+    for (const file of [path, `${path}-wal`, `${path}-shm`].filter((each) => existsSync(each))) {
+      accessSync(file, constants.R_OK | constants.W_OK)
+    }
     return statSync(path).isFile()
   } catch {
     return false

@@ -74,6 +74,7 @@ class SqliteEngine implements Engine {
     if (present !== undefined) {
       const thread = await present
       if (!thread.ended) return thread
+      this.#checkOpen(role)
     }
     if (this.#threads.get(role) === present) {
       const starting = this.#start(role)

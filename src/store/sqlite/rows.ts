@@ -16,7 +16,13 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
-import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
+import {
+  type NoteKey,
+  type NoteRow,
+  PROPOSED,
+  type ScheduleRow,
+  type TokenRow,
+} from '../standing.ts'
 import {
   bytes,
   decodeAttempt,
@@ -225,8 +231,9 @@ export class SqliteRows implements Rows {
   }
 
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
-    const sql = 'select agent, id from note where origin_session = ? and origin_entry = ?'
-    return this.#db.all(sql, sessionId, entry) as unknown as NoteKey[]
+    const sql = `select agent, id from note where origin_session = ? and origin_entry >= ?
+      and (origin_entry = ? or substr(id, 1, ${PROPOSED.length}) = '${PROPOSED}')`
+    return this.#db.all(sql, sessionId, entry, entry) as unknown as NoteKey[]
   }
 
   token(id: string): TokenRow | undefined {

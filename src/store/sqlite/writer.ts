@@ -105,7 +105,7 @@ export class Writer {
     const { path, anchorPath } = this.#options
     const anchor = readAnchor(anchorPath)
     const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
-    const problem = checkAnchor(anchor, store, (commit) => {
+    const problem = checkAnchor(anchorPath, anchor, store, (commit) => {
       const row = this.#db.get('select * from audit where cursor = ?', commit)
       return row && decodeAudit(row).hash
     })

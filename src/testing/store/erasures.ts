@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { entryNumber, type SessionId } from '../../base/ids.ts'
 import type { Store } from '../../store/contract.ts'
+import { PROPOSED } from '../../store/standing.ts'
 import type { StoreCase } from './case.ts'
 import { create, Desk, expectKind, newOperation, register, replyTo, said } from './desk.ts'
 
@@ -136,6 +137,40 @@ export const erasures: readonly StoreCase[] = [
       await desk.erase([entryNumber(5)], 'clean')
       const { effective } = await desk.row()
       assert.equal(expectKind(await desk.revert(effective), 'reverted').effective, first)
+    },
+  },
+  {
+    name: 'notes proposed from a range go with any entry of it; others go with their own [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const other = await Desk.open(store)
+      for (const text of ['a', 'canary', 'c']) await desk.exchange(text, 'ok')
+      const note = async (id: string, number: number, { id: sessionId } = desk) => {
+        const origin = { sessionId, number: entryNumber(number) }
+        await store.putNote({ agent: 'ada', id, text: 'canary', origin })
+      }
+      await note(`${PROPOSED}covers-1`, 1)
+      await note(`${PROPOSED}covers-4`, 4)
+      await note(`${PROPOSED}covers-7`, 7)
+      await note(`${PROPOSED}elsewhere`, 7, other)
+      await note('P-other', 7)
+      await note('pother', 7)
+      await note('own', 4)
+      expectKind(await desk.erase([entryNumber(4), entryNumber(5)]), 'erased')
+      const left = await store.listNotes({ agent: 'ada', limit: 10 })
+      assert.deepEqual(left.map(({ id }) => id).sort(), [
+        ...['P-other', `${PROPOSED}covers-1`, `${PROPOSED}elsewhere`, 'pother'],
+      ])
+    },
+  },
+  {
+    name: 'the title goes with any erased entry: it may repeat it [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('canary', 'ok')
+      await store.setTitle({ sessionId: desk.id, title: 'canary' })
+      expectKind(await desk.erase([one]), 'erased')
+      assert.equal((await desk.row()).title, null)
     },
   },
   {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { MailNumber, SessionId } from '../../../base/ids.ts'
+import { whyNot } from '../../../runtime/refusal-text.ts'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
-import { whyNot } from '../../../runtime/settled.ts'
 import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
 import { Problem } from '../problems.ts'
 import {

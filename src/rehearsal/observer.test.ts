@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type RunnerId, runnerId, sessionId } from '../base/ids.ts'
 import type { Store } from '../store/contract.ts'
-import { type Fact, Witness } from './witness.ts'
+import { type Fact, Observer } from './observer.ts'
 
 const runner: RunnerId = runnerId('someone')
 const id = sessionId('one')
 
-describe('Witness', () => {
+describe('Observer', () => {
   it('tells under which id the process runs', async () => {
     const { store, facts } = watched({})
     const row = { id: runner, boot: 'b', process: 1, startedAt: 0, leaseMs: 1_000 }
@@ -32,20 +32,20 @@ describe('Witness', () => {
   })
 
   it('knows for how long a lease has run out', async () => {
-    const { witness, store } = watched({ renew: { kind: 'renewed', beat: 2 } }, 40)
+    const { observer, store } = watched({ renew: { kind: 'renewed', beat: 2 } }, 40)
     await store.renew({ runner })
-    expect(witness.overdueMs).toBe(0)
+    expect(observer.overdueMs).toBe(0)
     await new Promise((resolve) => setTimeout(resolve, 80))
-    expect(witness.overdueMs).toBeGreaterThan(10)
+    expect(observer.overdueMs).toBeGreaterThan(10)
   })
 })
 
 /** A store that gives these answers and no others. */
 function watched(answers: { readonly [verb: string]: object }, leaseMs = 1_000) {
   const facts: Fact[] = []
-  const witness = new Witness(leaseMs, (fact) => facts.push(fact))
+  const observer = new Observer(leaseMs, (fact) => facts.push(fact))
   const answer = (verb: string) => async () => answers[verb] ?? { kind: 'done' }
   const verbs = ['registerRunner', 'renew', 'acquire', 'deliver', 'commitReply', 'commitResults']
   const store = Object.fromEntries(verbs.map((verb) => [verb, answer(verb)])) as unknown as Store
-  return { witness, facts, store: witness.over(store) }
+  return { observer, facts, store: observer.over(store) }
 }

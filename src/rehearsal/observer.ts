@@ -15,7 +15,7 @@ export type Fact =
 /** Challengers look at beats every so often, so a lease seems this much shorter to them. */
 const LATE_SHARE = 0.6
 
-export class Witness {
+export class Observer {
   readonly #leaseMs: number
   readonly #tell: (fact: Fact) => void
   #runner = ''

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { NOTHING_SPENT } from '../auxiliary/attempts.ts'
+import type { ImagePart, Message } from '../message/message.ts'
+import { DEADLINES } from '../model/deadlines.ts'
+import type { Model } from '../model/model.ts'
+import { ImageTexts } from './image-texts.ts'
+
+const picture = (data: string): ImagePart => ({
+  type: 'image',
+  source: { kind: 'base64', mediaType: 'image/png', data },
+})
+
+it('a description that contexts still use is not written again, however many came since', async () => {
+  const model: Model = {
+    route: {
+      ...{ name: 'r', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' },
+      ...{ model: 'm', images: false, credential: { kind: 'none' } },
+    },
+    renew: async () => false,
+    async *stream() {},
+  }
+  const described: string[] = []
+  const blind = new ImageTexts().through(model, async (image) => {
+    described.push(JSON.stringify(image))
+    return { kind: 'written', value: 'a river', spend: NOTHING_SPENT }
+  })
+  const { signal } = new AbortController()
+  const options = { purpose: 'turn', deadlines: DEADLINES, signal }
+  const first = picture('first')
+  for (let at = 0; at < 1_200; at += 10) {
+    const others = Array.from({ length: 10 }, (_, n) => picture(`${at + n}`))
+    const message: Message = { role: 'user', parts: [first, ...others] }
+    for await (const _piece of blind.stream({ messages: [message] }, options)) break
+  }
+  expect(described.filter((image) => image === JSON.stringify(first))).toHaveLength(1)
+  expect(described).toHaveLength(1_201)
+})

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { open } from '../../test/support/runtime-place.ts'
+import { operationId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import { Desk } from '../testing/store/desk.ts'
+
+it('tells what a compaction took, however many calls of turns came after it', async () => {
+  const { runtime, store } = await open({ runs: false })
+  const desk = await Desk.open(store)
+  await desk.exchange('a', 'b')
+  const operation = await desk.claim(1)
+  const call = async (id: string, task: string, at: number) => {
+    await store.recordAttempt({
+      ...{ id: operationId(id), sessionId: desk.id, task, modelRoute: 'r', outcome: 'answered' },
+      ...{ inputTokens: 7, outputTokens: 1, cachedTokens: 0, cost: null, host: 'h', at },
+    })
+  }
+  const { startedAt = 0 } = (await store.findOperation(operation)) ?? {}
+  await call('own', 'compaction', startedAt)
+  await desk.commit(operation)
+  for (let count = 0; count < LIST_MAX; count++) {
+    await call(`turn-${count}`, 'turn', startedAt + 10_000 + count)
+  }
+  const [compaction] = (await runtime.session(desk.id).compactions({ limit: 1 })) ?? []
+  expect(compaction?.spend).toMatchObject({ inputTokens: 7 })
+})

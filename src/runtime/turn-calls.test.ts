@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import type { Attempts } from '../auxiliary/attempts.ts'
+import { sessionId } from '../base/ids.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import type { CallRecord } from '../turn/model-steps.ts'
+import { storedAttempts } from './attempts.ts'
+import { TurnCalls } from './turn-calls.ts'
+
+const CALL: CallRecord = {
+  ...{ sessionId: sessionId('s'), agent: 'main', turn: 1, step: 1, attempt: '1-1' },
+  route: {
+    ...{ name: 'r', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
+    credential: { kind: 'none' },
+  },
+  ...{ outcome: { kind: 'interrupted' }, durationMs: 1, at: 1 },
+}
+
+it('whoever records a call holds its end: it stands in the record, or the failure is told', async () => {
+  const store = openMemoryStore()
+  const attempts = storedAttempts(store)
+  const over = (record: Attempts['record']) =>
+    new TurnCalls({ attempts: { ...attempts, record }, prices: undefined, onModelBack() {} })
+  await over(async (attempt) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return await attempts.record(attempt)
+  }).record(CALL)
+  const { sessionId } = CALL
+  expect(await store.readAttempts({ sessionId, since: 0, limit: 10 })).toHaveLength(1)
+  const failing = over(async () => {
+    throw new Error('the store is busy')
+  })
+  await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
+})
