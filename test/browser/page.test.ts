@@ -20,6 +20,8 @@ const { open, visit } = stage
 const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
 const WINDOW_TOKENS = 16_000
 const SUMMARY_MS = 3_000
+/** Long enough that a busy machine shows the page what waits meanwhile. */
+const WAIT_MS = 9_000
 const noted: PlaceOptions['model'] = {
   script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }),
 }
@@ -176,7 +178,7 @@ describe('the page', { timeout: 60_000 }, () => {
     const settings = { softShare: 1 }
     const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, settings })
     const id = await makeSession(place)
-    place.model.faults.always(`latency; ms=${SUMMARY_MS}`, {
+    place.model.faults.always(`latency; ms=${WAIT_MS}`, {
       when: ({ model }) => model === SUMMARIES,
     })
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
