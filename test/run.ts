@@ -27,7 +27,7 @@ interface Outcome extends Report {
 const PART_MS_MAX = 240_000
 
 /** Their tests start processes and wait for them: two files at a time keep two cores no busier. */
-const WAITING_PARTS = ['test/cli', 'test/gateways', 'test/journeys', 'test/product']
+const WAITING_PARTS = ['test/gateways', 'test/journeys', 'test/product']
 
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
@@ -62,12 +62,10 @@ function listParts(): Part[] {
     { name: 'types', command: ['tsc'], kind: 'command' },
     { name: 'types/page', command: ['tsc', '-p', 'dashboard'], kind: 'command' },
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
-    ...[...areas].map(
-      ([name, members]): Part => {
-        const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
-        return { name, command: ['vitest', 'run', ...workers, ...members], kind: 'vitest' }
-      },
-    ),
+    ...[...areas].map(([name, members]): Part => {
+      const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
+      return { name, command: ['vitest', 'run', ...workers, ...members], kind: 'vitest' }
+    }),
   ]
 }
 
