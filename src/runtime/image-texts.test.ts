@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { NOTHING_SPENT } from '../auxiliary/attempts.ts'
+import type { Written } from '../auxiliary/small-tasks.ts'
 import type { ImagePart, Message } from '../message/message.ts'
 import { DEADLINES } from '../model/deadlines.ts'
 import type { Model } from '../model/model.ts'
@@ -10,22 +11,23 @@ const picture = (data: string): ImagePart => ({
   source: { kind: 'base64', mediaType: 'image/png', data },
 })
 
+const model: Model = {
+  route: {
+    ...{ name: 'r', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' },
+    ...{ model: 'm', images: false, credential: { kind: 'none' } },
+  },
+  renew: async () => false,
+  async *stream() {},
+}
+const { signal } = new AbortController()
+const options = { purpose: 'turn', deadlines: DEADLINES, signal }
+
 it('a description that contexts still use is not written again, however many came since', async () => {
-  const model: Model = {
-    route: {
-      ...{ name: 'r', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' },
-      ...{ model: 'm', images: false, credential: { kind: 'none' } },
-    },
-    renew: async () => false,
-    async *stream() {},
-  }
   const described: string[] = []
   const blind = new ImageTexts().through(model, async (image) => {
     described.push(JSON.stringify(image))
     return { kind: 'written', value: 'a river', spend: NOTHING_SPENT }
   })
-  const { signal } = new AbortController()
-  const options = { purpose: 'turn', deadlines: DEADLINES, signal }
   const first = picture('first')
   for (let at = 0; at < 1_200; at += 10) {
     const others = Array.from({ length: 10 }, (_, n) => picture(`${at + n}`))
@@ -34,4 +36,29 @@ it('a description that contexts still use is not written again, however many cam
   }
   expect(described.filter((image) => image === JSON.stringify(first))).toHaveLength(1)
   expect(described).toHaveLength(1_201)
+})
+
+it('an image that is being described is waited for, and asked for again only if that failed', async () => {
+  const asked: PromiseWithResolvers<Written<string>>[] = []
+  const blind = new ImageTexts().through(model, () => {
+    const next = Promise.withResolvers<Written<string>>()
+    asked.push(next)
+    return next.promise
+  })
+  const look = async (data: string) => {
+    const messages: Message[] = [{ role: 'user', parts: [picture(data)] }]
+    for await (const _piece of blind.stream({ messages }, options)) break
+  }
+  const both = [look('one'), look('one')]
+  await expect.poll(() => asked.length).toBe(1)
+  asked[0]?.resolve({ kind: 'written', value: 'a river', spend: NOTHING_SPENT })
+  await Promise.all(both)
+  expect(asked).toHaveLength(1)
+  const again = [look('two'), look('two')]
+  await expect.poll(() => asked.length).toBe(2)
+  asked[1]?.resolve({ kind: 'failed', reason: 'timeout', spend: NOTHING_SPENT })
+  await again[0]
+  await expect.poll(() => asked.length).toBe(3)
+  asked[2]?.resolve({ kind: 'written', value: 'a bridge', spend: NOTHING_SPENT })
+  await Promise.all(again)
 })

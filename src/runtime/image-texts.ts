@@ -18,6 +18,7 @@ const TEXTS_MAX = 1_000
  */
 export class ImageTexts {
   readonly #texts = new Recent<string, string>(TEXTS_MAX)
+  readonly #asked = new Map<string, Promise<Written<string>>>()
 
   /** The same model; one that is blind gets texts. They are made when it is asked, not before. */
   through(model: Model, describe: Describe): Model {
@@ -37,6 +38,21 @@ export class ImageTexts {
     }
   }
 
+  /** What is being described already is waited for; only what came to nothing is asked again. */
+  async #shared(key: string, describe: () => Promise<Written<string>>): Promise<Written<string>> {
+    for (let asked = this.#asked.get(key); asked !== undefined; asked = this.#asked.get(key)) {
+      const written = await asked.catch(() => undefined)
+      if (written?.kind === 'written') return written
+    }
+    const asked = describe()
+    this.#asked.set(key, asked)
+    try {
+      return await asked
+    } finally {
+      if (this.#asked.get(key) === asked) this.#asked.delete(key)
+    }
+  }
+
   /** Null: somebody wants no answer any more. */
   async #replace(
     messages: readonly Message[],
@@ -49,7 +65,7 @@ export class ImageTexts {
     // The newest are asked about; with the next step come the ones before.
     await Promise.all(
       unknown.slice(-DESCRIBED_AT_ONCE_MAX).map(async ([key, image]) => {
-        const written = await describe(image)
+        const written = await this.#shared(key, () => describe(image))
         if (written.kind === 'written') this.#texts.set(key, written.value)
         else if (written.kind === 'failed') reasons.set(key, written.reason)
         else isInterrupted = true
