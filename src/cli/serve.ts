@@ -67,10 +67,19 @@ async function runServe(flags: ServeFlags): Promise<number> {
     if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
     const signal = await asked.promise
     tell(`${signal}: ending in order; once more ends at once.`)
+    setTimeout(endAnyway, END_MS_MAX).unref()
   } finally {
     for (const close of closers.toReversed()) await close()
   }
   return EXIT.done
+}
+
+const END_MS_MAX = 20_000
+
+/** Whoever told us to end counts on it, and whatever does not let go loses nothing: all is durable. */
+function endAnyway(): void {
+  tell('something did not let go in time; ending all the same. What was acknowledged is kept.')
+  process.exit(EXIT.failed)
 }
 
 /** Flags are values of the configuration for one run. */
