@@ -201,6 +201,8 @@ export class DiscordPlatform implements Platform {
     const commands = Routes.applicationCommands(this.account)
     try {
       const addresses = await this.#watched()
+      // A feed that begins after the others were closed would be closed by nobody.
+      if (this.#closing.signal.aborted) return
       for (const address of new Set([...addresses, ...this.#rooms.keys()])) {
         this.#room(address).feed.catchUp()
       }
@@ -232,7 +234,7 @@ export class DiscordPlatform implements Platform {
   }
 
   #hear(kind: FeedEvent['kind'], message: APIMessage): void {
-    if (message.author === undefined) return
+    if (message.author === undefined || this.#closing.signal.aborted) return
     if (message.author.id === this.account) {
       this.#hearOwn(kind, message)
       return
