@@ -132,19 +132,19 @@ async function benchCompactions(): Promise<void> {
     const before = calibration()
     const young = await measureAt(session, 10_000)
     const old = await measureAt(session, far)
-    const fastest = (rounds: readonly Measured[]) => Math.min(...rounds.map(({ ownMs }) => ownMs))
+    const median = (rounds: readonly Measured[]) => at(sort(rounds.map(({ ownMs }) => ownMs)), 0.5)
     const all = (rounds: readonly Measured[]) =>
       rounds.map(({ ownMs }) => ownMs.toFixed(0)).join(', ')
     report(
-      'own time per compaction of 150,000 tokens at 10,000 messages',
-      `${fastest(young).toFixed(0)} ms (${all(young)}); limit 50`,
-      fastest(young) <= 50,
+      'own time per compaction of 150,000 tokens at 10,000 messages, median',
+      `${median(young).toFixed(0)} ms (${all(young)}); limit 50`,
+      median(young) <= 50,
     )
     beside(before)
     report(
       `the same at ${far} messages`,
-      `${fastest(old).toFixed(0)} ms (${all(old)}); limit 1.5 times ${fastest(young).toFixed(0)}`,
-      fastest(old) <= 1.5 * fastest(young),
+      `${median(old).toFixed(0)} ms (${all(old)}); limit 1.5 times ${median(young).toFixed(0)}`,
+      median(old) <= 1.5 * median(young),
     )
     const ratios = [...young, ...old].flatMap(({ writtenBytes, handoffBytes }) =>
       writtenBytes === null ? [] : [writtenBytes / handoffBytes],
@@ -152,11 +152,11 @@ async function benchCompactions(): Promise<void> {
     const handoff = old[0]?.handoffBytes ?? 0
     if (ratios.length === 0) console.log('not run: bytes written per compaction (no /proc/self/io)')
     else {
-      const median = at(sort(ratios), 0.5)
+      const ratio = at(sort(ratios), 0.5)
       report(
         'bytes written per compaction against the handoff itself',
-        `${median.toFixed(2)} times (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}, handoff ${(handoff / 1e3).toFixed(0)} kB); limit 2`,
-        median <= 2,
+        `${ratio.toFixed(2)} times (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}, handoff ${(handoff / 1e3).toFixed(0)} kB); limit 2`,
+        ratio <= 2,
       )
     }
   })

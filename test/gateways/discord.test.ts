@@ -1,10 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
 import { textOf } from '../../src/message/text.ts'
+import { SILENT } from '../../src/runtime/logger.ts'
 import type { Script } from '../../src/stand-in/index.ts'
 import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
 import { describeChatPlatform } from './contract.ts'
 import { openDiscordChat } from './discord-chat-place.ts'
-import { type BotTerms, DiscordPlace, ECHO } from './discord-place.ts'
+import { type BotTerms, DiscordPlace, ECHO, tokenOf } from './discord-place.ts'
 import type { UserRow } from './discord-world.ts'
 
 const QUIET_MS = 300
@@ -203,6 +206,34 @@ describe.concurrent('discord', () => {
     if (session === undefined) throw new Error('There is no session.')
     const mail = await again.runtime.session(session.id).mailbox({ limit: 10 })
     expect(mail.map(({ text }) => text)).toEqual(['one', 'two', 'three'])
+  })
+
+  it('begins nothing once it is closed, also while it still looks up where people talk', async () => {
+    const here = await place()
+    const user = here.addBot('helper')
+    const people = Array.from({ length: 40 }, (_, index) => here.world.addPerson(`p${index}`).id)
+    let marks = 0
+    const platform = new DiscordPlatform({
+      ...{ token: tokenOf(user.id), apiUrl: here.discord.url, clock: systemClock, logger: SILENT },
+      ...{ allow: { chats: [], users: people }, bots: [], answersAll: false, editEveryMs: 2_000 },
+      attachments: { hosts: [], bytesMax: 1 },
+      findMark: async () => {
+        marks += 1
+        return null
+      },
+    })
+    const handlers = {
+      tell: () => {},
+      receive: async () => 'other',
+      moved: async () => {},
+    } as const
+    platform.start(handlers as unknown as Parameters<typeof platform.start>[0])
+    const lookups = () => here.discord.requests.filter((line) => /users\/@me\/channels/.test(line))
+    await here.until(() => lookups().length > 0)
+    await platform.close()
+    expect(lookups().length).toBeLessThan(people.length)
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+    expect(marks).toBe(0)
   })
 
   it('says a thing once when the answer to the sending is lost', async () => {
