@@ -5,6 +5,8 @@ import type { Reporter, TestModule } from 'vitest/node'
 export interface Report {
   readonly passed: number
   readonly failed: number
+  /** The titles of the tests among them. */
+  readonly failures: readonly string[]
   readonly skipped: readonly { readonly title: string; readonly reason: string }[]
 }
 
@@ -22,6 +24,7 @@ function buildReport(modules: readonly TestModule[], unhandledErrors: readonly u
   // An error outside any test (a file that cannot be imported, a rejected promise nobody awaited)
   // is a failure too, or a broken file would count as no tests at all.
   let failed = unhandledErrors.length
+  const failures: string[] = []
   const skipped: Report['skipped'][number][] = []
   for (const module of modules) {
     failed += module.errors().length
@@ -29,14 +32,16 @@ function buildReport(modules: readonly TestModule[], unhandledErrors: readonly u
     for (const test of module.children.allTests()) {
       const result = test.result()
       if (result.state === 'passed') passed++
-      else if (result.state === 'failed') failed++
-      else {
+      else if (result.state === 'failed') {
+        failed++
+        failures.push(test.fullName)
+      } else {
         const note = result.state === 'skipped' ? result.note : undefined
         skipped.push({ title: test.fullName, reason: note ?? 'no reason given' })
       }
     }
   }
-  return { passed, failed, skipped }
+  return { passed, failed, failures, skipped }
 }
 
 // Vitest loads a reporter by its file's default export.

@@ -130,8 +130,8 @@ function run(part: Part, report: string): Promise<{ exitCode: number; output: st
 
 function commandReport(exitCode: number): Report {
   return exitCode === 0
-    ? { passed: 1, failed: 0, skipped: [] }
-    : { passed: 0, failed: 1, skipped: [] }
+    ? { passed: 1, failed: 0, failures: [], skipped: [] }
+    : { passed: 0, failed: 1, failures: [], skipped: [] }
 }
 
 function readReport(file: string, exitCode: number): Report {
@@ -140,7 +140,7 @@ function readReport(file: string, exitCode: number): Report {
     // Vitest can fail without a failed test (it could not start a worker): never report that as passed.
     return exitCode !== 0 && report.failed === 0 ? { ...report, failed: 1 } : report
   } catch {
-    return { passed: 0, failed: 1, skipped: [] }
+    return { passed: 0, failed: 1, failures: [], skipped: [] }
   }
 }
 
@@ -151,7 +151,11 @@ function printSummary(outcomes: readonly Outcome[]): void {
   }
   const total = performance.now() - startedAt
   console.log(`  ${'all, two at a time'.padEnd(20)} ${seconds(total).padStart(8)}\n`)
-  const sum: Report = {
+  for (const { name, failed, failures } of outcomes.filter(({ failed }) => failed > 0)) {
+    console.log(`${name}: ${failed} failed`)
+    for (const title of failures) console.log(`  ${title}`)
+  }
+  const sum: Omit<Report, 'failures'> = {
     passed: outcomes.reduce((count, outcome) => count + outcome.passed, 0),
     failed: outcomes.reduce((count, outcome) => count + outcome.failed, 0),
     skipped: outcomes.flatMap((outcome) => outcome.skipped),
@@ -159,7 +163,7 @@ function printSummary(outcomes: readonly Outcome[]): void {
   console.log(describeCounts(sum))
 }
 
-function describeCounts({ passed, failed, skipped }: Report): string {
+function describeCounts({ passed, failed, skipped }: Omit<Report, 'failures'>): string {
   const rest = skipped.length > 0 ? `, ${skipped.length} skipped` : ''
   return `${passed} passed, ${failed} failed${rest}`
 }

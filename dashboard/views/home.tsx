@@ -83,10 +83,14 @@ export function Figure({ value, words }: { readonly value: number; readonly word
 function Start() {
   const [agent, setAgent] = useState('')
   const [text, setText] = useState('')
+  // What is written or pressed meanwhile would be lost, or begin a second session.
+  const [isStarting, setStarting] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const chosen = agent || (agents.value[0]?.name ?? '')
   const start = async (event: Event) => {
     event.preventDefault()
+    if (chosen === '' || isStarting) return
+    setStarting(true)
     try {
       const body = { agent: chosen }
       const made = await call<{ sessionId: string }>('/v1/sessions', { method: 'POST', body })
@@ -94,12 +98,14 @@ function Start() {
       location.hash = hashOf(made.sessionId)
     } catch (error) {
       setProblem(wordsOf(error))
+      setStarting(false)
     }
   }
   return (
     <form onSubmit={start} class="start">
       <textarea
         aria-label="First message"
+        disabled={isStarting}
         placeholder="What is it about?"
         rows={3}
         value={text}
@@ -117,7 +123,7 @@ function Start() {
             </option>
           ))}
         </select>
-        <button type="submit" class="primary" disabled={chosen === ''}>
+        <button type="submit" class="primary" disabled={chosen === '' || isStarting}>
           New session
         </button>
       </div>

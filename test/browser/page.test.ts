@@ -26,7 +26,7 @@ const noted: PlaceOptions['model'] = {
   script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }),
 }
 
-const message = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
 const answers = (page: Page) => page.locator('.is-assistant:not(.writing)')
 
 async function say(page: Page, text: string): Promise<void> {
@@ -65,6 +65,23 @@ describe('the page', { timeout: 60_000 }, () => {
     expect(await page.locator('.upcoming .entry').count()).toBe(0)
     expect(await message(page).inputValue()).toBe('')
     expect(problems).toEqual([])
+  })
+
+  it('begins one session, however often and early one presses Enter', async (ctx) => {
+    const place = await open(ctx)
+    const { page } = await visit(ctx, place.url)
+    await page.route('**/v1/sessions', async (route) => {
+      if (route.request().method() === 'POST') await page.waitForTimeout(300)
+      await route.continue()
+    })
+    const first = page.getByRole('textbox', { name: 'First message' })
+    await first.fill('say Once.')
+    await first.press('Enter')
+    await expect.poll(() => first.isDisabled()).toBe(true)
+    await page.keyboard.press('Enter')
+    await answers(page).getByText('Once.').waitFor()
+    await page.waitForTimeout(400)
+    expect(await place.runtime.listSessions({ limit: 10 })).toHaveLength(1)
   })
 
   it('shows an answer while it is written, takes a void attempt back, and ends with it once', async (ctx) => {

@@ -48,8 +48,12 @@ export function openStage(): Stage {
       if (browser === null) return ctx.skip(reason)
       const usual = { viewport: { width: 1280, height: 800 }, locale: 'en-GB' }
       const context = await browser.newContext({ ...usual, ...options })
-      ctx.onTestFinished(() => context.close())
       const page = await context.newPage()
+      ctx.onTestFinished(async () => {
+        if (ctx.task.result?.state === 'fail')
+          console.log(`${ctx.task.name}: the page showed\n${await page.innerText('body')}`)
+        await context.close()
+      })
       page.setDefaultTimeout(PATIENCE_MS)
       const problems: string[] = []
       page.on('pageerror', (error) => problems.push(`${error}`))

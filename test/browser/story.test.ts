@@ -163,7 +163,7 @@ describe('the page, where something has happened', { timeout: 60_000 }, () => {
     await panel.getByText('Switch over at 02:00').waitFor()
     expect(await panel.locator('.task').count()).toBe(4)
     await panel.getByRole('button', { name: 'Ask for a change…' }).click()
-    const box = page.getByRole('textbox', { name: 'Message' })
+    const box = page.getByRole('textbox', { name: 'Message', exact: true })
     expect(await box.inputValue()).toContain('- Switch over at 02:00\n')
     expect(await box.inputValue()).not.toContain('B-17')
     await page.getByRole('button', { name: 'Compact…' }).click()

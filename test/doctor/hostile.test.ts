@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
 import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
 import { renderHtml } from '../../src/doctor/report/html.ts'
@@ -27,10 +27,18 @@ const folder = mkdtempSync(join(tmpdir(), 'throughline-hostile-'))
 const home = join(folder, 'home')
 const sound = join(home, 'state.db')
 
+// Where copies are made: it must be empty again whenever a verdict is given.
+const scratch = join(folder, 'scratch')
+
 beforeAll(() => {
+  mkdirSync(scratch)
+  vi.stubEnv('TMPDIR', scratch)
   generateHome(3, home)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 function fresh(name: string): string {
   const place = join(folder, name)
@@ -54,6 +62,7 @@ async function examine(path: string): Promise<Diagnosis['profiles'][number]['sto
   const before = traceOf(join(path, '..'))
   const diagnosis = await diagnoseHermes(path)
   expect(traceOf(join(path, '..'))).toEqual(before)
+  expect(readdirSync(scratch)).toEqual([])
   for (const render of [renderText, renderMarkdown, renderHtml])
     expect(render(diagnosis)).not.toBe('')
   const [profile] = diagnosis.profiles
@@ -259,10 +268,6 @@ describe('a hostile file', () => {
     const before = traceOf(home)
     await diagnoseHermes(home)
     expect(traceOf(home)).toEqual(before)
-    const temporary = readdirSync(tmpdir()).filter((name) => name.startsWith('throughline-doctor-'))
-    expect(
-      temporary.filter((name) => readdirSync(join(tmpdir(), name)).includes('state.db')),
-    ).toEqual([])
   })
 })
 
