@@ -25,6 +25,11 @@ const PAGES = 100
 const REST_MS = 8_000
 /** What Linux counts processor time in. */
 const TICK_MS = 10
+/**
+ * A second after a page was opened, the browser lets go of the blank one that stood there before, and
+ * without a graphics card it stands still for a second and a half meanwhile (seen in its own trace).
+ */
+const SETTLE_MS = 4_000
 
 const checks: { name: string; value: string; isMet: boolean }[] = []
 const check = (name: string, value: string, isMet: boolean) => checks.push({ name, value, isMet })
@@ -91,12 +96,6 @@ async function newPage(browser: Browser, url: string): Promise<Page> {
   await page.goto(url)
   return page
 }
-
-/**
- * A second after a page was opened, the browser lets go of the blank one that stood there before, and
- * without a graphics card it stands still for a second and a half meanwhile (seen in its own trace).
- */
-const SETTLE_MS = 4_000
 
 async function judge(page: Page, name: string, box: string): Promise<void> {
   await sleep(SETTLE_MS)

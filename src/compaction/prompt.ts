@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Message, Part } from '../message/message.ts'
-import { redact } from './redact.ts'
+import { redact, redactPart } from './redact.ts'
 
 /**
  * What the writer of a summary is asked. The conversation is handed over as quoted data between
@@ -112,19 +112,24 @@ export function quoteMessage(message: Message, number: number): string {
   if (message.role === 'handoff') return ''
   const who = message.role === 'tool' ? 'tool results' : message.role
   const note = message.role === 'user' && message.synthetic ? ' (written by a program)' : ''
-  const lines = message.parts.map(quotePart).filter((text) => text !== '')
-  return `#${number} ${who}${note}:\n${redact(lines.join('\n'))}`
+  return `#${number} ${who}${note}:\n${quoteParts(message.parts)}`
+}
+
+/** Side by side, parts may show a secret that none shows alone. */
+function quoteParts(parts: readonly Part[]): string {
+  const lines = parts.map(quotePart).filter((text) => text !== '')
+  return lines.length > 1 ? redact(lines.join('\n')) : (lines[0] ?? '')
 }
 
 function quotePart(part: Part): string {
   switch (part.type) {
     case 'text':
-      return part.text
+      return redactPart(part)
     case 'tool-call':
-      return `[call ${part.name} ${part.inputText ?? JSON.stringify(part.input)}]`
+      return redact(`[call ${part.name} ${part.inputText ?? JSON.stringify(part.input)}]`)
     case 'tool-result': {
       const kind = part.isError === true ? 'error' : 'result'
-      return `[${kind} of ${part.name ?? part.callId}] ${part.output.map(quotePart).join('\n')}`
+      return `${redact(`[${kind} of ${part.name ?? part.callId}]`)} ${quoteParts(part.output)}`
     }
     case 'image':
     case 'file':

@@ -1,3 +1,4 @@
+import type { TextPart } from '../message/message.ts'
 import { findAssignments } from './redact/assignments.ts'
 import { findPlaces } from './redact/places.ts'
 import { MARK, type Secret } from './redact/secret.ts'
@@ -21,6 +22,17 @@ export function redact(text: string): string {
     clean = mask(clean, secrets)
   }
   return clean
+}
+
+const masked = new WeakMap<TextPart, string>()
+
+/** The ledger and the prompt of a summary read the same parts: each is masked once. */
+export function redactPart(part: TextPart): string {
+  const known = masked.get(part)
+  if (known !== undefined) return known
+  const text = redact(part.text)
+  masked.set(part, text)
+  return text
 }
 
 const ROUNDS_MAX = 4

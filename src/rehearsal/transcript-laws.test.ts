@@ -7,6 +7,16 @@ describe('judgeStored and judgeReplies', () => {
     expect(lawsOf(stored())).toEqual([])
   })
 
+  it('lets what a model writes in place of a digest be longer than it', () => {
+    const { operations, ...rest } = stored()
+    const longer = operations.map((each) => ({
+      ...each,
+      by: 'rewrite' as const,
+      result: { tokensBefore: 5, tokensAfter: 9 },
+    }))
+    expect(lawsOf({ ...rest, operations: longer })).toEqual([])
+  })
+
   it.each<[string, LawName, (sound: StoredSession) => Partial<StoredSession>]>([
     [
       'two writers under one fence',

@@ -145,8 +145,10 @@ function judgeFoundations(stored: StoredSession, findings: Findings): void {
     }
   }
   if (row.state === 'open' && row.base !== base) bad(`its base is ${row.base}, not ${base}`)
-  for (const { id, state, result } of operations) {
+  for (const { id, by, state, result } of operations) {
     if (state === 'running' && row.operation !== id) bad(`${id} never ended`)
+    // What a model writes in place of a digest may be longer than it, as long as there is room.
+    if (by === 'rewrite') continue
     const { tokensBefore: before, tokensAfter: after } = result
     const isLarger = typeof before === 'number' && typeof after === 'number' && after >= before
     if (state === 'committed' && isLarger) bad(`${id} made ${before} tokens into ${after}`)

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts'
-import type { Message, Part } from '../../message/message.ts'
-import { redact } from '../redact.ts'
+import type { Message, Part, TextPart } from '../../message/message.ts'
+import { redact, redactPart } from '../redact.ts'
 import { eachWord } from './words.ts'
 
 /**
@@ -33,8 +33,10 @@ export interface Reading {
 export function readHead(head: readonly Message[], firstNumber: number): Reading[] {
   const readings: Reading[] = []
   for (const [index, message] of head.entries()) {
-    eachText(message, (text, source) => {
-      readings.push({ text: redact(bounded(text)), source, number: firstNumber + index })
+    eachText(message, (text, source, part) => {
+      const isWhole = part !== undefined && text.length <= TEXT_CHARACTERS_MAX
+      const clean = isWhole ? redactPart(part) : redact(bounded(text))
+      readings.push({ text: clean, source, number: firstNumber + index })
     })
   }
   return readings
@@ -78,20 +80,26 @@ function withoutPosition(word: string): string {
 /** An argument longer than this is the body of a file or of a message. */
 const ARGUMENT_CHARACTERS_MAX = 600
 
-export function eachText(message: Message, visit: (text: string, source: Source) => void): void {
+/** With its part where the text is one, not an argument inside it. */
+export function eachText(
+  message: Message,
+  visit: (text: string, source: Source, part?: TextPart) => void,
+): void {
   if (message.role === 'handoff') {
     visit(message.handoff.summary, 'kept')
     return
   }
   const source = SOURCES[message.role]
   for (const part of message.parts as readonly Part[]) {
-    if (part.type === 'text') visit(part.text, source)
+    if (part.type === 'text') visit(part.text, source, part)
     else if (part.type === 'tool-call') {
       eachLeaf(part.input, (leaf) => {
         visit(leaf, leaf.length > ARGUMENT_CHARACTERS_MAX ? 'body' : 'argument')
       })
     } else if (part.type === 'tool-result') {
-      for (const output of part.output) if (output.type === 'text') visit(output.text, source)
+      for (const output of part.output) {
+        if (output.type === 'text') visit(output.text, source, output)
+      }
     }
   }
 }
