@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { startEvents } from './data/events.ts'
 import { startList } from './data/session-list.ts'
+import { followWriting } from './data/writing.ts'
 import './style/base.css'
 import './style/frame.css'
 import './style/marks.css'
@@ -13,6 +14,7 @@ import './style/screens.css'
 import { App } from './views/app.tsx'
 
 startList()
+followWriting()
 startEvents()
 const root = document.getElementById('page')
 if (root !== null) render(<App />, root)

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { MemoryAttempts } from '../../src/auxiliary/attempts.ts'
+import { type Attempts, NOTHING_SPENT } from '../../src/auxiliary/attempts.ts'
 import { SummaryLadder } from '../../src/auxiliary/summary-ladder.ts'
 import { Tasks } from '../../src/auxiliary/tasks.ts'
 import { systemClock } from '../../src/base/clock.ts'
@@ -54,7 +54,7 @@ async function time(
   const routes = new Routes(routesSchema.parse({ main: route }))
   const tasks = new Tasks({
     clock: systemClock,
-    attempts: new MemoryAttempts(),
+    attempts: NOTHING_RECORDED,
     random: Math.random,
     openModel: (each) => openModel(each, desk),
   })
@@ -74,6 +74,12 @@ async function time(
   if (finish !== 'stop') throw new Error(`the summary ended with ${finish}`)
   await pool.close()
   return { seconds, calls: ladder.spend.attempts }
+}
+
+const NOTHING_RECORDED: Attempts = {
+  record: async () => true,
+  read: async () => [],
+  sum: async () => NOTHING_SPENT,
 }
 
 function oneAtATime(write: SummaryWriter): SummaryWriter {

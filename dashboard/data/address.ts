@@ -20,7 +20,7 @@ addEventListener('hashchange', () => {
   place.value = readPlace(location.hash)
 })
 
-export function readPlace(hash: string): Place {
+function readPlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [first, id = '', tab = 'conversation'] = path.split('/')
   if (first === 'health') return { kind: 'health' }

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import { noteDate } from './clock.ts'
+import { keep, kept } from './keep.ts'
 
 /**
  * The server's HTTP interface. A token, where the server wants one, is kept for this tab only and
@@ -23,15 +25,15 @@ export class Refusal extends Error {
 }
 
 export function keepToken(text: string): void {
-  sessionStorage.setItem(TOKEN, text)
+  keep(TOKEN, text)
 }
 
 export function headersWith(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const token = sessionStorage.getItem(TOKEN)
+  const token = kept(TOKEN)
   return { ...more, ...(token !== null && { authorization: `Bearer ${token}` }) }
 }
 
-export interface Request {
+interface Request {
   readonly method?: 'POST' | 'PUT' | 'DELETE'
   readonly body?: unknown
   readonly key?: string
@@ -50,6 +52,7 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
       ...(key !== undefined && { 'idempotency-key': key }),
     }),
   })
+  noteDate(response.headers.get('date'))
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer
   throw await refusalOf(response)
 }

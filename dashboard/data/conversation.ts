@@ -1,4 +1,4 @@
-import { batch, signal } from '@preact/signals'
+import { batch, type Signal, signal } from '@preact/signals'
 import type { JsonObject } from '../../src/base/json.ts'
 import type {
   LiveEvent,
@@ -12,6 +12,7 @@ import { call, Refusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
+import { type Attempt, withPiece, writingIn } from './writing.ts'
 
 /**
  * One session on the screen. The transcript is the truth and is read in pages, only those that are
@@ -23,15 +24,6 @@ const PAGES_MAX = 100
 const PENDING_MAX = 100
 const REFRESH_MS = 30
 
-/** What one attempt at a step has written so far. */
-export interface Attempt {
-  readonly id: string
-  readonly step: number
-  readonly text: string
-  readonly reasoning: string
-  readonly calls: readonly string[]
-}
-
 export type Pages = ReadonlyMap<number, readonly TranscriptEntry[]>
 
 export class Conversation {
@@ -40,7 +32,7 @@ export class Conversation {
   /** The number of the newest entry that is known. */
   readonly tail = signal(0)
   readonly pages = signal<Pages>(new Map())
-  readonly attempts = signal<readonly Attempt[]>([])
+  readonly attempts: Signal<readonly Attempt[]>
   readonly pending = signal<readonly Mail[]>([])
   readonly notice = signal<string | null>(null)
   readonly problem = signal<string | null>(null)
@@ -51,6 +43,8 @@ export class Conversation {
   readonly outbox: Outbox
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
+  /** Pages that could not be read: asked for again when the server is back. */
+  readonly #missed = new Set<number>()
   /** What was asked for from here and may still be turned down. */
   readonly #asked = new Set<number>()
   #news: LiveEvent[] = []
@@ -64,6 +58,7 @@ export class Conversation {
 
   constructor(id: string) {
     this.id = id
+    this.attempts = signal(writingIn(id))
     this.outbox = new Outbox(id, () => this.#soon())
     this.#unlisten = listen((event) => this.#take(event))
     this.#soon()
@@ -100,6 +95,10 @@ export class Conversation {
     }
   }
 
+  async revert(entry: number): Promise<void> {
+    await this.act(`/compactions/${entry}/revert`, { method: 'POST' })
+  }
+
   async #read(page: number): Promise<void> {
     this.#reading.add(page)
     try {
@@ -122,6 +121,7 @@ export class Conversation {
       })
     } catch (error) {
       this.problem.value = wordsOf(error)
+      this.#missed.add(page)
     } finally {
       this.#reading.delete(page)
     }
@@ -136,6 +136,9 @@ export class Conversation {
     }
     if (event.type === 'caught-up') {
       this.#soon()
+      const missed = [...this.#missed]
+      this.#missed.clear()
+      for (const page of missed) void this.#read(page)
       return
     }
     if (event.sessionId !== this.id) return
@@ -172,20 +175,19 @@ export class Conversation {
     let attempts = this.attempts.value
     for (const event of news) {
       if (event.kind === 'notice') this.notice.value = event.text
-      else if (event.kind === 'void') attempts = attempts.filter(({ id }) => id !== event.attempt)
-      else if (event.step >= this.tail.value || !this.#isWritten(event.step)) {
-        attempts = withNews(attempts, event)
+      else if (event.kind === 'void' || !this.#isWritten(event.step)) {
+        attempts = withPiece(attempts, event)
       }
     }
     this.attempts.value = attempts
   }
 
-  /** The reply to a context up to `step` is an entry behind it. */
+  /** The reply to a context up to `step`, or to a later one, is an entry behind it. */
   #isWritten(step: number): boolean {
     for (let number = this.tail.value; number > step; number--) {
       const page = this.pages.value.get(Math.floor((number - 1) / PAGE_ENTRIES))
       const entry = page?.[(number - 1) % PAGE_ENTRIES]
-      if (entry?.kind === 'assistant') return entry.meta['upto' as never] === step
+      if (entry?.kind === 'assistant') return entry.meta['upto' as never] >= step
     }
     return false
   }
@@ -268,21 +270,4 @@ function refusalIn(facts: JsonObject): string | null {
   const words = REFUSALS[refused] ?? `It could not be done (${refused})`
   const isCounted = typeof tokensAfter === 'number' && typeof limit === 'number'
   return isCounted ? `${words}: ${count(tokensAfter)} tokens of ${count(limit)}.` : `${words}.`
-}
-
-function withNews(
-  attempts: readonly Attempt[],
-  event: Exclude<LiveEvent, { kind: 'notice' | 'void' }>,
-): readonly Attempt[] {
-  const id = event.attempt
-  const known = attempts.find((each) => each.id === id)
-  const old = known ?? { id, step: event.step, text: '', reasoning: '', calls: [] }
-  const next: Attempt =
-    'tool' in event
-      ? { ...old, calls: [...old.calls, event.tool] }
-      : event.kind === 'delta'
-        ? { ...old, text: old.text + event.text }
-        : { ...old, reasoning: old.reasoning + event.text }
-  if (known === undefined) return [...attempts, next]
-  return attempts.map((each) => (each.id === id ? next : each))
 }

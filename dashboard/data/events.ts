@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { RuntimeEvent } from '../../src/runtime/runtime.ts'
 import { headersWith, isLocked, refusalOf } from './api.ts'
+import { Frames } from './frames.ts'
 
 /**
  * One stream of events for the whole page. It is read with fetch, since a browser's EventSource
@@ -25,12 +26,15 @@ export function listen(listener: Listener): () => void {
 }
 
 let cursor: string | undefined
+let store: string | undefined
 let current: AbortController | undefined
 let failures = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 
 export function startEvents(): void {
   connect()
+  // A connection from before may look alive for long.
+  addEventListener('online', connect)
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
     if (!document.hidden) {
@@ -39,6 +43,7 @@ export function startEvents(): void {
       timer = setTimeout(() => {
         connection.value = 'resting'
         current?.abort()
+        tell({ type: 'broken' })
       }, HIDDEN_MS)
     }
   })
@@ -66,11 +71,15 @@ async function read(controller: AbortController): Promise<void> {
   const more = cursor === undefined ? {} : { 'last-event-id': cursor }
   const response = await fetch('/v1/events', { headers: headersWith(more), signal })
   await readFrames(response, controller, (event, id) => {
-    if (id !== undefined) cursor = id
     if (event.type === 'caught-up') {
+      const isOther = store !== undefined && store !== event.store
+      // Another store, or an older copy of this one: nothing on the screen is true any more.
+      if (isOther || event.cursor < Number(cursor ?? 0)) return location.reload()
+      store = event.store
       connection.value = 'open'
       failures = 0
     }
+    if (id !== undefined) cursor = id
     tell(event)
   })
 }
@@ -97,36 +106,13 @@ async function readFrames(
 ): Promise<void> {
   if (!response.ok || response.body === null) throw await refusalOf(response)
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
+  const frames = new Frames()
   for (;;) {
     const silence = setTimeout(() => controller.abort(), SILENCE_MS)
     const { done, value } = await reader.read().finally(() => clearTimeout(silence))
     if (done) return
-    const frames = value.split('\n\n')
-    frames[0] = rest + frames[0]
-    rest = frames.pop() ?? ''
-    // The blank line itself may have been cut in two.
-    if (rest.includes('\n\n')) {
-      frames.push(...rest.split('\n\n'))
-      rest = frames.pop() ?? ''
-    }
-    for (const frame of frames) {
-      const { event, id } = readFrame(frame)
-      if (event !== null) take(event, id)
-    }
+    for (const { event, id } of frames.take(value)) take(event, id)
   }
-}
-
-function readFrame(frame: string): { event: RuntimeEvent | null; id: string | undefined } {
-  let type = ''
-  let data = ''
-  let id: string | undefined
-  for (const line of frame.split('\n')) {
-    if (line.startsWith('data: ')) data += line.slice(6)
-    else if (line.startsWith('event: ')) type = line.slice(7)
-    else if (line.startsWith('id: ')) id = line.slice(4)
-  }
-  return { event: data === '' ? null : { type, ...JSON.parse(data) }, id }
 }
 
 function tell(event: Parameters<Listener>[0]): void {

@@ -1,12 +1,13 @@
 import { signal } from '@preact/signals'
 import { call, Refusal, sessionPath } from './api.ts'
+import { keep, kept } from './keep.ts'
 
 /**
  * Messages on their way to the server. Each has a key from the moment it is sent, is kept in the tab
  * until the server has it for good, and is sent again with the same key after a lost answer, so it
  * arrives once whatever happens to the connection, the server or the page.
  */
-export interface Unsent {
+interface Unsent {
   readonly key: string
   readonly text: string
   /** Its number in the mailbox once the server has it. */
@@ -20,7 +21,7 @@ const placeOf = (sessionId: string) => `throughline-outbox-${sessionId}`
 /** The first message of a session that is opened next: it is sent as soon as it is on the screen. */
 export function leaveFor(sessionId: string, text: string): void {
   const first: Unsent = { key: crypto.randomUUID(), text, mail: null, problem: null }
-  sessionStorage.setItem(placeOf(sessionId), JSON.stringify([first]))
+  keep(placeOf(sessionId), JSON.stringify([first]))
 }
 
 export class Outbox {
@@ -34,9 +35,9 @@ export class Outbox {
   constructor(sessionId: string, onTaken: () => void) {
     this.#sessionId = sessionId
     this.#onTaken = onTaken
-    const kept = JSON.parse(sessionStorage.getItem(this.#place) ?? '[]') as Unsent[]
-    this.items.value = kept
-    if (kept.length > 0) void this.#send()
+    const unsent = JSON.parse(kept(placeOf(sessionId)) ?? '[]') as Unsent[]
+    this.items.value = unsent
+    if (unsent.length > 0) void this.#send()
   }
 
   add(text: string): void {
@@ -68,15 +69,10 @@ export class Outbox {
     clearTimeout(this.#timer)
   }
 
-  get #place(): string {
-    return placeOf(this.#sessionId)
-  }
-
   #change(items: readonly Unsent[]): void {
     this.items.value = items
-    const kept = items.filter(({ mail }) => mail === null)
-    if (kept.length === 0) sessionStorage.removeItem(this.#place)
-    else sessionStorage.setItem(this.#place, JSON.stringify(kept))
+    const unsent = items.filter(({ mail }) => mail === null)
+    keep(placeOf(this.#sessionId), unsent.length === 0 ? null : JSON.stringify(unsent))
   }
 
   #patch(key: string, more: Partial<Unsent>): void {

@@ -66,10 +66,10 @@ async function readAll(): Promise<void> {
   }
 }
 
-function refreshSoon(): void {
-  if (isDue) return
+function refreshSoon(inMs = REFRESH_MS): void {
+  if (isDue || isLocked.value) return
   isDue = true
-  setTimeout(() => void refresh(), REFRESH_MS)
+  setTimeout(() => void refresh(), inMs)
 }
 
 async function refresh(): Promise<void> {
@@ -80,18 +80,19 @@ async function refresh(): Promise<void> {
       try {
         return { id, summary: await call<SessionSummary>(sessionPath(id)) }
       } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return { id, summary: null }
-        return undefined
+        const isGone = error instanceof Refusal && error.status === 404
+        return { id, summary: isGone ? null : undefined }
       }
     }),
   )
   const next = new Map(all.value)
-  for (const each of read) {
-    if (each === undefined) continue
-    if (each.summary === null) next.delete(each.id)
-    else next.set(each.id, each.summary)
+  for (const { id, summary } of read) {
+    if (summary === undefined) stale.add(id)
+    else if (summary === null) next.delete(id)
+    else next.set(id, summary)
   }
   all.value = next
   isDue = false
-  if (stale.size > 0) refreshSoon()
+  const isRefused = read.some(({ summary }) => summary === undefined)
+  if (stale.size > 0) refreshSoon(isRefused ? AGAIN_MS : REFRESH_MS)
 }

@@ -145,7 +145,7 @@ function Note({
   )
 }
 
-export function Folded({ label, children }: { readonly label: string; readonly children: string }) {
+function Folded({ label, children }: { readonly label: string; readonly children: string }) {
   if (children === '') return null
   return (
     <details>

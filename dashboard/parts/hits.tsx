@@ -35,7 +35,7 @@ function Excerpt({ text, words }: { readonly text: string; readonly words: strin
   const at = hit === '' ? 0 : lower.indexOf(hit)
   const from = Math.max(0, at - BEFORE)
   return (
-    <span class="excerpt">
+    <span>
       {from > 0 && '…'}
       {text.slice(from, at)}
       <mark>{text.slice(at, at + hit.length)}</mark>
@@ -46,9 +46,10 @@ function Excerpt({ text, words }: { readonly text: string; readonly words: strin
 }
 
 function textOf({ message, body }: TranscriptEntry): string {
-  const text = JSON.stringify(message === null ? body : 'parts' in message ? message.parts : null)
-  const said = [...text.matchAll(/"(?:text|summary)":("(?:[^"\\]|\\.)*")/g)].map(([, json]) =>
-    JSON.parse(json ?? '""'),
-  )
-  return said.join(' ') || text
+  const said: string[] = []
+  const all = JSON.stringify(message ?? body, (name, value) => {
+    if ((name === 'text' || name === 'summary') && typeof value === 'string') said.push(value)
+    return value
+  })
+  return said.join(' ') || all
 }

@@ -4,17 +4,25 @@ import { useState } from 'preact/hooks'
 /**
  * Text as it was said, with the little of Markdown that helps reading: code, emphasis, headings and
  * web addresses. Everything becomes text nodes; nothing of a message is ever parsed as HTML, and no
- * address but http and https becomes a link. Linear in the length of the text.
+ * address but http and https becomes a link. Linear in the length of the text; what has more marks
+ * than a page can bear is plain from there on.
  */
 const SHOWN_MAX = 20_000
+/** Seven messages of as many paragraphs as fit held the page for 2.7 s; of 500 they are not felt. */
+const PIECES_MAX = 500
 
-export function Said({ text }: { readonly text: string }) {
+/** Of a text that is being written its end is shown, where it is too long to be shown whole. */
+export function Said(props: { readonly text: string; readonly isGrowing?: boolean }) {
+  const { text, isGrowing = false } = props
   const [isWhole, setWhole] = useState(false)
   const isLong = text.length > SHOWN_MAX && !isWhole
+  const shown = isGrowing ? text.slice(-SHOWN_MAX) : text.slice(0, SHOWN_MAX)
+  const more = isLong && <More length={text.length} onClick={() => setWhole(true)} />
   return (
-    <div class="said">
-      {blocks(isLong ? text.slice(0, SHOWN_MAX) : text)}
-      {isLong && <More length={text.length} onClick={() => setWhole(true)} />}
+    <div class="said" dir="auto">
+      {isGrowing && more}
+      {blocks(isLong ? shown : text)}
+      {!isGrowing && more}
     </div>
   )
 }
@@ -42,20 +50,35 @@ function More({ length, onClick }: { readonly length: number; readonly onClick: 
   )
 }
 
+/** How many more elements may be made of a text. */
+interface Room {
+  pieces: number
+}
+
 function blocks(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = []
+  const room: Room = { pieces: PIECES_MAX }
+  const add = (block: ComponentChildren) => {
+    room.pieces--
+    out.push(block)
+  }
   let lines: string[] = []
   const flush = () => {
     const prose = lines.join('\n')
-    if (prose !== '') out.push(<p>{inline(prose)}</p>)
+    if (prose !== '') add(<p>{inline(prose, room)}</p>)
     lines = []
   }
   let code: string[] | null = null
-  for (const line of text.split('\n')) {
+  const all = text.split('\n')
+  for (const [index, line] of all.entries()) {
+    if (room.pieces <= 0 && code === null) {
+      out.push(<p>{all.slice(index - lines.length).join('\n')}</p>)
+      return out
+    }
     const isFence = line.trimStart().startsWith('```')
     if (code !== null) {
       if (isFence) {
-        out.push(<Code text={code.join('\n')} />)
+        add(<Code text={code.join('\n')} />)
         code = null
       } else code.push(line)
     } else if (isFence) {
@@ -63,12 +86,12 @@ function blocks(text: string): ComponentChildren[] {
       code = []
     } else if (/^#{1,6} /.test(line)) {
       flush()
-      out.push(<p class="heading">{inline(line.slice(line.indexOf(' ') + 1))}</p>)
+      add(<p class="heading">{inline(line.slice(line.indexOf(' ') + 1), room)}</p>)
     } else if (line === '') flush()
     else lines.push(line)
   }
   flush()
-  if (code !== null) out.push(<Code text={code.join('\n')} />)
+  if (code !== null) add(<Code text={code.join('\n')} />)
   return out
 }
 
@@ -81,12 +104,12 @@ function Code({ text }: { readonly text: string }) {
   )
 }
 
-function inline(text: string): ComponentChildren[] {
+function inline(text: string, room: Room): ComponentChildren[] {
   const out: ComponentChildren[] = []
   let rest = 0
   // A mark without a partner is searched for once: from then on it is text.
   const isOver: Record<string, boolean> = {}
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && room.pieces > 0; ) {
     const mark = text[at] === '`' ? '`' : text.startsWith('**', at) ? '**' : null
     if (mark === null || isOver[mark]) {
       at += 1
@@ -98,22 +121,24 @@ function inline(text: string): ComponentChildren[] {
       at += mark.length
       continue
     }
-    out.push(...withLinks(text.slice(rest, at)))
+    out.push(...withLinks(text.slice(rest, at), room))
     const inner = text.slice(at + mark.length, end)
     out.push(mark === '`' ? <code>{inner}</code> : <strong>{inner}</strong>)
+    room.pieces--
     at = end + mark.length
     rest = at
   }
-  out.push(...withLinks(text.slice(rest)))
+  out.push(...withLinks(text.slice(rest), room))
   return out
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}]{1,2000}/g
 
-function withLinks(text: string): ComponentChildren[] {
+function withLinks(text: string, room: Room): ComponentChildren[] {
   const out: ComponentChildren[] = []
   let rest = 0
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    if (room.pieces <= 0) break
     const href = found.replace(/[.,;:!?]$/, '')
     if (!URL.canParse(href)) continue
     out.push(
@@ -122,6 +147,7 @@ function withLinks(text: string): ComponentChildren[] {
         {href}
       </a>,
     )
+    room.pieces--
     rest = index + href.length
   }
   out.push(text.slice(rest))

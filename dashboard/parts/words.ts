@@ -1,4 +1,5 @@
 import type { SessionSummary } from '../../src/runtime/runtime.ts'
+import { now } from '../data/clock.ts'
 
 /** Numbers, moments and states as people say them. */
 const small = new Intl.NumberFormat('en')
@@ -17,13 +18,15 @@ export function tokens(value: number): string {
 export const percent = (part: number, all: number): number =>
   all <= 0 ? 0 : Math.min(100, Math.round((part / all) * 100))
 
-export function moment(at: number, now = Date.now()): string {
-  return now - at < 20 * 3_600_000 ? clock.format(at) : `${day.format(at)}, ${clock.format(at)}`
+export function moment(at: number): string {
+  return now.value - at < 20 * 3_600_000
+    ? clock.format(at)
+    : `${day.format(at)}, ${clock.format(at)}`
 }
 export const exactly = (at: number): string => whole.format(at)
 
-export function ago(at: number, now = Date.now()): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1_000))
+export function ago(at: number): string {
+  const seconds = Math.max(0, Math.round((now.value - at) / 1_000))
   if (seconds < 5) return 'now'
   if (seconds < 60) return `${seconds} s ago`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
@@ -69,7 +72,7 @@ export const RUNGS: Readonly<Record<string, string>> = {
   digest: 'the last one: no model, our own digest',
 }
 
-export type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
+type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
 
 export function activityOf({ state, isCompacting }: SessionSummary): Activity {
   if (state === 'gone') return 'gone'

@@ -5,7 +5,7 @@ import { count } from '../parts/words.ts'
 /** The laws of `throughline audit`, as they stand now. */
 export function AuditPanel({ audit }: { readonly audit: LiveReport | null }) {
   return (
-    <section class="card audit" aria-label="Audit">
+    <section class="card" aria-label="Audit">
       <h2>Audit</h2>
       {audit === null ? (
         <p class="dim">This process keeps no audit log.</p>

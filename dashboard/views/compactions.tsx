@@ -110,10 +110,7 @@ function Compaction(props: {
   return (
     <div class={`compaction ${state}${isDegraded ? ' degraded' : ''}`}>
       {row.isInEffect && entry !== null && (
-        <button
-          type="button"
-          onClick={() => void conversation.act(`/compactions/${entry}/revert`, { method: 'POST' })}
-        >
+        <button type="button" onClick={() => void conversation.revert(entry)}>
           Undo
         </button>
       )}

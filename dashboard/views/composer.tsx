@@ -1,5 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Conversation } from '../data/conversation.ts'
+import { keep, kept } from '../data/keep.ts'
+import { PinPanel } from './pin-panel.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { TasksPanel } from './tasks-panel.tsx'
 
@@ -7,7 +9,13 @@ import { TasksPanel } from './tasks-panel.tsx'
 type Panel = 'compact' | 'pin' | 'tasks' | null
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
-  const [text, setText] = useState('')
+  const draft = `throughline-draft-${conversation.id}`
+  const [text, showText] = useState(() => kept(draft) ?? '')
+  /** What is typed outlives a reload, a look at another session and a token that ran out. */
+  const setText = (words: string) => {
+    showText(words)
+    keep(draft, words === '' ? null : words)
+  }
   const [panel, setPanel] = useState<Panel>(null)
   const summary = conversation.summary.value
   const isBusy = summary !== null && summary.state !== 'idle' && summary.state !== 'gone'
@@ -19,14 +27,17 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   }
   const toggle = (name: Panel) => setPanel(panel === name ? null : name)
   const box = useRef<HTMLTextAreaElement>(null)
-  const propose = (words: string) => {
-    setText(words)
+  const leave = () => {
     setPanel(null)
     box.current?.focus()
   }
+  const propose = (words: string) => {
+    setText(words)
+    leave()
+  }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a way out of the panels for the keyboard
-    <div class="composer" onKeyDown={(event) => event.key === 'Escape' && setPanel(null)}>
+    <div class="composer" onKeyDown={(event) => event.key === 'Escape' && leave()}>
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
       {panel === 'tasks' && <TasksPanel conversation={conversation} onChange={propose} />}
@@ -34,6 +45,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         <textarea
           ref={box}
           aria-label="Message"
+          dir="auto"
           placeholder="Say something. Enter sends, Shift+Enter is a new line."
           rows={Math.min(8, text.split('\n').length + 1)}
           value={text}
@@ -68,51 +80,5 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         )}
       </div>
     </div>
-  )
-}
-
-function PinPanel({ conversation }: { readonly conversation: Conversation }) {
-  const [name, setName] = useState('')
-  const [text, setText] = useState('')
-  const pins = conversation.summary.value?.pins ?? []
-  const path = (pin: string) => `/pins/${encodeURIComponent(pin)}`
-  const set = async (event: Event) => {
-    event.preventDefault()
-    if (await conversation.act(path(name), { method: 'PUT', body: { text } })) {
-      setName('')
-      setText('')
-    }
-  }
-  return (
-    <form class="panel" onSubmit={set} aria-label="Pin">
-      <p class="dim">A pin stands in every context, byte for byte, whatever is compacted.</p>
-      <label for="pin-name">Name</label>
-      <input
-        id="pin-name"
-        value={name}
-        maxLength={64}
-        placeholder="letters, digits, _ and -"
-        onInput={(event) => setName(event.currentTarget.value)}
-      />
-      <label for="pin-text">Text</label>
-      <textarea
-        id="pin-text"
-        rows={2}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      <button type="submit" disabled={name.trim() === '' || text === ''}>
-        Pin it
-      </button>
-      {pins.map((pin) => (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => void conversation.act(path(pin), { method: 'DELETE' })}
-        >
-          Remove “{pin}”
-        </button>
-      ))}
-    </form>
   )
 }

@@ -20,8 +20,8 @@ export function ContextPage(props: {
   const { id } = conversation
   const last = conversation.tail.value
   const [other, setOther] = useState<number | null>(null)
-  const shown = useContext(id, at, last)
-  const compared = useContext(id, other, last, other !== null)
+  const shown = useContextView(id, at, last)
+  const compared = useContextView(id, other, last, other !== null)
   const go = (entry: number | null) => {
     const hash = hashOf(id, 'context', entry ?? undefined)
     history.replaceState(null, '', hash)
@@ -29,7 +29,7 @@ export function ContextPage(props: {
   }
   return (
     <div class="scroll">
-      <div class="steps">
+      <div>
         <StepSlider
           id={id}
           label="What it saw at entry"
@@ -81,7 +81,7 @@ export function ContextPage(props: {
   )
 }
 
-function useContext(id: string, at: number | null, last: number, isWanted = true) {
+function useContextView(id: string, at: number | null, last: number, isWanted = true) {
   const [view, setView] = useState<ContextView | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   // Only what the model sees now changes when something is added.

@@ -107,7 +107,7 @@ function Verdict({
       <p class="figures">
         <span>
           <b>{store.bytes === null ? '–' : bytes(store.bytes)}</b>{' '}
-          {store.bytes === null ? 'kept by the database' : 'in the store'}
+          {store.bytes === null ? 'kept in memory' : 'in the store'}
         </span>
         <span>
           <b>{count(store.commits)}</b> commits

@@ -71,7 +71,7 @@ function topOf(
     .slice(0, SHOWN)
 }
 
-export function Figure({ value, words }: { readonly value: number; readonly words: string }) {
+function Figure({ value, words }: { readonly value: number; readonly words: string }) {
   return (
     <span>
       <b>{count(value)}</b> {words}

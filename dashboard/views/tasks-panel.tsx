@@ -29,7 +29,11 @@ export function TasksPanel(props: {
   }
   return (
     <section class="panel" aria-label="Tasks">
-      <p class="dim">What the agent has noted to do. A compaction carries it on as it stands.</p>
+      <p class="dim">
+        What the agent has noted to do; a compaction carries it on as it stands. The list is the
+        agent's own: a change is asked for in a message, which you see before it is sent, and the
+        agent makes it.
+      </p>
       {problem !== null && <p role="alert">{problem}</p>}
       {list !== null && tasks.length === 0 && <p>It has noted nothing.</p>}
       <TaskItems tasks={tasks} />

@@ -176,9 +176,7 @@ function PageView(props: {
             entry={entry}
             isMarked={entry.number === at}
             effective={effective}
-            onRevert={(number) =>
-              void conversation.act(`/compactions/${number}/revert`, { method: 'POST' })
-            }
+            onRevert={(number) => void conversation.revert(number)}
           />
         ))}
       </div>

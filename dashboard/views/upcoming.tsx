@@ -17,19 +17,17 @@ export function Upcoming(props: {
   const notice = conversation.notice.value
   const summary = conversation.summary.value
   useLayoutEffect(onGrow)
-  const isQuiet = tailIsEmpty(summary?.entries ?? 0, pending.length + unsent.length)
+  const isQuiet = summary?.entries === 0 && pending.length + unsent.length === 0
   return (
     <div class="upcoming">
-      {summary !== null && isQuiet && (
-        <p class="dim empty">Nothing was said yet. Write below; it is kept for good.</p>
-      )}
+      {isQuiet && <p class="dim empty">Nothing was said yet. Write below; it is kept for good.</p>}
       {attempts.map(({ id, text, reasoning, calls }) => (
         <article key={id} class="entry is-assistant writing" aria-label="Answer being written">
           <header>
             <b>Agent</b> <span class="dim">writing…</span>
           </header>
           {reasoning !== '' && text === '' && <Verbatim text={reasoning} />}
-          <Said text={text} />
+          <Said text={text} isGrowing />
           {calls.map((tool) => (
             <p class="tool-name">{tool}…</p>
           ))}
@@ -78,8 +76,4 @@ export function Upcoming(props: {
       ))}
     </div>
   )
-}
-
-function tailIsEmpty(entries: number, waiting: number): boolean {
-  return entries === 0 && waiting === 0
 }

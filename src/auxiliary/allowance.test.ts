@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { MemoryAttempts } from '../../test/model/memory-attempts.ts'
 import { operationId, sessionId } from '../base/ids.ts'
 import { Allowance } from './allowance.ts'
-import { type Attempt, MemoryAttempts } from './attempts.ts'
+import type { Attempt } from './attempts.ts'
 
 const A = sessionId('a')
 const B = sessionId('b')

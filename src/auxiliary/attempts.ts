@@ -100,34 +100,3 @@ export function attemptOf({ route, usage, ...facts }: CallFacts, prices?: Prices
     cost: usage === undefined ? 0 : costOf(usage, route, prices),
   }
 }
-
-const ROWS_MAX = 10_000
-
-/** For programs that keep no store: bounded, and gone with the process. */
-export class MemoryAttempts implements Attempts {
-  readonly #rows = new Map<OperationId, Attempt>()
-
-  async record(attempt: Attempt): Promise<boolean> {
-    if (this.#rows.has(attempt.id)) return false
-    this.#rows.set(attempt.id, attempt)
-    const oldest = this.#rows.keys().next().value
-    if (this.#rows.size > ROWS_MAX && oldest !== undefined) this.#rows.delete(oldest)
-    return true
-  }
-
-  async read({ modelRoute, task, since, limit }: AttemptQuery): Promise<readonly Attempt[]> {
-    return [...this.#rows.values()]
-      .filter((row) => row.modelRoute === modelRoute && row.at >= since)
-      .filter((row) => (task ?? row.task) === row.task)
-      .toReversed()
-      .slice(0, limit)
-  }
-
-  async sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend> {
-    const { sessionId, since } = query
-    return [...this.#rows.values()]
-      .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
-      .map(spendOf)
-      .reduce(addSpend, NOTHING_SPENT)
-  }
-}

@@ -100,4 +100,5 @@ const UNTIL_CHANGED = [
   'refused:not-found',
   'connection:tls',
   'malformed:not-sent',
+  'malformed:redirect',
 ]

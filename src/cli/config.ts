@@ -1,10 +1,8 @@
 import { Command } from 'commander'
-import { type Loaded, loadConfig, requireConfig } from '../runtime/config/load.ts'
-import { originText, type Problem, problemText } from '../runtime/config/problem.ts'
-import { configText, listSettings, shownConfig } from '../runtime/config/settings.ts'
-import { type InitFlags, runInit } from './config-init.ts'
+import type { Loaded } from '../runtime/config/load.ts'
+import type { Problem } from '../runtime/config/problem.ts'
+import type { InitFlags } from './config-init.ts'
 import { addConfigOptions, type ConfigFlags, loadRequest } from './config-options.ts'
-import { schemaText } from './config-schema-text.ts'
 import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
 import { writeOutput } from './output.ts'
@@ -13,6 +11,7 @@ import { printable } from './printable.ts'
 import { drawTable } from './table.ts'
 import { jsonLine, shown, tell } from './tell.ts'
 
+/** What reads the configuration is loaded when it is asked for: every other command passes here. */
 export function configCommand(): Command {
   return new Command('config')
     .summary('write, check and show the configuration')
@@ -34,6 +33,7 @@ function initCommand(): Command {
     .option('--force', 'replace a file that is already there')
     .option('-o, --output <file>', 'where to write', 'throughline.yaml')
     .action(async (flags: InitFlags) => {
+      const { runInit } = await import('./config-init.ts')
       process.exitCode = await runInit(flags)
     })
   return withHelp(command, {
@@ -72,6 +72,8 @@ function checkCommand(): Command {
 }
 
 async function runCheck(flags: ReportFlags): Promise<number> {
+  const { loadConfig } = await import('../runtime/config/load.ts')
+  const { problemText } = await import('../runtime/config/problem.ts')
   const result = loadConfig(loadRequest(flags))
   const isFine = result.kind === 'loaded'
   const problems = isFine ? [] : result.problems
@@ -109,9 +111,11 @@ function showCommand(): Command {
     .option('--origin', 'one line for each value, with the place it comes from')
     .option('--json', 'for programs')
     .action(async (flags: ShowFlags) => {
+      const { requireConfig } = await import('../runtime/config/load.ts')
+      const { problemText } = await import('../runtime/config/problem.ts')
       const loaded = requireConfig(loadRequest(flags))
       for (const warning of loaded.warnings) tell(`warning: ${problemText(warning)}`)
-      await writeOutput('-', shown(report(loaded, flags)))
+      await writeOutput('-', shown(await report(loaded, flags)))
     })
   return withHelp(command, {
     codes: [
@@ -122,7 +126,9 @@ function showCommand(): Command {
   })
 }
 
-function report(loaded: Loaded, { origin, json }: ShowFlags): string {
+async function report(loaded: Loaded, { origin, json }: ShowFlags): Promise<string> {
+  const { configText, listSettings, shownConfig } = await import('../runtime/config/settings.ts')
+  const { originText } = await import('../runtime/config/problem.ts')
   if (origin === undefined) return json ? jsonLine(shownConfig(loaded)) : configText(loaded)
   const settings = listSettings(loaded)
   if (json) return jsonLine(settings)
@@ -152,6 +158,7 @@ function schemaCommand(): Command {
     )
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
     .action(async ({ output }: { output: string }) => {
+      const { schemaText } = await import('./config-schema-text.ts')
       await writeOutput(output, schemaText())
     })
   return withHelp(command, {

@@ -3,7 +3,7 @@ import type { ImportTarget } from '../doctor/import/hermes.ts'
 import { type ImportReport, unaccounted } from '../doctor/import/report.ts'
 import { renderImport } from '../doctor/report/import-text.ts'
 import { shelve } from '../runtime/blobs.ts'
-import { thisHost } from '../runtime/host.ts'
+import { isGone, thisHost } from '../runtime/host.ts'
 import { limitsFor } from '../runtime/limits.ts'
 import type { ReadStore } from '../store/contract.ts'
 import { EXIT } from './exit.ts'
@@ -28,15 +28,15 @@ export async function bringInto(
   const progress = new ProgressLine('Reading')
   const limits = limitsFor({ windowTokens: WINDOW_TOKENS, fixedTokens: 0 })
   const run = async (target: ImportTarget['target']) => {
-    const report = await bring({ limits, shelve, host: thisHost(), target }, progress)
+    const report = await bring({ limits, shelve, host: thisHost(), isGone, target }, progress)
     progress.end()
     await writeOutput('-', flags.json ? jsonLine(report) : renderImport(report))
     return codeOf(report)
   }
   try {
     if (flags.dryRun) return await lookOnly(flags, (reads) => run({ isDryRun: true, reads }))
-    const { openPlace } = await import('./open-place.ts')
-    return await openPlace(flags, async ({ store }) => await run({ isDryRun: false, store }), {
+    const { withStore } = await import('./store-place.ts')
+    return await withStore(flags, async (store) => await run({ isDryRun: false, store }), {
       mayMake: true,
     })
   } finally {
@@ -49,11 +49,11 @@ async function lookOnly(
   flags: PlaceFlags,
   act: (reads: ReadStore | null) => Promise<number>,
 ): Promise<number> {
-  const { readPlace, storeOf } = await import('./open-place.ts')
+  const { storeOf, withStoreToRead } = await import('./store-place.ts')
   const { isServer } = await import('../runtime/open-store.ts')
-  const { url } = storeOf(flags)
+  const { url } = await storeOf(flags)
   if (!isServer(url) && !existsSync(url)) return await act(null)
-  return await readPlace(flags, async ({ store }) => await act(store))
+  return await withStoreToRead(flags, act)
 }
 
 function codeOf({ profiles }: ImportReport): number {

@@ -27,10 +27,10 @@ export function importCommand(): Command {
     .argument('<file>', 'what `export` wrote; - reads standard input')
     .option('--json', 'print what happened as JSON')
     .action(async (file: string, flags: ImportFlags) => {
-      const { openPlace } = await import('./open-place.ts')
-      process.exitCode = await openPlace(
+      const { withStore } = await import('./store-place.ts')
+      process.exitCode = await withStore(
         flags,
-        async ({ store }) => {
+        async (store) => {
           const progress = new ProgressLine('Importing')
           const outcome = await readLines(file, store).finally(() => progress.end())
           return await tellOutcome(file, outcome, flags)

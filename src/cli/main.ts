@@ -11,6 +11,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // Whoever writes is told of any other error.
   if (error.code === 'EPIPE') process.exit(EXIT.done)
 })
+// A disk that is full costs what is told to people, and not the work.
+process.stderr.on('error', () => {})
 
 try {
   await buildProgram().parseAsync()

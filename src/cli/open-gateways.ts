@@ -50,6 +50,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
   const { runtime, store, logger } = host
   const { apiUrl, allow, attachments, mention: needsMention } = config
   const { DiscordPlatform } = await import('../gateway/discord/discord.ts')
+  const { findLastAct } = await import('../gateway/discord/acts.ts')
   const { findMark } = await import('../gateway/discord/marks.ts')
   const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
   const agent = agentOf(host, 'discord', config.agent)
@@ -61,6 +62,12 @@ async function openDiscord(host: Host, config: DiscordConfig) {
     answersAll: !needsMention,
     findMark: (address) =>
       findMark(store, { agent, channel: `${platform.name}:${platform.account}`, address }),
+    findAct: (address, bots) => {
+      const agents = runtime.agents.map(({ name }) => name)
+      return findLastAct(store, { agents, bots, address })
+    },
+    // What is too short to be worth a turn is the same wherever this agent hears it.
+    loopRule: host.loaded.config.agents[agent]?.tools.send_message ?? null,
   })
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
 }

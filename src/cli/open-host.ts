@@ -1,22 +1,20 @@
-import { statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { AuditLog, NO_AUDIT } from '../events/log.ts'
 import type { Agent } from '../runtime/agent.ts'
 import { needsStandIn } from '../runtime/config/agents-of.ts'
-import { type Loaded, type LoadRequest, requireConfig } from '../runtime/config/load.ts'
+import { type Loaded, requireConfig } from '../runtime/config/load.ts'
 import type { Config } from '../runtime/config/schema.ts'
 import { runtimeTerms } from '../runtime/from-config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { type OpenLogger, openLogger } from '../runtime/open-logger.ts'
 import { type LocalRuntime, openRuntime } from '../runtime/open-runtime.ts'
-import { isServer, openStore } from '../runtime/open-store.ts'
+import { openStore } from '../runtime/open-store.ts'
 import { standIn } from '../stand-in/server.ts'
 import type { Store } from '../store/contract.ts'
-import { loadRequest as configRequest } from './config-options.ts'
-import { UsageError } from './exit.ts'
 import type { PlaceFlags } from './place-options.ts'
-import { programEnvironment, stateFolder } from './platform.ts'
+import { programEnvironment } from './platform.ts'
+import { besideStore, checkExists, loadRequest } from './store-place.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -32,11 +30,6 @@ export interface Host {
   /** What the configuration makes of agents; for a changed file. */
   readonly agentsFrom: (config: Config) => readonly Agent[]
   close(): Promise<void>
-}
-
-/** `--store` is a value of the configuration for one run. */
-export function loadRequest({ store, set = [], ...flags }: PlaceFlags): LoadRequest {
-  return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
 }
 
 export async function openHost(
@@ -104,28 +97,9 @@ export function auditFolder(storeUrl: string): string {
   return join(besideStore(storeUrl), 'audit')
 }
 
-/** Where all that stands that belongs to a store and is not in it. */
-export function besideStore(storeUrl: string): string {
-  return isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
-}
-
 /** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */
 const NO_STAND_IN = 'http://127.0.0.1:9'
 
 async function startStandIn(config: Config) {
   return needsStandIn(config) ? await standIn({ journalEntriesMax: 1 }).start() : null
-}
-
-/** A command that looks or sends must not leave an empty store behind where one was misspelt. */
-export function checkExists(url: string): void {
-  if (isServer(url)) return
-  const there = statSync(url, { throwIfNoEntry: false })
-  if (there?.isDirectory()) {
-    throw new UsageError(`${url} is a folder. --store names the file of a store.`)
-  }
-  if (there !== undefined) return
-  throw new UsageError(
-    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
-      '--store names another.',
-  )
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
-import { isServer } from '../runtime/open-store.ts'
 import { auditFolder, type Host } from './open-host.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
 
@@ -22,7 +21,7 @@ export async function openServed({
     tokens: store,
     dashboardFolder: PAGE,
     place: {
-      ...(!isServer(kept.url) && { storeFile: kept.url }),
+      storeBytes: () => store.readSize(),
       auditFolder: auditFolder(kept.url),
       rehearsalFile: rehearsalFile(kept.url),
     },

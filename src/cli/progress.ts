@@ -11,7 +11,9 @@ export class ProgressLine {
   constructor(text: string, stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream
     this.#text = text
-    if (stream.isTTY) this.#timer = setInterval(() => this.#draw(), 1_000)
+    // Also where nobody sees it: a command that waits for what another process does has nothing else
+    // that keeps its own alive.
+    this.#timer = setInterval(() => this.#draw(), 1_000)
   }
 
   update(text: string): void {
@@ -23,10 +25,11 @@ export class ProgressLine {
     if (this.#timer === undefined) return
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#stream.write('\r\u001b[K')
+    if (this.#stream.isTTY) this.#stream.write('\r\u001b[K')
   }
 
   #draw(): void {
+    if (!this.#stream.isTTY) return
     const seconds = Math.round((performance.now() - this.#startedAt) / 1_000)
     this.#stream.write(`\r\u001b[K${this.#text} (${seconds} s)`)
   }

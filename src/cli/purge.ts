@@ -87,14 +87,19 @@ async function isCarriedOut(
   const { runners } = await runtime.health()
   if (runners.length === 0) return false
   const signal = AbortSignal.timeout(CARRY_OUT_MS_MAX)
-  for (const number of mail) {
-    const end = await session.settled(number, signal)
-    if (end === null) return false
-    if (end.kind === 'turned-down') {
-      throw new FailedError(`Not removed: ${whyNot(end)}.`)
+  const progress = new ProgressLine('Removing')
+  try {
+    for (const number of mail) {
+      const end = await session.settled(number, signal)
+      if (end === null) return false
+      if (end.kind === 'turned-down') {
+        throw new FailedError(`Not removed: ${whyNot(end)}.`)
+      }
     }
+    return true
+  } finally {
+    progress.end()
   }
-  return true
 }
 
 async function isConfirmed(what: string): Promise<boolean> {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import type { Picture, RehearsalReport } from '../rehearsal/report.ts'
 import { loadConfig } from '../runtime/config/load.ts'
-import { besideStore, loadRequest } from './open-host.ts'
 import { PRIVATE_MODE } from './platform.ts'
+import { besideStore, loadRequest } from './store-place.ts'
 
 /** Beside the store of a server, so that its page can show the rehearsal that runs next to it. */
 export function rehearsalFile(storeUrl: string): string {

@@ -11,7 +11,6 @@ import { countOption } from './numbers.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
 import { onEndSignal, programEnvironment, signalExitCode } from './platform.ts'
-import { PictureFile } from './rehearsal-file.ts'
 import { RehearsalPicture } from './rehearse-picture.ts'
 import { tellRehearsal } from './rehearse-report.ts'
 import { findSabotages, type Sabotages } from './rehearse-sabotage.ts'
@@ -91,6 +90,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
     called.abort()
   })
   const picture = new RehearsalPicture(process.stderr)
+  const { PictureFile } = await import('./rehearsal-file.ts')
   const file = new PictureFile()
   const sabotage = sabotages?.find(flags.sabotage ?? '') ?? null
   const { agents, seconds, window: windowTokens, faults, store } = flags

@@ -97,10 +97,19 @@ async function runSend(
   if (reply === null && signal.aborted) {
     throw new FailedError(
       `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
-        'ask again with the same --key to wait on.',
+        `ask again with the same --key to wait on.${await failingModels(runtime)}`,
     )
   }
   return await tellReply({ sessionId, mail, isDuplicate, reply }, flags)
+}
+
+/** The likeliest reason of a long wait. */
+async function failingModels(runtime: Runtime): Promise<string> {
+  const { routes } = await runtime.health()
+  const failing = routes.filter(({ task, failures }) => task === 'turn' && failures > 0)
+  return failing
+    .map(({ model, failures }) => ` ${model} failed the last ${failures} times.`)
+    .join('')
 }
 
 async function tellReply(

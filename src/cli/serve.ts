@@ -22,7 +22,9 @@ interface ServeFlags extends PlaceFlags {
 
 const PORT_MAX = 65_535
 
-export function serveCommand(): Command {
+const END_MS_MAX = 20_000
+
+export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
   const command = new Command('serve')
     .summary('run agents and answer over HTTP until told to end')
     .description(
@@ -34,7 +36,7 @@ export function serveCommand(): Command {
     .addOption(countOption('--port <n>', 'which port; 0: any free one', { min: 0, max: PORT_MAX }))
     .option('--json', 'print where it listens as JSON once it does')
     .action(async (flags: ServeFlags) => {
-      process.exitCode = await runServe(flags)
+      process.exitCode = await runServe(flags, endMsMax)
     })
   return withHelp(addPlaceOptions(command), {
     codes: [
@@ -49,12 +51,17 @@ export function serveCommand(): Command {
   })
 }
 
-async function runServe(flags: ServeFlags): Promise<number> {
+async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   const { openHost } = await import('./open-host.ts')
   const { openServed } = await import('./open-served.ts')
   const { openGateways } = await import('./open-gateways.ts')
-  const asked = Promise.withResolvers<NodeJS.Signals>()
-  const unlisten = onEndSignal(asked.resolve)
+  const asked = Promise.withResolvers<void>()
+  const unlisten = onEndSignal((signal) => {
+    tell(`${signal}: ending in order; once more ends at once.`)
+    // From now on, whatever is going on: what is being opened may hold on as well.
+    setTimeout(endAnyway, endMsMax).unref()
+    asked.resolve()
+  })
   const host = await openHost(withAddress(flags), { runs: true, mayMake: true })
   const closers: (() => void | Promise<void>)[] = [unlisten, () => host.close()]
   try {
@@ -65,16 +72,12 @@ async function runServe(flags: ServeFlags): Promise<number> {
     closers.push(await watch(flags, host))
     await welcome(host, served?.url ?? null, flags)
     if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
-    const signal = await asked.promise
-    tell(`${signal}: ending in order; once more ends at once.`)
-    setTimeout(endAnyway, END_MS_MAX).unref()
+    await asked.promise
   } finally {
     for (const close of closers.toReversed()) await close()
   }
   return EXIT.done
 }
-
-const END_MS_MAX = 20_000
 
 /** Whoever told us to end counts on it, and whatever does not let go loses nothing: all is durable. */
 function endAnyway(): void {
@@ -128,7 +131,7 @@ function withoutPassword(place: string): string {
 async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   const { watchConfig } = await import('../runtime/config/watch.ts')
   const { problemText } = await import('../runtime/config/problem.ts')
-  const { loadRequest } = await import('./open-host.ts')
+  const { loadRequest } = await import('./store-place.ts')
   return watchConfig({
     load: loadRequest(withAddress(flags)),
     current: host.loaded,

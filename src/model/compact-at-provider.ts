@@ -44,6 +44,7 @@ export async function compactAtProvider(
   const line = { route: route.name, purpose: options.purpose }
   const exchange = new Exchange({
     ...options,
+    baseUrl: route.baseUrl,
     clock,
     loan: (origin) => pool.loan({ origin, ...line }),
     prepare: (body) => body,

@@ -1,24 +1,30 @@
+import type { WireRecord } from './exchange.ts'
 import type { Outcome, Trouble } from './outcome.ts'
 
 /**
  * What a failed connection failed of, from the codes along its chain of causes. The outer error says
  * "fetch failed" whether the server is down or our own dispatcher is dead; only the chain tells.
  */
-export function judgeConnection(error: unknown): Extract<Outcome, { kind: 'connection' }> {
+export function judgeConnection(
+  error: unknown,
+  { isProxied, wasSent }: Pick<WireRecord, 'isProxied' | 'wasSent'> = {},
+): Extract<Outcome, { kind: 'connection' }> {
   const codes = codesOf(error)
-  for (const [trouble, known] of CODES) {
-    if (codes.some((code) => known.test(code))) {
-      return { kind: 'connection', trouble, freshLoanHelps: FRESH.includes(trouble) }
-    }
-  }
-  return { kind: 'connection', trouble: 'unknown', freshLoanHelps: true }
+  const [found] = CODES.find(([, known]) => codes.some((code) => known.test(code))) ?? ['unknown']
+  // Behind a proxy only the handshake and what follows it is the server's.
+  const isOfTheProxy = isProxied && !wasSent && !OURS_OR_BEHIND.includes(found)
+  const trouble = isOfTheProxy ? 'proxy' : found
+  return { kind: 'connection', trouble, freshLoanHelps: FRESH.includes(trouble) }
 }
 
+const OURS_OR_BEHIND: readonly Trouble[] = ['dispatcher-closed', 'tls', 'reset']
+
 // A reset or a close may be that of a connection kept too long; of the others a new one dies, too.
-const FRESH: readonly Trouble[] = ['dispatcher-closed', 'reset', 'closed']
+const FRESH: readonly Trouble[] = ['dispatcher-closed', 'reset', 'closed', 'unknown']
 
 const CODES: readonly (readonly [Trouble, RegExp])[] = [
   ['dispatcher-closed', /^UND_ERR_(?:DESTROYED|CLOSED)$/],
+  ['proxy', /^(?:invalid-proxy|UND_ERR_PRX_[A-Z]+)$/],
   ['dns', /^(?:ENOTFOUND|EAI_[A-Z]+|EDNS[A-Z]*)$/],
   ['tls', /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|HOSTNAME_)/],
   ['server-down', /^ECONNREFUSED$/],

@@ -75,6 +75,27 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([{ deadline: 'idle', atMs: 1_701 }])
   })
 
+  it('take a sign of life for one, but for no more than half of the whole time', async () => {
+    const { clock, made, expired } = watch()
+    made.sent()
+    // However thick they come.
+    for (let times = 0; times < 1_500; times++) {
+      await clock.pass(1)
+      made.alive()
+    }
+    expect(expired).toEqual([{ deadline: 'idle', atMs: 1_002 }])
+  })
+
+  it('begin anew with every word behind signs of life', async () => {
+    const { clock, made, expired } = watch()
+    for (let times = 0; times < 18; times++) {
+      await clock.pass(100)
+      if (times === 8) made.heard()
+      else made.alive()
+    }
+    expect(expired).toEqual([])
+  })
+
   it('leave no timer behind', async () => {
     const { clock, made, expired } = watch()
     made.heard()

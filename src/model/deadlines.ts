@@ -6,8 +6,9 @@ import type { Clock } from '../base/clock.ts'
  *
  * `connect` runs until a connection takes the request, `first-byte` from then until the first byte
  * of the answer's body, `idle` from one chunk at the socket to the next, `total` from beginning to
- * end. A keep-alive comment of the provider's is a sign of life: what only ever sends those is ended
- * by `total`. A healthy stream is never ended by the clock of an earlier phase.
+ * end. A keep-alive of the provider's (a comment, a ping) is a sign of life and winds `idle` up again,
+ * but only for half of the time that the call had in all: a server that says nothing else leaves the
+ * other half to the tries behind it. A healthy stream is never ended by the clock of an earlier phase.
  */
 export interface Deadlines {
   readonly connectMs: number
@@ -31,8 +32,10 @@ export class Watch {
   readonly #deadlines: Deadlines
   readonly #expire: (deadline: DeadlineName) => void
   readonly #totalAt: number
+  readonly #aliveMs: number
   #phase: Exclude<DeadlineName, 'total'> = 'connect'
   #phaseAt: number
+  #saidAt = 0
   #cancel: () => void = () => {}
   #armedAt = Number.POSITIVE_INFINITY
   #warned = false
@@ -47,6 +50,7 @@ export class Watch {
     this.#expire = expire
     const now = clock.monotonic()
     this.#totalAt = now + deadlines.totalMs
+    this.#aliveMs = Math.max(deadlines.totalMs / 2, deadlines.idleMs)
     // Until the request is on its way only `total` counts: reading a credential is no connecting.
     this.#phaseAt = Number.POSITIVE_INFINITY
     this.#arm()
@@ -62,7 +66,16 @@ export class Watch {
 
   /** Called for every chunk; a timer that is set already looks at the time when it fires. */
   heard(): void {
+    this.#saidAt = this.#clock.monotonic()
     this.#enter('idle', this.#deadlines.idleMs)
+  }
+
+  /** A sign of life and no more. */
+  alive(): void {
+    const now = this.#clock.monotonic()
+    if (this.#phase !== 'idle') this.#saidAt = now
+    const leftMs = this.#saidAt + this.#aliveMs - now
+    if (leftMs > 0) this.#enter('idle', Math.min(this.#deadlines.idleMs, leftMs))
   }
 
   /** Nothing is read for now, so silence proves nothing; `total` goes on. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../base/clock.ts'
+import type { JsonValue } from '../base/json.ts'
 import { type DeadlineName, type Deadlines, Watch } from './deadlines.ts'
+import { EventReader } from './event-reader.ts'
 import type { Loan } from './pool.ts'
 
 /** Servers that echo it show whether an answer is ours. */
@@ -19,11 +21,13 @@ export const REQUEST_ID = 'x-client-request-id'
  */
 export class Exchange {
   readonly record: WireRecord = { phase: 'waiting' }
+  readonly #base: string
   readonly #takeLoan: (origin: string) => Loan
   readonly #prepare: (body: string) => string | undefined
   readonly #watch: Watch
   readonly #signal: AbortSignal
   readonly #documentBytesMax: number
+  readonly #events: EventReader
   readonly #interrupt = () => this.abort('interrupt')
   readonly #over = Promise.withResolvers<void>()
   #loan: Loan | undefined
@@ -35,10 +39,12 @@ export class Exchange {
   #bytes = 0
 
   constructor(options: ExchangeOptions) {
+    this.#base = new URL(`${options.baseUrl.replace(/\/$/, '')}/`).href
     this.#takeLoan = options.loan
     this.#prepare = options.prepare
     this.#signal = options.signal
     this.#documentBytesMax = options.documentBytesMax ?? DOCUMENT_BYTES_MAX
+    this.#events = new EventReader(options.take)
     this.#answer.promise.catch(() => {})
     this.#watch = new Watch(options.clock, {
       deadlines: options.deadlines,
@@ -75,17 +81,26 @@ export class Exchange {
 
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
     const prepared = this.#prepare(typeof body === 'string' ? body : '')
-    if (prepared === undefined) {
+    // Some packages write the name of the model into the path, and a name may hold dots and slashes.
+    if (prepared === undefined || !url.href.startsWith(this.#base)) {
       this.#end()
       return
     }
-    this.#loan = this.#takeLoan(url.origin)
+    try {
+      this.#loan = this.#takeLoan(url.origin)
+    } catch (error) {
+      this.record.error = error
+      this.#end()
+      return
+    }
+    this.record.isProxied = this.#loan.isProxied
     this.#watch.connecting()
     const requestId = randomUUID()
     this.record.requestId = requestId
     const own = { 'accept-encoding': 'identity', [REQUEST_ID]: requestId }
     this.#loan.dispatcher.dispatch(
       {
+        origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method,
         headers: { ...Object.fromEntries(new Headers(headers)), ...own },
@@ -108,11 +123,9 @@ export class Exchange {
       },
       onResponseData: (_, chunk) => {
         if (this.isOver) return
-        // A little may still come while the socket waits; the silence behind it is our own.
-        if (!this.#isPaused) this.#watch.heard()
-        this.#sink?.take(chunk)
         this.#bytes += chunk.length
         if (this.#bytes > ANSWER_BYTES_MAX) this.abort('too-large')
+        else this.#sink?.take(chunk)
       },
       onResponseEnd: () => {
         if (this.isOver) return
@@ -132,13 +145,17 @@ export class Exchange {
     this.record.status = status
     this.record.headers = headers
     const type = String(headers['content-type'] ?? '')
-    if (status < 300 && type.includes('text/event-stream')) this.#stream()
+    const encoding = String(headers['content-encoding'] ?? 'identity')
+    // Nobody asked for it, and a few bytes of it may be as many gigabytes: it is not unpacked.
+    if (status < 300 && encoding !== 'identity') this.abort('compressed')
+    else if (status < 300 && type.includes('text/event-stream')) this.#stream()
     else this.#read({ mayStream: status < 300 && !type.includes('html') })
   }
 
   #stream(): StreamSink {
     this.record.phase = 'streaming'
     const sink = new StreamSink({
+      hear: (chunk) => this.#hear(chunk),
       pause: () => {
         this.#isPaused = true
         this.#watch.pause()
@@ -158,6 +175,15 @@ export class Exchange {
     return sink
   }
 
+  #hear(chunk: Buffer): void {
+    const says = this.#events.read(chunk)
+    // A little may still come while the socket waits; the silence behind it is our own.
+    if (this.#isPaused) return
+    if (says) this.#watch.heard()
+    else this.#watch.alive()
+    if (this.#events.isTooLarge) this.abort('too-large')
+  }
+
   /** What is no event stream: read to its end, within bounds, for the judge. */
   #read({ mayStream }: { mayStream: boolean }): void {
     this.record.phase = 'reading'
@@ -165,6 +191,7 @@ export class Exchange {
     let bytes = 0
     this.#sink = {
       take: (chunk) => {
+        this.#watch.heard()
         // Some servers stream under another content type.
         if (mayStream && bytes === 0 && EVENT_START.test(chunk.toString('latin1', 0, 16))) {
           return this.#stream().take(chunk)
@@ -196,18 +223,28 @@ export class Exchange {
 }
 
 export interface ExchangeOptions {
+  /** Nothing is asked for that does not stand below it. */
+  readonly baseUrl: string
   readonly loan: (origin: string) => Loan
   /** The body that is sent instead of the one that the provider's package made, if it can be. */
   readonly prepare: (body: string) => string | undefined
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
   readonly clock: Clock
+  /** Gets every event as it came, before the provider's package does. */
+  readonly take?: (event: JsonValue) => void
   /** How much is read of what is no event stream; usually no more than an error needs. */
   readonly documentBytesMax?: number
 }
 
 /** `enough`: an error page longer than anybody reads; `too-large`: an answer without end. */
-export type AbortedBy = DeadlineName | 'interrupt' | 'consumer' | 'enough' | 'too-large'
+export type AbortedBy =
+  | DeadlineName
+  | 'interrupt'
+  | 'consumer'
+  | 'enough'
+  | 'too-large'
+  | 'compressed'
 
 /** What happened on the wire. */
 export interface WireRecord {
@@ -217,6 +254,8 @@ export interface WireRecord {
   requestId?: string
   /** A connection took the request. */
   wasSent?: boolean
+  /** It was asked for through a proxy. */
+  isProxied?: boolean
   status?: number
   headers?: AnswerHeaders
   /** The body of what was no event stream. */
@@ -237,12 +276,19 @@ interface Sink {
 /** The body as the provider's package reads it. */
 class StreamSink implements Sink {
   readonly readable: ReadableStream<Uint8Array>
+  readonly #hear: (chunk: Buffer) => void
   readonly #pause: () => void
   readonly #gathered: Buffer[] = []
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #isPaused = false
 
-  constructor(socket: { pause: () => void; resume: () => void; leave: () => void }) {
+  constructor(socket: {
+    hear: (chunk: Buffer) => void
+    pause: () => void
+    resume: () => void
+    leave: () => void
+  }) {
+    this.#hear = socket.hear
     this.#pause = socket.pause
     this.readable = new ReadableStream<Uint8Array>(
       {
@@ -280,7 +326,15 @@ class StreamSink implements Sink {
   #flush(): void {
     const [first, ...others] = this.#gathered.splice(0)
     if (first === undefined || this.#controller === undefined) return
-    this.#controller.enqueue(others.length === 0 ? first : Buffer.concat([first, ...others]))
+    const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
+    this.#hear(chunk)
+    this.#handOn(chunk)
+  }
+
+  #handOn(chunk: Buffer): void {
+    // Hearing it may have ended everything.
+    if (this.#controller === undefined) return
+    this.#controller.enqueue(chunk)
     if (this.#isPaused || (this.#controller.desiredSize ?? 1) > 0) return
     this.#isPaused = true
     this.#pause()

@@ -33,7 +33,8 @@ export function judge(evidence: Evidence): Outcome {
     case 'total':
       return { kind: 'deadline', deadline: wire.abortedBy }
     case 'too-large':
-      return { kind: 'malformed', what: 'too-large' }
+    case 'compressed':
+      return { kind: 'malformed', what: wire.abortedBy }
     case 'enough':
     case undefined:
       break
@@ -42,7 +43,7 @@ export function judge(evidence: Evidence): Outcome {
   }
   if (wire.text !== undefined) return judgeDocument(wire.text, evidence)
   if (complaint !== undefined) return judgeComplaint(complaint, evidence)
-  if (wire.error !== undefined) return judgeConnection(wire.error)
+  if (wire.error !== undefined) return judgeConnection(wire.error, wire)
   if (wire.wasSent !== true) return { kind: 'malformed', what: 'not-sent' }
   if (isForAnother(wire)) return { kind: 'malformed', what: 'other-request' }
   if (fault !== undefined) return { kind: 'malformed', what: fault }
@@ -60,7 +61,9 @@ function isForAnother({ headers, requestId }: WireRecord): boolean {
 function judgeDocument(text: string, evidence: Evidence): Outcome {
   const { status = 200 } = evidence.wire
   if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
-  // A redirect, a page, or an answer in one piece: nobody asked for those.
+  // Not followed: it would carry the conversation and the credential to wherever it says.
+  if (status >= 300) return { kind: 'malformed', what: 'redirect' }
+  // A page, or an answer in one piece: nobody asked for those.
   if (!isComplaint(text)) return { kind: 'malformed', what: 'no-stream' }
   return judgeComplaint(complaintOf(text), evidence)
 }

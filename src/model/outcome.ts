@@ -33,6 +33,7 @@ export type Trouble =
   | 'unreachable'
   | 'dns'
   | 'tls'
+  | 'proxy'
   | 'unknown'
 
 export type Refusal =
@@ -53,6 +54,8 @@ export type Malformation =
   | 'mixed-answers'
   | 'other-request'
   | 'too-large'
+  | 'compressed'
+  | 'redirect'
   | 'not-sent'
 
 /** What may be hoped of another try. */
@@ -78,11 +81,14 @@ export function prospectOf(outcome: Outcome): Prospect {
     case 'connection':
       return outcome.trouble === 'tls' ? 'hopeless' : 'heals'
     case 'malformed':
-      return outcome.what === 'not-sent' ? 'hopeless' : 'heals'
+      return FIXED.includes(outcome.what) ? 'hopeless' : 'heals'
     case 'refused':
       return HEALING.includes(outcome.refusal) ? 'heals' : 'hopeless'
   }
 }
+
+// The request is built, and the address redirected, in the same way every time.
+const FIXED: readonly Malformation[] = ['not-sent', 'redirect']
 
 // A used-up allowance comes back with the next month, the next payment or the next window.
 const HEALING: readonly Refusal[] = ['rate-limit', 'overloaded', 'server-error', 'no-credit']
@@ -125,7 +131,9 @@ const TROUBLES: { readonly [trouble in Trouble]: string } = {
   'server-down': 'Nobody listens at the base URL; check it, and that the server runs.',
   unreachable: 'The host of the base URL cannot be reached; check the network.',
   dns: 'The host of the base URL has no address; check its spelling and the network.',
-  tls: 'The certificate of the base URL is not trusted; check the URL and the certificates.',
+  tls: 'The base URL has no certificate that is trusted here, or speaks no TLS; check the URL. NODE_EXTRA_CA_CERTS names more certificates to trust.',
+  proxy:
+    'The proxy that HTTPS_PROXY or HTTP_PROXY names cannot be used; check it, or name the host in NO_PROXY.',
   unknown: 'The connection failed.',
 }
 
@@ -148,5 +156,8 @@ const MALFORMATIONS: { readonly [what in Malformation]: string } = {
   'mixed-answers': 'The answer was mixed with another one.',
   'other-request': 'The answer belongs to another request.',
   'too-large': 'The answer is larger than any model writes.',
+  compressed:
+    'The answer came compressed, which was not asked for; something in between does that.',
+  redirect: 'The base URL leads elsewhere, which is not followed; put the final address there.',
   'not-sent': 'The request could not be built for this provider; check the route and the tools.',
 }

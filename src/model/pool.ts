@@ -1,4 +1,6 @@
-import { Pool as UndiciPool } from 'undici'
+import { ProxyAgent, Pool as UndiciPool } from 'undici'
+import type { Environment } from './credential.ts'
+import { proxyFor } from './proxy.ts'
 
 /**
  * The connections to model servers, owned by us and lent out. Each route and purpose has a line of
@@ -11,6 +13,7 @@ import { Pool as UndiciPool } from 'undici'
  */
 export class Pool {
   readonly #open: OpenDispatcher
+  readonly #environment: Environment
   readonly #current = new Map<string, Line>()
   readonly #leaving = new Set<Promise<void>>()
   readonly #retired = new Set<Line>()
@@ -18,8 +21,12 @@ export class Pool {
   #evicted = 0
   #closed = false
 
-  constructor(options: { readonly open?: OpenDispatcher } = {}) {
+  /** The environment may name a proxy; only the outermost folders read it. */
+  constructor(
+    options: { readonly open?: OpenDispatcher; readonly environment?: Environment } = {},
+  ) {
     this.#open = options.open ?? openDispatcher
+    this.#environment = options.environment ?? {}
   }
 
   /** Lines ever opened: for tests and figures. */
@@ -37,7 +44,10 @@ export class Pool {
     return this.#current.size + this.#retired.size
   }
 
-  /** From a pool that is closed, a connection that is: its first use says so. */
+  /**
+   * From a pool that is closed, a connection that is: its first use says so. Throws `ProxyError`
+   * where the environment names a proxy that is none.
+   */
   loan({ origin, route, purpose, isFresh }: LoanRequest): Loan {
     const key = JSON.stringify([origin, route, purpose])
     let line = this.#current.get(key)
@@ -45,7 +55,7 @@ export class Pool {
       this.#retire(line)
       line = undefined
     }
-    line ??= { key, number: ++this.#opened, dispatcher: this.#open(origin), loans: 0 }
+    line ??= this.#openLine(key, origin)
     // Behind all others: the first one is the one that was not asked for longest.
     this.#current.delete(key)
     this.#current.set(key, line)
@@ -62,10 +72,17 @@ export class Pool {
     await Promise.all(this.#leaving)
   }
 
+  #openLine(key: string, origin: string): Line {
+    const proxy = proxyFor(origin, this.#environment)
+    const dispatcher = this.#open(origin, proxy)
+    return { key, number: ++this.#opened, dispatcher, isProxied: proxy !== undefined, loans: 0 }
+  }
+
   #lend(line: Line): Loan {
     let isOut = true
     return {
       line: line.number,
+      isProxied: line.isProxied,
       dispatcher: line.dispatcher,
       evict: () => this.#retire(line),
       release: () => {
@@ -114,6 +131,8 @@ export interface LoanRequest {
 export interface Loan {
   /** The number of the line, never given twice. */
   readonly line: number
+  /** What cannot be connected to is then the proxy, not the server. */
+  readonly isProxied: boolean
   readonly dispatcher: Connection
   /** Nobody shall get this line again. */
   evict(): void
@@ -122,12 +141,13 @@ export interface Loan {
 
 /** A dispatcher with one origin, as undici's `Pool` is. */
 export type Connection = Pick<UndiciPool, 'dispatch' | 'destroy' | 'closed' | 'destroyed'>
-export type OpenDispatcher = (origin: string) => Connection
+export type OpenDispatcher = (origin: string, proxy?: string) => Connection
 
 interface Line {
   readonly key: string
   readonly number: number
   readonly dispatcher: Connection
+  readonly isProxied: boolean
   loans: number
 }
 
@@ -138,20 +158,32 @@ function isAlive({ closed, destroyed }: Connection): boolean {
   return !closed && !destroyed
 }
 
-/** How the pool opens a line, unless it is told another way. */
-export function openDispatcher(origin: string): Connection {
-  return new UndiciPool(origin, {
-    // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
-    connect: { timeout: CONNECT_MS_MAX },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    // With HTTP/2 an abort ends a stream and leaves the connection that may be the broken part.
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-  })
-}
-
 const CONNECT_MS_MAX = 60_000
 // Providers close idle connections after a minute or more; ours go first.
 const KEEP_ALIVE_MS = 20_000
+
+const SETTINGS = {
+  // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
+  connect: { timeout: CONNECT_MS_MAX },
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  // With HTTP/2 an abort ends a stream and leaves the connection that may be the broken part.
+  allowH2: false,
+  pipelining: 1,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+} as const
+
+/** How the pool opens a line, unless it is told another way. */
+export function openDispatcher(origin: string, proxy?: string): Connection {
+  if (proxy === undefined) return new UndiciPool(origin, SETTINGS)
+  const { connect, ...settings } = SETTINGS
+  const agent = new ProxyAgent({
+    ...settings,
+    uri: proxy,
+    connectTimeout: connect.timeout,
+    // What goes to a proxy unencrypted would else have clocks of its own.
+    factory: (each, options) => new UndiciPool(each, { ...options, ...settings }),
+  })
+  // Every dispatcher of undici has all of it; the types name it for some.
+  return agent as ProxyAgent & Connection
+}

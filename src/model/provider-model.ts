@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import type { JsonValue } from '../base/json.ts'
 import type { AssistantMessage, Message, OpaquePart } from '../message/message.ts'
 import { withoutPrivateAddresses } from './addresses.ts'
 import type { Complaint } from './complaint.ts'
@@ -30,6 +31,10 @@ export interface Desk {
 type FinishPart = Extract<ProviderPart, { kind: 'finish' }>
 
 const OPENING_MS_MAX = 50
+
+// The others' packages hand on each event of the wire at little cost; Anthropic's sends it through
+// two streams more, which took 0.4 of a call (profiled, 20,000 tokens). Reading it twice takes 0.1.
+const OFF_THE_WIRE: readonly ProviderName[] = ['anthropic']
 
 const PROTOCOLS: { readonly [provider in ProviderName]: Protocol } = {
   'openai-chat': chat,
@@ -131,10 +136,14 @@ class Try implements AsyncIterator<Piece> {
     const { purpose, signal, deadlines, isFresh } = this.#options
     const line = { route: this.#route.name, purpose, ...(isFresh && { isFresh }) }
     return new Exchange({
+      baseUrl: this.#route.baseUrl,
       signal,
       deadlines,
       clock,
       loan: (origin) => pool.loan({ origin, ...line }),
+      ...(OFF_THE_WIRE.includes(this.#route.provider) && {
+        take: (event: JsonValue) => this.#collect(event),
+      }),
       prepare: (body) =>
         splice(body, {
           placeholder: this.#protocol.placeholder(this.#placeholder),
@@ -154,6 +163,7 @@ class Try implements AsyncIterator<Piece> {
       fetch: exchange.fetch as typeof fetch,
       headers: this.#protocol.headers?.(this.#request) ?? {},
       tools: this.#request.tools ?? [],
+      wantsEvents: !OFF_THE_WIRE.includes(this.#route.provider),
       ...(outputTokensMax !== undefined && { outputTokensMax }),
       ...(effort !== undefined && { effort }),
       ...(cacheKey !== undefined && { cacheKey }),
@@ -182,12 +192,21 @@ class Try implements AsyncIterator<Piece> {
     return stream
   }
 
+  #collect(event: JsonValue): void {
+    try {
+      const value = this.#collector.take(event)
+      if (value !== undefined) void this.#pieces.push({ kind: 'item', value })
+    } catch {
+      // This may be called from the wire, where nobody would catch it.
+      this.#fault ??= 'unparsable'
+    }
+  }
+
   #take(part: ProviderPart): Promise<void> | undefined {
     switch (part.kind) {
-      case 'event': {
-        const value = this.#collector.take(part.event)
-        return value === undefined ? undefined : this.#pieces.push({ kind: 'item', value })
-      }
+      case 'event':
+        this.#collect(part.event)
+        return undefined
       case 'text':
       case 'reasoning':
       case 'note':

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Dialect } from '../message/dialect.ts'
 import type { CredentialSource } from './credential.ts'
 
@@ -37,8 +38,22 @@ export type ProviderName = (typeof PROVIDERS)[number]
 
 /**
  * Where a route leads, in a word for records and failure states. Not its name: that stays when the
- * main route is switched, and failures of the old one must not be held against the new.
+ * main route is switched, and failures of the old one must not be held against the new. The account
+ * belongs to it: one without credit says nothing about another at the same server.
  */
-export function destinationOf({ provider, model, baseUrl }: ModelRoute): string {
-  return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}`
+export function destinationOf({ provider, model, baseUrl, credential }: ModelRoute): string {
+  return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}${accountOf(credential)}`
+}
+
+/** By where its credential is kept. A command may hold a secret, and a path says too much. */
+function accountOf(credential: CredentialSource): string {
+  switch (credential.kind) {
+    case 'none':
+      return ''
+    case 'variable':
+      return `#${credential.name}`
+    case 'file':
+    case 'command':
+      return `#${credential.kind}-${hash('sha256', JSON.stringify(credential), 'hex').slice(0, 8)}`
+  }
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { CredentialSource } from './credential.ts'
+import { destinationOf } from './route.ts'
 import { RouteError, Routes, routesSchema } from './routes.ts'
 import { capabilitiesOf } from './windows.ts'
 
@@ -87,17 +89,41 @@ describe('the configuration of a route', () => {
   })
 })
 
+describe('where a route leads', () => {
+  const made = routes({ main: { ...main, baseUrl: 'https://models.example/v1' } }).main
+  const at = (credential: CredentialSource) => destinationOf({ ...made, credential })
+
+  it('is another place with another account, and the same by any name', () => {
+    const places = [
+      at({ kind: 'none' }),
+      at({ kind: 'variable', name: 'FIRST' }),
+      at({ kind: 'variable', name: 'SECOND' }),
+      at({ kind: 'file', path: '~/a' }),
+      at({ kind: 'file', path: '~/b' }),
+      at({ kind: 'command', command: 'print-key a' }),
+    ]
+    expect(new Set(places).size).toBe(places.length)
+    expect(destinationOf({ ...made, name: 'other' })).toBe(destinationOf(made))
+  })
+
+  it('shows no path, no command and no secret in one', () => {
+    expect(at({ kind: 'command', command: 'print-key --password hunter2' })).toMatch(
+      /^[^ ]+@models\.example#command-[0-9a-f]{8}$/,
+    )
+  })
+})
+
 describe('what a model takes', () => {
   it.each([
-    ['gpt-5.5', 272_000, 'openai'],
-    ['openrouter/openai/gpt-4o-2024-08-06', 128_000, 'openai'],
-    ['us.anthropic.claude-opus-4-1-20250805-v1:0', 200_000, 'claude'],
-    ['models/gemini-3-pro', 1_048_576, 'gemini'],
-    ['llama-3.1-8b', 128_000, 'generic'],
-    ['o3', 200_000, 'openai'],
-    ['solo3', 32_768, 'generic'],
-  ])('%s: %i tokens', (model, windowTokens, family) => {
-    expect(capabilitiesOf({ model })).toMatchObject({ windowTokens, family })
+    ['gpt-5.5', 272_000],
+    ['openrouter/openai/gpt-4o-2024-08-06', 128_000],
+    ['us.anthropic.claude-opus-4-1-20250805-v1:0', 200_000],
+    ['models/gemini-3-pro', 1_048_576],
+    ['llama-3.1-8b', 128_000],
+    ['o3', 200_000],
+    ['solo3', 32_768],
+  ])('%s: %i tokens', (model, windowTokens) => {
+    expect(capabilitiesOf({ model }).windowTokens).toBe(windowTokens)
   })
 
   it('is what the route says, where it says so', () => {
@@ -105,7 +131,6 @@ describe('what a model takes', () => {
     expect(found).toEqual({
       windowTokens: 9_000,
       outputTokensMax: 10,
-      family: 'openai',
       seesImages: true,
     })
     expect(capabilitiesOf({ model: 'gpt-4o', images: false }).seesImages).toBe(false)

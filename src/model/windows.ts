@@ -9,11 +9,8 @@ export interface Capabilities {
   readonly windowTokens: number
   /** Absent where the provider's own limit is the best one. */
   readonly outputTokensMax?: number
-  readonly family: Family
   readonly seesImages: boolean
 }
-
-export type Family = 'claude' | 'openai' | 'gemini' | 'generic'
 
 export function capabilitiesOf({
   model,
@@ -33,42 +30,41 @@ export function capabilitiesOf({
 
 type Known = Omit<Capabilities, 'seesImages'>
 
-const UNKNOWN: Known = { windowTokens: 32_768, family: 'generic' }
+const UNKNOWN: Known = { windowTokens: 32_768 }
 
-const of = (family: Family, windowTokens: number, outputTokensMax?: number): Known => ({
+const of = (windowTokens: number, outputTokensMax?: number): Known => ({
   windowTokens,
-  family,
   ...(outputTokensMax !== undefined && { outputTokensMax }),
 })
 
 // The first that matches. Windows as the providers document them for input and output together,
 // where they say so; for OpenAI's newer ones what is left for the input.
 const MODELS: readonly (readonly [RegExp, Known])[] = [
-  [/claude-(?:opus|sonnet|haiku|fable)-5/, of('claude', 200_000, 64_000)],
-  [/claude-(?:opus|sonnet)-4-[6-9]/, of('claude', 200_000, 64_000)],
-  [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4/, of('claude', 200_000, 64_000)],
-  [/claude-opus-4/, of('claude', 200_000, 32_000)],
-  [/claude-3-[57]/, of('claude', 200_000, 8_192)],
-  [/claude/, of('claude', 200_000, 4_096)],
-  [/gpt-5[^/]*-chat/, of('openai', 128_000, 16_384)],
-  [/gpt-5|codex/, of('openai', 272_000, 128_000)],
-  [/gpt-4\.1/, of('openai', 1_047_576, 32_768)],
-  [/gpt-4o/, of('openai', 128_000, 16_384)],
-  [/gpt-4-turbo/, of('openai', 128_000, 4_096)],
-  [/gpt-oss/, of('openai', 131_072)],
-  [/gpt-4/, of('openai', 8_192)],
-  [/gpt-3\.5/, of('openai', 16_385, 4_096)],
-  [/(?:^|[^a-z0-9])o[134](?![a-z0-9.])/, of('openai', 200_000, 100_000)],
-  [/gemini-(?:2\.5|[3-9])/, of('gemini', 1_048_576, 65_536)],
-  [/gemini/, of('gemini', 1_048_576, 8_192)],
-  [/gemma-?[34]/, of('gemini', 131_072)],
-  [/grok-4/, of('generic', 256_000)],
-  [/deepseek/, of('generic', 128_000)],
-  [/kimi-k2/, of('generic', 256_000)],
-  [/glm-(?:4\.[6-9]|5)/, of('generic', 200_000)],
-  [/qwen-?3/, of('generic', 131_072)],
-  [/llama-?3\.[1-3]|mistral|devstral|magistral/, of('generic', 128_000)],
-  [/stand-in/, of('generic', 128_000)],
+  [/claude-(?:opus|sonnet|haiku|fable)-5/, of(200_000, 64_000)],
+  [/claude-(?:opus|sonnet)-4-[6-9]/, of(200_000, 64_000)],
+  [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4/, of(200_000, 64_000)],
+  [/claude-opus-4/, of(200_000, 32_000)],
+  [/claude-3-[57]/, of(200_000, 8_192)],
+  [/claude/, of(200_000, 4_096)],
+  [/gpt-5[^/]*-chat/, of(128_000, 16_384)],
+  [/gpt-5|codex/, of(272_000, 128_000)],
+  [/gpt-4\.1/, of(1_047_576, 32_768)],
+  [/gpt-4o/, of(128_000, 16_384)],
+  [/gpt-4-turbo/, of(128_000, 4_096)],
+  [/gpt-oss/, of(131_072)],
+  [/gpt-4/, of(8_192)],
+  [/gpt-3\.5/, of(16_385, 4_096)],
+  [/(?:^|[^a-z0-9])o[134](?![a-z0-9.])/, of(200_000, 100_000)],
+  [/gemini-(?:2\.5|[3-9])/, of(1_048_576, 65_536)],
+  [/gemini/, of(1_048_576, 8_192)],
+  [/gemma-?[34]/, of(131_072)],
+  [/grok-4/, of(256_000)],
+  [/deepseek/, of(128_000)],
+  [/kimi-k2/, of(256_000)],
+  [/glm-(?:4\.[6-9]|5)/, of(200_000)],
+  [/qwen-?3/, of(131_072)],
+  [/llama-?3\.[1-3]|mistral|devstral|magistral/, of(128_000)],
+  [/stand-in/, of(128_000)],
 ]
 
 // Makers of these say that they read text only. One that nobody knows is sent its images: if it can

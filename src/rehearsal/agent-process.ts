@@ -78,7 +78,11 @@ async function begin(options: AgentOptions) {
   const { clock: plantClock = sound, ...planted } =
     options.sabotage === null ? {} : await plant(options.sabotage)
   const lease = planted.lease ?? (isOnStage ? STAGE_LEASE : LEASE)
-  const observer = new Observer(lease.leaseMs, (fact) => tell({ kind: 'fact', ...fact }))
+  const observer = new Observer({
+    leaseMs: lease.leaseMs,
+    clock: systemClock,
+    tell: (fact) => tell({ kind: 'fact', ...fact }),
+  })
   const opened = await openPlace(place)
   const store = observer.over(aims.over(restful(opened)))
   letterbox = isOnStage ? new Letterbox(folder) : undefined

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../base/clock.ts'
 import { type RunnerId, runnerId, sessionId } from '../base/ids.ts'
 import type { Store } from '../store/contract.ts'
 import { type Fact, Observer } from './observer.ts'
@@ -32,20 +33,24 @@ describe('Observer', () => {
   })
 
   it('knows for how long a lease has run out', async () => {
-    const { observer, store } = watched({ renew: { kind: 'renewed', beat: 2 } }, 40)
+    const { observer, store, time } = watched({ renew: { kind: 'renewed', beat: 2 } })
+    time.ms = 900
     await store.renew({ runner })
+    time.ms = 1_900
     expect(observer.overdueMs).toBe(0)
-    await new Promise((resolve) => setTimeout(resolve, 80))
-    expect(observer.overdueMs).toBeGreaterThan(10)
+    time.ms = 1_930
+    expect(observer.overdueMs).toBe(30)
   })
 })
 
 /** A store that gives these answers and no others. */
-function watched(answers: { readonly [verb: string]: object }, leaseMs = 1_000) {
+function watched(answers: { readonly [verb: string]: object }) {
   const facts: Fact[] = []
-  const observer = new Observer(leaseMs, (fact) => facts.push(fact))
+  const time = { ms: 0 }
+  const clock = { ...systemClock, monotonic: () => time.ms }
+  const observer = new Observer({ leaseMs: 1_000, clock, tell: (fact) => facts.push(fact) })
   const answer = (verb: string) => async () => answers[verb] ?? { kind: 'done' }
   const verbs = ['registerRunner', 'renew', 'acquire', 'deliver', 'commitReply', 'commitResults']
   const store = Object.fromEntries(verbs.map((verb) => [verb, answer(verb)])) as unknown as Store
-  return { observer, facts, store: observer.over(store) }
+  return { observer, facts, time, store: observer.over(store) }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts'
 import type { Store } from '../store/contract.ts'
 
 /**
@@ -17,25 +18,28 @@ const LATE_SHARE = 0.6
 
 export class Observer {
   readonly #leaseMs: number
+  readonly #clock: Clock
   readonly #tell: (fact: Fact) => void
   #runner = ''
-  #renewedAt = performance.now()
+  #renewedAt: number
 
-  constructor(leaseMs: number, tell: (fact: Fact) => void) {
-    this.#leaseMs = leaseMs
-    this.#tell = tell
+  constructor(parts: { leaseMs: number; clock: Clock; tell: (fact: Fact) => void }) {
+    this.#leaseMs = parts.leaseMs
+    this.#clock = parts.clock
+    this.#tell = parts.tell
+    this.#renewedAt = parts.clock.monotonic()
   }
 
   /** How long ago the renewal was sent that was last confirmed, beyond the lease; 0: it holds. */
   get overdueMs(): number {
-    return Math.max(0, performance.now() - this.#renewedAt - this.#leaseMs)
+    return Math.max(0, this.#clock.monotonic() - this.#renewedAt - this.#leaseMs)
   }
 
   over(store: Store): Store {
     return {
       ...store,
       registerRunner: async (request) => {
-        const sentAt = performance.now()
+        const sentAt = this.#clock.monotonic()
         const outcome = await store.registerRunner(request)
         this.#runner = request.id
         this.#renewedAt = sentAt
@@ -43,11 +47,11 @@ export class Observer {
         return outcome
       },
       renew: async (request) => {
-        const sentAt = performance.now()
+        const sentAt = this.#clock.monotonic()
         const isLate = sentAt - this.#renewedAt > this.#leaseMs * LATE_SHARE
         if (isLate) this.#tell({ what: 'late', runner: this.#runner })
         const outcome = await store.renew(request)
-        const took = performance.now() - this.#renewedAt
+        const took = this.#clock.monotonic() - this.#renewedAt
         if (took > this.#leaseMs * LATE_SHARE) this.#tell({ what: 'late', runner: this.#runner })
         if (outcome.kind === 'renewed') this.#renewedAt = sentAt
         return outcome

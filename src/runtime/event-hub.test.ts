@@ -1,19 +1,27 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Timeline } from '../../test/simulation/timeline.ts'
+import { type SessionId, sessionId } from '../base/ids.ts'
 import { StoreBusyError, StoreClosedError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { create } from '../testing/store/desk.ts'
 import { EventHub } from './event-hub.ts'
+import type { RuntimeEvent } from './runtime.ts'
 
-/** A hub over a store that fails as often as it is told to, on virtual time. */
-function open() {
+const pass = async (turns: number) => {
+  for (let n = 0; n < turns; n++) await null
+}
+
+/** A hub over a store that fails as often and takes as long as it is told to, on virtual time. */
+function open(readTurns = 0) {
   const timeline = new Timeline()
   const store = openMemoryStore()
   const failing = { reads: 0, error: new StoreBusyError({ waitedMs: 0, problem: 'test' }) as Error }
-  const faltering = <Value>(read: () => Promise<Value>) => {
-    if (failing.reads === 0) return read()
+  const faltering = async <Value>(read: () => Promise<Value>) => {
+    await pass(readTurns)
+    if (failing.reads === 0) return await read()
     failing.reads--
-    return Promise.reject(failing.error)
+    throw failing.error
   }
   const told: string[] = []
   const log = (_: object, text: string) => told.push(text)
@@ -30,14 +38,14 @@ function open() {
     },
     logger: { debug: log, info: log, warn: log, error: log },
   })
-  const pass = () => timeline.run(timeline.now + 60_000, () => false)
-  return { store, hub, failing, told, pass }
+  const passTime = () => timeline.run(timeline.now + 60_000, () => false)
+  return { store, hub, failing, told, passTime }
 }
 
 describe('whoever listens', () => {
   it('hears everything once and in order, however often the store is busy meanwhile', async () => {
     for (const reads of [1, 2, 7]) {
-      const { store, hub, failing, told, pass } = open()
+      const { store, hub, failing, told, passTime } = open()
       await create(store)
       const stop = new AbortController()
       const heard: number[] = []
@@ -47,11 +55,11 @@ describe('whoever listens', () => {
         }
       })()
       failing.reads = reads
-      await pass()
+      await passTime()
       for (let n = 0; n < 3; n++) {
         failing.reads = reads
         await create(store)
-        await pass()
+        await passTime()
       }
       stop.abort()
       await listening
@@ -78,5 +86,126 @@ describe('whoever listens', () => {
     const next = hub.events({}, stop.signal).next()
     stop.abort()
     expect((await next).done).toBe(true)
+  })
+})
+
+const one = sessionId('one')
+const ids = [one, sessionId('other')]
+
+type Act =
+  | { readonly do: 'say' | 'void' | 'end' | 'flood'; readonly session: SessionId }
+  | { readonly do: 'come'; readonly only: SessionId | undefined }
+  | { readonly do: 'pass'; readonly turns: number }
+  | { readonly do: 'commit' }
+
+/** Somebody who follows attempts by the rule that every client has: pieces add up, `void` clears. */
+function follow(hub: EventHub, only?: SessionId, shown = new Map<string, string>()) {
+  const stop = new AbortController()
+  const take = (event: RuntimeEvent) => {
+    if (event.type !== 'live' || event.kind === 'notice') return
+    const { attempt } = event
+    if (event.kind === 'void') shown.delete(attempt)
+    else if ('text' in event) shown.set(attempt, (shown.get(attempt) ?? '') + event.text)
+  }
+  const query = only === undefined ? {} : { sessionId: only }
+  const listening = (async () => {
+    for await (const event of hub.events(query, stop.signal)) take(event)
+  })()
+  const close = async () => {
+    stop.abort()
+    await listening
+  }
+  return { shown, only, close }
+}
+
+describe('whoever comes in the middle of an answer', () => {
+  it('has every word of it once, whenever they came and however slow the store and they are', async () => {
+    const session = fc.constantFrom(...ids)
+    const act: fc.Arbitrary<Act> = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ do: fc.constant('say'), session }) },
+      fc.record({ do: fc.constantFrom('void', 'end', 'flood'), session }),
+      fc.record({ do: fc.constant('come'), only: fc.option(session, { nil: undefined }) }),
+      fc.record({ do: fc.constant('pass'), turns: fc.nat(12) }),
+      fc.record({ do: fc.constant('commit') }),
+    )
+    const of = (what: 'say' | 'end' | 'flood') => ({ do: what, session: one }) as const
+    const come = { do: 'come', only: undefined } as const
+    const wait = (turns: number) => ({ do: 'pass', turns }) as const
+    // It ends while somebody is just coming; and while somebody who knows a part of it is behind.
+    const examples = Array.from({ length: 40 }, (_, turns): [Act[], number] => [
+      [of('say'), come, wait(turns), of('say'), of('end')],
+      9,
+    ])
+    examples.push([[come, wait(50), of('say'), wait(10), of('flood'), of('end')], 9])
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 40 }), fc.nat(9), async (acts, readTurns) => {
+        const { store, hub } = open(readTurns)
+        const told = new Map<string, { session: SessionId; text: string }>()
+        const running = new Map<SessionId, string>()
+        /** Who came before. */
+        const ended = new Map<string, number>()
+        const watchers: ReturnType<typeof follow>[] = []
+        let number = 0
+        const speak = (id: SessionId) => {
+          const attempt = running.get(id) ?? `${++number}`
+          running.set(id, attempt)
+          const text = `${++number} `
+          hub.publish(id, { kind: 'delta', turn: 1, step: 1, attempt, text })
+          told.set(attempt, { session: id, text: (told.get(attempt)?.text ?? '') + text })
+        }
+        for (const each of acts) {
+          if (each.do === 'pass') await pass(each.turns)
+          else if (each.do === 'commit') await create(store)
+          else if (each.do === 'come') watchers.push(follow(hub, each.only))
+          else if (each.do === 'say') speak(each.session)
+          else if (each.do === 'flood') for (let n = 0; n < 1_100; n++) speak(each.session)
+          else {
+            const attempt = running.get(each.session)
+            running.delete(each.session)
+            if (attempt === undefined) continue
+            if (each.do === 'end') {
+              hub.endAttempt(each.session)
+              ended.set(attempt, watchers.length)
+            } else {
+              hub.publish(each.session, { kind: 'void', turn: 1, step: 1, attempt })
+              told.delete(attempt)
+            }
+          }
+        }
+        await pass(400)
+        for (const [place, { shown, only, close }] of watchers.entries()) {
+          for (const [attempt, { session: id, text }] of told) {
+            if (only !== undefined && only !== id) continue
+            // What has ended may be missed as a whole: it is stored, and told of as such.
+            const isRunning = running.get(id) === attempt
+            if (isRunning || shown.has(attempt)) expect(shown.get(attempt)).toBe(text)
+          }
+          for (const attempt of shown.keys()) {
+            expect(told.has(attempt)).toBe(true)
+            expect(place).toBeLessThan(ended.get(attempt) ?? Number.POSITIVE_INFINITY)
+          }
+          await close()
+        }
+      }),
+      { seed: 8, numRuns: 300, examples },
+    )
+  })
+
+  it('has no word twice after a broken connection, also if they kept what they knew', async () => {
+    const { hub } = open()
+    const speak = (text: string) =>
+      hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text })
+    const first = follow(hub)
+    await pass(50)
+    speak('The river ')
+    await pass(50)
+    await first.close()
+    speak('is ')
+    const { shown, close } = follow(hub, undefined, first.shown)
+    await pass(50)
+    speak('high.')
+    await pass(50)
+    expect(shown.get('a')).toBe('The river is high.')
+    await close()
   })
 })

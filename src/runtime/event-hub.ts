@@ -3,14 +3,17 @@ import { KnownError } from '../base/errors.ts'
 import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
-import type { AuditRow } from '../store/rows.ts'
+import type { AuditRow, StoreRow } from '../store/rows.ts'
+import { Drafts, Heard } from './drafts.ts'
 import type { Logger } from './logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
  * a listener that comes back behind its last cursor misses none. They are read once however many
- * listen. A listener that falls behind loses live events and reads the stored ones for itself.
+ * listen. A listener that falls behind loses live events and reads the stored ones for itself; what
+ * it heard of unfinished attempts is taken back. Whoever has come, or come back, hears the running
+ * attempts from their beginning.
  */
 const QUEUE_MAX = 1_000
 /** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
@@ -21,6 +24,8 @@ interface Listener {
   queue: RuntimeEvent[]
   /** Reads from the store instead of being told. */
   isBehind: boolean
+  /** Was told what the running attempts have written, and hears what they go on to write. */
+  hearsAttempts: boolean
   wake: () => void
 }
 
@@ -29,6 +34,7 @@ export class EventHub {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #listeners = new Set<Listener>()
+  readonly #drafts = new Drafts()
   #unwatch: (() => void) | null = null
   #cursor = 0
   #isReading = false
@@ -46,8 +52,14 @@ export class EventHub {
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
+    if (event.kind !== 'notice') this.#drafts.note(sessionId, event)
     const told: RuntimeEvent = { type: 'live', sessionId, ...event }
     for (const listener of this.#listeners) this.#tell(listener, told)
+  }
+
+  /** What it wrote stands to be committed: nobody is told of it any more as being written. */
+  endAttempt(sessionId: SessionId): void {
+    this.#drafts.end(sessionId)
   }
 
   async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
@@ -55,21 +67,26 @@ export class EventHub {
       sessionId: query.sessionId,
       queue: [],
       isBehind: true,
+      hearsAttempts: false,
       wake: () => {},
     }
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
-      const newest = await this.#add(listener, signal)
-      if (newest === null) return
+      const row = await this.#add(listener, signal)
+      if (row === null) return
+      const { id: store, commits: newest } = row
       // A cursor from beyond the end belongs to another store, or to one that was restored since.
       let cursor = Math.min(query.after ?? newest, newest)
+      const heard = new Heard()
       let isNew = true
       while (!signal.aborted) {
         if (listener.isBehind) {
           // From here on news is queued, so nothing falls between what is read and what is told.
           listener.isBehind = false
+          listener.hearsAttempts = false
           listener.queue = []
+          yield* heard.takeBack()
           for (let isMore = true; isMore && !signal.aborted; ) {
             const rows = await this.#ask(() => this.#read(cursor, query.sessionId), signal)
             if (rows === null) return
@@ -79,7 +96,11 @@ export class EventHub {
             }
             isMore = rows.length === LIST_MAX
           }
-          if (isNew && !signal.aborted) yield { type: 'caught-up', cursor }
+          // At one blow, and behind what is stored: no word falls in between, and none comes behind
+          // the commit of its step.
+          listener.queue.push(...this.#drafts.tell(query.sessionId))
+          listener.hearsAttempts = true
+          if (isNew && !signal.aborted) yield { type: 'caught-up', cursor, store }
           isNew = false
         }
         for (let event = listener.queue.shift(); event; event = listener.queue.shift()) {
@@ -87,6 +108,7 @@ export class EventHub {
             if (event.cursor <= cursor) continue
             cursor = event.cursor
           }
+          heard.note(event)
           yield event
           if (signal.aborted) return
         }
@@ -102,16 +124,15 @@ export class EventHub {
     }
   }
 
-  async #add(listener: Listener, signal: AbortSignal): Promise<number | null> {
+  async #add(listener: Listener, signal: AbortSignal): Promise<StoreRow | null> {
     const row = await this.#ask(() => this.#store.readStore(), signal)
     if (row === null) return null
-    const { commits } = row
     if (this.#listeners.size === 0) {
-      this.#cursor = commits
+      this.#cursor = row.commits
       this.#unwatch ??= this.#store.watch(() => void this.#pump())
     }
     this.#listeners.add(listener)
-    return commits
+    return row
   }
 
   #remove(listener: Listener): void {
@@ -166,6 +187,8 @@ export class EventHub {
   #tell(listener: Listener, event: RuntimeEvent): void {
     if (listener.isBehind || event.type === 'caught-up') return
     if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
+    const isOfAttempt = event.type === 'live' && event.kind !== 'notice'
+    if (isOfAttempt && !listener.hearsAttempts) return
     if (listener.queue.length >= QUEUE_MAX) this.#fallBehind(listener)
     else listener.queue.push(event)
     listener.wake()

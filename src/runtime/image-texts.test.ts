@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import { FakeClock } from '../../test/model/fake-clock.ts'
 import { NOTHING_SPENT } from '../auxiliary/attempts.ts'
 import type { Written } from '../auxiliary/small-tasks.ts'
+import { systemClock } from '../base/clock.ts'
 import type { ImagePart, Message } from '../message/message.ts'
 import { DEADLINES } from '../model/deadlines.ts'
 import type { Model } from '../model/model.ts'
@@ -24,7 +26,7 @@ const options = { purpose: 'turn', deadlines: DEADLINES, signal }
 
 it('a description that contexts still use is not written again, however many came since', async () => {
   const described: string[] = []
-  const blind = new ImageTexts().through(model, async (image) => {
+  const blind = new ImageTexts(systemClock).through(model, async (image) => {
     described.push(JSON.stringify(image))
     return { kind: 'written', value: 'a river', spend: NOTHING_SPENT }
   })
@@ -40,7 +42,7 @@ it('a description that contexts still use is not written again, however many cam
 
 it('an image that is being described is waited for, and asked for again only if that failed', async () => {
   const asked: PromiseWithResolvers<Written<string>>[] = []
-  const blind = new ImageTexts().through(model, () => {
+  const blind = new ImageTexts(systemClock).through(model, () => {
     const next = Promise.withResolvers<Written<string>>()
     asked.push(next)
     return next.promise
@@ -61,4 +63,33 @@ it('an image that is being described is waited for, and asked for again only if 
   await expect.poll(() => asked.length).toBe(3)
   asked[2]?.resolve({ kind: 'written', value: 'a bridge', spend: NOTHING_SPENT })
   await Promise.all(again)
+})
+
+it('describing counts towards the deadline of its call, and what comes too late stands in the next', async () => {
+  const clock = new FakeClock()
+  const asked: { text: string; totalMs: number }[] = []
+  const told: Model = {
+    ...model,
+    stream: (request, within) => {
+      asked.push({ text: JSON.stringify(request), totalMs: within.deadlines.totalMs })
+      return model.stream(request, within)
+    },
+  }
+  const slow = Promise.withResolvers<Written<string>>()
+  const blind = new ImageTexts(clock).through(told, () => slow.promise)
+  const look = async () => {
+    const messages: Message[] = [{ role: 'user', parts: [picture('one')] }]
+    const second = { ...options, deadlines: { ...DEADLINES, totalMs: 1_000 } }
+    for await (const _piece of blind.stream({ messages }, second)) break
+  }
+  const first = look()
+  await clock.pass(499)
+  expect(asked).toEqual([])
+  await clock.pass(1)
+  await first
+  expect(asked).toEqual([{ text: expect.stringContaining('not in time'), totalMs: 500 }])
+  slow.resolve({ kind: 'written', value: 'a river', spend: NOTHING_SPENT })
+  await look()
+  expect(asked[1]).toEqual({ text: expect.stringContaining('a river'), totalMs: 1_000 })
+  expect(clock.timers).toBe(0)
 })

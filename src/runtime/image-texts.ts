@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import { NOTHING_SPENT } from '../auxiliary/attempts.ts'
 import { fenced, type Written } from '../auxiliary/small-tasks.ts'
+import type { Clock } from '../base/clock.ts'
 import { Recent } from '../base/recent.ts'
 import type { ImagePart, Message, Part } from '../message/message.ts'
-import type { Model, ModelStream, Piece } from '../model/model.ts'
+import type { CallOptions, Model, ModelRequest, ModelStream, Piece } from '../model/model.ts'
 import { capabilitiesOf } from '../model/windows.ts'
 
 const DESCRIBED_AT_ONCE_MAX = 16
@@ -15,10 +17,18 @@ const TEXTS_MAX = 1_000
  * process by the hash of what it describes, the ones used last, so that an image is paid for once
  * and the context stays the same from step to step. After a restart it is written anew, and may
  * differ.
+ *
+ * Describing is part of the call that it is for and counts towards its deadline. It may take half of
+ * that; what is not there by then is left out of this call and stands in the next one.
  */
 export class ImageTexts {
+  readonly #clock: Clock
   readonly #texts = new Recent<string, string>(TEXTS_MAX)
   readonly #asked = new Map<string, Promise<Written<string>>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** The same model; one that is blind gets texts. They are made when it is asked, not before. */
   through(model: Model, describe: Describe): Model {
@@ -28,14 +38,33 @@ export class ImageTexts {
       renew: () => model.renew(),
       stream: (request, options) => {
         if (!request.messages.some(holdsImage)) return model.stream(request, options)
-        return beginLater(async () => {
-          const { signal } = options
-          const replacing = this.#replace(request.messages, (image) => describe(image, signal))
-          const messages = await orAborted(replacing, signal)
-          return messages === null ? INTERRUPTED : model.stream({ ...request, messages }, options)
-        })
+        return beginLater(() => this.#open(model, { request, options, describe }))
       },
     }
+  }
+
+  async #open(
+    model: Model,
+    {
+      request,
+      options,
+      describe,
+    }: { request: ModelRequest; options: CallOptions } & {
+      describe: Describe
+    },
+  ): Promise<ModelStream> {
+    const { signal, deadlines } = options
+    const startedAt = this.#clock.monotonic()
+    const late = Promise.withResolvers<Written<string>>()
+    const callOff = this.#clock.after(deadlines.totalMs / 2, () => late.resolve(TOO_LATE))
+    const inTime = (image: ImagePart) =>
+      Promise.race([this.#shared(keyOf(image), () => describe(image, signal)), late.promise])
+    const messages = await orAborted(this.#replace(request.messages, inTime), signal)
+    callOff()
+    if (messages === null) return INTERRUPTED
+    const totalMs = Math.max(0, deadlines.totalMs - (this.#clock.monotonic() - startedAt))
+    const rest = { ...options, deadlines: { ...deadlines, totalMs } }
+    return model.stream({ ...request, messages }, rest)
   }
 
   /** What is being described already is waited for; only what came to nothing is asked again. */
@@ -47,7 +76,9 @@ export class ImageTexts {
     const asked = describe()
     this.#asked.set(key, asked)
     try {
-      return await asked
+      const written = await asked
+      if (written.kind === 'written') this.#texts.set(key, written.value)
+      return written
     } finally {
       if (this.#asked.get(key) === asked) this.#asked.delete(key)
     }
@@ -65,10 +96,9 @@ export class ImageTexts {
     // The newest are asked about; with the next step come the ones before.
     await Promise.all(
       unknown.slice(-DESCRIBED_AT_ONCE_MAX).map(async ([key, image]) => {
-        const written = await this.#shared(key, () => describe(image))
-        if (written.kind === 'written') this.#texts.set(key, written.value)
-        else if (written.kind === 'failed') reasons.set(key, written.reason)
-        else isInterrupted = true
+        const written = await describe(image)
+        if (written.kind === 'failed') reasons.set(key, written.reason)
+        else if (written.kind === 'interrupted') isInterrupted = true
       }),
     )
     if (isInterrupted) return null
@@ -125,6 +155,8 @@ async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Pro
   signal.removeEventListener('abort', leave)
   return result
 }
+
+const TOO_LATE: Written<string> = { kind: 'failed', reason: 'not in time', spend: NOTHING_SPENT }
 
 const INTERRUPTED: ModelStream = {
   async *[Symbol.asyncIterator]() {

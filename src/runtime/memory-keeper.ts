@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { entryNumber, type SessionId } from '../base/ids.ts'
 import { Recent } from '../base/recent.ts'
+import { NOTES_MAX } from '../store/bounds.ts'
 import type { Refusal } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
-import { MEMORY_PIN, memoryBlock, refreshMemory } from '../tools/memory/memory.ts'
+import { memoryBlock } from '../tools/memory/block.ts'
+import { MEMORY_PIN, refreshMemory } from '../tools/memory/memory.ts'
 
 /**
  * Has every session of an agent show the agent's notes as they are now, from its next turn on. The
@@ -21,7 +23,6 @@ export interface MemoryKeeperParts {
   readonly onRefused: (sessionId: SessionId, why: string) => void
 }
 
-const NOTES_READ = 500
 /** Notes are read again after this long; a message in between shows the ones before. */
 const FRESH_MS = 2_000
 const SESSIONS_MAX = 10_000
@@ -72,7 +73,7 @@ export class MemoryKeeper {
     const known = this.#blocks.get(agent)
     const at = clock.monotonic()
     if (known !== undefined && at - known.at < FRESH_MS) return known.block
-    const block = memoryBlock(await store.listNotes({ agent, limit: NOTES_READ }))
+    const block = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))
     this.#blocks.set(agent, { at, block })
     return block
   }

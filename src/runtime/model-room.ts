@@ -39,6 +39,7 @@ import { NoteProposals, type NoteProposalsParts } from './note-proposals.ts'
 import { readRouteHealth } from './route-health.ts'
 import type { AttemptId, LiveEvent } from './runtime.ts'
 import { nameSession } from './session-titles.ts'
+import { TaskNotices } from './task-notices.ts'
 import { TurnCalls } from './turn-calls.ts'
 import { TurnTools } from './turn-tools.ts'
 
@@ -57,6 +58,8 @@ export interface ModelRoomParts extends NoteProposalsParts {
   /** By agent; changes with the configuration. */
   readonly tools: ReadonlyMap<string, readonly Tool[]>
   readonly onLive: (sessionId: SessionId, event: LiveEvent) => void
+  /** Nothing more is told of what its step wrote. */
+  readonly onStepEnd: (sessionId: SessionId) => void
   readonly onModelBack: () => void
 }
 
@@ -74,12 +77,13 @@ export class ModelRoom {
   /** What each session's bills have taught about its tokens. */
   readonly calibrations = new Calibrations()
   readonly #parts: ModelRoomParts
-  readonly #pool = new Pool()
+  readonly #pool: Pool
   readonly #credentials: Credentials
   readonly #attempts: ReturnType<typeof storedAttempts>
   readonly #tasks: Tasks
-  readonly #imageTexts = new ImageTexts()
+  readonly #imageTexts: ImageTexts
   readonly #proposals: NoteProposals
+  readonly #notices: TaskNotices
   readonly #turnTools = new TurnTools()
   /** What goes on beside turns and compactions. */
   readonly #beside = new Set<Promise<void>>()
@@ -88,9 +92,12 @@ export class ModelRoom {
   constructor(parts: ModelRoomParts) {
     this.#parts = parts
     const { clock, logger, auxiliary } = parts
+    this.#pool = new Pool({ environment: parts.environment })
     this.#credentials = new Credentials(parts.environment)
+    this.#imageTexts = new ImageTexts(clock)
     this.#attempts = storedAttempts(parts.store)
     this.#proposals = new NoteProposals(parts)
+    this.#notices = new TaskNotices(parts.onLive)
     this.#tasks = new Tasks({
       ...auxiliary,
       clock,
@@ -99,10 +106,11 @@ export class ModelRoom {
       openModel: (route) => this.#open(route),
       tell: (notice) => {
         if (notice.kind !== 'attempt') logger.warn({ notice }, 'auxiliary task')
+        if (notice.kind === 'budget-spent') this.#notices.tell(notice.sessionId, notice.kind)
       },
     })
     const turnCalls = new TurnCalls({
-      ...{ attempts: this.#attempts, prices: auxiliary.prices },
+      ...{ attempts: this.#attempts, prices: auxiliary.prices, logger },
       onModelBack: parts.onModelBack,
     })
     const steps = modelSteps({
@@ -137,6 +145,10 @@ export class ModelRoom {
   interrupt(sessionId: SessionId): void {
     const tasks = this.#tasks.interrupt(sessionId)
     if (tasks.length > 0) this.#parts.logger.info({ sessionId, tasks }, 'tasks interrupted')
+    const isDeferred = tasks.some(
+      (each) => each.task === 'compaction' && each.answer === 'deferred',
+    )
+    if (isDeferred) this.#notices.tell(sessionId, 'stop-deferred')
   }
 
   async health(): Promise<readonly RouteHealth[]> {
@@ -161,7 +173,8 @@ export class ModelRoom {
     request: StepRequest,
     signal: AbortSignal,
   ): Promise<StepOutcome> {
-    const { sessionId, turn, agent } = request
+    const { sessionId, turn, upto, agent } = request
+    this.#notices.noteTurn(sessionId, turn)
     let context = request.context
     try {
       context = await unshelve(this.#parts.store, sessionId, context)
@@ -169,11 +182,13 @@ export class ModelRoom {
       if (!(error instanceof KnownError)) throw error
       return { kind: 'failed', reason: error.message, retryable: error.retryable }
     }
-    const outcome = await steps.run({ ...request, context }, signal)
+    const outcome = await steps
+      .run({ ...request, context }, signal)
+      .finally(() => this.#parts.onStepEnd(sessionId))
     const desk = this.#parts.desks().get(agent)
     if (outcome.kind !== 'replied' || callsOf(outcome.message).length > 0) return outcome
     if (desk !== undefined) {
-      const asked = { sessionId, turn, messages: [...request.context, outcome.message] }
+      const asked = { sessionId, turn, upto, messages: [...request.context, outcome.message] }
       this.#own(
         nameSession(this.#parts, this.#auxiliaryOf(desk), asked, this.#closing.signal),
         'no title',

@@ -3,6 +3,7 @@ import { NOTHING_SPENT } from '../auxiliary/attempts.ts'
 import type { Written } from '../auxiliary/small-tasks.ts'
 import { entryNumber } from '../base/ids.ts'
 import { SESSION_SETTINGS } from '../session/state.ts'
+import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { Desk, LIMITS } from '../testing/store/desk.ts'
 import { SILENT } from './logger.ts'
@@ -16,11 +17,18 @@ const WRITTEN: Written<readonly string[]> = {
 const FAILED: Written<readonly string[]> = { kind: 'failed', reason: 'x', spend: NOTHING_SPENT }
 
 async function open(answers: (Written<readonly string[]> | Error)[]) {
-  const store = openMemoryStore()
+  const inner = openMemoryStore()
+  const meanwhile = { happens: async (): Promise<unknown> => null, isNoted: async () => {} }
+  const store: Store = {
+    ...inner,
+    putNote: async (note) => {
+      await meanwhile.isNoted()
+      return await inner.putNote(note)
+    },
+  }
   const desk = await Desk.open(store)
   for (const text of ['I like tea.', 'And rain.']) await desk.exchange(text, 'I see.')
   const proposals = new NoteProposals({ store, logger: SILENT, countTokens: () => 1 })
-  const meanwhile = { happens: async (): Promise<unknown> => null }
   const writer = {
     writeNotes: async () => {
       await meanwhile.happens()
@@ -30,10 +38,10 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
       return answer
     },
   }
-  const propose = async (covers: number) => {
+  const propose = async (covers: number, { isCommitted = true } = {}) => {
     const operation = await store.findOperation(await desk.claim(covers))
     if (operation === undefined) throw new Error('not claimed')
-    await desk.commit(operation.id)
+    if (isCommitted) await desk.commit(operation.id)
     const request = {
       ...{ agent: 'ada', operation, focus: null, messages: [], cut: 0, limits: LIMITS },
       settings: SESSION_SETTINGS,
@@ -72,6 +80,24 @@ describe('notes proposed from a range', () => {
     const { desk, propose, notes, meanwhile } = await open([WRITTEN])
     const { again } = await propose(4)
     meanwhile.happens = () => desk.erase([entryNumber(1)], 'clean')
+    await again()
+    expect(await notes()).toEqual([])
+  })
+
+  it('are not kept when an entry was erased before they were asked for', async () => {
+    const { desk, propose, notes } = await open([WRITTEN])
+    const { again } = await propose(4, { isCommitted: false })
+    await desk.erase([entryNumber(1)])
+    await again()
+    expect(await notes()).toEqual([])
+  })
+
+  it('are taken back when an entry is erased in the moment that they are kept', async () => {
+    const { desk, propose, notes, meanwhile } = await open([WRITTEN])
+    const { again } = await propose(4)
+    meanwhile.isNoted = async () => {
+      await desk.erase([entryNumber(1)], 'clean')
+    }
     await again()
     expect(await notes()).toEqual([])
   })

@@ -3,10 +3,12 @@ import type { Auxiliary } from '../auxiliary/auxiliary.ts'
 import type { SessionId } from '../base/ids.ts'
 import { Recent } from '../base/recent.ts'
 import type { HandoffRequest } from '../session/handoff.ts'
-import { LIST_MAX } from '../store/bounds.ts'
+import { LIST_MAX, NOTES_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import type { OperationRow } from '../store/rows.ts'
 import { PROPOSED } from '../store/standing.ts'
-import { keepNote, memoryBlock, refreshMemory } from '../tools/memory/memory.ts'
+import { memoryBlock } from '../tools/memory/block.ts'
+import { keepNote, refreshMemory } from '../tools/memory/memory.ts'
 import type { Agent } from './agent.ts'
 import type { Logger } from './logger.ts'
 
@@ -23,7 +25,6 @@ export interface NoteProposalsParts {
 
 type NoteWriter = Pick<Auxiliary, 'writeNotes'>
 
-const NOTES_READ = 500
 const SESSIONS_MAX = 10_000
 
 export class NoteProposals {
@@ -67,7 +68,7 @@ export class NoteProposals {
     const { store, logger, countTokens } = this.#parts
     const { sessionId, covers } = operation
     const { commits } = await store.readStore()
-    const known = memoryBlock(await store.listNotes({ agent, limit: NOTES_READ })) ?? ''
+    const known = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX })) ?? ''
     const asking = { sessionId, signal, known }
     const written = await auxiliary.writeNotes(messages.slice(0, cut), asking)
     if (written.kind !== 'written') {
@@ -75,21 +76,27 @@ export class NoteProposals {
       logger.info({ sessionId, reason }, 'no notes proposed')
       return false
     }
-    if (await this.#isErasedSince(commits, sessionId)) {
+    if (await this.#isErasedSince(commits, operation)) {
       logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
       return false
     }
-    let kept = 0
+    const kept: string[] = []
     for (const text of written.value) {
       const id = `${PROPOSED}${hash('sha256', text, 'hex').slice(0, 16)}`
       // In no turn: all that was covered was said before.
       const turn = Number.MAX_SAFE_INTEGER
       const call = { sessionId, agent, turn, entry: covers, key: `${operation.id}-${id}` }
       const outcome = await keepNote({ store, countTokens, ...notes }, call, { id, text })
-      if (outcome.kind === 'noted') kept++
+      if (outcome.kind === 'noted') kept.push(id)
     }
-    logger.info({ sessionId, proposed: written.value.length, kept }, 'notes proposed')
-    if (kept === 0) return true
+    // An erasure between the look above and a note has not seen that note.
+    if (await this.#isErasedSince(commits, operation)) {
+      for (const id of kept) await store.removeNote({ agent, id })
+      logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
+      return false
+    }
+    logger.info({ sessionId, proposed: written.value.length, kept: kept.length }, 'notes proposed')
+    if (kept.length === 0) return true
     const target = { sessionId, agent, key: `${operation.id}-notes` }
     const shown = await refreshMemory({ store, countTokens }, target)
     if (shown !== null && shown.kind !== 'admitted' && shown.kind !== 'duplicate') {
@@ -99,8 +106,11 @@ export class NoteProposals {
   }
 
   /** What was read may be gone by now, and no note may bring it back. */
-  async #isErasedSince(after: number, sessionId: SessionId): Promise<boolean> {
-    const rows = await this.#parts.store.readAudit({ sessionId, after, limit: LIST_MAX })
+  async #isErasedSince(after: number, { id, sessionId }: OperationRow): Promise<boolean> {
+    const { store } = this.#parts
+    // What was erased before we began, but after the range was read, ended the compaction.
+    if ((await store.findOperation(id))?.state === 'superseded') return true
+    const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
     return rows.length === LIST_MAX || rows.some(({ kind }) => kind === 'entries erased')
   }
 }

@@ -1,11 +1,12 @@
 import { destination, type Logger as PinoLogger, pino } from 'pino'
+import { KnownError } from '../base/errors.ts'
 import type { Config } from './config/schema.ts'
 import type { Logger } from './logger.ts'
 
 /** What a process tells about itself: JSON lines for programs, plain lines on a terminal. */
 export interface OpenLogger extends Logger {
   setLevel(level: Config['logging']['level']): void
-  /** Writes what waits; may be called twice. */
+  /** May be called twice. */
   close(): void
 }
 
@@ -14,9 +15,14 @@ export function openLogger(
   terminal: NodeJS.WriteStream & { readonly fd: number },
 ): OpenLogger {
   const isPlain = pretty === true || (pretty === 'auto' && file === undefined && terminal.isTTY)
-  // Synchronous: the line before a crash is the one that is wanted.
-  const output = destination({ sync: true, mkdir: true, mode: 0o600, dest: file ?? terminal.fd })
-  const to = isPlain ? { write: (line: string) => void output.write(plainLine(line)) } : output
+  const output = openOutput(file ?? terminal.fd, (problem) => terminal.write(problem))
+  let isOpen = true
+  const to = {
+    write(line: string) {
+      // Somebody may have something to say when all is over; nobody is there to hear it.
+      if (isOpen) output.write(isPlain ? plainLine(line) : line)
+    },
+  }
   const logger: PinoLogger = pino({ level, base: { process: process.pid } }, to)
   return {
     debug: (fields, text) => logger.debug(fields, text),
@@ -26,7 +32,46 @@ export function openLogger(
     setLevel(next) {
       logger.level = next
     },
-    close: () => output.flushSync(),
+    // Not flushed: it would try for ever to write to a disk that is full, and nobody could end it.
+    close() {
+      isOpen = false
+      output.destroy()
+    },
+  }
+}
+
+/** What cannot be written waits for better times; more than this is lost. */
+const WAITING_MAX = 1024 * 1024
+
+/**
+ * Synchronous: the line before a crash is the one that is wanted. A disk that is full costs lines and
+ * nothing else: that they are missing is told once.
+ */
+function openOutput(dest: string | number, tell: (problem: string) => void) {
+  try {
+    const terms = { sync: true, mkdir: true, mode: 0o600, maxLength: WAITING_MAX, dest }
+    const output = destination(terms)
+    let isTold = false
+    output.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (isTold) return
+      isTold = true
+      tell(`throughline: the log ${dest} is not written (${code}); what it should hold is lost.\n`)
+    })
+    return output
+  } catch (error) {
+    throw new LogRefusedError(String(dest), error as NodeJS.ErrnoException)
+  }
+}
+
+export class LogRefusedError extends KnownError {
+  override readonly name = 'LogRefusedError'
+  readonly code = 'log-refused'
+  readonly retryable = false
+
+  constructor(file: string, cause: NodeJS.ErrnoException) {
+    super(`The log ${file} cannot be written (${cause.code}); \`logging.file\` names another.`, {
+      cause,
+    })
   }
 }
 

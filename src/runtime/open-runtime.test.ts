@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { mailOf, open, say, soon, until } from '../../test/support/runtime-place.ts'
 import { entryNumber, sessionId } from '../base/ids.ts'
@@ -206,12 +208,29 @@ describe('a runtime', () => {
 
   it('refuses agents as a whole: what does not fit starts no server and changes nobody', async () => {
     const { runtime, agent } = await open()
-    const servers = { gone: { transport: 'stdio', command: 'no-such-program', args: [] } }
+    const asked: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url)
+      response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const withServer = (name: string): Agent => {
+      const terms = { headers: {}, startMs: 10_000, callMs: 10_000 }
+      const address = {
+        kind: 'address',
+        url: `http://127.0.0.1:${port}/${name}`,
+        ...terms,
+      } as const
+      return { ...agent, name, mcp: { one: address } }
+    }
     const vast = { ...agent, system: 'word '.repeat(40_000) }
-    const fine = { ...agent, name: 'second', mcp: servers as unknown as NonNullable<Agent['mcp']> }
-    expect(() => runtime.reconfigure([fine, vast])).toThrow(/leaves/)
+    expect(() => runtime.reconfigure([withServer('refused'), vast])).toThrow(/leaves/)
     expect(runtime.agents.map(({ name }) => name)).toEqual(['main'])
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    expect((await runtime.health()).problems).toEqual([])
+    // Whoever was started before this one would have been heard of before it.
+    runtime.reconfigure([withServer('taken')])
+    await until(async () => asked.includes('/taken'))
+    expect(asked).not.toContain('/refused')
+    server.close()
   })
 })

@@ -7,11 +7,13 @@ import { type Edge, Sender } from '../session/sender.ts'
 import { type Notice, SESSION_SETTINGS, type SessionSettings } from '../session/state.ts'
 import type { Store } from '../store/contract.ts'
 import { estimateMessage, estimateText } from '../tokens/estimate.ts'
+import { admitMessage } from './admission.ts'
 import type { Agent, AgentDesk } from './agent.ts'
 import { listSummaries, searchAll } from './all-sessions.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { Births } from './births.ts'
 import { EventHub } from './event-hub.ts'
+import { forgetting } from './forgetting.ts'
 import { type Health, readHealth } from './health.ts'
 import { isGone, thisHost } from './host.ts'
 import { type Logger, SILENT } from './logger.ts'
@@ -34,7 +36,7 @@ import type {
   StartedAfresh,
 } from './runtime.ts'
 import { type RuntimeOptions, SOUND } from './runtime-options.ts'
-import { admitMessage, type SessionDesk, SessionHandle } from './session-handle.ts'
+import { type SessionDesk, SessionHandle } from './session-handle.ts'
 import { StagedSweep } from './staged-sweep.ts'
 import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
@@ -75,15 +77,16 @@ export class LocalRuntime implements Runtime {
     const audit = options.audit ?? NO_AUDIT
     const seams = { ...SOUND, ...options.seams }
     this.#trouble = new StoreTrouble(clock, logger)
-    const store = auditedIntake(this.#trouble.heard(seams.store(options.store)), audit)
+    const countTokens = (id: SessionId, text: string) =>
+      this.#room.calibrations.correct(id, estimateText(text, 'generic'))
+    const heard = this.#trouble.heard(seams.store(options.store))
+    const store = forgetting({ store: auditedIntake(heard, audit), countTokens })
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
     this.#births = new Births(store, () => this.#desks)
     this.#hub = new EventHub({ store, clock, logger })
     this.#sweeping = new StagedSweep({ store, clock, logger })
     this.#edges = [...edges]
-    const countTokens = (id: SessionId, text: string) =>
-      this.#room.calibrations.correct(id, estimateText(text, 'generic'))
     this.#toolRoom = new ToolRoom({
       ...{ store, clock, logger, countTokens },
       onAdmitted: (id) => this.#runner?.wake(id),
@@ -108,6 +111,7 @@ export class LocalRuntime implements Runtime {
         if (event.kind !== 'void') this.#waits.end(id)
         this.#hub.publish(id, event)
       },
+      onStepEnd: (id) => this.#hub.endAttempt(id),
       onModelBack: () => this.#runner?.modelIsBack(),
     })
     const desks = () => this.#desks

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Credentials, type Environment } from '../model/credential.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
+import { StoreRefusedError } from '../store/errors.ts'
 import { openPostgres } from '../store/postgres/open.ts'
 import { readPostgres } from '../store/postgres/read.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
@@ -18,13 +19,24 @@ export async function openStore(
   environment: Environment,
   folder: string,
 ): Promise<Store> {
-  if (!isServer(place.url)) return await openSqliteStore({ path: place.url })
+  if (!isServer(place.url)) return await openFile(place.url)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { host, pathname, searchParams } = new URL(place.url)
   const where = [host, pathname, searchParams.get('host'), searchParams.get('port')]
   const name = hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)
   const anchorPath = join(folder, `postgres-${name}.anchor`)
   return await openPostgres(await addressOf(place, environment), { anchorPath })
+}
+
+/** What the system has against such a file is for whoever named it to hear. */
+async function openFile(path: string): Promise<Store> {
+  try {
+    return await openSqliteStore({ path })
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    throw new StoreRefusedError({ path, problem: `it cannot be opened (${code}).` })
+  }
 }
 
 /** The same for looking only: nothing is made and not a byte is written. */

@@ -4,6 +4,8 @@ import { openMemoryStore } from '../store/memory/open.ts'
 import { Desk, said } from '../testing/store/desk.ts'
 import { purge } from './purge.ts'
 
+const countTokens = () => 1
+
 describe('a purge', () => {
   it('takes a long session in pieces, each of bounded size and none looked through twice', async () => {
     const store = openMemoryStore()
@@ -17,7 +19,10 @@ describe('a purge', () => {
         return store.eraseSome(request)
       },
     }
-    const purged = await purge(counting, desk.id, { entries: 'all', reason: 'asked' })
+    const purged = await purge({ store: counting, countTokens }, desk.id, {
+      entries: 'all',
+      reason: 'asked',
+    })
     expect(purged).toEqual({ kind: 'purged', entries: desk.tail.number })
     expect(pieces.length).toBeGreaterThan(2)
     expect(new Set(pieces.map(({ limit }) => limit))).toEqual(new Set([500]))
@@ -42,9 +47,11 @@ describe('a purge', () => {
       },
     }
     const request = { entries: 'all', reason: 'asked' } as const
-    await expect(purge(dying, desk.id, request)).rejects.toThrow('the process ended')
+    await expect(purge({ store: dying, countTokens }, desk.id, request)).rejects.toThrow(
+      'the process ended',
+    )
     expect((await store.findSession(desk.id))?.state).toBe('erasing')
-    expect(await purge(store, desk.id, request)).toMatchObject({ kind: 'purged' })
+    expect(await purge({ store, countTokens }, desk.id, request)).toMatchObject({ kind: 'purged' })
     expect((await store.findSession(desk.id))?.state).toBe('gone')
   })
 
@@ -52,7 +59,7 @@ describe('a purge', () => {
     const store = openMemoryStore()
     const desk = await Desk.open(store)
     const entries = Array.from({ length: 2_500 }, (_, at) => at + 1)
-    const asked = await purge(store, desk.id, { entries, reason: 'asked' })
+    const asked = await purge({ store, countTokens }, desk.id, { entries, reason: 'asked' })
     expect(asked).toMatchObject({ kind: 'asked', entries: 2_500, mail: [1, 2, 3] })
     const mail = await store.listMail({ sessionId: desk.id, after: mailNumber(0), limit: 9 })
     const sizes = mail.map(({ body }) => JSON.parse(body ?? '{}').entries.length)
@@ -61,7 +68,7 @@ describe('a purge', () => {
       const fields = { lane: 'control', control: 'erase', source: 'purge', tokens: 0 } as const
       if ((await desk.tryAdmit(said('x'), fields)).kind === 'full') break
     }
-    const refused = purge(store, desk.id, { entries: [1], reason: 'asked' })
+    const refused = purge({ store, countTokens }, desk.id, { entries: [1], reason: 'asked' })
     await expect(refused).rejects.toMatchObject({ code: 'purge-not-asked', retryable: true })
   })
 })

@@ -83,6 +83,7 @@ export interface Session {
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** What the agent has to do, as a compaction would carry it. */
   tasks(): Promise<TaskList | undefined>
+  pins(): Promise<readonly PinView[] | undefined>
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
   search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
@@ -309,6 +310,14 @@ export interface TaskList {
   }[]
 }
 
+export interface PinView {
+  readonly name: string
+  readonly text: string
+  readonly tokens: number
+  /** Where it was set. */
+  readonly entry: number
+}
+
 export interface BlobView {
   readonly mediaType: string
   /** Base64. */
@@ -338,7 +347,8 @@ export interface EventQuery {
 
 /**
  * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
- * and are lost with the process. Deltas of one attempt belong together; `void` takes them back.
+ * and are lost with the process. Deltas of one attempt belong together; `void` takes them back. A
+ * subscription begins with what running attempts have written so far, each behind a `void`.
  */
 export type RuntimeEvent =
   | {
@@ -352,7 +362,7 @@ export type RuntimeEvent =
     }
   | ({ readonly type: 'live'; readonly sessionId: SessionId } & LiveEvent)
   /** Everything stored so far was told; what follows is new. */
-  | { readonly type: 'caught-up'; readonly cursor: number }
+  | { readonly type: 'caught-up'; readonly cursor: number; readonly store: string }
 
 export type LiveEvent =
   | ({ readonly kind: 'delta' | 'reasoning'; readonly text: string } & AttemptId)
@@ -361,7 +371,11 @@ export type LiveEvent =
   | {
       readonly kind: 'notice'
       readonly turn: number
-      readonly code: 'waiting-for-compaction' | 'waiting-for-model'
+      readonly code:
+        | 'waiting-for-compaction'
+        | 'waiting-for-model'
+        | 'stop-deferred'
+        | 'budget-spent'
       /** A kind sentence for the person who waits. */
       readonly text: string
     }

@@ -5,9 +5,8 @@ import {
   type MailNumber,
   type SessionId,
 } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import { writeEnvelope } from '../message/envelope.ts'
-import type { UserMessage, UserPart } from '../message/message.ts'
 import { buildContext } from '../session/context.ts'
 import type { HandoffWriter } from '../session/handoff.ts'
 import { type Preview, previewCompaction } from '../session/preview.ts'
@@ -15,11 +14,10 @@ import { findShown } from '../session/shown.ts'
 import { readRange } from '../session/source.ts'
 import type { SessionSettings } from '../session/state.ts'
 import { LIST_MAX } from '../store/bounds.ts'
-import type { AdmitOutcome } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import { InvalidRequestError, UnknownSessionError } from '../store/errors.ts'
 import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '../store/rows.ts'
-import { shelve } from './blobs.ts'
+import { type AdmissionDesk, admissionOf, admitMessage } from './admission.ts'
 import type { EventHub } from './event-hub.ts'
 import { purge } from './purge.ts'
 import type {
@@ -32,6 +30,7 @@ import type {
   Idempotent,
   Mail,
   NewMessage,
+  PinView,
   Purged,
   Reply,
   RuntimeEvent,
@@ -48,25 +47,20 @@ import {
   entryView,
   findReply,
   mailView,
+  pinsIn,
   spendOn,
   summaryOf,
   tasksIn,
 } from './views.ts'
 
 /** What a handle needs of the runtime it belongs to. */
-export interface SessionDesk {
-  readonly store: Store
+export interface SessionDesk extends AdmissionDesk {
   readonly hub: EventHub
   readonly settingsFor: (agent: string) => SessionSettings
   readonly writerFor: (agent: string) => HandoffWriter
-  readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
   readonly countText: (sessionId: SessionId, text: string) => number
-  /** Has the session show its agent's notes as they are now. */
-  readonly refreshMemory: (sessionId: SessionId) => Promise<void>
   /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
   readonly interrupt: (sessionId: SessionId) => void
-  /** The session has news: have it looked at soon. */
-  readonly wake: (sessionId: SessionId) => void
   /** What a running turn of it waits for, as far as this process knows. */
   readonly waitOf: (session: SessionRow) => SessionSummary['state'] | undefined
 }
@@ -248,6 +242,11 @@ export class SessionHandle implements Session {
     return { tasks: tasksIn(newest, buildContext(source, source.limits, source.session.tail)) }
   }
 
+  async pins(): Promise<readonly PinView[] | undefined> {
+    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    return source === null ? undefined : pinsIn(source)
+  }
+
   async search(query: {
     text: string
     limit: number
@@ -309,7 +308,10 @@ export class SessionHandle implements Session {
   }
 
   async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
-    return await purge(this.#desk.store, this.id, request)
+    const { store, countText: countTokens, wake } = this.#desk
+    const purged = await purge({ store, countTokens }, this.id, request)
+    if (purged.kind === 'asked') wake(this.id)
+    return purged
   }
 
   async #control(
@@ -328,49 +330,6 @@ export class SessionHandle implements Session {
 
 const PAGE = 200
 const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
-
-export async function admitMessage(
-  desk: SessionDesk,
-  sessionId: SessionId,
-  request: NewMessage,
-): Promise<Admission> {
-  const { source, key, lane = 'user', replyTo } = request
-  await desk.refreshMemory(sessionId)
-  const shelved = await shelve(desk.store, sessionId, request.parts)
-  if (shelved.kind !== 'shelved') return shelved
-  const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
-  const body = { message, ...(replyTo !== undefined && { replyTo }) } as unknown as JsonValue
-  const outcome = await desk.store.admit({
-    to: { sessionId },
-    source,
-    key,
-    lane,
-    body,
-    // Counted with its images, which the body holds by reference.
-    tokens: desk.countMessage(sessionId, { role: 'user', parts: request.parts }),
-    blobs: shelved.hashes,
-  })
-  return admissionOf(outcome, desk.wake)
-}
-
-function admissionOf(outcome: AdmitOutcome, wake: (id: SessionId) => void): Admission {
-  switch (outcome.kind) {
-    case 'admitted':
-    case 'duplicate': {
-      const { kind, sessionId, mail } = outcome
-      wake(sessionId)
-      return { kind, sessionId, mail }
-    }
-    case 'conflict':
-      return { kind: 'conflict', sessionId: outcome.sessionId, mail: outcome.mail }
-    case 'full':
-      return { kind: 'full', limit: outcome.limit }
-    case 'blob-missing':
-      throw new Error('A blob that was staged just now is gone.')
-    default:
-      return outcome
-  }
-}
 
 export async function searchSession(
   store: Store,

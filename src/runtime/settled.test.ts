@@ -45,7 +45,7 @@ it('a control item that was carried out is looked for as far back as it was admi
   }
   const hub = {
     async *events() {
-      yield { type: 'caught-up', cursor: 0 } as const
+      yield { type: 'caught-up', cursor: 0, store: '' } as const
     },
   }
   const end = await settled({ store: counting, hub }, { sessionId: desk.id, mail }, soon())

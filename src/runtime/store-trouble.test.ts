@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts'
 import { sessionId } from '../base/ids.ts'
 import type { Store } from '../store/contract.ts'
 import { StoreFullError } from '../store/errors.ts'
+import { PROBE_EVERY_MS } from './store-trouble.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-trouble-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,11 +20,19 @@ const obstacle = join(folder, `store.db.probe-${process.pid}`)
 /** A store on a disk that is full while it is told so; other commits go on, as renewals do there. */
 async function open() {
   const disk = { isFull: false }
+  const looks = { count: 0 }
   const told: string[] = []
   const log = (_: object, text: string) => TOLD.includes(text) && told.push(text)
   const full = () => Promise.reject(new StoreFullError({ path }))
   const { runtime } = await openRuntime({
-    clock: { ...systemClock, after: (ms, run) => systemClock.after(ms / 500, run) },
+    clock: {
+      ...systemClock,
+      after: (ms, run) =>
+        systemClock.after(ms / 500, () => {
+          if (ms === PROBE_EVERY_MS) looks.count++
+          run()
+        }),
+    },
     logger: { debug: log, info: log, warn: log, error: log },
     seams: {
       store: (inner): Store => ({
@@ -39,7 +48,7 @@ async function open() {
   const reason = async () => (await runtime.health()).reason
   // Its lease comes a moment after the start.
   await until(async () => (await reason()) === null)
-  return { runtime, disk, told, tell, reason }
+  return { runtime, disk, looks, told, tell, reason }
 }
 
 const TOLD = ['store takes nothing', 'store takes what is written again']
@@ -47,10 +56,11 @@ const TOLD = ['store takes nothing', 'store takes what is written again']
 describe('a store on a full disk', () => {
   it('makes the process not ready, with a reason and one line, until a message is taken', async () => {
     mkdirSync(obstacle)
-    const { runtime, disk, told, tell, reason } = await open()
+    const { runtime, disk, looks, told, tell, reason } = await open()
     disk.isFull = true
     for (let n = 0; n < 3; n++) await expect(tell()).rejects.toThrow(StoreFullError)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // The third look begins when the second has come to nothing.
+    await until(async () => looks.count >= 3)
     const { isReady, problems } = await runtime.health()
     expect([isReady, await reason()]).toEqual([false, 'store-full'])
     expect(problems[0]).toMatch(/^No space left for /)

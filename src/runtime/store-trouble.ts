@@ -17,7 +17,7 @@ import type { Logger } from './logger.ts'
  * written beside the file. On a full disk only a new message proves something: much else writes
  * nothing, or over what it wrote before.
  */
-const PROBE_EVERY_MS = 5_000
+export const PROBE_EVERY_MS = 5_000
 const PROBE_BYTES = 256 * 1024
 
 export class StoreTrouble {

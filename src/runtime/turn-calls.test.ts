@@ -4,6 +4,7 @@ import { sessionId } from '../base/ids.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import type { CallRecord } from '../turn/model-steps.ts'
 import { storedAttempts } from './attempts.ts'
+import { type Logger, SILENT } from './logger.ts'
 import { TurnCalls } from './turn-calls.ts'
 
 const CALL: CallRecord = {
@@ -19,7 +20,10 @@ it('whoever records a call holds its end: it stands in the record, or the failur
   const store = openMemoryStore()
   const attempts = storedAttempts(store)
   const over = (record: Attempts['record']) =>
-    new TurnCalls({ attempts: { ...attempts, record }, prices: undefined, onModelBack() {} })
+    new TurnCalls({
+      ...{ attempts: { ...attempts, record }, prices: undefined, logger: SILENT },
+      onModelBack() {},
+    })
   await over(async (attempt) => {
     await new Promise((resolve) => setImmediate(resolve))
     return await attempts.record(attempt)
@@ -30,4 +34,29 @@ it('whoever records a call holds its end: it stands in the record, or the failur
     throw new Error('the store is busy')
   })
   await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
+})
+
+it('a model that fails, and one that is back, is told once each; an interrupt says nothing', async () => {
+  const told: string[] = []
+  let isBack = 0
+  const write: Logger['info'] = (facts, text) => told.push(`${text} ${JSON.stringify(facts)}`)
+  const calls = new TurnCalls({
+    ...{ attempts: storedAttempts(openMemoryStore()), prices: undefined },
+    logger: { ...SILENT, info: write, warn: write },
+    onModelBack: () => isBack++,
+  })
+  const outcomes: CallRecord['outcome'][] = [
+    { kind: 'interrupted' },
+    { kind: 'refused', refusal: 'server-error', status: 500 },
+    { kind: 'deadline', deadline: 'idle' },
+    { kind: 'finished', finish: 'stop' },
+    { kind: 'finished', finish: 'stop' },
+  ]
+  for (const outcome of outcomes) await calls.record({ ...CALL, outcome })
+  const route = 'openai-compatible/m@127.0.0.1:1'
+  expect(told).toEqual([
+    `model fails ${JSON.stringify({ route, outcome: 'refused:server-error' })}`,
+    `model answers again ${JSON.stringify({ route })}`,
+  ])
+  expect(isBack).toBe(1)
 })

@@ -23,6 +23,7 @@ import type {
   ContextPart,
   ContextView,
   Mail,
+  PinView,
   Reply,
   SessionSummary,
   TaskList,
@@ -273,6 +274,16 @@ export function tasksIn(newest: Entry | undefined, context: Context): TaskList['
   const earlier = context.handoff?.message
   const carried = earlier?.role === 'handoff' ? earlier.handoff.tasks : []
   return findTasks(messagesOf(context)) ?? carried
+}
+
+/** As the model reads them, in the order in which it does. */
+export function pinsIn(source: ContextEntries): readonly PinView[] {
+  const { system } = buildContext(source, source.limits, source.session.tail)
+  const pins = Object.entries(source.session.pins).map(([name, { entry, tokens }]) => {
+    const piece = system.find(({ number }) => number === entry)
+    return { name, entry, tokens, text: piece === undefined ? '' : textOf(piece.message) }
+  })
+  return pins.sort((a, b) => a.entry - b.entry)
 }
 
 /**

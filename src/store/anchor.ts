@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 
 /**
  * A place in the audit chain, kept outside the database: a WAL that was cut takes the rows and the
@@ -29,19 +38,31 @@ export function readAnchor(path: string): Anchor | undefined {
   return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
 }
 
+/** Processes in two containers may have the same number, and each must write to a file of its own. */
+const OWN = `${process.pid}-${randomUUID().slice(0, 8)}`
+
 /** Never goes back: with several processes on one store the furthest one counts. */
 export function writeAnchor(path: string, anchor: Anchor): void {
   const present = readAnchor(path)
   if (present?.storeId === anchor.storeId && present.commits >= anchor.commits) return
-  const temporary = `${path}.${process.pid}.new`
-  const file = openSync(temporary, 'w', 0o600)
+  const temporary = `${path}.${OWN}.new`
   try {
-    writeSync(file, `${JSON.stringify(anchor)}\n`)
+    writeSynced(temporary, `${JSON.stringify(anchor)}\n`)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+function writeSynced(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    writeSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  renameSync(temporary, path)
 }
 
 /** What is wrong, or null: the store must hold the anchored commit, with the anchored hash. */

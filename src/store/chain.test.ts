@@ -71,6 +71,15 @@ describe('canonicalJson', () => {
     )
   })
 
+  it('refuses what would be kept as an empty object', () => {
+    for (const value of [new Date(0), new Map([[1, 2]]), new Set([1]), new Uint8Array(2)]) {
+      expect(() => canonicalJson({ at: [value] } as never)).toThrow(
+        /holds a (Date|Map|Set|Uint8Array)/,
+      )
+    }
+    expect(canonicalJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}')
+  })
+
   it('replaces lone surrogates, which an engine would replace behind its back [fault 35]', () => {
     expect(canonicalJson('a\ud800')).toBe('"a\ufffd"')
   })

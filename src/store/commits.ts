@@ -312,6 +312,13 @@ export interface ChangeSettings extends Append {
 }
 export type SettingsOutcome = Appended | LimitsRefused | Superseded
 
+export interface SetTitle {
+  readonly sessionId: SessionId
+  readonly title: string | null
+  /** Made from entries up to here: refused when some of them may have been erased meanwhile. */
+  readonly upto?: EntryNumber
+}
+
 export interface SettleControl {
   readonly lease: Lease
   readonly mail: readonly MailNumber[]

@@ -40,6 +40,7 @@ import type {
   ResultsOutcome,
   Revert,
   RevertOutcome,
+  SetTitle,
   SettingsOutcome,
   SettleControl,
   SettleOutcome,
@@ -177,7 +178,7 @@ export interface Commits {
   removeNote(request: NoteKey): Promise<Done | Unknown>
   putToken(request: TokenRow): Promise<Done | { kind: 'taken' } | Full>
   removeToken(request: { id: string }): Promise<Done | Unknown>
-  setTitle(request: { sessionId: SessionId; title: string | null }): Promise<Done | Unknown | Gone>
+  setTitle(request: SetTitle): Promise<Done | Unknown | Gone | Superseded>
 
   eraseEntries(request: EraseEntries): Promise<EraseOutcome>
   deleteSession(request: DeleteSession): Promise<Done | Gone>
@@ -192,6 +193,8 @@ export interface Commits {
 
 export interface Reads {
   readStore(): Promise<StoreRow>
+  /** Bytes that it takes on a disk, indexes included; null: it is kept in memory. */
+  readSize(): Promise<number | null>
   findSession(id: SessionId): Promise<SessionRow | undefined>
   listSessions(query: ListSessions): Promise<readonly SessionRow[]>
   /** Sessions with something to do and without a live holder (decision 24). */

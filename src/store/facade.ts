@@ -29,6 +29,7 @@ export interface Engine {
 
 const READ_VERBS: Record<ReadVerb, true> = {
   readStore: true,
+  readSize: true,
   findSession: true,
   listSessions: true,
   readReady: true,

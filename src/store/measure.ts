@@ -4,11 +4,17 @@ import type { TooLarge } from './standing.ts'
 
 /** What the rules ask of ids, moments and sizes. */
 export function checkName(id: string, what: string): void {
-  if (isId(id)) return
+  // The type is what a caller without types leaves out; a number would be another text in the chain.
+  if (typeof id === 'string' && isId(id)) return
   throw new InvalidRequestError({ problem: `${what} is named like a session id.` })
 }
 
 export function isMoment(value: number): boolean {
+  return isCount(value)
+}
+
+/** A number that every engine gives back as it was. */
+export function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { JsonValue } from '../base/json.ts'
+import { canonicalJson } from './canonical.ts'
 import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from './rows.ts'
 
 /**
@@ -6,12 +8,19 @@ import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from './rows.ts'
  * held together by hashes: everything else is believed by its shape here, and by its sums where it
  * is taken in (`rules/adopt.ts`). Unknown fields are dropped, as columns that no engine has.
  */
-const whole = z.int().min(0)
+// One that grows by counting must have room to do so: what no engine can give back makes every list
+// that it stands in unreadable.
+const whole = z
+  .int()
+  .min(0)
+  .max(2 ** 48)
 const number = z
   .int()
   .min(0)
   .max(2 ** 31 - 1)
 const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
+/** Contexts and the search read bodies: one that is no JSON would stop them for good. */
+const body = z.string().refine(isBody, 'expected JSON').nullable()
 const sha = z.string().regex(/^[0-9a-f]{64}$/)
 const perInput = z.object({ user: number, notification: number })
 
@@ -70,7 +79,7 @@ const entry = z.object({
     ...(['pin', 'task', 'settings', 'turn', 'erasure'] as const),
   ]),
   meta: z.record(z.string(), z.json()),
-  body: z.string().nullable(),
+  body,
   salt: z.string().nullable(),
   bodyHash: z.string(),
   prevHash: z.string(),
@@ -83,7 +92,7 @@ const mail = z.object({
   control: z.string().nullable(),
   source: z.string().nullable(),
   key: z.string().nullable(),
-  body: z.string().nullable(),
+  body,
   tokens: whole,
   state: z.enum(['admitted', 'withdrawn', 'settled']),
   turnAt: whole.nullable(),
@@ -97,7 +106,7 @@ const reply = z.object({
   edge: z.string(),
   address: z.string(),
   key: z.string(),
-  body: z.string().nullable(),
+  body,
   state: z.enum(['waiting', 'sent', 'dead']),
   attempt: whole,
   dueAt: whole,
@@ -111,6 +120,15 @@ const blob = z.object({
   uses: whole,
   base64: z.base64(),
 })
+
+function isBody(text: string): boolean {
+  try {
+    canonicalJson(JSON.parse(text) as JsonValue)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The row that a line holds, or what is wrong with it in one sentence. */
 type Read<Row> = (value: unknown) => Row | string

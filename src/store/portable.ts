@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { entryNumber, mailNumber, operationId, type SessionId } from '../base/ids.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import type { AdoptSession, ImportOutcome } from './commits.ts'
@@ -19,11 +19,14 @@ import type { Entry, MailRow, SessionRow } from './rows.ts'
 
 /**
  * One session as JSON lines: a header, then entries, mail, waiting replies and blobs, then a
- * trailer that says how many there were, so that a cut file is noticed. Erased bodies stay erased.
+ * trailer that says how many there were and what they hash to, so that a cut file is noticed, and a
+ * changed one also where no chain holds it: in mail that waits. Erased bodies stay erased.
  */
 const FORMAT = 'throughline-session'
 const VERSION = 1
 const PAGE = 500
+const CHANGED =
+  'the lines before this are not the ones that were exported; if you changed them on purpose, take "sha256" out'
 
 interface Header {
   readonly format: string
@@ -35,9 +38,12 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   const session = await store.findSession(id)
   if (session === undefined) throw new UnknownSessionError({ sessionId: id })
   let lines = 0
+  const sum = createHash('sha256')
   const line = (value: unknown): string => {
     lines += 1
-    return `${JSON.stringify(value)}\n`
+    const text = lineOf(value)
+    sum.update(text)
+    return `${text}\n`
   }
   yield line({ format: FORMAT, version: VERSION, session } satisfies Header)
 
@@ -80,7 +86,14 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
     const { bytes, ...facts } = blob
     yield line({ blob: { ...facts, base64: Buffer.from(bytes).toString('base64') } })
   }
-  yield line({ end: { lines } })
+  yield `${lineOf({ end: { lines, sha256: sum.digest('hex') } })}\n`
+}
+
+/** Many readers of lines end one at these two as well, which JSON need not escape. */
+function lineOf(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u2028\u2029]/g, (end) =>
+    end === '\u2028' ? '\\u2028' : '\\u2029',
+  )
 }
 
 function storedMail({ state, ...row }: MailItem): MailRow {
@@ -95,7 +108,8 @@ export async function importSession(
   const read = new Import()
   for await (const text of lines) {
     for (const line of text.split('\n')) {
-      const problem = line.trim() === '' ? undefined : read.add(line)
+      const trimmed = line.trim()
+      const problem = trimmed === '' ? undefined : read.add(trimmed)
       if (problem !== undefined) return { kind: 'refused', line: read.line, problem }
     }
   }
@@ -109,6 +123,7 @@ class Import {
   line = 0
   #session: CarriedSession | undefined
   #ended = false
+  readonly #sum = createHash('sha256')
   readonly #entries: Entry[] = []
   readonly #mail: MailRow[] = []
   readonly #replies: CarriedReply[] = []
@@ -124,6 +139,7 @@ class Import {
     }
     if (!isObject(value)) return 'expected an object'
     if (this.#ended) return 'expected nothing behind the end'
+    if (value['end'] === undefined) this.#sum.update(text)
     if (this.#session === undefined) return this.#header(value)
     const { entry, mail, reply, blob, end } = value
     if (entry !== undefined) return keep(readEntryRow(entry), this.#entries)
@@ -132,9 +148,10 @@ class Import {
     if (blob !== undefined) return keep(readBlobRow(blob), this.#blobs)
     if (!isObject(end)) return 'expected an entry, mail, reply, blob or end'
     this.#ended = true
-    return end['lines'] === this.line - 1
-      ? undefined
-      : `expected ${String(end['lines'])} lines before this`
+    if (end['lines'] !== this.line - 1) return `expected ${String(end['lines'])} lines before this`
+    // Files of older programs have none.
+    const { sha256 = null } = end
+    return sha256 === null || sha256 === this.#sum.digest('hex') ? undefined : CHANGED
   }
 
   #header({ format, version, session }: JsonObject): string | undefined {

@@ -178,6 +178,7 @@ export interface MailRow {
   /** Null, as the key and the body, once erased. */
   readonly source: string | null
   readonly key: string | null
+  /** Of control items only while they wait. */
   readonly body: string | null
   readonly tokens: number
   /** User mail and notifications are settled by the session's cursors, never by this. */

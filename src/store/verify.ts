@@ -1,8 +1,8 @@
 import { type EntryNumber, entryNumber } from '../base/ids.ts'
-import { checkEntry, type EntryDamage, firstHash } from './chain.ts'
+import { checkEntry, type EntryDamage, firstHash, hashAudit } from './chain.ts'
 import { FOLDED_KINDS, fold } from './fold.ts'
 import type { Finding } from './queries.ts'
-import type { Entry, EntryHead, SessionRow } from './rows.ts'
+import type { AuditRow, Entry, EntryHead, SessionRow } from './rows.ts'
 
 /**
  * Checks one transcript against itself and against its session row. Entries come in the order of
@@ -13,7 +13,8 @@ export class TranscriptCheck {
   readonly #findings: Finding[] = []
   readonly #folded: EntryHead[] = []
   #number = 0
-  #hash: string
+  /** Null behind an entry that cannot be read: nobody knows what follows it. */
+  #hash: string | null
 
   constructor(session: SessionRow) {
     this.#session = session
@@ -21,22 +22,34 @@ export class TranscriptCheck {
   }
 
   add(entry: Entry): void {
-    const expected = this.#number + 1
     // What stands where an entry is missing cannot be chained to it; its own hash still checks.
-    let prevHash = this.#hash
-    if (entry.number !== expected) {
-      const many = entry.number - expected
-      this.#find(
-        entryNumber(expected),
-        many === 1 ? 'is missing' : `and ${many - 1} more are missing`,
-      )
-      prevHash = entry.prevHash
-    }
+    const isNext = this.#findGap(entry.number)
+    const prevHash = isNext && this.#hash !== null ? this.#hash : entry.prevHash
     const damage = checkEntry(prevHash, entry)
     if (damage !== undefined) this.#find(entry.number, DAMAGE[damage])
     if ((FOLDED_KINDS as readonly string[]).includes(entry.kind)) this.#folded.push(entry)
     this.#number = entry.number
     this.#hash = entry.hash
+  }
+
+  /** Something stands there that is no entry any more. */
+  addUnreadable(number: EntryNumber): void {
+    if (number > this.#session.tail) return
+    this.#findGap(number)
+    this.#find(number, 'cannot be read')
+    this.#number = number
+    this.#hash = null
+  }
+
+  #findGap(number: EntryNumber): boolean {
+    const expected = this.#number + 1
+    if (number === expected) return true
+    const many = number - expected
+    this.#find(
+      entryNumber(expected),
+      many === 1 ? 'is missing' : `and ${many - 1} more are missing`,
+    )
+    return false
   }
 
   end(): readonly Finding[] {
@@ -45,7 +58,7 @@ export class TranscriptCheck {
       this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
     } else if (this.#number > tail) {
       this.#find(entryNumber(tail + 1), 'stands behind the tail that the session knows')
-    } else if (this.#hash !== tailHash) {
+    } else if (this.#hash !== null && this.#hash !== tailHash) {
       this.#find(tail, 'has another hash than the session knows for its tail')
     }
     this.#checkFold()
@@ -71,6 +84,29 @@ export class TranscriptCheck {
     const problem = entry === null ? what : `entry ${entry} ${what}`
     this.#findings.push({ sessionId: this.#session.id, entry, problem })
   }
+}
+
+/** A byte that changed may leave a row that is none; what can be read is checked all the same. */
+export function orUnreadable<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+/** What is wrong with the audit row that stands where `expected` should; null when nothing is. */
+export function findAuditDamage(
+  row: AuditRow | null,
+  cursor: number,
+  expected: number,
+  prevHash: string | null,
+): string | null {
+  if (cursor !== expected) return `audit row ${expected} is missing`
+  if (row === null) return `audit row ${cursor} cannot be read`
+  // Behind one that cannot be read nobody knows which hash it follows.
+  if (prevHash === null || hashAudit(prevHash, row) === row.hash) return null
+  return `audit row ${cursor} does not fit its hash`
 }
 
 const DAMAGE: Record<EntryDamage, string> = {

@@ -4,12 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
-import { mintToken } from '../../src/gateway/http/access.ts'
-import { HOSTILE } from './hostile.ts'
-import { FIND_FOREIGN, NOTE_WRITING } from './in-page.ts'
+import { answers, heldHandoffs, makeSession, message, say } from './hands.ts'
+import { NOTE_WRITING } from './in-page.ts'
 import { type Place, type PlaceOptions, SUMMARIES } from './place.ts'
 import { openStage } from './stage.ts'
 
@@ -19,25 +17,8 @@ const { open, visit } = stage
 
 const FILLER = 'The pump ran without a fault until the evening. '.repeat(150)
 const WINDOW_TOKENS = 16_000
-const SUMMARY_MS = 3_000
-/** Long enough that a busy machine shows the page what waits meanwhile. */
-const WAIT_MS = 9_000
 const noted: PlaceOptions['model'] = {
   script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }),
-}
-
-const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
-const answers = (page: Page) => page.locator('.is-assistant:not(.writing)')
-
-async function say(page: Page, text: string): Promise<void> {
-  await message(page).fill(text)
-  await message(page).press('Enter')
-}
-
-async function makeSession(place: Place): Promise<string> {
-  const created = await place.runtime.createSession({ agent: 'main', id: 'pump' })
-  if (!('sessionId' in created)) throw new Error(created.kind)
-  return created.sessionId
 }
 
 /** A session with one compaction in effect. */
@@ -92,8 +73,6 @@ describe('the page', { timeout: 60_000 }, () => {
     })
     const id = await makeSession(place)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
-    // What is written before the stream is open is not told again.
-    await page.getByText('Live', { exact: true }).waitFor()
     await page.evaluate(NOTE_WRITING)
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
     await say(page, `say ${words}`)
@@ -107,6 +86,35 @@ describe('the page', { timeout: 60_000 }, () => {
     expect(seen.some(isShorter)).toBe(true)
     await page.getByText('main is idle').waitFor()
     expect(await page.getByText('word19').count()).toBe(2)
+    expect(problems).toEqual([])
+  })
+
+  it('shows an answer from its first word to whoever comes in the middle of it', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    const { page, problems } = await visit(ctx, place.url)
+    // Half of it comes; then the model is silent.
+    place.model.faults.next('stall-mid-stream; after=0.5')
+    const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
+    const parts = [{ type: 'text' as const, text: `say ${words}` }]
+    const session = place.runtime.session(sessionId(id))
+    await session.admit({ source: 'test', key: 'long', parts })
+    const said = page.locator('.writing .said')
+    const row = page.locator('.list .row')
+    await row.locator('.chip.turn').waitFor()
+    expect(await page.evaluate('document.getAnimations().length')).toBeGreaterThan(0)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+    await row.click()
+    await said.getByText('word8').waitFor()
+    expect(words.startsWith((await said.textContent()) ?? '-')).toBe(true)
+    await page.reload()
+    await said.getByText('word8').waitFor()
+    expect(words.startsWith((await said.textContent()) ?? '-')).toBe(true)
+    await session.stop({ source: 'test', key: 'stop' })
+    await page.getByText('main is idle').waitFor()
+    expect(await page.locator('[data-entry]', { hasText: 'word8' }).count()).toBe(2)
+    expect(await page.locator('.upcoming .entry').count()).toBe(0)
     expect(problems).toEqual([])
   })
 
@@ -162,11 +170,9 @@ describe('the page', { timeout: 60_000 }, () => {
   })
 
   it('shows a handoff being prepared and installed while the person types', async (ctx) => {
-    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
+    const { seams, release } = heldHandoffs()
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, seams })
     const id = await makeSession(place)
-    place.model.faults.always(`latency; ms=${SUMMARY_MS}`, {
-      when: ({ model }) => model === SUMMARIES,
-    })
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const isPreparing = async () =>
       (await place.runtime.session(id as never).summary())?.isCompacting === true
@@ -179,7 +185,9 @@ describe('the page', { timeout: 60_000 }, () => {
     const before = (await place.runtime.session(id as never).summary())?.entries ?? 0
     await message(page).focus()
     const typed = 'While it is prepared I go on typing, and nothing is lost.'
-    await page.keyboard.type(typed, { delay: 40 })
+    await page.keyboard.type(typed.slice(0, 30))
+    release()
+    await page.keyboard.type(typed.slice(30), { delay: 20 })
     await page.locator('.handoff').waitFor()
     await page.locator('.entry.covered').first().waitFor()
     expect(await message(page).inputValue()).toBe(typed)
@@ -192,12 +200,10 @@ describe('the page', { timeout: 60_000 }, () => {
   })
 
   it('shows what is sent at the hard limit as safe until it is read', async (ctx) => {
+    const { seams, release } = heldHandoffs()
     const settings = { softShare: 1 }
-    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, settings })
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted, settings, seams })
     const id = await makeSession(place)
-    place.model.faults.always(`latency; ms=${WAIT_MS}`, {
-      when: ({ model }) => model === SUMMARIES,
-    })
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const notice = page.locator('.notice')
@@ -221,6 +227,7 @@ describe('the page', { timeout: 60_000 }, () => {
     const mail = page.getByRole('article', { name: 'Waiting message' })
     await mail.getByText('The valve is open.').waitFor()
     await mail.getByText('safe, will be read next').first().waitFor()
+    release()
     const waiting = page.locator('.waiting', { hasText: 'The valve is open.' })
     await waiting.first().waitFor({ state: 'detached' })
     await page.locator('[data-entry]', { hasText: 'The valve is open.' }).waitFor()
@@ -301,68 +308,6 @@ describe('the page', { timeout: 60_000 }, () => {
     expect(await difference.locator('.removed').count()).toBe(0)
     expect(problems).toEqual([])
   })
-
-  it('shows 200 hostile texts as text, wherever they stand', async (ctx) => {
-    const script = () => ({ text: HOSTILE[turn % HOSTILE.length] ?? '' })
-    let turn = 0
-    const place = await open(ctx, { model: { script } })
-    const id = await makeSession(place)
-    for (let at = 0; at < HOSTILE.length; at += 20) {
-      turn = at
-      await place.ask(id, HOSTILE.slice(at, at + 20).join('\n\n\n'))
-    }
-    await place.runtime.session(id as never).pin({
-      source: 'test',
-      key: 'pin',
-      name: 'rule',
-      text: HOSTILE[1] ?? '',
-    })
-    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
-    await page.locator('.is-assistant').last().waitFor()
-    const shown = await textOfWhole(page)
-    const flat = (text: string) => text.replaceAll(/[`*#\s]/g, '')
-    const all = flat(shown)
-    for (const text of HOSTILE) expect(all).toContain(flat(text.replaceAll('```html', '')))
-    for (const tab of ['Context', 'Compactions']) {
-      await page.getByRole('link', { name: tab }).click()
-      await page.waitForTimeout(300)
-      expect(await foreignNodes(page)).toEqual([])
-    }
-    const detail = page.locator('.part > summary')
-    await page.getByRole('link', { name: 'Context' }).click()
-    for (const part of (await detail.all()).slice(0, 5)) await part.click()
-    await page.getByRole('searchbox').fill('pwned')
-    await page.getByRole('searchbox').press('Enter')
-    await page.locator('.found').first().waitFor()
-    expect(await foreignNodes(page)).toEqual([])
-    expect(await page.evaluate('window.pwned')).toBeUndefined()
-    expect(problems).toEqual([])
-  })
-
-  it('asks for a token where the server does, and keeps it out of the address', async (ctx) => {
-    const { text, record } = mintToken({
-      id: 't1',
-      scopes: ['write'],
-      label: 'page',
-      now: Date.now(),
-    })
-    const tokens = {
-      listTokens: async () => [record],
-      findToken: async ({ hash }: { hash: string }) => (hash === record.hash ? record : undefined),
-    }
-    const place = await open(ctx, { tokens })
-    const { page } = await visit(ctx, place.url)
-    await page.getByLabel('Token').fill('tl_wrong')
-    await page.getByRole('button', { name: 'Enter' }).click()
-    await page.getByText('A valid token is needed').waitFor()
-    await page.getByLabel('Token').fill(text)
-    await page.getByRole('button', { name: 'Enter' }).click()
-    await page.getByRole('button', { name: 'New session' }).click()
-    await say(page, 'say Let in.')
-    await answers(page).getByText('Let in.').waitFor()
-    expect(page.url()).not.toContain(text)
-    expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}')
-  })
 })
 
 async function startServer(ctx: TestContext, folder: string, store: string, port = '0') {
@@ -377,30 +322,4 @@ async function startServer(ctx: TestContext, folder: string, store: string, port
   })
   const [line] = (await once(child.stdout ?? process.stdin, 'data')) as [Buffer]
   return { child, url: line.toString().trim() }
-}
-
-/** The text of every message, from the first to the last, by scrolling through. */
-async function textOfWhole(page: Page): Promise<string> {
-  const box = page.locator('.transcript')
-  const seen = new Map<string, string>()
-  const total = await box.evaluate((element) => element.scrollHeight)
-  for (let top = 0; top <= total + 400; top += 400) {
-    await box.evaluate((element, to) => {
-      element.scrollTop = to
-    }, top)
-    await page.waitForTimeout(60)
-    expect(await foreignNodes(page)).toEqual([])
-    const found = await page
-      .locator('[data-entry]')
-      .evaluateAll((entries) =>
-        entries.map((entry) => [entry.getAttribute('data-entry') ?? '', entry.textContent ?? '']),
-      )
-    for (const [number = '', text = ''] of found) seen.set(number, text)
-  }
-  return [...seen.values()].join('\n')
-}
-
-/** Elements and attributes that the page itself never makes. */
-async function foreignNodes(page: Page): Promise<string[]> {
-  return (await page.evaluate(FIND_FOREIGN)) as string[]
 }

@@ -6,6 +6,7 @@ import { serveHttp } from '../../src/gateway/http/serve.ts'
 import { routesSchema } from '../../src/model/routes.ts'
 import type { ToolDesk } from '../../src/runtime/built-in-tools.ts'
 import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import type { RuntimeOptions } from '../../src/runtime/runtime-options.ts'
 import type { SessionSettings } from '../../src/session/state.ts'
 import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -30,15 +31,19 @@ export interface PlaceOptions {
   readonly windowTokens?: number
   readonly model?: StandInOptions
   readonly settings?: Partial<SessionSettings>
+  readonly seams?: RuntimeOptions['seams']
   /** Where the store's file, audit logs and the picture of a rehearsal stand. */
   readonly home?: string
 }
+
+/** With each of them the server looks whether whoever listens still may. */
+const HEARTBEAT_MS = 500
 
 /** What writes summaries, so that a fault can be aimed at them alone. */
 export const SUMMARIES = 'stand-in-summaries'
 
 export async function openPlace(options: PlaceOptions): Promise<Place> {
-  const { folder, port = 0, tokens, windowTokens = 200_000, settings, home } = options
+  const { folder, port = 0, tokens, windowTokens = 200_000, settings, seams = {}, home } = options
   const store = options.store ?? openMemoryStore()
   const model = standIn(options.model)
   const running = await model.start()
@@ -61,17 +66,18 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const auditFolder = home === undefined ? undefined : join(home, 'audit')
   const audit =
     auditFolder === undefined ? null : new AuditLog({ folder: auditFolder, clock: systemClock })
-  const runtime = await openRuntime({ store, agents: [agent], ...(audit !== null && { audit }) })
+  const parts = { store, agents: [agent], seams }
+  const runtime = await openRuntime({ ...parts, ...(audit !== null && { audit }) })
   const server = await serveHttp({
     runtime,
     port,
     dashboardFolder: folder,
-    limits: { requestsPerMinute: 6_000_000, graceMs: 500 },
+    limits: { requestsPerMinute: 6_000_000, graceMs: 500, heartbeatMs: HEARTBEAT_MS },
     ...(tokens !== undefined && { tokens }),
     ...(home !== undefined &&
       auditFolder !== undefined && {
         place: {
-          storeFile: join(home, 'store.db'),
+          storeBytes: () => store.readSize(),
           auditFolder,
           rehearsalFile: join(home, 'rehearsal.json'),
         },

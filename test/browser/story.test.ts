@@ -155,9 +155,17 @@ describe('the page, where something has happened', { timeout: 60_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('shows the tasks that a compaction carries, and says why something was not done', async (ctx) => {
+  it('shows pins with their texts, and the tasks that a compaction carries, and says why something was not done', async (ctx) => {
     const { place, id } = await openStory(ctx)
     const { page } = await stage.visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByRole('button', { name: 'Pin…' }).click()
+    const pins = page.getByRole('form', { name: 'Pin' })
+    await pins.locator('summary', { hasText: 'payments' }).click()
+    await pins.getByText('Never touch the table payments.').waitFor()
+    await pins.getByRole('button', { name: 'Change' }).click()
+    expect(await pins.getByLabel('Name').inputValue()).toBe('payments')
+    await pins.getByRole('link', { name: /^Set at entry / }).click()
+    await page.locator('.entry.marked', { hasText: 'Pin “payments” set' }).waitFor()
     await page.getByRole('button', { name: 'Tasks…' }).click()
     const panel = page.getByRole('region', { name: 'Tasks' })
     await panel.getByText('Switch over at 02:00').waitFor()

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -9,15 +9,15 @@ import { generateHome } from './generate.ts'
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-command-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function doctor(...words: readonly string[]) {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [main, 'doctor', 'hermes', ...words],
-    { encoding: 'utf8' },
-  )
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+function throughline(...words: readonly string[]) {
+  const child = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder })
+  const { status, stdout, stderr } = child
   return { status, stdout, stderr }
 }
+
+const doctor = (...words: readonly string[]) => throughline('doctor', 'hermes', ...words)
 
 /** The first home of which the generator says whether it is healthy. */
 function homeThatIs(health: 'healthy' | 'harmed'): string {
@@ -70,5 +70,38 @@ describe('throughline doctor hermes', { timeout: PROCESSES_MS_MAX }, () => {
       status: 2,
       stderr: expect.stringContaining('Name a Hermes home'),
     })
+  })
+})
+
+describe('throughline doctor', { timeout: PROCESSES_MS_MAX }, () => {
+  it('ends with 2 and a report for a store that cannot be read, and --fix leaves the file alone', () => {
+    const store = join(folder, 'letter.db')
+    writeFileSync(store, 'not a database', { mode: 0o644 })
+    const told = throughline('doctor', '--store', store, '--fix')
+    expect(told).toMatchObject({ status: 2, stdout: expect.stringContaining('store-refused') })
+    expect(told.stderr).toBe('')
+    expect(statSync(store).mode & 0o777).toBe(0o644)
+  })
+})
+
+/** Prints at the end which modules were loaded. */
+const WITNESS = `data:text/javascript,${encodeURIComponent(
+  `import { registerHooks } from 'node:module'
+   const loaded = []
+   registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+   process.once('exit', () => process.stderr.write(loaded.join('\\n')))`,
+)}`
+
+describe('throughline import hermes', { timeout: PROCESSES_MS_MAX }, () => {
+  it('loads neither agents nor what speaks to models: a large home needs the memory', () => {
+    const words = ['import', 'hermes', homeThatIs('healthy'), '--store', join(folder, 'new.db')]
+    const child = spawnSync(process.execPath, ['--import', WITNESS, main, ...words], {
+      ...{ encoding: 'utf8', cwd: folder },
+    })
+    expect(child.status).toBe(0)
+    const loaded = child.stderr.split('\n')
+    expect(loaded.some((url) => url.endsWith('src/doctor/import/hermes.ts'))).toBe(true)
+    const heavy = /\/undici\/|@modelcontextprotocol|src\/runtime\/open-runtime|src\/session\/runner/
+    expect(loaded.filter((url) => heavy.test(url))).toEqual([])
   })
 })

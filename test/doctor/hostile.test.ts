@@ -16,6 +16,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
 import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
+import { HermesStoreError } from '../../src/doctor/hermes/errors.ts'
+import { openReadOnly } from '../../src/doctor/hermes/open.ts'
 import { renderHtml } from '../../src/doctor/report/html.ts'
 import { renderMarkdown } from '../../src/doctor/report/markdown.ts'
 import { renderText } from '../../src/doctor/report/text.ts'
@@ -155,6 +157,59 @@ describe('a hostile file', () => {
     expect(await examine(crashed)).toMatchObject({ kind: 'read', rows: 1 })
     rmSync(`${crashed}-wal`)
     expect(await examine(crashed)).toMatchObject({ kind: 'unreadable', verdict: 'foreign' })
+  })
+
+  it('whose last checkpoint was cut off is read whole, by its log', async () => {
+    const path = fresh('checkpoint')
+    const writer = new DatabaseSync(path)
+    writer.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${TABLES};
+      insert into sessions values ('s', 1); pragma wal_checkpoint(truncate)`)
+    for (let id = 1; id <= 50; id++) {
+      writer.exec(`insert into messages values (${id}, 's', 'user', '${'x'.repeat(900)}', ${id})`)
+    }
+    const before = readFileSync(path)
+    const cut = fresh('cut-checkpoint')
+    copyFileSync(`${path}-wal`, `${cut}-wal`)
+    writer.exec('pragma wal_checkpoint(truncate)')
+    // Of what was to be folded in, the first page alone has arrived.
+    const first = readFileSync(path).subarray(0, 4_096)
+    writeFileSync(cut, Buffer.concat([first, before.subarray(4_096)]))
+    writer.close()
+    expect(await examine(cut)).toMatchObject({ kind: 'read', rows: 50 })
+  })
+
+  it('that is written to all the time is read as it was at one moment', async () => {
+    const path = fresh('busy')
+    const writer = new DatabaseSync(path)
+    writer.exec(`pragma journal_mode = wal; pragma synchronous = off; ${TABLES}`)
+    // Large enough that somebody writes while it is copied.
+    for (let row = 0; row < 100; row++) {
+      writer.exec(`insert into messages (session_id, content) values ('s', zeroblob(200000))`)
+    }
+    for (const checkpoint of [0, 40]) {
+      writer.exec(`pragma wal_autocheckpoint = ${checkpoint}`)
+      let isOver = false
+      const write = () => {
+        if (isOver) return
+        writer.exec(`insert into messages (session_id, content) values ('s', hex(zeroblob(90)))`)
+        setTimeout(write)
+      }
+      write()
+      for (let times = 0; times < 5; times++) {
+        const opened = await openReadOnly(path).catch((error: HermesStoreError) => error)
+        if (opened instanceof HermesStoreError) {
+          // Between two checkpoints there may be no time for a copy; without any there is.
+          expect([checkpoint, opened.facts.verdict]).toEqual([40, 'changing'])
+          continue
+        }
+        const check = opened.database.prepare('pragma integrity_check').get()
+        const ids = opened.database.prepare('select count(*) - max(id) as gaps from messages').get()
+        await opened.close()
+        expect({ ...check, ...ids }).toEqual({ integrity_check: 'ok', gaps: 0 })
+      }
+      isOver = true
+    }
+    writer.close()
   })
 
   it('with a hot journal is read as it was before the torn commit', async () => {

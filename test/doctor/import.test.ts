@@ -15,6 +15,7 @@ import { textOf } from '../../src/message/text.ts'
 import { unshelve } from '../../src/runtime/blobs.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
+import type { RunnerRow } from '../../src/store/rows.ts'
 import { create, Desk, LIMITS, register } from '../../src/testing/store/desk.ts'
 import { corpusDir } from '../support/corpus.ts'
 import { bring } from './bring.ts'
@@ -139,6 +140,24 @@ describe('importing a Hermes home', () => {
     stranger.open('root', 9_000)
     stranger.append('root', { role: 'user', content: 'another home', at: 9_001 })
     expect(sumOf(await bring(homeOf(stranger), store))).toMatchObject({ brought: 0, left: 1 })
+  })
+
+  it('takes over what an import that was killed still holds', async () => {
+    const model = plain({ content: 'a' })
+    const store = openMemoryStore()
+    await bring(homeOf(model), store)
+    const killed = await register(store)
+    await Desk.acquire(store, sessionId('root'), killed)
+    model.append('root', { role: 'user', content: 'more', at: 1_500 })
+    const request = {
+      ...{ path: homeOf(model), agent: null, limits: LIMITS, withMemories: false, host: HOST },
+      target: { isDryRun: false, store } as const,
+    }
+    const isGone = ({ id }: RunnerRow) => id === killed
+    expect(sumOf(await importHermes(request))).toMatchObject({ brought: 0, left: 2 })
+    const again = await importHermes({ ...request, isGone })
+    expect(sumOf(again)).toMatchObject({ brought: 1, before: 1, left: 0 })
+    expect(await store.listRunners()).toEqual([])
   })
 
   it('goes on where Hermes and the agent here have both gone on', async () => {

@@ -3,7 +3,10 @@ import {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -11,10 +14,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Examination, examineStore } from '../../src/doctor/own/examine.ts'
-import { examineFile } from '../../src/doctor/own/file.ts'
-import type { OwnFinding } from '../../src/doctor/own/finding.ts'
+import { diagnoseOwn, type OwnExamination } from '../../src/doctor/own/diagnose.ts'
+import { sqliteVersion } from '../../src/doctor/own/file.ts'
+import type { OwnDiagnosis, OwnFinding } from '../../src/doctor/own/finding.ts'
 import { fixFindings } from '../../src/doctor/own/fix.ts'
+import { renderOwn } from '../../src/doctor/report/own-text.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
 import { Desk, replyTo } from '../../src/testing/store/desk.ts'
@@ -34,7 +38,7 @@ interface Law {
   readonly kind: string
   readonly severity: OwnFinding['severity']
   /** Changes the closed file, or says how it is looked at. */
-  readonly plant: (path: string) => Partial<Examination> | undefined | Promise<undefined>
+  readonly plant: (path: string) => Partial<OwnExamination> | undefined | Promise<undefined>
   readonly isMended: boolean
 }
 
@@ -131,7 +135,8 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'large-wal', severity: 'warning', isMended: false },
     plant(path) {
-      writeFileSync(`${path}-wal`, '', { mode: 0o600 })
+      leaveWal(path)
+      // Behind the last frame that counts; such a file costs nothing.
       truncateSync(`${path}-wal`, 300 * 1024 * 1024)
       return undefined
     },
@@ -139,6 +144,29 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'index-drift', severity: 'warning', isMended: true },
     plant: (path) => byHand(path, `insert into entry_words (entry_words) values ('delete-all')`),
+  },
+  {
+    ...{ kind: 'old-sqlite', severity: 'fault', isMended: false },
+    plant: () => ({ sqlite: '3.51.2' }),
+  },
+  {
+    ...{ kind: 'store-damaged', severity: 'fault', isMended: false },
+    plant(path) {
+      truncateSync(path, statSync(path).size >> 1)
+      return undefined
+    },
+  },
+  {
+    ...{ kind: 'store-refused', severity: 'fault', isMended: false },
+    plant(path) {
+      writeFileSync(path, 'no store at all, but a letter that somebody has put there')
+      chmodSync(path, 0o644)
+      return undefined
+    },
+  },
+  {
+    ...{ kind: 'unreadable', severity: 'fault', isMended: false },
+    plant: (path) => byHand(path, 'drop table reply'),
   },
 ]
 
@@ -173,21 +201,76 @@ describe('the doctor of our own store', () => {
   )
 })
 
+describe('a damaged store of ours', () => {
+  it(
+    'gets a verdict wherever the damage is, and --fix leaves it as it is',
+    async () => {
+      const path = await soundStore('pages')
+      const whole = readFileSync(path)
+      let faults = 0
+      for (let at = 0; at < whole.length; at += PAGE_BYTES) {
+        const bytes = Buffer.from(whole)
+        // Behind the head of the page, so that its cells are what lies about themselves.
+        for (let byte = at + 100; byte < at + PAGE_BYTES; byte += 37) bytes[byte] = byte & 0xff
+        writeFileSync(path, bytes)
+        const findings = await examine(path, {})
+        expect(() => renderOwn(diagnosisOf(path, findings))).not.toThrow()
+        if (findings.some(({ severity }) => severity === 'fault')) {
+          faults += 1
+          await fixFindings(findings, () => openSqliteStore({ path }))
+          expect(readFileSync(path).equals(bytes)).toBe(true)
+        }
+      }
+      expect(faults).toBeGreaterThan(5)
+    },
+    MS_MAX,
+  )
+
+  it('without its search index is judged as far as it goes', async () => {
+    const path = await soundStore('no-index')
+    byHand(path, 'drop table indexed')
+    expect(kindsOf(await examine(path, {}))).toEqual(['unreadable'])
+  })
+
+  it('may name times that no clock has', () => {
+    const finding = { kind: 'clock', severity: 'warning', what: 'Odd.', advice: 'Look.' } as const
+    const findings = [{ ...finding, since: 1e18, sessionIds: [] }]
+    expect(renderOwn(diagnosisOf('x.db', findings))).toContain('WARNING  clock\n')
+  })
+
+  it('says which session is damaged, and judges the others', async () => {
+    const path = await soundStore('one-of-two')
+    await inSession(path, async (desk) => {
+      await desk.hear('and now?')
+    })
+    byHand(path, `update entry set meta = '{' where id = (select min(id) from entry)`)
+    const findings = await examine(path, {})
+    expect(kindsOf(findings).sort()).toEqual(['damaged-chain', 'turn-left'])
+    expect(new Set(findings.flatMap(({ sessionIds }) => sessionIds)).size).toBe(2)
+  })
+})
+
+const PAGE_BYTES = 4_096
+
+function diagnosisOf(store: string, findings: readonly OwnFinding[]): OwnDiagnosis {
+  const about = { format: 'throughline-doctor', version: 1, examinedAt: '' } as const
+  return { ...about, store, sessions: 1, findings, fixed: [] }
+}
+
 const kindsOf = (findings: readonly OwnFinding[]) => findings.map(({ kind }) => kind)
 
-async function examine(path: string, terms: Partial<Examination>): Promise<readonly OwnFinding[]> {
-  const isGone: Examination['isGone'] = ({ id }) => id === 'dead'
+async function examine(
+  path: string,
+  terms: Partial<OwnExamination>,
+): Promise<readonly OwnFinding[]> {
+  const isGone: OwnExamination['isGone'] = ({ id }) => id === 'dead'
   const now = Date.now() + (terms.now === undefined ? HOUR : 0)
-  // A log of zeros is no log that can be read.
-  const isBroken = path.includes('large-wal')
-  const findings: OwnFinding[] = []
-  if (!isBroken) {
-    const reads = await readSqliteStore(path)
-    const request = { reads, now, isGone, agents: null, ...terms }
-    findings.push(...(await examineStore(request)).findings)
-    await reads.close()
-  }
-  return [...findings, ...examineFile(path)]
+  const { findings } = await diagnoseOwn({
+    ...{ now, isGone, agents: null, file: path, sqlite: sqliteVersion() },
+    open: async () => await readSqliteStore(path),
+    ...terms,
+  })
+  return findings
 }
 
 type Opened = Awaited<ReturnType<typeof openSqliteStore>>
@@ -234,6 +317,18 @@ async function register(
   const { runnerId } = await import('../../src/base/ids.ts')
   const about = { boot: 'b', process: 2, leaseMs: HOUR }
   await store.registerRunner({ ...about, id: runnerId(id), startedAt })
+}
+
+/** As a process leaves it that was killed: content in the log, and its index beside it. */
+function leaveWal(path: string): void {
+  const writing = new DatabaseSync(path)
+  writing.exec('pragma wal_autocheckpoint = 0; update store set id = id')
+  for (const suffix of ['-wal', '-shm']) copyFileSync(path + suffix, `${path}.left${suffix}`)
+  writing.close()
+  for (const suffix of ['-wal', '-shm']) {
+    renameSync(`${path}.left${suffix}`, path + suffix)
+    chmodSync(path + suffix, 0o600)
+  }
 }
 
 function byHand(path: string, sql: string): undefined {

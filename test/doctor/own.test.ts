@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runnerId } from '../../src/base/ids.ts'
 import { type Examination, examineStore } from '../../src/doctor/own/examine.ts'
-import { examineFile } from '../../src/doctor/own/file.ts'
+import { examineFile, examineIndex } from '../../src/doctor/own/file.ts'
 import { worstOf } from '../../src/doctor/own/finding.ts'
 import { fixFindings } from '../../src/doctor/own/fix.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
@@ -113,7 +113,8 @@ describe('examining the file of a store', () => {
     const path = await fileWith('sound.db')
     const before = hashOf(path)
     const reads = await readSqliteStore(path)
-    expect([...(await examine({ reads })), ...examineFile(path)]).toEqual([])
+    const ofFile = [...examineFile(path), ...examineIndex(path)]
+    expect([...(await examine({ reads })), ...ofFile]).toEqual([])
     await reads.close()
     expect(hashOf(path)).toBe(before)
   })
@@ -134,10 +135,10 @@ describe('examining the file of a store', () => {
     for (let tries = 0; tries < 200 && indexed(path) === 0; tries++) await pause(10)
     await wait.close()
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
-    const findings = examineFile(path)
+    const findings = examineIndex(path)
     expect(findings.map(({ kind }) => kind)).toEqual(['index-drift'])
     await fixFindings(findings, () => openSqliteStore({ path }))
-    expect(examineFile(path)).toEqual([])
+    expect(examineIndex(path)).toEqual([])
   })
 
   it('finds a word that was changed behind the back of the chain', async () => {

@@ -224,6 +224,8 @@ export class BotApiServer {
         return this.#sendMessage(payload)
       case 'editMessageText':
         return this.#editMessage(payload)
+      case 'deleteMessage':
+        return this.#deleteMessage(payload)
       case 'getFile': {
         const id = String(payload['file_id'])
         return { file_id: id, file_unique_id: id, file_path: id }
@@ -255,6 +257,13 @@ export class BotApiServer {
     }
     Object.assign(found, read, { edits: found.edits + 1 })
     return { message_id: found.id, date: 1, chat: { id: found.chat, type: 'private' } }
+  }
+
+  #deleteMessage(payload: Json): unknown {
+    const at = this.messages.findIndex(({ id }) => id === Number(payload['message_id']))
+    if (at < 0) return { code: 400, description: 'Bad Request: message to delete not found' }
+    this.messages.splice(at, 1)
+    return true
   }
 
   #sendFile(url: string, response: ServerResponse): void {

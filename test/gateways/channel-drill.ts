@@ -238,8 +238,10 @@ async function heardBy(store: Store, sessionId: SessionId, channel: string) {
     })
 }
 
+/** The first word that was held has a note behind it. */
 function isTold(text: string, { author, content }: MessageRow): boolean {
-  return text.startsWith(author.username) && text.endsWith(content.split(' ').at(-1) ?? '')
+  const [said = ''] = text.split('\n\n[')
+  return said.startsWith(author.username) && said.endsWith(content.split(' ').at(-1) ?? '')
 }
 
 class SkippingClock implements Clock {

@@ -293,6 +293,24 @@ export function describeChatPlatform(
       },
     )
 
+    law('what a dead process has shown beyond the whole reply is taken away', {}, async (place) => {
+      place.say('say one')
+      await until(() => place.shown().length === 1)
+      place.say('say two')
+      await until(() => place.shown().length === 2)
+      const [session] = await place.runtime.listSessions({ limit: 1 })
+      if (session === undefined) throw new Error('No session.')
+      const { runtime, store, channel, address } = place
+      const key = `${session.id}-${session.turn + 1}`
+      await store.putDraft({ sessionId: session.id, key, ids: await idsOf(place, 2) })
+      await runtime.session(session.id).admit({
+        ...{ source: 'other', key: 'k', parts: [{ type: 'text', text: 'say after' }] },
+        replyTo: { edge: channel, address },
+      })
+      await until(() => place.shown().join() === 'after')
+      expect(place.sends()).toBe(2)
+    })
+
     law('carries out commands and says what came of them', {}, async (place) => {
       const ask = async (text: string) => {
         const before = place.shown().length
@@ -350,12 +368,12 @@ async function mailOf(place: ChatPlace): Promise<readonly string[]> {
 }
 
 /** The platform's ids of what was said last, as the outbox has them. */
-async function idsOf(place: ChatPlace): Promise<readonly string[]> {
+async function idsOf(place: ChatPlace, count = 1): Promise<readonly string[]> {
   let receipts: readonly string[] = []
   await until(async () => {
     const sent = await place.store.listReplies({ state: 'sent', limit: 10 })
     receipts = sent.map(({ receipt }) => receipt)
-    return receipts.length > 0
+    return receipts.length >= count
   })
-  return receipts.slice(-1)
+  return receipts.slice(-count)
 }

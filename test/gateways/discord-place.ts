@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts'
 import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
 import type { Incoming, Platform } from '../../src/gateway/chat/platform.ts'
+import { findLastAct } from '../../src/gateway/discord/acts.ts'
 import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
 import { findMark } from '../../src/gateway/discord/marks.ts'
 import { textOf } from '../../src/message/text.ts'
@@ -16,7 +17,7 @@ import {
 } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
-import type { LoopRule } from '../../src/tools/send-message/loop.ts'
+import { LOOP_RULE, type LoopRule } from '../../src/tools/send-message/loop.ts'
 import { DiscordServer } from './discord-server.ts'
 import type { ChannelRow, MessageRow, UserRow } from './discord-world.ts'
 
@@ -122,7 +123,7 @@ export class DiscordPlace {
   /** Platform and gateway on a runtime that is there already. */
   open(user: UserRow, terms: BotTerms & { store: Store; runtime: LocalRuntime }) {
     const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
-    const { store, runtime, agent = 'main', loopRule, editEveryMs = 2_000 } = terms
+    const { store, runtime, agent = 'main', loopRule = LOOP_RULE, editEveryMs = 2_000 } = terms
     const channel = `discord:${user.id}`
     const platform = new DiscordPlatform({
       token: tokenOf(user.id),
@@ -130,7 +131,11 @@ export class DiscordPlace {
       ...{ allow, bots, answersAll: !needsMention, clock: systemClock, logger: SILENT },
       attachments: { hosts: [new URL(this.discord.url).host], bytesMax: 100_000 },
       findMark: (address) => findMark(store, { agent, channel, address }),
-      ...(loopRule !== undefined && { loopRule }),
+      findAct: (address, bots) => {
+        const agents = runtime.agents.map(({ name }) => name)
+        return findLastAct(store, { agents, bots, address })
+      },
+      loopRule,
       editEveryMs,
       retryMs: 20,
     })

@@ -101,6 +101,20 @@ export class DiscordServer {
     this.#sessions.disconnect(bot.id, code)
   }
 
+  /** Who wants to connect is turned away with this code; null: nobody. */
+  turnAway(code: number | null): void {
+    this.#sessions.refusal = code
+  }
+
+  get deadConnections(): number {
+    return this.#sessions.deadConnections
+  }
+
+  /** Connections from now on are open and dead: nothing is answered, heartbeats included. */
+  playDead(isDead: boolean): void {
+    this.#sessions.isDead = isDead
+  }
+
   disconnectAll(): void {
     this.#sessions.disconnectAll()
   }
@@ -211,9 +225,9 @@ export class DiscordServer {
       return [204, undefined]
     }
     if (method === 'GET') return [200, this.world.history(channel, call.query)]
-    return method === 'POST'
-      ? this.#post(channel, bot, call.body)
-      : this.#patch(channel, messageId, bot, call.body)
+    if (method === 'POST') return this.#post(channel, bot, call.body)
+    if (method === 'DELETE') return [this.world.remove(channel, messageId) ? 204 : 404, UNKNOWN]
+    return this.#patch(channel, messageId, bot, call.body)
   }
 
   #post(channel: ChannelRow, author: UserRow, body: Body): [number, unknown] {
@@ -242,7 +256,7 @@ export class DiscordServer {
 
   #patch(channel: ChannelRow, id: string, author: UserRow, body: Body): [number, unknown] {
     const message = this.world.messages(channel).find((row) => row.id === id)
-    if (message === undefined) return [404, { message: 'Unknown Message', code: 10008 }]
+    if (message === undefined) return [404, UNKNOWN]
     if (message.author !== author) return [403, { message: 'Another author', code: 50005 }]
     const content = String(body['content'] ?? '')
     return refusal(content) ?? [200, this.revise(message, content)]
@@ -294,6 +308,7 @@ interface Call {
 }
 
 const LENGTH_MAX = 2_000
+const UNKNOWN = { message: 'Unknown Message', code: 10008 }
 
 function refusal(content: string): [number, unknown] | undefined {
   if (content.trim() === '') return [400, { message: 'Cannot send an empty message', code: 50006 }]
@@ -315,7 +330,7 @@ function send(
   body: unknown,
   headers: Readonly<Record<string, string | number>> = {},
 ): void {
-  if (body === undefined) return void response.writeHead(status).end()
+  if (body === undefined || status === 204) return void response.writeHead(status).end()
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
 }

@@ -16,11 +16,18 @@ interface Session {
 
 const OP = { dispatch: 0, heartbeat: 1, identify: 2, resume: 6, invalid: 9, hello: 10, ack: 11 }
 const HEARTBEAT_MS = 5_000
+/** For a connection that is to be found dead. */
+const HEARTBEAT_MS_QUICK = 100
 
 export class DiscordSessions {
   readonly #world: DiscordWorld
   readonly #sockets: WebSocketServer
   readonly #sessions = new Map<string, Session>()
+  /** Who identifies is turned away with this code. */
+  refusal: number | null = null
+  /** The next connections take heartbeats and everything else, and never say a word again. */
+  isDead = false
+  deadConnections = 0
 
   constructor(server: Server, world: DiscordWorld) {
     this.#world = world
@@ -74,13 +81,19 @@ export class DiscordSessions {
   #welcome(socket: WebSocket): void {
     const state: { session: Session | null } = { session: null }
     const write = (message: unknown) => socket.send(JSON.stringify(message))
-    write({ op: OP.hello, d: { heartbeat_interval: HEARTBEAT_MS } })
+    const isDead = this.isDead
+    if (isDead) this.deadConnections++
+    const heartbeat = isDead ? HEARTBEAT_MS_QUICK : HEARTBEAT_MS
+    write({ op: OP.hello, d: { heartbeat_interval: heartbeat } })
     socket.on('error', () => undefined)
     socket.on('close', () => {
       if (state.session?.socket === socket) state.session.socket = null
     })
     socket.on('message', (data) => {
       const { op, d } = JSON.parse(String(data)) as { op: number; d: Record<string, unknown> }
+      // Of a dead connection not even the resuming is answered.
+      if (isDead) return
+      if (op === OP.identify && this.refusal !== null) return socket.close(this.refusal)
       if (op === OP.heartbeat) write({ op: OP.ack })
       if (op === OP.identify) state.session = this.#identify(socket, String(d['token']))
       if (op === OP.resume) {

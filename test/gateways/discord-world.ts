@@ -144,6 +144,14 @@ export class DiscordWorld {
     return edited
   }
 
+  /** False: it is not there. */
+  remove(channel: ChannelRow, id: string): boolean {
+    const rows = this.#messages.get(channel.id) ?? []
+    const at = rows.findIndex((row) => row.id === id)
+    if (at >= 0) rows.splice(at, 1)
+    return at >= 0
+  }
+
   history(channel: ChannelRow, query: URLSearchParams): readonly MessageRow[] {
     const limit = Number(query.get('limit') ?? 50)
     const after = query.get('after')

@@ -1,14 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
+import { isNotice } from '../../src/gateway/discord/acquaintance.ts'
 import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
 import { textOf } from '../../src/message/text.ts'
 import { SILENT } from '../../src/runtime/logger.ts'
 import type { Script } from '../../src/stand-in/index.ts'
 import { LOOP_RULE } from '../../src/tools/send-message/loop.ts'
-import { describeChatPlatform } from './contract.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+import { describeChatPlatform, until } from './contract.ts'
 import { openDiscordChat } from './discord-chat-place.ts'
-import { type BotTerms, DiscordPlace, ECHO, tokenOf } from './discord-place.ts'
-import type { UserRow } from './discord-world.ts'
+import { type BotTerms, DiscordPlace, ECHO, SUMMARIES, tokenOf } from './discord-place.ts'
+import type { ChannelRow, UserRow } from './discord-world.ts'
 
 const QUIET_MS = 300
 const open: DiscordPlace[] = []
@@ -175,6 +177,77 @@ describe.concurrent('discord', () => {
     expect(here.discord.requests.filter((line) => line.includes('gateway'))).toHaveLength(1)
   })
 
+  it.each([
+    [4014, 'switch on "Message Content Intent"'],
+    [4004, 'refuses the token'],
+    [4013, 'closed the connection for good (code 4013)'],
+  ])(
+    'refused with %i says so and what to do, not that it cannot be reached',
+    async (code, told) => {
+      const here = await place()
+      here.discord.turnAway(code)
+      const { runtime } = await here.start(here.addBot('helper'))
+      let problems: readonly string[] = []
+      await until(async () => {
+        ;({ problems } = await runtime.health())
+        return problems.length > 0
+      })
+      expect(problems.join()).toContain(told)
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+      expect((await runtime.health()).problems).toEqual(problems)
+    },
+  )
+
+  it('leaves a connection that is open and dead, and answers what was said meanwhile', async () => {
+    const { here, user, person, dm } = await talk()
+    here.discord.playDead(true)
+    here.discord.disconnectAll()
+    await here.until(() => here.discord.deadConnections > 0)
+    here.discord.playDead(false)
+    here.discord.say(dm, { author: person, content: 'anybody there?' })
+    expect(await here.untilSaid(dm, user, 1)).toEqual(['heard: anybody there?'])
+  })
+
+  it('thrown out of a channel goes on in the others, and does not ask there for ever', async () => {
+    const here = await place()
+    const [user, person] = [here.addBot('helper'), here.world.addPerson('ada')]
+    const [lost, kept] = [here.world.addChannel(), here.world.addChannel()]
+    const allow = { chats: [lost.id, kept.id], users: [] }
+    const { runtime } = await here.connect(user, { allow, needsMention: false })
+    for (const room of [lost, kept]) {
+      here.discord.say(room, { author: person, content: 'one' })
+      await here.untilSaid(room, user, 1)
+    }
+    lost.isForbidden = true
+    here.discord.say(lost, { author: person, content: 'the last word' })
+    here.discord.forgetSessions(user)
+    here.discord.disconnectAll()
+    await here.until(() => here.discord.connectionsOf(user) > 0)
+    here.discord.say(kept, { author: person, content: 'two' })
+    await here.untilSaid(kept, user, 2)
+    const path = `GET /channels/${lost.id}/messages`
+    const asked = () => here.discord.requests.filter((line) => line === path).length
+    await here.until(() => asked() > 1)
+    const before = asked()
+    await new Promise((resolve) => setTimeout(resolve, 3 * QUIET_MS))
+    expect(asked()).toBe(before)
+    const { problems } = await runtime.health()
+    expect(problems.filter((problem) => !problem.includes('could not be sent'))).toEqual([])
+  })
+
+  it('answers a command to who asked and to nobody else, also when the answering fails at first', async () => {
+    const { here, user, person, room } = await channel()
+    here.discord.say(room, { author: person, content: `<@${user.id}> hello` })
+    await here.untilSaid(room, user, 1)
+    const said = () => here.said(room, user).length
+    // The webhook that carries the answer breaks off, once.
+    here.discord.fail(2)
+    const status = here.discord.interact(room, person, user, { name: 'status' })
+    await here.until(() => status.answers.length > 0)
+    expect(status.answers[0]).toContain('of main: ready')
+    expect(said()).toBe(1)
+  })
+
   it('reads on in the history when a session cannot be resumed', async () => {
     const { here, dm, user, say } = await talk()
     say('one')
@@ -217,6 +290,7 @@ describe.concurrent('discord', () => {
       ...{ token: tokenOf(user.id), apiUrl: here.discord.url, clock: systemClock, logger: SILENT },
       ...{ allow: { chats: [], users: people }, bots: [], answersAll: false, editEveryMs: 2_000 },
       attachments: { hosts: [], bytesMax: 1 },
+      ...{ loopRule: null, findAct: async () => null },
       findMark: async () => {
         marks += 1
         return null
@@ -273,12 +347,23 @@ describe.concurrent('other bots', () => {
     expect(await here.untilSaid(room, user, 1)).toEqual(['heard: ada: hi'])
   })
 
-  it('cannot thank each other for ever; a restart does not begin the count anew; what was held back is heard with the next word [fault 40]', async () => {
+  /** What was said in the room, notices apart. */
+  const words = (here: DiscordPlace, room: ChannelRow) =>
+    here.world.messages(room).filter(({ content }) => !isNotice(content))
+  const notices = (here: DiscordPlace, room: ChannelRow) =>
+    here.world.messages(room).filter(({ content }) => isNotice(content))
+
+  it('cannot thank each other for ever; both are told once; a restart does not begin the count anew; what was held back is heard with the next word [fault 40]', async () => {
     const { here, room, one, other, person, first, terms } = await two()
     here.discord.say(room, { author: other, content: `<@${one.id}> thanks!` })
-    const count = () => here.world.messages(room).length
+    const count = () => words(here, room).length
     const reached = LOOP_RULE.messagesMax + 1
-    await here.until(() => count() === reached)
+    await here.until(() => count() === reached && notices(here, room).length === 1)
+    const [notice] = notices(here, room)
+    expect([notice?.author.id, notice?.content.startsWith(`<@${other.id}>`)]).toEqual([
+      one.id,
+      true,
+    ])
     await first.close()
     const again = await here.connect(one, { ...terms, bots: [other.id], store: first.store })
     // It has read the channel when it has read what was said last there.
@@ -286,7 +371,7 @@ describe.concurrent('other bots', () => {
     const read = `GET /channels/${room.id}/messages`
     await here.until(() => reads().filter((line) => line === read).length >= 2)
     await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
-    expect(count()).toBe(reached)
+    expect([count(), notices(here, room).length]).toEqual([reached, 1])
     here.discord.say(room, { author: person, content: `<@${one.id}> what is new?` })
     await here.until(() => count() > reached + 1)
     const [session] = await again.runtime.listSessions({ limit: 5 })
@@ -295,6 +380,33 @@ describe.concurrent('other bots', () => {
     const heard = mail.map(({ text }) => text.split(' ').at(-1))
     const asked = mail.findIndex(({ text }) => text.includes('what is new?'))
     expect(heard.slice(0, asked)).toEqual(['thanks!', 'thanks!', 'thanks!'])
-    expect(mail[asked]?.text).toMatch(/^other .*: thanks!\s+ada: what is new\?$/)
+    expect(mail[asked]?.text).toMatch(
+      /^other .*: thanks!\s+\[This was kept without waking you: .*\]\s+ada: what is new\?$/,
+    )
+  })
+
+  it('may talk as long as they work in between', async () => {
+    const works: Script = (ask) => {
+      const last = ask.messages.at(-1)
+      if (last?.role === 'tool') return { text: `<@${other.id}> done, what next?` }
+      return last === undefined || ask.model === SUMMARIES
+        ? undefined
+        : { calls: [{ name: 'look', input: '{}' }] }
+    }
+    const here = await place(works)
+    const room = here.world.addChannel()
+    const [one, other] = [here.addBot('one'), here.addBot('other')]
+    const look: Tool = {
+      ...{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } },
+      isRepeatable: true,
+      run: async () => ({ outcome: 'ok', output: 'seen' }),
+    }
+    const allow = { chats: [room.id], users: [] }
+    await here.connect(one, { allow, bots: [other.id], as: { tools: [look] } })
+    for (let n = 1; n <= LOOP_RULE.messagesMax; n++) {
+      here.discord.say(room, { author: other, content: `<@${one.id}> next!` })
+      await here.untilSaid(room, one, n)
+    }
+    expect(notices(here, room)).toEqual([])
   })
 })

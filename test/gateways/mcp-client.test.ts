@@ -142,6 +142,20 @@ describe('a hostile server harms nothing else:', () => {
     expect(count('endless')).toBe(11)
   })
 
+  it.concurrent('a schema without a floor is cut where every other is', async () => {
+    const { tools, servers } = await openWorld({ bad: hostileProgram('deep') })
+    expect(servers.problems).toEqual([])
+    expect(tools().map(({ name }) => name)).toEqual(['bad__deep'])
+    expect(JSON.stringify(tools()).length).toBeLessThan(2_000)
+  })
+
+  it.concurrent('one that asks and never listens is ended before its answers fill our memory', async () => {
+    const { servers, call } = await openWorld({ bad: hostileProgram('deaf'), good })
+    await until(() => servers.problems.length > 0)
+    expect(servers.problems.join()).toContain('it left more than 16777216 bytes unread')
+    expect(await call('good__echo')).toEqual(ok)
+  })
+
   it('one that never answers is not waited for', async () => {
     const terms = { startMs: 1_500, callMs: 300 }
     const begun = performance.now()

@@ -4,8 +4,9 @@ import { Readable } from 'node:stream'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { UNANSWERED_MAX } from '../../src/tools/mcp/http-transport.ts'
 import type { McpAddress } from '../../src/tools/mcp/terms.ts'
-import { closeAfterAll, closeLater, openWorld } from './mcp-world.ts'
+import { closeAfterAll, closeLater, openWorld, until } from './mcp-world.ts'
 
 closeAfterAll()
 
@@ -104,5 +105,43 @@ describe('a server behind an address', () => {
     })
     expect(servers.problems).toHaveLength(2)
     expect(await call('sums__add', { a: 1, b: 1 })).toEqual({ outcome: 'ok', output: '2' })
+  })
+
+  it('that asks for ever and takes no answer holds a bounded number of connections', async () => {
+    let [open, most] = [0, 0]
+    const url = await listen((request, response, body) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (let n = 0; n < 3 * UNANSWERED_MAX; n++) {
+          response.write(
+            `data: ${JSON.stringify({ jsonrpc: '2.0', id: `p${n}`, method: 'ping' })}\n\n`,
+          )
+        }
+        return
+      }
+      const { id, method } = JSON.parse(body || '{}') as { id?: unknown; method?: string }
+      const result =
+        method === 'initialize'
+          ? {
+              ...{ protocolVersion: '2025-06-18', serverInfo: { name: 'x', version: '1' } },
+              capabilities: { tools: {} },
+            }
+          : { tools: [] }
+      if (method === undefined && id !== undefined) {
+        open += 1
+        most = Math.max(most, open)
+        return
+      }
+      if (method === 'initialize' || method === 'tools/list') {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      }
+      return response.writeHead(method?.startsWith('notifications/') ? 202 : 404).end()
+    })
+    const { call } = await openWorld({ bad: address(url), sums: address(await official()) })
+    // All questions come at once; the last few places may be taken by what else is asked.
+    await until(() => most >= UNANSWERED_MAX - 5)
+    expect(await call('sums__add', { a: 1, b: 1 })).toEqual({ outcome: 'ok', output: '2' })
+    expect(most).toBeLessThanOrEqual(UNANSWERED_MAX)
   })
 })

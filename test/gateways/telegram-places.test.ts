@@ -30,6 +30,100 @@ describe('Telegram', () => {
     expect(mail.map(({ text }) => text)).toEqual(['Ada: say hello', '> x\n\nAda: and say more'])
   })
 
+  it('in a group leaves the commands of other bots alone, unless they name it', async () => {
+    place = await openTelegramPlace({ chats: [String(GROUP)] })
+    const { api } = place
+    api.say({ chat: group, text: '/weather tomorrow' })
+    api.say({ chat: group, text: '/weather@thread_bot tomorrow' })
+    await until(() => api.chat(GROUP).length === 1)
+    api.say({ chat: group, text: '/help' })
+    await until(() => api.chat(GROUP).length === 2)
+    expect(api.chat(GROUP)[0]?.text).toContain('no command /weather')
+  })
+
+  it('takes all pictures of an album whose first one names it', async () => {
+    place = await openTelegramPlace({ chats: [String(GROUP)], runs: false })
+    const { api, runtime, channel } = place
+    for (const id of ['a', 'b', 'c']) api.files.set(id, Buffer.from('ffd8ffe0', 'hex'))
+    const picture = (id: string) => ({ photo: [{ file_id: id, width: 1, height: 1 }] })
+    const album = { chat: group, media_group_id: '9' }
+    const caption_entities = [{ type: 'mention', offset: 0, length: 11 }]
+    api.say({ ...album, ...picture('a'), caption: '@thread_bot look', caption_entities })
+    api.say({ ...album, ...picture('b') })
+    const last = api.say({ chat: group, ...picture('c') })
+    await until(() => api.isAcknowledged(last))
+    const route = { agent: 'main', channel, address: String(GROUP) }
+    const id = await runtime.findRoute(route)
+    const mail = id === undefined ? [] : await runtime.session(id).mailbox({ limit: 10 })
+    expect(mail.map(({ text }) => text)).toEqual(['Ada: look\n[image]', 'Ada: \n[image]'])
+  })
+
+  it('hands on what was forwarded as such, and does nothing that it says', async () => {
+    place = await openTelegramPlace()
+    const { api } = place
+    const sender_user = { id: 9, is_bot: false, first_name: 'Eve' }
+    const forward_origin = { type: 'user', sender_user, date: 1 }
+    api.say({ text: '/new', forward_origin })
+    await until(() => place.shown().length === 1)
+    const [session] = await place.runtime.listSessions({ limit: 5 })
+    if (session === undefined) throw new Error('No session.')
+    const mail = await place.runtime.session(session.id).mailbox({ limit: 5 })
+    expect(mail.map(({ text }) => text)).toEqual(['(forwarded from Eve) /new'])
+  })
+
+  it('files of every kind leave the model able to answer', async () => {
+    place = await openTelegramPlace()
+    const { api, model } = place
+    const send = async (id: string, mime_type: string, bytes: Buffer) => {
+      api.files.set(id, bytes)
+      const before = place.shown().length
+      api.say({ document: { file_id: id, file_name: id, mime_type }, caption: `say ${id}` })
+      await until(() => place.shown().length > before)
+    }
+    await send('notes.json', 'application/json', Buffer.from('{"tide":"high"}'))
+    await send('boats.zip', 'application/zip', Buffer.from([80, 75, 3, 4, 0, 255]))
+    await send('fake.png', 'image/png', Buffer.from('not a picture'))
+    await send('true.png', 'image/png', Buffer.from('89504e470d0a1a0a', 'hex'))
+    const told = JSON.stringify(model.journal.entries.at(-1)?.body)
+    expect(told).toContain('[file notes.json]\\n{\\"tide\\":\\"high\\"}')
+    expect(told).toContain('[file boats.zip] (not shown: models do not read application/zip)')
+    expect(told).toContain('[image] (not shown: it is no image/png)')
+    expect(told.split('"image_url"}').length + told.split('data:image/png').length).toBe(3)
+    expect(told).not.toContain('file_data')
+  })
+
+  it('a change that is told late does not undo a newer one', async () => {
+    place = await openTelegramPlace({ runs: false })
+    const { api, runtime } = place
+    const message = api.messageOf({ text: 'first' })
+    const change = (edit_date: number, text: string) =>
+      api.push({ edited_message: { ...message, text, edit_date } })
+    api.push({ message })
+    change(30, 'third')
+    const late = change(20, 'second')
+    await until(() => api.isAcknowledged(late))
+    const [session] = await runtime.listSessions({ limit: 5 })
+    if (session === undefined) throw new Error('No session.')
+    const mail = await runtime.session(session.id).mailbox({ limit: 10 })
+    expect(mail.map(({ text, state }) => [text, state])).toEqual([
+      ['first', 'withdrawn'],
+      ['third', 'pending'],
+    ])
+  })
+
+  it('a network that stays away is said, and that it is back', async () => {
+    place = await openTelegramPlace()
+    const { api, runtime } = place
+    await until(() => api.isAsked)
+    api.die()
+    const problems = async () => (await runtime.health()).problems.join()
+    await until(async () => (await problems()).includes('Telegram cannot be reached'))
+    api.live()
+    api.say({ text: 'say hello' })
+    await until(() => place.shown().length === 1)
+    await until(async () => (await problems()) === '')
+  })
+
   it('a topic is a place of its own, and its answers stay there', async () => {
     place = await openTelegramPlace({ chats: [String(GROUP)] })
     const { api, runtime, channel } = place
@@ -112,6 +206,9 @@ describe('Telegram', () => {
     const { api } = place
     await until(() => api.webhook !== null)
     expect(api.webhook).toEqual({ url, secret: 'open-sesame' })
+    // Side by side, what came later would overtake what could not be taken in.
+    const asked = api.calls.find(({ method }) => method === 'setWebhook')
+    expect(asked?.payload['max_connections']).toBe(1)
     const update = { update_id: 1, message: api.messageOf({ text: 'say by hand' }) }
     const bring = async (secret: string, body: string) => {
       const headers = { 'x-telegram-bot-api-secret-token': secret }

@@ -1,4 +1,4 @@
-import { type Attempt, MemoryAttempts } from '../../src/auxiliary/attempts.ts'
+import type { Attempt } from '../../src/auxiliary/attempts.ts'
 import { Auxiliary, type AuxiliaryParts } from '../../src/auxiliary/auxiliary.ts'
 import {
   type TaskNotice,
@@ -20,6 +20,7 @@ import type { StandInOptions } from '../../src/stand-in/server.ts'
 import type { Limits, OperationRow } from '../../src/store/rows.ts'
 import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
 import { openBench } from './bench.ts'
+import { MemoryAttempts } from './memory-attempts.ts'
 
 /** Auxiliary tasks over real sockets: a main model and one beside it, both at one stand-in. */
 export async function openAuxiliary(options: AuxiliaryOptions = {}) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { type Clock, systemClock } from '../../src/base/clock.ts'
 import type { Message } from '../../src/message/message.ts'
-import { Credentials } from '../../src/model/credential.ts'
+import { Credentials, type Environment } from '../../src/model/credential.ts'
 import { DEADLINES, type Deadlines } from '../../src/model/deadlines.ts'
 import type { EndPiece, Model, ModelRequest, ModelStream, Piece } from '../../src/model/model.ts'
 import { type Connection, type OpenDispatcher, openDispatcher, Pool } from '../../src/model/pool.ts'
@@ -48,8 +48,13 @@ class CountingClock implements Clock {
 }
 
 /** A stand-in, a pool and all that belongs to them. `close` checks that nothing is left over. */
-export async function openBench(options: StandInOptions & { readonly open?: OpenDispatcher } = {}) {
-  const { open, ...standing } = options
+export async function openBench(
+  options: StandInOptions & {
+    readonly open?: OpenDispatcher
+    readonly environment?: Environment
+  } = {},
+) {
+  const { open, environment = {}, ...standing } = options
   const server = standIn(standing)
   const running = await server.start()
   const rejections: unknown[] = []
@@ -60,8 +65,9 @@ export async function openBench(options: StandInOptions & { readonly open?: Open
   const folder = mkdtempSync(join(tmpdir(), 'throughline-model-'))
   const keyFile = join(folder, 'key')
   const pool = new Pool({
-    open: (origin) => {
-      const line = open?.(origin) ?? openDispatcher(origin)
+    environment,
+    open: (origin, proxy) => {
+      const line = (open ?? openDispatcher)(origin, proxy)
       lines.push(line)
       return line
     },
@@ -179,7 +185,7 @@ export async function openCanned(answer: (request: IncomingMessage) => readonly 
   return { ...(await listen(server)), bodies }
 }
 
-async function listen(server: Server) {
+export async function listen(server: Server) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

@@ -42,6 +42,7 @@ it('ten thousand evictions leave no connection, no descriptor and no line behind
   const one = async (number: number) => {
     const controller = new AbortController()
     const exchange = new Exchange({
+      baseUrl: origin,
       loan: (at) => {
         const loan = pool.loan({ origin: at, route: 'main', purpose: `p${number % 3}` })
         const evict = () => {

@@ -28,6 +28,18 @@ const isForTitle = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
 const isForSummary = ({ bodyText }: Pick<JournalEntry, 'bodyText'>) =>
   bodyText.includes('another model takes over')
 
+/** What people are told, as it comes. */
+function noticesOf({ runtime }: typeof bench): readonly string[] {
+  const heard: string[] = []
+  const listen = async () => {
+    for await (const event of runtime.events({}, AbortSignal.timeout(15_000))) {
+      if (event.type === 'live' && event.kind === 'notice') heard.push(event.code)
+    }
+  }
+  void listen().catch(() => {})
+  return heard
+}
+
 describe('notes before a compaction', () => {
   const TOKENS = 1_500
   const keeping = (notes: boolean): RuntimeBenchOptions => ({
@@ -269,10 +281,14 @@ describe('a person’s stop', () => {
     const talk = await own.session('shielded')
     await own.fill(talk)
     own.server.faults.always('stall-mid-stream', { when: isForNotes })
+    const heard = noticesOf(own)
     await talk.compact(once())
     await until(() => own.server.journal.openRequests === 2)
     await talk.stop(once())
     await until(async () => (await talk.summary())?.compaction !== null)
+    // Once, though the stop is seen by who gave it and by who runs the session.
+    await until(() => heard.length > 0)
+    expect(heard).toEqual(['stop-deferred'])
     expect(told(own)[0]?.['tasks']).toEqual(
       expect.arrayContaining([
         { task: 'compaction', answer: 'deferred' },
@@ -284,5 +300,20 @@ describe('a person’s stop', () => {
     expect(own.server.journal.entries.filter(isForSummary).map(({ outcome }) => outcome)).toEqual([
       'answered',
     ])
+  })
+})
+
+describe('a budget that is used up', () => {
+  it('is told to the person, once, and the conversation goes on', async () => {
+    const own = await opened({
+      runtime: { auxiliary: { allowance: { windowMs: 3_600_000, session: { tokens: 10 } } } },
+    })
+    const talk = await own.session('poor')
+    const heard = noticesOf(own)
+    expect(await own.say(talk, 'Hello.')).toMatchObject({ ended: 'answered' })
+    await until(() => heard.length > 0)
+    expect(await own.say(talk, 'And again.')).toMatchObject({ ended: 'answered' })
+    await own.fill(talk, 1)
+    expect(heard).toEqual(['budget-spent'])
   })
 })

@@ -77,7 +77,7 @@ describe('point 9: the summary', () => {
     const reply = await handoffs.write(handoffOf(messages), never)
     if (reply.kind !== 'written') throw new Error(reply.reason)
     expect(reply.provenance).toEqual({
-      modelRoute: expect.stringMatching(/^openai-chat\/aux-model@127\.0\.0\.1:\d+$/),
+      modelRoute: expect.stringMatching(/^openai-chat\/aux-model@127\.0\.0\.1:\d+(?:#[A-Z_]+)?$/),
       rung: 'auxiliary',
       prompt: expect.stringMatching(/^[0-9a-f]{12}$/),
     })

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { MemoryAttempts } from '../../src/auxiliary/attempts.ts'
 import type { ImagePart, Message } from '../../src/message/message.ts'
 import { assistant, image, system, user } from '../support/builders.ts'
 import { type AuxiliaryOptions, handoffOf, openAuxiliary, SESSION } from './auxiliary-bench.ts'
 import { hear, WIRES, within } from './bench.ts'
+import { MemoryAttempts } from './memory-attempts.ts'
 
 let bench: Awaited<ReturnType<typeof openAuxiliary>>
 afterEach(() => bench.close())
@@ -139,35 +139,6 @@ describe('addresses', () => {
     }
     expect(visits).toBe(0)
     await new Promise((resolve) => inside.close(resolve))
-  })
-
-  it('a route leads where the operator said and nowhere else: no redirect is followed', async () => {
-    let visits = 0
-    const inside = createServer((_, response) => {
-      visits++
-      response.end()
-    })
-    const outside = createServer((request, response) => {
-      request.resume()
-      const { port } = inside.address() as AddressInfo
-      response.writeHead(307, { location: `http://127.0.0.1:${port}/v1/chat/completions` })
-      response.end()
-    })
-    for (const each of [inside, outside]) {
-      await new Promise<void>((resolve) => each.listen(0, '127.0.0.1', resolve))
-    }
-    const own = await opened()
-    const baseUrl = `http://127.0.0.1:${(outside.address() as AddressInfo).port}/v1`
-    for (const wire of WIRES) {
-      const request = { messages: [user('hello')] }
-      const { end } = await hear(own.modelOf(wire, { baseUrl }).stream(request, within()))
-      expect(end.outcome).toEqual({ kind: 'malformed', what: 'no-stream' })
-    }
-    expect(visits).toBe(0)
-    for (const each of [inside, outside]) {
-      each.closeAllConnections()
-      await new Promise((resolve) => each.close(resolve))
-    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ReadEvent, readEvents } from '../support/read-events.ts'
-import { openPlace, type Place, type PlaceOptions } from './http-place.ts'
+import { openPlace, type Place, type PlaceOptions, tokenFor, tokensOf } from './http-place.ts'
 
 const places: Place[] = []
 afterEach(async () => {
@@ -101,6 +101,20 @@ describe('an event stream', () => {
     await reading
     expect(text.startsWith('retry: ')).toBe(true)
     expect(text).toContain('\n: \n\n: \n\n')
+  })
+
+  it('ends when its token runs out, also if nothing happens', async () => {
+    const token = tokenFor('read')
+    const place = await open({ tokens: tokensOf(token), limits: { heartbeatMs: 10 } })
+    const headers = { authorization: `Bearer ${token.text}` }
+    const response = await fetch(`${place.url}/v1/events`, { headers })
+    const read = async () => {
+      for await (const _ of response.body as AsyncIterable<Uint8Array>) {
+        Object.assign(token.record, { expiresAt: 1 })
+      }
+    }
+    await expect(read()).rejects.toThrow()
+    expect((await place.call('/v1/agents', { headers })).status).toBe(401)
   })
 
   it('is refused when too many are open, and its place is free once it ends', async () => {

@@ -183,6 +183,10 @@ describe('messages over HTTP', () => {
       () => call(`/v1/sessions/${id}`),
       ({ json }) => json.pins.includes('rule'),
     )
+    const { json } = await call(`/v1/sessions/${id}/pins`)
+    expect(json.pins).toMatchObject([{ name: 'rule', text: 'Never push.' }])
+    const path = `/v1/sessions/${id}/transcript?from=${json.pins[0].entry}&limit=1`
+    expect((await call(path)).json.entries).toMatchObject([{ kind: 'pin', meta: { name: 'rule' } }])
     expect((await call(pin, { method: 'DELETE' })).status).toBe(202)
     await until(
       () => call(`/v1/sessions/${id}`),
@@ -284,12 +288,10 @@ describe('compactions over HTTP', () => {
 describe('operating over HTTP', () => {
   it('tells how large the store is, what its logs prove, and how a rehearsal goes', async () => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-beside-'))
-    const storeFile = join(home, 'store.db')
     const rehearsalFile = join(home, 'rehearsal.json')
-    writeFileSync(storeFile, 'x'.repeat(1_000))
     const log = new AuditLog({ folder: join(home, 'audit'), clock: systemClock })
     const beside = await openPlace({
-      place: { storeFile, auditFolder: join(home, 'audit'), rehearsalFile },
+      place: { storeBytes: async () => 1_000, auditFolder: join(home, 'audit'), rehearsalFile },
     })
     try {
       expect((await beside.call('/v1/health')).json).toMatchObject({

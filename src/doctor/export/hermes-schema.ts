@@ -2,7 +2,7 @@
  * The tables of a Hermes store, schema 26: the newest that is known exactly. A newer Hermes brings
  * it up to date when it opens it, an older one takes the columns that it knows.
  */
-export const SCHEMA_VERSION = 26
+const SCHEMA_VERSION = 26
 
 const SESSION_TEXTS = [
   ...['user_id', 'session_key', 'chat_id', 'chat_type', 'thread_id', 'display_name', 'origin_json'],

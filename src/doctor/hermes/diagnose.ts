@@ -4,7 +4,7 @@ import type { Conversation, Diagnosis, ProfileDiagnosis } from './diagnosis.ts'
 import { HermesStoreError } from './errors.ts'
 import { type Examined, examineOpened } from './examine.ts'
 import { findPoisonedClients } from './findings/client.ts'
-import type { Finding } from './findings/finding.ts'
+import { type Grounded, ground } from './findings/grounds.ts'
 import { findIdentityFaults } from './findings/identity.ts'
 import { findLogIdentityFaults } from './findings/log-identity.ts'
 import { findDropped, findPauses, findTornSummaries } from './findings/log-trouble.ts'
@@ -86,7 +86,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
   )
   const store = place === null ? null : await examineStore(place, options)
   const seen = store === null || store instanceof HermesStoreError ? null : store
-  const findings = findAll({ seen, events: log.events, now })
+  const { findings, remarks } = findAll({ seen, events: log.events, now })
   const { survey = null, lineage = null } = seen ?? {}
   const zoneSeconds = survey === null ? null : findZone(survey)
   const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds })
@@ -95,7 +95,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
     store: storeFacts(place, store),
     logs: { paths: logPaths, lines: log.lines },
     zoneSeconds,
-    remarks: [...(seen?.remarks ?? []), ...log.remarks],
+    remarks: [...(seen?.remarks ?? []), ...remarks, ...log.remarks],
     findings,
     conversations,
     conversationsHealthy: countHealthy(seen, conversations),
@@ -134,6 +134,8 @@ async function examineStore(
       return await examineOpened(opened, place, (rows, of) =>
         onProgress?.({ stage: 'rows', profile: place.name, rows, of }),
       )
+    } catch (error) {
+      throw await opened.judge(error)
     } finally {
       await opened.close()
     }
@@ -152,7 +154,7 @@ function findAll({
   readonly seen: Examined | null
   readonly events: readonly LogEvent[]
   readonly now: number
-}): readonly Finding[] {
+}): Grounded {
   const operations = pairOperations(events)
   const isSameConversation = (one: string, other: string) =>
     seen?.survey.sessions.has(one) === true &&
@@ -164,14 +166,18 @@ function findAll({
     ...findPauses(events),
     ...findDropped(events),
   ]
-  if (seen === null) return ofLog
+  if (seen === null) return { findings: ofLog, remarks: [] }
   const view = { ...seen, now }
-  const ofStore = [
-    ...findIdentityFaults(view),
-    ...findRewrites(view),
-    ...findTornMarkers(view),
-    ...findStuck(view),
-    ...findTranscriptFaults(view),
-  ]
-  return [...ofStore, ...findDenials({ view, faults: ofStore, events }), ...ofLog]
+  const { findings: ofStore, remarks } = ground(
+    [
+      ...findIdentityFaults(view),
+      ...findRewrites(view),
+      ...findTornMarkers(view),
+      ...findStuck(view),
+      ...findTranscriptFaults(view),
+    ],
+    seen.schema,
+  )
+  const denials = findDenials({ view, faults: ofStore, events })
+  return { findings: [...ofStore, ...denials, ...ofLog], remarks }
 }

@@ -1,5 +1,4 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { HermesStoreError } from './errors.ts'
 import { type Lineage, traceLineage } from './findings/lineage.ts'
 import { type ProfilePlace, readRoutingFile } from './home.ts'
 import type { OpenedStore } from './open.ts'
@@ -42,10 +41,7 @@ export async function examineOpened(
     database.prepare('select cast(max(id) as real) as id from "messages"').get()?.['id'] ?? 0,
   )
   let rows = 0
-  let lastId = Number.NEGATIVE_INFINITY
-  for (const row of scanMessages(database, schema)) {
-    if (row.id < lastId) throw outOfOrder(path, row.id)
-    lastId = row.id
+  for (const row of scanMessages(database, schema, path)) {
     surveyor.take(row)
     rows += 1
     if (rows % ROWS_PER_BREATH === 0) {
@@ -69,12 +65,4 @@ export async function examineOpened(
 
 async function readOldRoutes({ routingFile }: ProfilePlace): Promise<Route[]> {
   return routingFile === null ? [] : parseRoutes(await readRoutingFile(routingFile))
-}
-
-function outOfOrder(path: string, id: number): HermesStoreError {
-  return new HermesStoreError({
-    path,
-    verdict: 'damaged',
-    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
-  })
 }

@@ -18,6 +18,7 @@ export interface FoldRow {
 const STATES: readonly RowState[] = ['live', 'archived', 'rewound']
 const HANDOFF = 4
 const TOOL = 8
+const KEPT = 16
 /** Of a hash, what a number holds exactly. With the time beside it, no two rows agree by chance. */
 const DIGEST_BYTES = 6
 
@@ -68,6 +69,14 @@ export class FoldRows {
 
   state(index: number): RowState {
     return STATES[(this.#flags[index] ?? 0) & 3] ?? 'live'
+  }
+
+  keep(index: number): void {
+    this.#flags[index] = (this.#flags[index] ?? 0) | KEPT
+  }
+
+  isKept(index: number): boolean {
+    return ((this.#flags[index] ?? 0) & KEPT) !== 0
   }
 
   isHandoff(index: number): boolean {

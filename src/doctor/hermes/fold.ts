@@ -38,7 +38,13 @@ export interface Copy {
 }
 
 export type FoldedEntry =
-  | { readonly kind: 'message'; readonly rowId: number; readonly isRestored: boolean }
+  | {
+      readonly kind: 'message'
+      readonly rowId: number
+      readonly isRestored: boolean
+      /** A compaction speaks of it. */
+      readonly isKept: boolean
+    }
   /** Stands for what is before it, but for the rows that stayed in the context word for word. */
   | {
       readonly kind: 'compaction'
@@ -67,6 +73,8 @@ interface Handoff {
   /** What was said in its session before it ends here. */
   readonly ownEnd: number
   readonly session: Place
+  /** Known once all rows have been taken. */
+  keptFrom: number | null
 }
 
 /** A session's rows, and of what it said (copies as their originals) the part of one long list. */
@@ -82,8 +90,8 @@ class Folding {
   readonly #firsts: FirstSaid
   /** Of what each row is a copy. */
   readonly #copyOf: Int32Array
-  readonly #own: Int32Array
-  readonly #ownLive: Uint8Array
+  #own: Int32Array<ArrayBuffer>
+  #ownLive: Uint8Array<ArrayBuffer>
   readonly #placed: Int32Array
   readonly #handoffs = new Map<number, Handoff>()
   readonly #besides = new Set<number>()
@@ -114,6 +122,13 @@ class Folding {
       from = to
     }
     const order = this.#inOrder()
+    for (const handoff of this.#handoffs.values()) {
+      handoff.keptFrom = this.#keptFrom(handoff)
+      for (const index of handoff.kept) this.#rows.keep(index)
+    }
+    // Given back at once: what follows takes its own memory while it writes.
+    this.#own = new Int32Array(this.#own.buffer.transfer(0))
+    this.#ownLive = new Uint8Array(this.#ownLive.buffer.transfer(0))
     this.#rows.forgetWords()
     this.#firsts.close()
     return {
@@ -150,7 +165,7 @@ class Folding {
       const isLate = session.closedAt !== null && rows.time(index) > session.closedAt
       if (isHandoff) {
         const kept = this.#liveBetween(besideStart, this.#ownCount)
-        handoff = { kept, ownEnd: place.ownEnd, session: place }
+        handoff = { kept, ownEnd: place.ownEnd, session: place, keptFrom: null }
         besideStart = this.#ownCount
         if (session.isBranch) this.#besides.add(index)
         else this.#handoffs.set(index, handoff)
@@ -244,8 +259,11 @@ class Folding {
       if (this.#besides.has(index)) yield { kind: 'beside', rowId }
       else if (handoff !== undefined) {
         const keptRowIds = handoff.kept.map((one) => this.#rows.id(one))
-        yield { kind: 'compaction', rowId, keptRowIds, keptFrom: this.#keptFrom(handoff) }
-      } else yield { kind: 'message', rowId, isRestored: this.#restored.has(index) }
+        yield { kind: 'compaction', rowId, keptRowIds, keptFrom: handoff.keptFrom }
+      } else {
+        const isRestored = this.#restored.has(index)
+        yield { kind: 'message', rowId, isRestored, isKept: this.#rows.isKept(index) }
+      }
     }
   }
 

@@ -12,7 +12,8 @@ export interface ProfilePlace {
   readonly routingFile: string | null
 }
 
-const LOG_NAME = /\.log(?:\.\d{1,4})?(?:\.gz)?$/
+/** Rotated by number or by date, packed or not. */
+const LOG_NAME = /\.log(?:[.-]\d[\d.-]{0,20})?(?:\.(?:gz|zst))?$/
 const ROUTING_BYTES_MAX = 32 * 1024 * 1024
 
 export async function findProfiles(path: string): Promise<readonly ProfilePlace[]> {

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+
 /**
  * One line of a Hermes log, taken apart: the file format, the verbose console's, and what people
  * paste into issues (a time without a date, or the message alone). Every step looks at a bounded
@@ -19,12 +21,18 @@ const LEVELS = new Set(['DEBUG', 'INFO', 'WARNING', 'WARN', 'ERROR', 'CRITICAL']
 const LOGGER = /^[\w.-]{1,80}$/
 
 export function parseLogLine(raw: string): LogLine {
-  const text = raw.slice(0, LINE_LENGTH_MAX).trimEnd()
+  const text = plain(raw.slice(0, LINE_LENGTH_MAX).trimEnd())
   const stamp = STAMP.exec(text)
   if (stamp === null) return readHead(text, null)
   const at = secondsOf(stamp)
   const rest = text.slice(stamp[0].length + 1)
   return rest.startsWith('- ') ? readConsole(rest.slice(2), at) : readHead(rest, at)
+}
+
+/** Without the mark at the beginning of a file, and without the colours of a terminal. */
+function plain(text: string): string {
+  const unmarked = text.startsWith('\uFEFF') ? text.slice(1) : text
+  return unmarked.includes('\u001B') ? stripVTControlCharacters(unmarked) : unmarked
 }
 
 /** `LEVEL[ [tag]][ logger:] message`; without a level the whole text is the message. */

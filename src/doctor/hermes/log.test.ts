@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readLogs } from './log.ts'
 import { parseLogLine } from './log-line.ts'
@@ -57,6 +57,26 @@ describe('readLogs', () => {
       ['c', 1],
     ])
     expect({ lines, remarks }).toEqual({ lines: 4, remarks: [] })
+  })
+
+  it('reads a log however it was packed, written or coloured', async () => {
+    const line = (id: string) => `${started(id)}\n`
+    const coloured = line('d').replace('INFO', '\u001B[32mINFO\u001B[0m')
+    const { events, remarks } = await readLogs([
+      write('agent.log.zst', zstdCompressSync(line('a'))),
+      write('powershell.log', Buffer.from(`\uFEFF${line('b')}`, 'utf16le')),
+      write('marked.log', `\uFEFF${line('c')}`),
+      write('console.log', coloured),
+    ])
+    expect(events.map(({ tag }) => tag).sort()).toEqual(['a', 'b', 'c', 'd'])
+    expect(remarks).toEqual([])
+  })
+
+  it('says of a log that it cannot unpack that somebody must', async () => {
+    const start = Buffer.from('fd377a585a000004', 'hex')
+    const { events, remarks } = await readLogs([write('agent.log.xz', start)])
+    expect(events).toEqual([])
+    expect(remarks).toEqual([expect.stringContaining('unpack it first')])
   })
 
   it('counts a line once that stands in two logs', async () => {

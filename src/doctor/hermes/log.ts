@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { type LogEvent, readFact } from './log-event.ts'
 import { parseLogLine } from './log-line.ts'
 
@@ -57,7 +57,7 @@ export function eventOf(
 }
 
 /** A line without a time belongs to the one before it; a part without any keeps its place. */
-export function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
+function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
   const timed: { readonly event: LogEvent; readonly at: number; readonly part: number }[] = []
   for (const [part, events] of parts.entries()) {
     let at = events.find((event) => event.at !== null)?.at ?? Number.NEGATIVE_INFINITY
@@ -98,10 +98,11 @@ async function readLines(
   onProgress: ((path: string, bytes: number) => void) | undefined,
   take: (text: string, line: number) => void,
 ): Promise<number> {
-  const isGzip = await isGzipped(path)
+  const form = await formOf(path)
+  if (form === 'packed') throw new Error('it is packed as .xz, .bz2 or .zip; unpack it first')
   const raw = createReadStream(path, { highWaterMark: 1 << 18 })
-  const pieces = isGzip ? unzip(raw) : raw
-  const decoder = new StringDecoder('utf8')
+  const pieces = form === 'gzip' || form === 'zstd' ? unpack(raw, form) : raw
+  const decoder = new StringDecoder(form === 'utf16' ? 'utf16le' : 'utf8')
   let rest = ''
   let line = 0
   for await (const piece of pieces as AsyncIterable<Buffer>) {
@@ -123,17 +124,31 @@ async function readLines(
 
 const REST_LENGTH_MAX = 8_192
 
-function unzip(raw: ReturnType<typeof createReadStream>) {
-  const unzipped = createGunzip()
-  raw.on('error', (error) => unzipped.destroy(error))
-  return raw.pipe(unzipped)
+function unpack(raw: ReturnType<typeof createReadStream>, form: 'gzip' | 'zstd') {
+  const unpacked = form === 'gzip' ? createGunzip() : createZstdDecompress()
+  raw.on('error', (error) => unpacked.destroy(error))
+  return raw.pipe(unpacked)
 }
 
-async function isGzipped(path: string): Promise<boolean> {
+type Form = 'text' | 'utf16' | 'gzip' | 'zstd' | 'packed'
+
+/** By the first bytes, in hex: names of rotated logs say nothing certain. */
+const FORMS: readonly (readonly [string, Form])[] = [
+  ['1f8b', 'gzip'],
+  ['28b52ffd', 'zstd'],
+  // As PowerShell writes what a program prints.
+  ['fffe', 'utf16'],
+  ['fd377a585a00', 'packed'],
+  ['425a68', 'packed'],
+  ['504b0304', 'packed'],
+]
+
+async function formOf(path: string): Promise<Form> {
   const file = await open(path)
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0)
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(6), 0, 6, 0)
+    const start = buffer.toString('hex', 0, bytesRead)
+    return FORMS.find(([mark]) => start.startsWith(mark))?.[1] ?? 'text'
   } finally {
     await file.close()
   }

@@ -23,20 +23,24 @@ export interface OpenedStore {
   copyTo(file: string): void
   /** Whether somebody wrote to the file since it was opened. */
   hasChanged(): Promise<boolean>
+  /** What an error met while reading says about the file; one that changes may look damaged. */
+  judge(error: unknown): Promise<unknown>
   close(): Promise<void>
 }
 
 const VALUE_BYTES_MAX = 64 * 1024 * 1024
 const COPY_ATTEMPTS_MAX = 5
 const HEADER_BYTES = 100
+const WAL_HEADER_BYTES = 32
 const HEADER_TEXT = 'SQLite format 3\0'
 
 export async function openReadOnly(path: string): Promise<OpenedStore> {
   const before = await look(path)
-  const header = await checkHeader(path, before)
   const sideFile = await findSideFile(path)
+  const header = await checkHeader(path, sideFile)
   if (sideFile === null) {
     const database = connect(path, path, { immutable: true })
+    const hasChanged = async () => differs(before, await look(path))
     return {
       database,
       remarks: header.isWal
@@ -46,7 +50,9 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
           ]
         : [],
       copyTo: (file) => vacuumInto(database, file),
-      hasChanged: async () => differs(before, await look(path)),
+      hasChanged,
+      judge: async (error) =>
+        (await hasChanged()) ? changing(error, path) : translate(error, path),
       close: async () => database.close(),
     }
   }
@@ -59,6 +65,7 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
       remarks: [`Read from a copy, because ${sideFile.suffix} beside it holds content.`],
       copyTo: (file) => vacuumInto(database, file),
       hasChanged: async () => false,
+      judge: async (error) => translate(error, path),
       close: async () => {
         database.close()
         await rm(folder, { recursive: true, force: true })
@@ -82,19 +89,13 @@ async function look(path: string): Promise<Stats> {
   }
 }
 
-async function checkHeader(path: string, { size }: Stats): Promise<{ readonly isWal: boolean }> {
-  const header = Buffer.alloc(HEADER_BYTES)
-  try {
-    const file = await open(path)
-    try {
-      await file.read(header, 0, HEADER_BYTES, 0)
-    } finally {
-      await file.close()
-    }
-  } catch (error) {
-    const problem = `it cannot be read: ${(error as Error).message}.`
-    throw new HermesStoreError({ path, verdict: 'unreadable', problem }, { cause: error })
-  }
+async function checkHeader(
+  path: string,
+  sideFile: SideFile | null,
+): Promise<{ readonly isWal: boolean }> {
+  const header = Buffer.concat([await readStart(path, HEADER_BYTES)], HEADER_BYTES)
+  // After the header: a file in use grows.
+  const { size } = await look(path)
   const refuse = (verdict: StoreVerdict, problem: string) =>
     new HermesStoreError({ path, verdict, problem })
   if (size === 0) throw refuse('empty', 'the file is empty.')
@@ -106,7 +107,8 @@ async function checkHeader(path: string, { size }: Stats): Promise<{ readonly is
   const pages = header.readUInt32BE(28)
   // The count is only valid where the two change counters agree; else SQLite goes by the size.
   const isCountValid = header.readUInt32BE(24) === header.readUInt32BE(92)
-  if (isCountValid && pages * pageBytes > size) {
+  // Where a log or a journal holds content, what is missing may stand there.
+  if (sideFile === null && isCountValid && pages * pageBytes > size) {
     throw refuse(
       'damaged',
       `it is cut short: its header promises ${pages * pageBytes} bytes, ${size} are there. ` +
@@ -137,7 +139,11 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Two files that belong together: copied again for as long as somebody writes to one of them. */
+/**
+ * Two files that belong together: copied again for as long as one of them changes meanwhile. A
+ * write-ahead log that only grows does not: what stands in it stays, and half a commit at its end
+ * does not count. So a Hermes that writes all the time is read between two of its checkpoints.
+ */
 async function copyWhole({
   path,
   sideFile,
@@ -149,18 +155,51 @@ async function copyWhole({
 }): Promise<string> {
   const copy = join(folder, 'state.db')
   for (let attempt = 1; attempt <= COPY_ATTEMPTS_MAX; attempt++) {
-    const before = [await look(path), await look(sideFile.path)] as const
-    await checkRoom(path, before[0].size + before[1].size)
+    const before = await stateOf(path, sideFile)
+    await checkRoom(path, before.database.size + before.side.size)
     await copyFile(path, copy, constants.COPYFILE_FICLONE)
     await copyFile(sideFile.path, copy + sideFile.suffix, constants.COPYFILE_FICLONE)
-    const after = [await look(path), await look(sideFile.path)] as const
-    if (!differs(before[0], after[0]) && !differs(before[1], after[1])) return copy
+    const after = await stateOf(path, sideFile)
+    const hasGrownOnly =
+      sideFile.suffix === '-wal' &&
+      before.side.ino === after.side.ino &&
+      before.side.size <= after.side.size &&
+      before.sideHeader.equals(after.sideHeader)
+    const isSame = hasGrownOnly || !differs(before.side, after.side)
+    if (isSame && !differs(before.database, after.database)) return copy
   }
   throw new HermesStoreError({
     path,
     verdict: 'changing',
     problem: `it was written to during each of ${COPY_ATTEMPTS_MAX} copies. Try again when Hermes is idle.`,
   })
+}
+
+interface FilesState {
+  readonly database: Stats
+  readonly side: Stats
+  /** A log that is begun anew has another one. */
+  readonly sideHeader: Buffer
+}
+
+async function stateOf(path: string, { path: sidePath }: SideFile): Promise<FilesState> {
+  const [database, side] = [await look(path), await look(sidePath)]
+  return { database, side, sideHeader: await readStart(sidePath, WAL_HEADER_BYTES) }
+}
+
+async function readStart(path: string, length: number): Promise<Buffer> {
+  try {
+    const file = await open(path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const problem = `it cannot be read: ${(error as Error).message}.`
+    throw new HermesStoreError({ path, verdict: 'unreadable', problem }, { cause: error })
+  }
 }
 
 async function checkRoom(path: string, needed: number): Promise<void> {
@@ -217,6 +256,13 @@ function vacuumInto(database: DatabaseSync, file: string): void {
   } finally {
     database.exec('pragma query_only = on')
   }
+}
+
+function changing(error: unknown, path: string): unknown {
+  const known = translate(error, path)
+  if (!(known instanceof HermesStoreError)) return known
+  const problem = 'it was written to while it was read. Try again.'
+  return new HermesStoreError({ path, verdict: 'changing', problem }, { cause: error })
 }
 
 /** Whatever SQLite says about a file becomes a verdict; errors of our own pass. */

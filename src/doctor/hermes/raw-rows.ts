@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { FoldRow } from './fold-rows.ts'
+import { numberOf, stateOf, textOf } from './rows.ts'
 import type { HermesSchema } from './schema.ts'
 import { isHandoff } from './survey.ts'
 
@@ -53,18 +54,18 @@ function values(statement: StatementSync, id: number): readonly SQLOutputValue[]
 
 function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
   const [role, content, calls, callId, timestamp, active, compacted, summary] = row
-  const text = asText(content)
+  const text = textOf(content)
   const isSummary = summary === 1n
   // An agent that reads its own logs has the marks of a handoff in a tool's result.
-  const isTold = asText(role) !== 'tool'
+  const isTold = textOf(role) !== 'tool'
   const beginning = (text ?? '').slice(0, BEGINNING)
   return {
     id,
-    role: asText(role) ?? '',
-    at: asNumber(timestamp),
-    state: active === 0n ? (compacted === 1n ? 'archived' : 'rewound') : 'live',
+    role: textOf(role) ?? '',
+    at: numberOf(timestamp),
+    state: stateOf(active, compacted),
     isHandoff: isTold ? isHandoff({ text: beginning, isSummary }) : isSummary,
-    said: JSON.stringify([asText(role), text, asText(calls), asText(callId)]),
+    said: JSON.stringify([textOf(role), text, textOf(calls), textOf(callId)]),
   }
 }
 
@@ -87,18 +88,6 @@ function asJson(value: SQLOutputValue): JsonValue {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : String(value)
   }
-  if (value instanceof Uint8Array) return asText(value)
+  if (value instanceof Uint8Array) return textOf(value)
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
-}
-
-function asText(value: SQLOutputValue | undefined): string | null {
-  if (value === null || value === undefined) return null
-  if (!(value instanceof Uint8Array)) return String(value)
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
-}
-
-function asNumber(value: SQLOutputValue | undefined): number | null {
-  if (value === null || value === undefined || value instanceof Uint8Array) return null
-  const number = Number(value)
-  return Number.isFinite(number) ? number : null
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { isArray, isObject, type JsonObject } from '../../base/json.ts'
+import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
 
 /**
@@ -97,7 +98,11 @@ export function readSessions(database: DatabaseSync, schema: HermesSchema): Herm
   return [...sessions.values()]
 }
 
-export function* scanMessages(database: DatabaseSync, schema: HermesSchema): Generator<HermesRow> {
+export function* scanMessages(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  path: string,
+): Generator<HermesRow> {
   const has = schema.columns.get('messages') ?? new Set()
   const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
   // Cut as bytes: text functions of SQLite stop at NUL, with which multimodal content begins.
@@ -113,7 +118,11 @@ export function* scanMessages(database: DatabaseSync, schema: HermesSchema): Gen
   )
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
+  let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    // A damaged tree may lead in circles.
+    if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
+    lastId = Number(row[0])
     const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
     yield {
       id: Number(id),
@@ -122,12 +131,20 @@ export function* scanMessages(database: DatabaseSync, schema: HermesSchema): Gen
       text: textOf(content) ?? '',
       contentBytes: Number(bytes ?? 0),
       at: numberOf(at),
-      state: active === 0n ? (compacted === 1n ? 'archived' : 'rewound') : 'live',
+      state: stateOf(active, compacted),
       isSummary: summary === 1n,
       toolCallId: textOf(callId),
       callIds: callIdsOf(calls),
     }
   }
+}
+
+function outOfOrder(path: string, id: number): HermesStoreError {
+  return new HermesStoreError({
+    path,
+    verdict: 'damaged',
+    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
+  })
 }
 
 export function readRoutes(database: DatabaseSync, schema: HermesSchema): Route[] {
@@ -197,6 +214,15 @@ export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<s
   )
 }
 
+/** `active` and `compacted` came together; where only the second is there, it has to do. */
+export function stateOf(
+  active: SQLOutputValue | undefined,
+  compacted: SQLOutputValue | undefined,
+): RowState {
+  if (active === 0n) return compacted === 1n ? 'archived' : 'rewound'
+  return active === null && compacted === 1n ? 'archived' : 'live'
+}
+
 function sessionIdIn(entry: unknown): string | null {
   const id = isObject(entry) ? entry['session_id'] : null
   return typeof id === 'string' && id !== '' ? id : null
@@ -211,7 +237,8 @@ function originOf(config: string | null): HermesSession['origin'] {
   return says('_reset_from') ? 'reset' : null
 }
 
-function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
+/** Null: it holds something that cannot be read. */
+export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
   const text = textOf(value)
   if (text === null || text === '') return []
   const calls = parse(text)
@@ -232,18 +259,14 @@ function parse(text: string): unknown {
   }
 }
 
-function decode(value: SQLOutputValue | undefined): string {
-  return value instanceof Uint8Array
-    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
-    : ''
-}
-
-function textOf(value: SQLOutputValue | undefined): string | null {
+/** Text as it is, bytes as UTF-8, numbers in digits. */
+export function textOf(value: SQLOutputValue | undefined): string | null {
   if (value === null || value === undefined) return null
-  return value instanceof Uint8Array ? decode(value) : String(value)
+  if (!(value instanceof Uint8Array)) return String(value)
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
 }
 
-function numberOf(value: SQLOutputValue | undefined): number | null {
+export function numberOf(value: SQLOutputValue | undefined): number | null {
   if (value === null || value === undefined || value instanceof Uint8Array) return null
   const number = Number(value)
   return Number.isFinite(number) ? number : null

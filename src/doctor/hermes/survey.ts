@@ -29,8 +29,10 @@ export interface SessionSurvey {
   readonly doubled: Sample
   /** Results in the context whose call is not before them. */
   readonly strayResults: Sample
-  /** Calls in the context that nothing has answered yet, with a row of each. */
+  /** Calls in the context that nothing has answered yet, with a row of each; the newest ones. */
   readonly openCalls: Map<string, HermesRow>
+  /** Rows with calls that were open for so long that they are not waited for. */
+  readonly abandoned: Sample
   readonly answered: Recent<string, true>
   /** Rows whose `tool_calls` cannot be read; pairs cannot be judged then. */
   readonly unreadableCalls: Sample
@@ -76,6 +78,7 @@ const SAMPLE_MAX = 200
 // Copies stand near their originals: what compaction carries over is the newest few hundred rows.
 const MARKS_MAX = 700
 const ANSWERED_MAX = 500
+const OPEN_CALLS_MAX = 1_000
 const BURST_STEP_SECONDS = 3e-6
 
 const HANDOFF_PREFIXES = ['[CONTEXT COMPACTION', '[CONTEXT SUMMARY]:']
@@ -92,7 +95,7 @@ export function isHandoff({ text, isSummary }: Pick<HermesRow, 'text' | 'isSumma
 const DENIAL =
   /\b(?:no (?:record|memory|recollection|trace|knowledge) of|(?:don't|do not|can't|cannot) (?:have|see|find|recall|remember) (?:any |a |that |the |this |such )?(?:record|memory|message|request|instruction|result|delivery|conversation|context)|nothing (?:in my (?:context|memory|history)|arrived|was delivered)|never (?:received|saw|got) (?:it|that|any|your|the|this))/i
 
-export function soundsForgetful(text: string): boolean {
+function soundsForgetful(text: string): boolean {
   return DENIAL.test(text)
 }
 
@@ -225,6 +228,11 @@ function noteCopies(
 function notePairs(survey: SessionSurvey, row: HermesRow): void {
   if (row.callIds === null) sample(survey.unreadableCalls, row)
   for (const id of row.callIds ?? []) survey.openCalls.set(id, row)
+  for (const open of survey.openCalls.values()) {
+    if (survey.openCalls.size <= OPEN_CALLS_MAX || open === row) break
+    for (const id of open.callIds ?? []) survey.openCalls.delete(id)
+    sample(survey.abandoned, open)
+  }
   if (row.role !== 'tool' || row.toolCallId === null) return
   if (survey.openCalls.delete(row.toolCallId)) survey.answered.set(row.toolCallId, true)
   else if (survey.answered.get(row.toolCallId) === undefined) sample(survey.strayResults, row)
@@ -318,7 +326,7 @@ function blank(session: HermesSession): SessionSurvey {
     ...{ rows: 0, live: 0, archived: 0, rewound: 0 },
     ...{ firstId: null, firstAt: null, lastAt: null, bornAfterId: Number.POSITIVE_INFINITY },
     ...{ handoffs: none(), late: none(), carried: none(), doubled: none() },
-    ...{ strayResults: none(), unreadableCalls: none() },
+    ...{ strayResults: none(), abandoned: none(), unreadableCalls: none() },
     openCalls: new Map(),
     answered: new Recent(ANSWERED_MAX),
     denials: [],

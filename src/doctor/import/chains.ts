@@ -58,7 +58,7 @@ function order(rootId: string, lineage: Lineage): readonly string[] {
     const children = lineage.continuationsOf(id).map(({ session }) => session.id)
     const last = children.find(leadsToTip)
     if (last !== undefined) stack.push(last)
-    stack.push(...children.filter((child) => child !== last).reverse())
+    for (const child of children.toReversed()) if (child !== last) stack.push(child)
   }
   return ids
 }

@@ -75,6 +75,7 @@ export class ImportDesk {
   readonly #reads: Reads | null
   readonly #store: Store | null
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
+  readonly #isGone: (runner: RunnerRow) => boolean
   readonly #shelve: Shelve | null
   #runner: RunnerRow['id'] | null = null
   #renewedAt = 0
@@ -84,18 +85,20 @@ export class ImportDesk {
     readonly reads: Reads | null
     readonly store: Store | null
     readonly host: Pick<RunnerRow, 'boot' | 'process'>
+    readonly isGone: (runner: RunnerRow) => boolean
     readonly shelve: Shelve | null
   }) {
     this.#reads = parts.reads
     this.#store = parts.store
     this.#host = parts.host
+    this.#isGone = parts.isGone
     this.#shelve = parts.shelve
   }
 
   async take(birth: Birth): Promise<ImportHand | Hindrance> {
     const known = await this.#reads?.findSession(birth.id)
     if (known !== undefined && known.state !== 'open') return { kind: 'gone' }
-    const places = new Places(birth.rows)
+    const places = new Places({ entries: birth.rows, remembered: known?.tail ?? 0 })
     let isToldOf = true
     if (known !== undefined && known.tail > 0) {
       const [first] = await this.#entries(known, 1, 1)
@@ -172,7 +175,12 @@ export class ImportDesk {
     }
   }
 
+  /** An import that was killed still holds what it was filling; nobody else may come to free it. */
   async #register(store: Store): Promise<RunnerRow['id']> {
+    for (const runner of await store.listRunners()) {
+      const { id, beat } = runner
+      if (this.#isGone(runner)) await store.dismissRunner({ runner: id, beat })
+    }
     const id = runnerId(`import-${randomUUID()}`)
     const startedAt = Date.now()
     await store.registerRunner({ ...this.#host, id, startedAt, leaseMs: LEASE_MS })
@@ -242,9 +250,11 @@ export class ImportHand {
     return this.#added
   }
 
-  async append(entry: AdoptedEntry): Promise<EntryNumber> {
+  /** `isAskedFor` false: nobody will ask where it stands, so that it is not remembered. */
+  async append(entry: AdoptedEntry, { isAskedFor = true } = {}): Promise<EntryNumber> {
     this.#added += 1
-    const number = this.places.add({ row: entry.row, kind: PLACES[entry.kind] ?? 'other' })
+    const row = isAskedFor ? entry.row : null
+    const number = this.places.add({ row, kind: PLACES[entry.kind] ?? 'other' })
     if (this.#lease === null) return number
     const kept = await this.#desk.shelved(this.#lease, entry)
     this.#page.push(kept)

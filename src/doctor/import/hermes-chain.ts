@@ -94,7 +94,9 @@ export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 't
 const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
   taken: 'A session of this id is there already and does not come from this conversation.',
   gone: 'A session of this id was there and was deleted; it stays deleted.',
-  held: 'A process that serves the store holds the session; run the import again when it is idle.',
+  held:
+    'A process holds the session: it serves the store, or imports too. Run the import again when it ' +
+    'is idle; `throughline doctor --fix` frees what a process that is gone still holds.',
   'in-use': 'The session is in the middle of a turn; run the import again when it is idle.',
 }
 
@@ -138,7 +140,7 @@ class Writing {
       return
     }
     if (entry.isRestored) this.#restored.push(rowId)
-    await this.#hand.append(entryOf(raw, this.#count))
+    await this.#hand.append(entryOf(raw, this.#count), { isAskedFor: entry.isKept })
     this.#messages += 1
   }
 
@@ -167,7 +169,7 @@ class Writing {
       if (!this.#hand.places.isAside(row)) this.#takenBack += 1
       return
     }
-    await this.#hand.append(asideOf(this.#request.rows.read(row)))
+    await this.#hand.append(asideOf(this.#request.rows.read(row)), { isAskedFor: false })
     this.#rewound += 1
   }
 

@@ -1,15 +1,16 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ReadStore, Store } from '../../store/contract.ts'
 import type { Limits, RunnerRow } from '../../store/rows.ts'
 import { HermesStoreError } from '../hermes/errors.ts'
 import { traceLineage } from '../hermes/findings/lineage.ts'
 import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
-import { openReadOnly, translate } from '../hermes/open.ts'
+import { openReadOnly } from '../hermes/open.ts'
 import { rawRows } from '../hermes/raw-rows.ts'
 import { readSessions, readSystemPrompts, scanMessages } from '../hermes/rows.ts'
-import { readSchema } from '../hermes/schema.ts'
+import { type HermesSchema, readSchema } from '../hermes/schema.ts'
 import { Surveyor } from '../hermes/survey.ts'
-import { gatherChains } from './chains.ts'
+import { type Chain, gatherChains } from './chains.ts'
 import { ImportDesk, type Shelve } from './desk.ts'
 import { ImportFailedError } from './errors.ts'
 import { importChain } from './hermes-chain.ts'
@@ -39,6 +40,8 @@ export interface ImportTarget {
   /** Absent: pictures stay in the transcript. */
   readonly shelve?: Shelve
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
+  /** Certain that the process is no more; absent: of nobody. */
+  readonly isGone?: (runner: RunnerRow) => boolean
   /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
   readonly target:
     | { readonly isDryRun: false; readonly store: Store }
@@ -91,27 +94,17 @@ async function importProfile(
   try {
     const { database } = opened
     const schema = readSchema(database, path)
-    const surveyor = new Surveyor(readSessions(database, schema))
-    const rowIds = new RowIds()
     const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
-    let rows = 0
-    for (const row of scanMessages(database, schema)) {
-      surveyor.take(row)
-      rowIds.add(row.sessionId, row.id)
-      rows += 1
-      if (rows % ROWS_PER_BREATH === 0) {
-        onProgress?.({ stage: 'reading', profile: place.name, rows, of })
-        await breathe()
-      }
-    }
-    const survey = surveyor.end()
-    const chains = gatherChains(survey, traceLineage(survey))
+    const { chains, rowIds } = await readChains(database, schema, place, (rows) =>
+      onProgress?.({ stage: 'reading', profile: place.name, rows, of }),
+    )
     const reads = target.isDryRun ? target.reads : target.store
     const store = target.isDryRun ? null : target.store
     const desk = new ImportDesk({
       reads,
       store,
       host: request.host,
+      isGone: request.isGone ?? (() => false),
       shelve: request.shelve ?? null,
     })
     const conversations: ConversationReport[] = []
@@ -156,8 +149,31 @@ async function importProfile(
       leftBehind: await findLeftBehind(place, request.withMemories),
     }
   } catch (error) {
-    throw error instanceof ImportFailedError ? error : translate(error, path)
+    throw error instanceof ImportFailedError ? error : await opened.judge(error)
   } finally {
     await opened.close()
   }
+}
+
+/** What the survey remembers of every session is forgotten before anything is brought. */
+async function readChains(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  { store }: ProfilePlace,
+  onRows: (rows: number) => void,
+): Promise<{ readonly chains: readonly Chain[]; readonly rowIds: RowIds }> {
+  const surveyor = new Surveyor(readSessions(database, schema))
+  const rowIds = new RowIds()
+  let rows = 0
+  for (const row of scanMessages(database, schema, store)) {
+    surveyor.take(row)
+    rowIds.add(row.sessionId, row.id)
+    rows += 1
+    if (rows % ROWS_PER_BREATH === 0) {
+      onRows(rows)
+      await breathe()
+    }
+  }
+  const survey = surveyor.end()
+  return { chains: gatherChains(survey, traceLineage(survey)), rowIds }
 }

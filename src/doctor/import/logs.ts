@@ -37,7 +37,8 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const files = await findLogs(path, format)
   const reads = target.isDryRun ? target.reads : target.store
   const store = target.isDryRun ? null : target.store
-  const desk = new ImportDesk({ reads, store, host: request.host, shelve: request.shelve ?? null })
+  const { host, isGone = () => false, shelve = null } = request
+  const desk = new ImportDesk({ reads, store, host, isGone, shelve })
   const conversations: ConversationReport[] = []
   try {
     for (const [index, file] of files.entries()) {

@@ -9,7 +9,7 @@ import type { MemoryNote } from './report.ts'
  * What Hermes noted down for every conversation becomes notes of the agent, one for each of its
  * paragraphs. A note's id comes from its text, so that the same one is not noted twice.
  */
-export const MEMORY_FILES = ['MEMORY.md', 'USER.md'] as const
+const MEMORY_FILES = ['MEMORY.md', 'USER.md'] as const
 const FILE_BYTES_MAX = 1024 * 1024
 const SEPARATOR = /^§\s*$/m
 

@@ -3,7 +3,7 @@ import { NumberMap } from './number-map.ts'
 
 export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
 
-/** Which foreign row stands at which entry of a session, in a few bytes per entry. */
+/** Which foreign row stands at which entry of a session, as far as somebody will ask. */
 export class Places {
   readonly #entryOf: NumberMap
   #isResult: Uint8Array
@@ -11,10 +11,10 @@ export class Places {
   #tail = 0
   #handoffs = 0
 
-  /** `rows`: how many there will be, about. */
-  constructor(rows: number) {
-    this.#entryOf = new NumberMap(rows)
-    this.#isResult = new Uint8Array(rows + 2)
+  /** How many entries there will be, and of how many of them the row is remembered, about. */
+  constructor({ entries, remembered }: { readonly entries: number; readonly remembered: number }) {
+    this.#entryOf = new NumberMap(remembered)
+    this.#isResult = new Uint8Array(entries + 2)
   }
 
   add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {

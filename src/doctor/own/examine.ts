@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { Reads } from '../../store/contract.ts'
 import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '../../store/rows.ts'
 import { hasWork } from '../../store/rules/birth.ts'
-import type { OwnFinding } from './finding.ts'
+import { type OwnFinding, unreadable } from './finding.ts'
 
 /** Looks through a store of ours by its own reads; nothing is changed. */
 export interface Examination {
@@ -25,39 +25,91 @@ export interface Examined {
 }
 
 export async function examineStore(examination: Examination): Promise<Examined> {
-  const { reads, now, onSession } = examination
-  const findings: OwnFinding[] = []
-  for (const { sessionId, problem } of await reads.verify({})) {
-    findings.push({
-      ...{ kind: 'damaged-chain', severity: 'fault', what: problem, since: null },
-      advice: 'Restore a backup; `throughline export` saves the sessions that still check.',
-      sessionIds: sessionId === null ? [] : [sessionId],
-    })
-  }
-  const runners = await reads.listRunners()
-  findings.push(...runners.flatMap((runner) => judgeRunner(runner, examination)))
-  const living = new Set(runners.filter((one) => !examination.isGone(one)).map(({ id }) => id))
-  let sessions = 0
-  const unserved = new Map<string, { count: number; ids: SessionId[] }>()
-  for (let after: SessionId | undefined; ; ) {
-    const page = await reads.listSessions({ limit: PAGE, ...(after !== undefined && { after }) })
-    for (const session of page) {
-      sessions += 1
-      findings.push(...(await judgeSession(session, living, examination)))
-      if (examination.agents?.includes(session.agent) === false && session.state === 'open') {
-        const known = unserved.get(session.agent) ?? { count: 0, ids: [] }
-        known.count += 1
-        if (hasWork(session)) known.ids.push(session.id)
-        unserved.set(session.agent, known)
+  const { reads, now } = examination
+  const sheet = new Sheet()
+  await sheet.add(async () => await judgeChains(reads))
+  const living = new Set<string>()
+  await sheet.add(async () => {
+    const runners = await reads.listRunners()
+    for (const runner of runners) if (!examination.isGone(runner)) living.add(runner.id)
+    return runners.flatMap((runner) => judgeRunner(runner, examination))
+  })
+  const census = new Census(examination, living)
+  await sheet.add(async () => {
+    for (let after: SessionId | undefined; ; ) {
+      const page = await reads.listSessions({ limit: PAGE, ...(after !== undefined && { after }) })
+      for (const session of page) {
+        await sheet.add(async () => await census.judge(session), [session.id])
       }
+      after = page.at(-1)?.id
+      if (page.length < PAGE) return census.unserved()
     }
-    onSession?.(sessions)
-    after = page.at(-1)?.id
-    if (page.length < PAGE) break
+  })
+  await sheet.add(async () => await judgeOutbox(reads, now))
+  await sheet.add(async () => await judgeClock(reads, now))
+  return { sessions: census.count, findings: sheet.findings }
+}
+
+class Sheet {
+  readonly findings: OwnFinding[] = []
+  readonly #unreadable = new Set<string>()
+
+  /** Where one part cannot be read the others are judged all the same. */
+  async add(
+    part: () => Promise<readonly OwnFinding[]>,
+    about: readonly SessionId[] = [],
+  ): Promise<void> {
+    try {
+      for (const finding of await part()) this.findings.push(finding)
+    } catch (error) {
+      const finding = unreadable(error, about)
+      if (!this.#unreadable.has(finding.what)) this.findings.push(finding)
+      this.#unreadable.add(finding.what)
+    }
   }
-  for (const [agent, { count, ids }] of unserved) findings.push(unservedAgent(agent, count, ids))
-  findings.push(...(await judgeOutbox(reads, now)), ...(await judgeClock(reads, now)))
-  return { sessions, findings }
+}
+
+async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
+  const problems = await reads.verify({})
+  return problems.map(({ sessionId, problem }) => ({
+    ...{ kind: 'damaged-chain', severity: 'fault', what: problem, since: null },
+    advice: 'Restore a backup; `throughline export` saves the sessions that still check.',
+    sessionIds: sessionId === null ? [] : [sessionId],
+  }))
+}
+
+/** The sessions one by one, and what only all of them together tell. */
+class Census {
+  readonly #examination: Examination
+  readonly #living: ReadonlySet<string>
+  readonly #unserved = new Map<string, { count: number; ids: SessionId[] }>()
+  #count = 0
+
+  constructor(examination: Examination, living: ReadonlySet<string>) {
+    this.#examination = examination
+    this.#living = living
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  async judge(session: SessionRow): Promise<readonly OwnFinding[]> {
+    const { agents, onSession } = this.#examination
+    this.#count += 1
+    if (this.#count % PAGE === 0) onSession?.(this.#count)
+    if (agents?.includes(session.agent) === false && session.state === 'open') {
+      const known = this.#unserved.get(session.agent) ?? { count: 0, ids: [] }
+      known.count += 1
+      if (hasWork(session)) known.ids.push(session.id)
+      this.#unserved.set(session.agent, known)
+    }
+    return await judgeSession(session, this.#living, this.#examination)
+  }
+
+  unserved(): readonly OwnFinding[] {
+    return [...this.#unserved].map(([agent, { count, ids }]) => unservedAgent(agent, count, ids))
+  }
 }
 
 function judgeRunner(runner: RunnerRow, { now, isGone }: Examination): OwnFinding[] {

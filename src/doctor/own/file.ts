@@ -2,15 +2,16 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { SEARCHED_KINDS } from '../../store/search/words.ts'
+import { translate } from '../../store/sqlite/connection.ts'
 import { hasWalIndex, isOldSqlite, SQLITE_VERSION_MIN, walSize } from '../../store/sqlite/place.ts'
-import type { OwnFinding } from './finding.ts'
+import { type OwnFinding, unreadable } from './finding.ts'
 
 /** What only a SQLite file has: its neighbours, who may read it, its search index. Only reads. */
 const WAL_BYTES_MAX = 256 * 1024 * 1024
 const OTHERS = 0o077
 
 export function examineFile(path: string): readonly OwnFinding[] {
-  return [...judgeModes(path), ...judgeWal(path), ...judgeDatabase(path)]
+  return [...judgeModes(path), ...judgeWal(path)]
 }
 
 function judgeModes(path: string): OwnFinding[] {
@@ -44,23 +45,7 @@ function judgeWal(path: string): OwnFinding[] {
   ]
 }
 
-function judgeDatabase(path: string): OwnFinding[] {
-  const address = pathToFileURL(path)
-  if (walSize(path) === 0) address.searchParams.set('immutable', '1')
-  else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
-  else return []
-  const database = new DatabaseSync(address, { readOnly: true })
-  try {
-    // One moment for all of it: somebody may be writing.
-    database.exec('begin')
-    return [...judgeVersion(database), ...judgeIndex(database, path)]
-  } finally {
-    database.close()
-  }
-}
-
-function judgeVersion(database: DatabaseSync): OwnFinding[] {
-  const version = String(database.prepare('select sqlite_version() as v').get()?.['v'])
+export function judgeVersion(version: string): OwnFinding[] {
   if (!isOldSqlite(version)) return []
   return [
     {
@@ -69,6 +54,35 @@ function judgeVersion(database: DatabaseSync): OwnFinding[] {
       advice: `Use a Node.js with SQLite ${SQLITE_VERSION_MIN} or newer.`,
     },
   ]
+}
+
+/** Of the library that is loaded; a Node may have been built with one that is the system's. */
+export function sqliteVersion(): string {
+  const database = new DatabaseSync(':memory:')
+  try {
+    return String(database.prepare('select sqlite_version() as v').get()?.['v'])
+  } finally {
+    database.close()
+  }
+}
+
+/** Of a store that can be read: does the search index know what it says it knows? */
+export function examineIndex(path: string): readonly OwnFinding[] {
+  const address = pathToFileURL(path)
+  if (walSize(path) === 0) address.searchParams.set('immutable', '1')
+  else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
+  else return []
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(address, { readOnly: true })
+    // One moment for both counts: somebody may be writing.
+    database.exec('begin')
+    return judgeIndex(database, path)
+  } catch (error) {
+    return [unreadable(translate(error, path))]
+  } finally {
+    database?.close()
+  }
 }
 
 /** Each entry that the index says it has must be one row of it. */

@@ -1,3 +1,5 @@
+import { KnownError } from '../../base/errors.ts'
+
 /** One thing that is not as it should be in a store of ours. */
 export interface OwnFinding {
   readonly kind: string
@@ -27,6 +29,25 @@ export interface OwnDiagnosis {
   readonly findings: readonly OwnFinding[]
   /** What was repaired, in words; empty unless asked for. */
   readonly fixed: readonly string[]
+}
+
+const ADVICE_ELSE = 'Restore a backup; what can still be read, `throughline export` saves.'
+const ADVICE: { readonly [code: string]: string } = {
+  'store-busy': 'Examine it again; if that goes on, look at who else uses it.',
+  'store-refused': 'Nothing of it was changed. If it was a sound store before, restore a backup.',
+}
+
+/** Whatever went wrong while reading is a finding too: a doctor who falls over helps nobody. */
+export function unreadable(error: unknown, sessionIds: readonly string[] = []): OwnFinding {
+  const isKnown = error instanceof KnownError
+  const problem = error instanceof Error ? error.message : String(error)
+  const about = sessionIds.length === 0 ? 'The store' : `Session ${sessionIds.join(', ')}`
+  return {
+    kind: isKnown ? error.code : 'unreadable',
+    ...{ severity: 'fault', since: null, sessionIds },
+    what: isKnown ? problem : `${about} cannot be read: ${problem.replace(/\.$/, '')}.`,
+    advice: (isKnown && ADVICE[error.code]) || ADVICE_ELSE,
+  }
 }
 
 export function worstOf(findings: readonly OwnFinding[]): OwnFinding['severity'] | 'none' {

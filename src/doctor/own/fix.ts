@@ -7,6 +7,7 @@ import type { Fix, OwnFinding } from './finding.ts'
 /**
  * Repairs what is safe to repair: each of these is also done by a process that serves the store, or
  * concerns what can be made anew from the transcripts. Says what it did, and what it left and why.
+ * A store that is damaged is not written to.
  */
 export async function fixFindings(
   findings: readonly OwnFinding[],
@@ -14,25 +15,48 @@ export async function fixFindings(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
   const told: string[] = []
-  // Before the store is opened: opening it fills the index again.
+  // What cannot be repaired must not keep the report from being read.
+  const attempt = async ({ kind }: Fix, act: () => string | null | Promise<string | null>) => {
+    try {
+      const sentence = await act()
+      if (sentence !== null) told.push(sentence)
+    } catch (error) {
+      told.push(`${NAMES[kind]} was left as it is: ${(error as Error).message}`)
+    }
+  }
   for (const fix of fixes) {
-    if (fix.kind === 'make-private') {
-      chmodSync(fix.path, 0o600)
-      told.push(`${fix.path} is private now.`)
-    } else if (fix.kind === 'rebuild-index') told.push(emptyIndex(fix.path))
+    if (fix.kind === 'make-private') await attempt(fix, () => makePrivate(fix.path))
   }
   const inStore = fixes.filter((fix) => fix.kind !== 'make-private')
   if (inStore.length === 0) return told
+  if (findings.some(({ kind }) => DAMAGE.has(kind))) {
+    return [...told, 'The store is damaged, so nothing in it was changed.']
+  }
+  // Before the store is opened: opening it fills the index again.
+  for (const fix of inStore) {
+    if (fix.kind === 'rebuild-index') await attempt(fix, () => emptyIndex(fix.path))
+  }
   const store = await openStore()
   try {
-    for (const fix of inStore) {
-      const sentence = await fixInStore(fix, store)
-      if (sentence !== null) told.push(sentence)
-    }
+    for (const fix of inStore) await attempt(fix, async () => await fixInStore(fix, store))
   } finally {
     await store.close()
   }
   return told
+}
+
+const DAMAGE: ReadonlySet<string> = new Set(['damaged-chain', 'store-damaged', 'unreadable'])
+
+const NAMES: { readonly [kind in Fix['kind']]: string } = {
+  'make-private': 'The mode of a file',
+  'rebuild-index': 'The search index',
+  'dismiss-runner': 'A runner',
+  'fail-operation': 'A compaction',
+}
+
+function makePrivate(path: string): string {
+  chmodSync(path, 0o600)
+  return `${path} is private now.`
 }
 
 async function fixInStore(fix: Fix, store: Store): Promise<string | null> {

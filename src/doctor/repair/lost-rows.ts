@@ -1,7 +1,6 @@
-import { isArray, isObject } from '../../base/json.ts'
-import { type Copy, type FoldRow, foldConversation } from '../hermes/fold.ts'
+import { type Copy, type FoldRow, type FoldSession, foldConversation } from '../hermes/fold.ts'
 import type { RawRows } from '../hermes/raw-rows.ts'
-import type { HermesSession } from '../hermes/rows.ts'
+import { callIdsOf, type HermesSession } from '../hermes/rows.ts'
 import type { Survey } from '../hermes/survey.ts'
 import type { RepairPlan } from './plan.ts'
 
@@ -33,10 +32,19 @@ function lostOf(root: string, plan: RepairPlan, sources: Sources): readonly Lost
   const { survey, rows, rowIds } = sources
   const first = survey.sessions.get(root)
   const members = [...(first === undefined ? [] : [first]), ...plan.lineage.descendantsOf(root)]
-  const facts = new Map(
-    members.map(({ session }) => [session.id, rowIds(session.id).map(rows.factsOf)]),
+  const facts = new Map<string, RowFacts[]>()
+  const folded = foldConversation(
+    members.map(({ session }) => {
+      const list: RowFacts[] = []
+      facts.set(session.id, list)
+      return foldSession(session, rowIds(session.id), (id) => {
+        // What was said is forgotten as soon as it is folded: a conversation may be large.
+        const { said, ...row } = rows.factsOf(id)
+        list.push(row)
+        return { ...row, said }
+      })
+    }),
   )
-  const folded = foldConversation(members.map(({ session }) => foldSession(session, facts)))
   const copies = [...folded.copies()]
   const homes = new Map<number, string>()
   const times = new Map<number, number>()
@@ -62,6 +70,7 @@ function lostOf(root: string, plan: RepairPlan, sources: Sources): readonly Lost
 }
 
 type Copies = readonly Copy[]
+type RowFacts = Omit<FoldRow, 'said'>
 
 /** Whether one of these sessions holds a copy of the row. */
 type Knows = (ids: ReadonlySet<string>, row: number) => boolean
@@ -78,7 +87,7 @@ function whereCopied(copies: Copies, homes: ReadonlyMap<number, string>): Knows 
 }
 
 interface Wanting {
-  readonly facts: ReadonlyMap<string, readonly FoldRow[]>
+  readonly facts: ReadonlyMap<string, readonly RowFacts[]>
   readonly plan: RepairPlan
   readonly knows: Knows
   readonly want: (tip: string, row: number) => void
@@ -112,11 +121,17 @@ function wantBranches(
   }
 }
 
-function foldSession(session: HermesSession, facts: ReadonlyMap<string, readonly FoldRow[]>) {
+function foldSession(
+  session: HermesSession,
+  rowIds: readonly number[],
+  factsOf: (id: number) => FoldRow,
+): FoldSession {
   const { id, parentId, endReason, endedAt } = session
   const closedAt = endReason === 'compression' ? endedAt : null
-  const rows = facts.get(id) ?? []
-  return { id, parentId, closedAt, rowCount: rows.length, rows }
+  const rows = (function* () {
+    for (const one of rowIds) yield factsOf(one)
+  })()
+  return { id, parentId, closedAt, rowCount: rowIds.length, rows }
 }
 
 /** The sessions from the first one to this one. */
@@ -178,17 +193,8 @@ function pairFacts(rows: RawRows, id: number): Pair | null {
   const answers = fields['tool_call_id']
   if (role === 'tool') return typeof answers === 'string' ? { calls: [], answers } : null
   const text = fields['tool_calls']
-  if (typeof text !== 'string' || text === '') return null
-  try {
-    const list = JSON.parse(text) as unknown
-    const calls = (isArray(list) ? list : []).flatMap((call) => {
-      const one = isObject(call) ? (call['id'] ?? call['call_id']) : null
-      return typeof one === 'string' ? [one] : []
-    })
-    return calls.length === 0 ? null : { calls, answers: null }
-  } catch {
-    return null
-  }
+  const calls = typeof text === 'string' ? (callIdsOf(text) ?? []) : []
+  return calls.length === 0 ? null : { calls, answers: null }
 }
 
 /** By time; what answers a call stands directly behind it. */

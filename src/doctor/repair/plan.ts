@@ -78,8 +78,10 @@ function takeShells(
         .map(({ session }) => ({ sessionId: session.id, parentId: parent.session.id })),
     )
     if (found.length === 0) return shells
-    for (const shell of found) sessions.delete(shell.sessionId)
-    shells.push(...found)
+    for (const shell of found) {
+      sessions.delete(shell.sessionId)
+      shells.push(shell)
+    }
   }
 }
 

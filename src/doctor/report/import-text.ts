@@ -82,7 +82,7 @@ function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
   return `  ${key}${here}: ${sessionId}, ${ROUTES[outcome]}`
 }
 
-export function renderSum(rows: RowCount, unit: 'Row' | 'Line' = 'Row'): string[] {
+function renderSum(rows: RowCount, unit: 'Row' | 'Line' = 'Row'): string[] {
   const lost = unaccounted(rows)
   return [
     `${unit}s there: ${rows.in}. Brought now: ${rows.brought}. Here before: ${rows.before}. ` +

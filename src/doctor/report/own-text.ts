@@ -21,8 +21,13 @@ export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): s
 const FINDINGS_MAX = 200
 
 function render({ kind, severity, what, since, advice }: OwnFinding): string[] {
-  const time = since === null ? '' : `  since ${new Date(since).toISOString()}`
+  const time = since === null || !isMoment(since) ? '' : `  since ${new Date(since).toISOString()}`
   return [`${severity.toUpperCase()}  ${kind}${time}`, `  ${what}`, `  ${advice}`]
+}
+
+/** A damaged row may say anything. */
+function isMoment(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime())
 }
 
 function isFault({ severity }: OwnFinding): boolean {

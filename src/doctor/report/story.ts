@@ -162,7 +162,7 @@ function tellConversation(
   })
   const name = [source, title].filter((text) => text !== null && text !== '').join(', ')
   const times = timeline.flatMap(({ at }) => (at === null ? [] : [at]))
-  const last = times.length === 0 ? null : Math.max(...times)
+  const last = times.reduce<number | null>((max, at) => Math.max(max ?? at, at), null)
   return {
     title: plain(`Conversation ${rootId}`),
     subtitle: name === '' ? null : plain(name),

@@ -72,7 +72,8 @@ export class ChatGateway {
   start(): void {
     const { runtime, platform } = this.#terms
     const problems = () => (this.#problem === null ? [] : [this.#problem])
-    runtime.attach(outboxEdge({ name: this.name, showing: this.#showing, problems }))
+    const parts = { name: this.name, showing: this.#showing, problems, logger: this.#logger }
+    runtime.attach(outboxEdge(parts))
     this.#live.start()
     platform.start({
       receive: (incoming) => this.receive(incoming),
@@ -115,15 +116,14 @@ export class ChatGateway {
     this.#logger.warn({ from, to }, 'chat has another id: put it in the allow-list')
   }
 
-  #isMeant({ place }: Incoming): boolean {
-    return place.kind === 'private' || place.isAddressed || !this.#terms.needsMention
+  #isMeant(incoming: Incoming): boolean {
+    return isForUs(incoming) || !this.#terms.needsMention
   }
 
   /** Once per chat, and in a group only who asked for it. */
   #turnAway(incoming: Incoming): void {
     const { place, address, key } = incoming
-    if (place.kind === 'group' && !place.isAddressed) return
-    if (this.#strangers.has(place.chat)) return
+    if (!isForUs(incoming) || this.#strangers.has(place.chat)) return
     this.#strangers.set(place.chat, true)
     this.#logger.info({ chat: place.chat, sender: incoming.sender.id }, 'chat not allowed')
     this.#say(address, key, strangerText(this.#terms.platform.name, incoming))
@@ -138,6 +138,8 @@ export class ChatGateway {
       case 'unknown':
         // What a message was changed into may be said, not done: the doing may long be over.
         if (incoming.edit !== undefined) return 'other'
+        // In a group there are other bots, with commands of their own.
+        if (typed.kind === 'unknown' && !isForUs(incoming)) return 'other'
         this.#say(incoming.address, incoming.key, await this.#run(incoming, typed))
         return 'other'
       case 'nothing':
@@ -230,11 +232,19 @@ export class ChatGateway {
   async #sayUntilHeard(address: string, key: string, text: string): Promise<void> {
     for (let tries = 1; tries <= SAY_TRIES_MAX; tries++) {
       const sent = await this.#showing.say({ address, text, nonce: `answer-${key}` })
-      if (sent.kind === 'sent' || sent.why === 'final' || this.#closing.signal.aborted) return
+      if (sent.kind === 'sent' || this.#closing.signal.aborted) return
+      if (sent.why === 'final') {
+        this.#logger.warn({ address, reason: sent.text }, 'answer not sent')
+        return
+      }
       const delayMs = Math.min(sent.retryAfterMs ?? 2 ** tries * 1_000, SAY_WAIT_MS_MAX)
       await pause(this.#clock, delayMs, this.#closing.signal)
     }
   }
+}
+
+function isForUs({ place }: Incoming): boolean {
+  return place.kind === 'private' || place.isAddressed
 }
 
 function partsOf(

@@ -35,7 +35,8 @@ export async function admitEdit(
     if (page.length < PAGE || last === undefined) break
     after = last.number
   }
-  if (versions.some((mail) => mail.key === key)) return null
+  // Told again, or told late: a newer change has been taken in already.
+  if (versions.some((mail) => mail.key === key || isNewer(mail, message, edit))) return null
   const current = versions.at(-1)
   const now = textOf({ role: 'user', parts: message.parts })
   if (current === undefined || [now, `${CHANGED}\n${now}`].includes(current.text)) return null
@@ -49,4 +50,10 @@ export async function admitEdit(
 function isVersion(mail: Mail, { source, key }: NewMessage): boolean {
   if (mail.source !== source || mail.key === null) return false
   return mail.key === key || mail.key.startsWith(`${key}:edit:`)
+}
+
+function isNewer({ key }: Mail, message: NewMessage, edit: string): boolean {
+  const known = key?.slice(`${message.key}:edit:`.length) ?? ''
+  if (known === '') return false
+  return known.length === edit.length ? known > edit : known.length > edit.length
 }

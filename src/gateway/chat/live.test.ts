@@ -19,6 +19,8 @@ function open() {
     after: (delayMs: number, callback: () => void) => timeline.plan(null, delayMs, callback),
   }
   const signs: string[] = []
+  const shown: string[] = []
+  const waiting: { readonly key: string }[] = []
   const platform: Platform = {
     name: 'test',
     account: 'bot',
@@ -27,18 +29,32 @@ function open() {
       ...{ lengthMax: 1_000, editEveryMs: 1_000, typingMs: TYPING_MS },
     },
     start: () => {},
-    send: async () => ({ kind: 'sent', id: '1' }),
-    edit: async () => ({ kind: 'sent', id: '1' }),
+    send: async ({ text }) => ({ kind: 'sent', id: String(shown.push(text)) }),
+    edit: async ({ id, text }) => {
+      shown[Number(id) - 1] = text
+      return { kind: 'sent', id }
+    },
+    remove: async ({ id }) => {
+      shown.splice(Number(id) - 1, 1)
+      return { kind: 'sent', id }
+    },
     showTyping: async (address) => {
       signs.push(address)
       throw new Error('a sign that cannot be shown harms nobody')
     },
     close: async () => {},
   }
+  const kept = new Map<string, readonly string[]>()
   const drafts = {
-    putDraft: async () => {},
-    findDraft: async () => undefined,
-    listReplies: async () => [],
+    putDraft: async ({ key, ids }: { key: string; ids: readonly string[] }) => {
+      if (ids.length === 0) kept.delete(key)
+      else kept.set(key, ids)
+    },
+    findDraft: async ({ key }: { key: string }) => {
+      const ids = kept.get(key)
+      return ids === undefined ? undefined : { ids }
+    },
+    listReplies: async () => waiting,
   }
   let tell: (event: RuntimeEvent) => void = () => {}
   const runtime = {
@@ -46,7 +62,9 @@ function open() {
       while (!signal.aborted) {
         yield await new Promise<RuntimeEvent>((resolve) => {
           tell = resolve
-          signal.addEventListener('abort', () => resolve({ type: 'caught-up', cursor: 0 }))
+          signal.addEventListener('abort', () =>
+            resolve({ type: 'caught-up', cursor: 0, store: '' }),
+          )
         })
       }
     },
@@ -55,9 +73,18 @@ function open() {
   const live = new Live({ platform, runtime, showing, clock, logger: SILENT })
   live.start()
   const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
-  const stored = async (kind: 'turn started' | 'turn ended' | 'step committed') => {
+  const say = async (text: string, attempt = 'a') => {
     await pass(1)
-    const facts = { turn: 1, ended: 'answered' }
+    const which = { sessionId: S, turn: 1, step: 1, attempt }
+    tell({ type: 'live', kind: 'delta', text, ...which } as unknown as RuntimeEvent)
+    await pass(1)
+  }
+  const stored = async (
+    kind: 'turn started' | 'turn ended' | 'step committed',
+    ended = 'answered',
+  ) => {
+    await pass(1)
+    const facts = { turn: 1, ended }
     tell({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
     await pass(1)
   }
@@ -66,7 +93,7 @@ function open() {
     await pass(ms)
     return signs.length
   }
-  return { live, signs, stored, pass, count }
+  return { live, signs, stored, pass, count, say, shown, waiting, kept }
 }
 
 describe('the typing sign', () => {
@@ -102,6 +129,54 @@ describe('the typing sign', () => {
     await stored('turn started')
     await count(60_000)
     expect(new Set(signs)).toEqual(new Set(['new room']))
+    await live.close()
+  })
+})
+
+describe('an answer that grows', () => {
+  const EDIT_MS = 1_500
+
+  it.each([
+    ['answered', 'I note that down.'],
+    ['stopped', 'I note that down.\n\n(stopped)'],
+  ])('of a turn that %s without a reply is whole as it stands', async (ended, whole) => {
+    const { live, stored, say, pass, shown, kept } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('I note that down.')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['I note that down. …'])
+    await stored('turn ended', ended)
+    await pass(EDIT_MS)
+    expect(shown).toEqual([whole])
+    expect(kept.size).toBe(0)
+    await live.close()
+  })
+
+  it('is left to the outbox where a reply waits there', async () => {
+    const { live, stored, say, pass, shown, waiting } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('Half of')
+    await pass(EDIT_MS)
+    waiting.push({ key: `${S}-1` })
+    await stored('turn ended')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['Half of …'])
+    await live.close()
+  })
+
+  it('is left alone where the outbox was done with it meanwhile', async () => {
+    const { live, stored, say, pass, shown, kept } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('Half of')
+    await pass(EDIT_MS)
+    shown[0] = 'Half of it all, by another process.'
+    kept.clear()
+    await stored('turn ended')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['Half of it all, by another process.'])
     await live.close()
   })
 })

@@ -163,10 +163,10 @@ export class Live {
 
   #end(sessionId: SessionId, watched: Watched, facts: { readonly [name: string]: unknown }): void {
     const { address } = watched
-    const text = `${watched.text}${STOPPED}`
+    // A turn may end in silence, or have its reply elsewhere: no more is coming here then either.
+    const text = facts['ended'] === 'stopped' ? `${watched.text}${STOPPED}` : watched.text
     this.#rest(watched)
     const key = `${sessionId}-${facts['turn']}`
-    if (facts['ended'] !== 'stopped') return
     this.#showing.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {
       this.#logger.warn({ sessionId, err: error }, 'growing answer not put away')
     })

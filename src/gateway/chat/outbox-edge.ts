@@ -1,4 +1,5 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
+import type { Logger } from '../../runtime/logger.ts'
 import type { Edge } from '../../runtime/runtime.ts'
 import type { Showing } from './showing.ts'
 
@@ -7,16 +8,21 @@ export function outboxEdge(parts: {
   readonly name: string
   readonly showing: Showing
   readonly problems: () => readonly string[]
+  readonly logger: Logger
 }): Edge {
   return {
     name: parts.name,
     problems: parts.problems,
     async send({ sessionId, key, address, body }) {
+      // Erased meanwhile, there is nothing left to say; what was shown of it goes as well.
       const text = textIn(body)
-      // Erased meanwhile: there is nothing left to say.
-      if (text === '') return { kind: 'sent', receipt: '' }
       const shown = await parts.showing.show({ sessionId, key, address, text, isFinal: true })
-      return shown.kind === 'shown' ? { kind: 'sent', receipt: shown.receipt } : shown
+      if (shown.kind === 'shown') return { kind: 'sent', receipt: shown.receipt }
+      const { why: reason, ...failure } = shown
+      if (failure.isFinal) {
+        parts.logger.warn({ sessionId, address, reason }, 'reply will never be taken')
+      }
+      return failure
     },
   }
 }

@@ -19,6 +19,8 @@ export interface Platform {
   send(out: Outgoing): Promise<Sent>
   /** Makes the message `id` read like this instead. What is the same already counts as sent. */
   edit(out: Outgoing & { readonly id: string }): Promise<Sent>
+  /** Takes a message of ours away. What is there no longer counts as sent. */
+  remove(message: { readonly address: string; readonly id: string }): Promise<Sent>
   /** Shown for some seconds. Never throws: nothing depends on it. */
   showTyping(address: string): Promise<void>
   /** Takes nothing more in; what `receive` has not finished is not acknowledged. */
@@ -66,6 +68,7 @@ export type Sent =
       readonly kind: 'failed'
       readonly why: 'rate' | 'outage' | 'final' | 'gone'
       readonly retryAfterMs?: number
+      /** For the log: what the platform answered, without what somebody said. */
       readonly text: string
     }
 
@@ -73,7 +76,7 @@ export type Sent =
 export interface Incoming {
   /**
    * The platform's lasting id of the message: the same however often it is told. An edit has the key
-   * of the message that it changes, and the number of its update as `edit`.
+   * of the message that it changes, and as `edit` a number in digits that rises with each change.
    */
   readonly key: string
   readonly edit?: string

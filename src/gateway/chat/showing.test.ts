@@ -14,6 +14,7 @@ function place(nonce: boolean) {
   }
   const platform: Platform = {
     ...{ name: 'test', account: 'one', start: () => {}, send, edit: send },
+    remove: async ({ id }) => ({ kind: 'sent', id }),
     showTyping: async () => {},
     close: async () => {},
     capabilities: {
@@ -60,4 +61,57 @@ describe('Showing', () => {
     for (const store of stored) store()
     await Promise.all(shown)
   })
+
+  /** A reply that a process before us has shown three messages of. */
+  function shrinking(remove: Platform['remove']) {
+    const log: string[] = []
+    const platform = {
+      capabilities: { lengthMax: 100, nonce: true },
+      edit: async ({ id, text }) => {
+        log.push(`edit ${id} ${text}`)
+        return { kind: 'sent', id }
+      },
+      remove: async (message) => {
+        log.push(`remove ${message.id}`)
+        return await remove(message)
+      },
+    } as Partial<Platform> as Platform
+    const drafts: Drafts = {
+      putDraft: async ({ ids }) => void log.push(`note ${ids}`),
+      findDraft: async () => ({ ids: ['1', '2', '3'] }),
+      listReplies: async () => [],
+    }
+    const showing = new Showing({ platform, drafts, clock: systemClock })
+    const said = { sessionId: 's' as SessionId, key: 'k', address: 'a', isFinal: true }
+    return { log, show: (text: string) => showing.show({ ...said, text }) }
+  }
+
+  it('takes away what was shown beyond the whole reply, and all of it where there is none', async () => {
+    const { log, show } = shrinking(async ({ id }) => ({ kind: 'sent', id }))
+    expect(await show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    expect(log).toEqual(['edit 1 short', 'remove 3', 'note 1,2', 'remove 2', 'note 1'])
+    const nothing = shrinking(async ({ id }) => ({ kind: 'sent', id }))
+    expect(await nothing.show('')).toEqual({ kind: 'shown', receipt: '' })
+    expect(nothing.log.filter((line) => line.startsWith('remove'))).toHaveLength(3)
+  })
+
+  it('makes say nothing what has to stay, and waits where the platform says so', async () => {
+    const stays = shrinking(async () => ({ kind: 'failed', why: 'final', text: '' }))
+    expect(await stays.show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    expect(stays.log).toContain('edit 3 …')
+    const failed = { kind: 'failed', why: 'rate', retryAfterMs: 5_000, text: '' } as const
+    const waits = shrinking(async () => failed)
+    expect(await waits.show('short')).toEqual({ kind: 'failed', retryAfterMs: 5_000 })
+  })
+
+  it.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
+    'asked to wait for %d ms waits neither no time nor for years',
+    async (retryAfterMs) => {
+      const failed = { kind: 'failed', why: 'rate', retryAfterMs, text: '' } as const
+      const shown = await shrinking(async () => failed).show('short')
+      const waits = shown.kind === 'failed' ? (shown.retryAfterMs ?? 0) : 0
+      expect(waits).toBeGreaterThanOrEqual(1_000)
+      expect(waits).toBeLessThanOrEqual(3_600_000)
+    },
+  )
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { Recent } from '../../base/recent.ts'
+import { patience } from './patience.ts'
 import type { Outgoing, Platform, Sent } from './platform.ts'
 import { splitText } from './split.ts'
 
@@ -12,7 +13,7 @@ export interface Drafts {
     readonly sessionId: SessionId
     readonly state: 'waiting'
     readonly limit: number
-  }): Promise<readonly unknown[]>
+  }): Promise<readonly { readonly key: string }[]>
 }
 interface DraftKey {
   readonly sessionId: SessionId
@@ -28,7 +29,13 @@ export interface Said extends DraftKey {
 
 export type Shown =
   | { readonly kind: 'shown'; readonly receipt: string }
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly isFinal?: true }
+  /** `why` stands where it is final: what the platform answered. */
+  | {
+      readonly kind: 'failed'
+      readonly retryAfterMs?: number
+      readonly isFinal?: true
+      readonly why?: string
+    }
 
 /** One reply in its chat: the platform's ids of its messages and how each of them reads. */
 interface Board {
@@ -42,8 +49,9 @@ interface Board {
 const OUTAGE_RETRY_MS = 10_000
 const FINISHED_MAX = 1_000
 const BOARDS_MAX = 1_000
-/** A part of a reply that turned out to be shorter than what was shown of it. */
+/** Of a reply that is shorter, so far, than what was shown of it. */
 const NOTHING = '…'
+const WAITING_MAX = 100
 
 /**
  * Makes chats show replies: sends the messages that are missing, changes those that read otherwise.
@@ -84,14 +92,23 @@ export class Showing {
     return shown
   }
 
-  /** No reply will come: what was shown of one says so, where something was. */
+  /** The turn has ended. Where it left no reply, what was shown of one stays as this text. */
   async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
     const board = this.#boards.get(key)
     if (board === undefined) return
     await board.work
+    if (await this.#isAnswered(board, { sessionId, key })) return
     if (board.ids.length > 0) await this.show({ ...said, sessionId, key, isFinal: true })
     this.#finish(key)
     await this.#drafts.putDraft({ sessionId, key, ids: [] })
+  }
+
+  /** The outbox has it, or had it and was done with it: then the draft went with that commit. */
+  async #isAnswered(board: Board, { sessionId, key }: DraftKey): Promise<boolean> {
+    const query = { sessionId, state: 'waiting', limit: WAITING_MAX } as const
+    const waiting = await this.#drafts.listReplies(query)
+    if (waiting.some((reply) => reply.key === key)) return true
+    return board.ids.length > 0 && (await this.#drafts.findDraft({ sessionId, key })) === undefined
   }
 
   /** A message of its own, beside replies. */
@@ -114,7 +131,8 @@ export class Showing {
       if (earlier.length > 0) return { kind: 'failed' }
     }
     const pieces = [...splitText(text, this.#platform.capabilities.lengthMax)]
-    while (pieces.length < board.ids.length) pieces.push(NOTHING)
+    const { length } = pieces
+    while (!isFinal && pieces.length < board.ids.length) pieces.push(NOTHING)
     for (const [at, piece] of pieces.entries()) {
       if (board.texts[at] === piece) continue
       const out = { address, text: piece, nonce: `${key}-${at}` }
@@ -127,7 +145,25 @@ export class Showing {
       if (sent.kind === 'failed') return this.#hold(address, sent)
       board.texts[at] = piece
     }
+    while (isFinal && board.ids.length > length) {
+      const removed = await this.#removeLast(board, address, { sessionId, key })
+      if (removed.kind === 'failed') return this.#hold(address, removed)
+    }
     return { kind: 'shown', receipt: board.ids.at(-1) ?? '' }
+  }
+
+  /** What has to stay says nothing. */
+  async #removeLast(board: Board, address: string, key: DraftKey): Promise<Sent> {
+    const id = board.ids.at(-1) ?? ''
+    const removed = await this.#platform.remove({ address, id })
+    if (removed.kind === 'failed' && removed.why !== 'final') return removed
+    if (removed.kind === 'failed') {
+      await this.#platform.edit({ address, id, text: NOTHING, nonce: '' })
+    }
+    board.ids.pop()
+    board.texts.length = board.ids.length
+    await this.#keep(board, key)
+    return { kind: 'sent', id }
   }
 
   async #send(board: Board, at: number, out: Outgoing, key: DraftKey): Promise<Sent> {
@@ -177,9 +213,14 @@ export class Showing {
   }
 
   #hold(address: string, failed: Extract<Sent, { kind: 'failed' }>): Shown {
-    if (failed.why === 'final' || failed.why === 'gone') return { kind: 'failed', isFinal: true }
-    const retryAfterMs = failed.retryAfterMs ?? OUTAGE_RETRY_MS
-    const whom = failed.why === 'outage' ? '' : address
+    if (failed.why === 'final' || failed.why === 'gone') {
+      return { kind: 'failed', isFinal: true, why: failed.text }
+    }
+    const isOutage = failed.why === 'outage'
+    const retryAfterMs = isOutage
+      ? (failed.retryAfterMs ?? OUTAGE_RETRY_MS)
+      : patience(failed.retryAfterMs, OUTAGE_RETRY_MS)
+    const whom = isOutage ? '' : address
     this.#heldUntil.set(whom, this.#clock.monotonic() + retryAfterMs)
     return { kind: 'failed', retryAfterMs }
   }

@@ -29,6 +29,11 @@ describe('splitText', () => {
     expect(pieces[1]?.startsWith('```ts\n')).toBe(true)
   })
 
+  it('opens no block of code for marks around a few words', () => {
+    const pieces = splitText(`\`\`\`ls\`\`\` lists.\n${'word '.repeat(20)}`, 60)
+    expect(pieces.slice(1).join('')).not.toContain('`')
+  })
+
   it('loses no word, keeps every piece within the length, and cuts through no character', () => {
     const text = fc.array(
       fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n\n'), fc.constant('a. b')),
@@ -44,6 +49,23 @@ describe('splitText', () => {
         expect(words(pieces.join('')).join('')).toBe(words(whole).join(''))
       }),
     )
+  })
+
+  it.each([
+    ['a family', '👩‍👩‍👧‍👦'],
+    ['a flag', '🇺🇦'],
+    ['a letter with its marks', 'נִּ'],
+    ['a syllable', 'क्षि'],
+  ])('cuts through no %s', (_what, character) => {
+    const pieces = splitText(character.repeat(100), 70)
+    expect(pieces.join('')).toBe(character.repeat(100))
+    for (const piece of pieces) expect(piece.replaceAll(character, '')).toBe('')
+  })
+
+  it('says nothing where there is nothing to see', () => {
+    for (const text of ['', ' \n\t', '\u200b\u200d', '\u2800\u3164', '\u0000']) {
+      expect(splitText(text, 100)).toEqual([])
+    }
   })
 
   it('keeps every piece within the length whatever fences there are', () => {

@@ -1,4 +1,5 @@
 import { splitsCharacter } from '../../base/line.ts'
+import { isFence } from './fence.ts'
 
 /**
  * A long answer as several messages. Each is cut where a reader would pause: between paragraphs,
@@ -18,7 +19,7 @@ export function splitText(text: string, lengthMax: number): readonly string[] {
     fence = openFence(body, fence)
     const closing = fence !== null && !isLast ? CLOSING : ''
     const piece = `${opening}${isLast ? body : body.trimEnd()}${closing}`
-    if (piece.trim() !== '') pieces.push(piece)
+    if (VISIBLE.test(piece)) pieces.push(piece)
     rest = rest.slice(end)
     // Blank lines at a cut belong to neither side; indentation belongs to its line.
     if (!isLast) rest = rest.replace(/^[ \t]*\n+/, '')
@@ -27,6 +28,8 @@ export function splitText(text: string, lengthMax: number): readonly string[] {
 }
 
 const CLOSING = '\n```'
+/** Platforms refuse a message in which there is nothing to see. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Mn}\u115f\u1160\u2800\u3164\uffa0]/u
 const BREAKS = ['\n\n', '\n', '. ', ' '] as const
 /** A break earlier than this would leave a message nearly empty. */
 const EARLIEST_SHARE = 0.4
@@ -37,17 +40,32 @@ function findBreak(text: string, room: number): number {
     const at = window.lastIndexOf(mark)
     if (at >= room * EARLIEST_SHARE) return at + mark.length
   }
+  return wholeUpTo(text, room)
+}
+
+const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** More than any emoji of several people takes. */
+const CLUSTER_MAX = 64
+
+/** The last border before `room` between two characters as people see them. */
+function wholeUpTo(text: string, room: number): number {
+  let end = 0
+  for (const { index } of CLUSTERS.segment(text.slice(0, room + CLUSTER_MAX))) {
+    if (index > room) break
+    end = index
+  }
+  if (end > 0) return end
+  // One that is longer than all this is cut all the same, though never within a code point.
   return splitsCharacter(text, room) && room > 1 ? room - 1 : room
 }
 
-const FENCE = /^ {0,3}```/
 const LANGUAGE_MAX = 40
 
 /** The opening line of the block of code that is still open at the end, if one is. */
 function openFence(text: string, before: string | null): string | null {
   let open = before
   for (const line of text.split('\n')) {
-    if (!FENCE.test(line)) continue
+    if (!isFence(line)) continue
     open = open === null ? line.trim().slice(0, LANGUAGE_MAX) : null
   }
   return open

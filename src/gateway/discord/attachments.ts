@@ -1,5 +1,6 @@
 import type { APIAttachment } from 'discord.js'
 import type { UserPart } from '../../message/message.ts'
+import { attachedPart } from '../chat/attached.ts'
 
 /**
  * What goes with a message, fetched within bounds and from Discord's own hosts only: an address in
@@ -14,7 +15,6 @@ export interface AttachmentTerms {
 
 const COUNT_MAX = 10
 const FETCH_MS_MAX = 20_000
-const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export async function fetchAttachments(
   attachments: readonly APIAttachment[],
@@ -29,7 +29,8 @@ export async function fetchAttachments(
       continue
     }
     left -= fetched.byteLength
-    parts.push(partOf(attachment, fetched))
+    const { filename: name, content_type: mediaType = 'application/octet-stream' } = attachment
+    parts.push(attachedPart({ mediaType, name, bytes: fetched }))
   }
   const more = attachments.length - COUNT_MAX
   if (more > 0) parts.push(textPart(`[${more} more attachments are not here]`))
@@ -38,15 +39,6 @@ export async function fetchAttachments(
 
 function textPart(text: string): UserPart {
   return { type: 'text', text }
-}
-
-function partOf({ filename, content_type }: APIAttachment, bytes: Uint8Array): UserPart {
-  const [mediaType = ''] = (content_type ?? 'application/octet-stream').split(';')
-  const data = Buffer.from(bytes).toString('base64')
-  const source = { kind: 'base64', mediaType, data } as const
-  return IMAGES.has(mediaType)
-    ? { type: 'image', source }
-    : { type: 'file', source, name: filename }
 }
 
 /** The bytes, or why not. */

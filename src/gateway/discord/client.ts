@@ -35,12 +35,20 @@ export function newClient({
   return client
 }
 
+export const TOKEN_REFUSED = 4004
+
 const REFUSALS: { readonly [code: number]: string } = {
-  4004: 'Discord refuses the token of the bot: put a new one where the configuration says.',
+  [TOKEN_REFUSED]:
+    'Discord refuses the token of the bot: put a new one where the configuration says.',
   4014: 'Discord refuses what the bot wants to read: switch on "Message Content Intent" for it.',
 }
 
 /** Why Discord ended the connection, and what an operator can do. */
 export function refusalText(code: number): string {
   return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
+}
+
+/** Discord does not know the token; nothing was connected. */
+export function isTokenInvalid(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
 }

@@ -1,11 +1,14 @@
-import type { APIMessage } from 'discord.js'
+import type { APIInteraction, APIMessage, REST } from 'discord.js'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../base/clock.ts'
 import type { MailNumber, SessionId } from '../../base/ids.ts'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
-import { Acquaintance } from './acquaintance.ts'
+import type { PlatformHandlers } from '../chat/platform.ts'
+import { Acquaintance, noticeFor } from './acquaintance.ts'
 import { accountOf, DiscordTokenError } from './failure.ts'
 import { attachmentsOf, readMessage } from './incoming.ts'
-import { findMark, type MailRecord, snowflakeAt } from './marks.ts'
+import { findMark, type MailRecord, snowflakeAt, timeOf } from './marks.ts'
+import { SlashDesk } from './slash-desk.ts'
 
 describe('readMessage', () => {
   const author = { id: '5', username: 'ada', global_name: 'Ada' }
@@ -102,9 +105,11 @@ describe('Acquaintance', () => {
   const open = (rule: LoopRule | null = LOOP_RULE) =>
     new Acquaintance({ self: SELF, bots: [ONE, OTHER], rule })
 
+  let now = 1_700_000_000_000
   function said(from: string, to: string, words = 'thanks'): APIMessage {
     const author = { id: from, ...(from !== PERSON && { bot: true }) }
-    return { author, content: `<@${to}> ${words}` } as unknown as APIMessage
+    now += 1_000
+    return { id: snowflakeAt(now), author, content: `<@${to}> ${words}` } as unknown as APIMessage
   }
 
   /** They thank each other in turns; what came of what they say to us. */
@@ -112,7 +117,7 @@ describe('Acquaintance', () => {
     return Array.from({ length: times }, () => {
       const theirs = said(bot, SELF)
       const verdict = acquaintance.judge(theirs)
-      if (verdict !== 'send') acquaintance.hold(theirs)
+      if (verdict !== 'send') acquaintance.hold(theirs, verdict)
       acquaintance.note(theirs)
       if (verdict === 'send') acquaintance.note(said(SELF, bot))
       return verdict
@@ -154,7 +159,87 @@ describe('Acquaintance', () => {
     expect(verdicts.indexOf('send', messagesMax)).toBe(messagesMax / 2 + 100)
   })
 
+  it('begins a row anew behind a tool call of one of the two, and not before', () => {
+    const acquaintance = open()
+    const began = now
+    thank(acquaintance, ONE, messagesMax)
+    acquaintance.noteAct(ONE, began)
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+    acquaintance.noteAct(ONE, now)
+    expect(thank(acquaintance, ONE, 4)).toEqual(['send', 'send', 'send', 'first-hold'])
+  })
+
+  it('a notice wakes nobody, counts for nothing, and is not said twice to the same bot', () => {
+    const acquaintance = open()
+    const told = (from: string, to: string) => {
+      const message = said(from, to)
+      return { ...message, content: noticeFor(to, LOOP_RULE) }
+    }
+    expect(acquaintance.judge(told(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(told(ONE, SELF))
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('send')
+    // As it is read in the history after a restart.
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(ONE, SELF))
+    acquaintance.note(told(SELF, ONE))
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(OTHER, SELF))
+    expect(acquaintance.judge(said(OTHER, SELF))).toBe('first-hold')
+  })
+
+  it('knows when something was said by its id', () => {
+    expect(timeOf(snowflakeAt(now))).toBe(now)
+  })
+
   it('never holds anything without a rule', () => {
     expect(new Set(thank(open(null), ONE, 100))).toEqual(new Set(['send']))
+  })
+})
+
+describe('SlashDesk', () => {
+  const interaction = {
+    ...{ id: '77', token: 't', type: 2, channel: { id: '20' }, user: { id: '5', username: 'ada' } },
+    data: { name: 'status', type: 1 },
+  } as unknown as APIInteraction
+
+  function desk() {
+    const log: string[] = []
+    const note = (verb: string) => async (path: string, terms: { body: { content?: string } }) => {
+      log.push(`${verb} ${path.split('/').at(1)} ${terms.body.content ?? ''}`.trim())
+      return { id: '88' }
+    }
+    const rest = { post: note('post'), patch: note('patch') } as unknown as REST
+    const closing = new AbortController()
+    const slash = new SlashDesk({
+      ...{ rest, account: '1', clock: systemClock, signal: closing.signal },
+      whereIs: async () => ({ isPrivate: true, chat: '20' }),
+    })
+    const take = (receive: PlatformHandlers['receive']) =>
+      slash.take(interaction, { receive, moved: async () => {}, tell: () => {} })
+    return { log, slash, closing, take }
+  }
+
+  it('keeps an answer that comes late from everybody else, whether it was answered or not', async () => {
+    const { log, slash, closing, take } = desk()
+    await take(async () => {
+      expect(await slash.answer('reply-of-a-session', 'words')).toBeNull()
+      expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('88')
+      closing.abort()
+      return 'other'
+    })
+    expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('late')
+    expect(await slash.answer('answer-interaction-66', 'of another life')).toBe('late')
+    expect(log).toEqual(['post interactions', 'patch webhooks all is well'])
+  })
+
+  it('says that it did not work, and that there is no answer', async () => {
+    const failing = desk()
+    await failing.take(async () => {
+      throw new Error('the store is away')
+    })
+    expect(failing.log.at(-1)).toBe('patch webhooks That did not work just now; please try again.')
+    const silent = desk()
+    silent.closing.abort()
+    await silent.take(async () => 'other')
+    expect(silent.log.at(-1)).toBe('patch webhooks There is no answer to that here.')
   })
 })

@@ -15,14 +15,14 @@ import type {
   PlatformHandlers,
   Sent,
 } from '../chat/platform.ts'
-import { Acquaintance } from './acquaintance.ts'
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
-import { newClient, refusalText } from './client.ts'
-import { accountOf, failureOf } from './failure.ts'
+import { Breaker } from './breaker.ts'
+import { isTokenInvalid, newClient, refusalText, TOKEN_REFUSED } from './client.ts'
+import { accountOf, failureOf, isShutOut } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import { attachmentsOf, isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
 import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
-import { snowflakeAt } from './marks.ts'
+import { Places } from './places.ts'
 import { commandList } from './slash.ts'
 import { SlashDesk } from './slash-desk.ts'
 
@@ -45,26 +45,24 @@ export interface DiscordTerms {
   readonly editEveryMs: number
   /** How long until something that failed is tried again, the first time. */
   readonly retryMs?: number
+  /** When a bot of these last called a tool because of what was said there. */
+  readonly findAct: (address: string, bots: readonly string[]) => Promise<number | null>
   /** Null: bots may thank each other for ever; for a run that shows it. */
-  readonly loopRule?: LoopRule | null
-}
-
-/** One channel, thread or direct conversation. */
-interface Room {
-  readonly feed: Feed
-  readonly acquaintance: Acquaintance
+  readonly loopRule: LoopRule | null
 }
 
 const TYPING_MS = 9_000
 const SEND_AGAIN_MS = 250
 const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
-const ROOMS_MAX = 10_000
+const FEEDS_MAX = 10_000
 const RETRY_MS = 1_000
 /** Sending looks at an outage this much more seldom than connecting does. */
 const OUTAGE_RETRIES = 10
 const CONNECT_WAIT_MS_MAX = 60_000
-const OVERLAP_MS = 60_000
+/** Who was refused asks this much more seldom: a bot that identifies too often loses its token. */
+const REFUSED_RETRIES = 600
+const UNREACHABLE = 'Discord cannot be reached; trying again.'
 
 /** Discord through discord.js: its connection and limits; order and completeness are the feeds'. */
 export class DiscordPlatform implements Platform {
@@ -73,14 +71,16 @@ export class DiscordPlatform implements Platform {
   readonly capabilities: Capabilities
   readonly #terms: DiscordTerms
   readonly #client: Client
-  readonly #rooms = new Map<string, Room>()
-  readonly #whereabouts = new Map<string, Whereabouts>()
+  /** Of each channel, thread or direct conversation. */
+  readonly #feeds = new Map<string, Feed>()
+  readonly #places: Places
   /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
   readonly #own = new Recent<string, true>(OWN_MAX)
   readonly #commands: SlashDesk
   readonly #closing = new AbortController()
   #handlers: PlatformHandlers | null = null
-  #floor: Promise<string> | null = null
+  /** The code with which Discord ended the connection for good. */
+  #refusal: number | null = null
   #connecting: Promise<void> = Promise.resolve()
 
   constructor(terms: DiscordTerms) {
@@ -98,10 +98,12 @@ export class DiscordPlatform implements Platform {
     }
     setMaxListeners(0, this.#closing.signal)
     this.#client = newClient(terms)
+    this.#places = new Places(this.#client, terms)
     this.#commands = new SlashDesk({
       rest: this.#client.rest,
       account: this.account,
-      whereIs: (address) => this.#where(address),
+      whereIs: (address) => this.#places.where(address),
+      ...{ clock: terms.clock, signal: this.#closing.signal },
     })
   }
 
@@ -119,7 +121,10 @@ export class DiscordPlatform implements Platform {
     client.on(Events.ShardReady, () => void this.#begin(handlers))
     client.on(Events.ShardResume, () => handlers.tell(null))
     client.on(Events.ShardReconnecting, () => handlers.tell('The connection to Discord is lost.'))
-    client.on(Events.ShardDisconnect, ({ code }) => handlers.tell(refusalText(code)))
+    client.on(Events.ShardDisconnect, ({ code }) => {
+      this.#refusal = code
+      handlers.tell(refusalText(code))
+    })
     client.on(Events.ShardError, (error) => this.#warn(error, 'discord connection'))
     client.on(Events.Error, (error) => this.#warn(error, 'discord client'))
     this.#connecting = this.#connect(handlers)
@@ -139,6 +144,7 @@ export class DiscordPlatform implements Platform {
     const content = discordMarkdown(out.text)
     try {
       const id = await this.#commands.answer(out.nonce, content)
+      if (id === 'late') return { kind: 'failed', why: 'final', text: 'the command was answered' }
       if (id !== null) return { kind: 'sent', id }
       const nonce = nonceOf(out.nonce)
       this.#own.set(nonce, true)
@@ -163,6 +169,16 @@ export class DiscordPlatform implements Platform {
     }
   }
 
+  async remove({ address, id }: { readonly address: string; readonly id: string }): Promise<Sent> {
+    try {
+      await this.#client.rest.delete(Routes.channelMessage(address, id))
+      return { kind: 'sent', id }
+    } catch (error) {
+      const failure = failureOf(error)
+      return failure.why === 'gone' ? { kind: 'sent', id } : failure
+    }
+  }
+
   async showTyping(address: string): Promise<void> {
     await this.#client.rest.post(Routes.channelTyping(address)).catch(() => undefined)
   }
@@ -170,7 +186,7 @@ export class DiscordPlatform implements Platform {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#connecting
-    await Promise.all([...this.#rooms.values()].map(({ feed }) => feed.close()))
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))
     await this.#client.destroy()
   }
 
@@ -181,16 +197,18 @@ export class DiscordPlatform implements Platform {
   async #connect(handlers: PlatformHandlers): Promise<void> {
     let waitMs = this.#retryMs
     while (!this.#closing.signal.aborted) {
+      this.#refusal = null
       try {
         await this.#client.login(this.#terms.token)
         return
       } catch (error) {
-        const isRefused = error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
-        handlers.tell(isRefused ? refusalText(4004) : 'Discord cannot be reached; trying again.')
+        const refusal = isTokenInvalid(error) ? TOKEN_REFUSED : this.#refusal
+        handlers.tell(refusal === null ? UNREACHABLE : refusalText(refusal))
         this.#warn(error, 'discord login failed')
-        if (isRefused) return
+        if (refusal === TOKEN_REFUSED) return
+        const restMs = refusal === null ? waitMs : this.#retryMs * REFUSED_RETRIES
+        await pause(this.#terms.clock, restMs, this.#closing.signal)
       }
-      await pause(this.#terms.clock, waitMs, this.#closing.signal)
       waitMs = Math.min(CONNECT_WAIT_MS_MAX, waitMs * 2)
     }
   }
@@ -200,37 +218,16 @@ export class DiscordPlatform implements Platform {
     const { rest } = this.#client
     const commands = Routes.applicationCommands(this.account)
     try {
-      const addresses = await this.#watched()
+      const addresses = await this.#places.watched()
       // A feed that begins after the others were closed would be closed by nobody.
       if (this.#closing.signal.aborted) return
-      for (const address of new Set([...addresses, ...this.#rooms.keys()])) {
-        this.#room(address).feed.catchUp()
+      for (const address of new Set([...addresses, ...this.#feeds.keys()])) {
+        this.#feed(address).catchUp()
       }
       await rest.put(commands, { body: commandList() })
     } catch (error) {
       this.#warn(error, 'discord: what was missed is looked up at the next word')
     }
-  }
-
-  /** Places where somebody who may talk could have said something meanwhile. */
-  async #watched(): Promise<readonly string[]> {
-    const { chats, users } = this.#terms.allow
-    const addresses: string[] = []
-    for (const channel of this.#client.channels.cache.values()) {
-      const around = channel.isThread() ? channel.parentId : channel.id
-      if (channel.isTextBased() && around !== null && chats.includes(around)) {
-        addresses.push(channel.id)
-      }
-    }
-    for (const user of users) {
-      const body = { recipient_id: user }
-      const dm = await this.#client.rest.post(Routes.userChannels(), { body }).catch(() => null)
-      if (dm === null) continue
-      const { id } = dm as { id: string }
-      this.#whereabouts.set(id, { isPrivate: true, chat: id })
-      addresses.push(id)
-    }
-    return addresses
   }
 
   #hear(kind: FeedEvent['kind'], message: APIMessage): void {
@@ -240,51 +237,52 @@ export class DiscordPlatform implements Platform {
       return
     }
     if ('guild_id' in message === false) {
-      this.#whereabouts.set(message.channel_id, { isPrivate: true, chat: message.channel_id })
+      this.#places.noteDirect(message.channel_id)
     }
     // Other programs add previews and the like; only people edit what they said.
     if (kind === 'edit' && (message.edited_timestamp === null || isFromBot(message))) return
-    this.#room(message.channel_id).feed.push({ kind, message })
+    this.#feed(message.channel_id).push({ kind, message })
   }
 
   #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
     if (kind === 'edit') return
     // In its place among what others say.
-    this.#rooms.get(message.channel_id)?.feed.push({ kind, message })
+    this.#feeds.get(message.channel_id)?.push({ kind, message })
     if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
     this.#handlers?.tell('Another process sends messages with the token of this bot.')
   }
 
-  #room(address: string): Room {
-    const known = this.#rooms.get(address)
+  #feed(address: string): Feed {
+    const known = this.#feeds.get(address)
     if (known !== undefined) return known
-    const { bots, loopRule, clock } = this.#terms
-    const acquaintance = new Acquaintance({
-      ...{ self: this.account, bots },
-      ...(loopRule !== undefined && { rule: loopRule }),
+    const { bots, loopRule: rule, clock, logger } = this.#terms
+    const breaker = new Breaker({
+      ...{ self: this.account, bots, rule, address, logger },
+      findAct: (bot) => this.#terms.findAct(address, [this.account, bot]),
+      readAfter: (after) => this.#read(address, { after }),
+      send: (out) => this.send(out),
     })
     const feed = new Feed({
       clock,
       mark: async () => {
-        const mark = (await this.#terms.findMark(address)) ?? (await this.#findFloor())
+        const mark = (await this.#terms.findMark(address)) ?? (await this.#places.floor())
         const before = bots.length === 0 ? [] : await this.#read(address, { upTo: mark })
-        for (const message of before) acquaintance.note(message)
+        for (const message of before) breaker.note(message)
         return mark
       },
       read: (after) => this.#read(address, { after }),
-      take: (event) => this.#take(event, acquaintance),
+      take: (event) => this.#take(event, breaker),
       tell: (problem) => this.#handlers?.tell(problem),
     })
-    const room = { feed, acquaintance }
-    this.#rooms.set(address, room)
-    if (this.#rooms.size > ROOMS_MAX) {
+    this.#feeds.set(address, feed)
+    if (this.#feeds.size > FEEDS_MAX) {
       // The one that was opened first; it is opened again with its next message.
-      for (const [oldest] of this.#rooms) {
-        this.#rooms.delete(oldest)
+      for (const [oldest] of this.#feeds) {
+        this.#feeds.delete(oldest)
         break
       }
     }
-    return room
+    return feed
   }
 
   /** A page behind a message, or the last one that ends with it; oldest first. */
@@ -296,54 +294,39 @@ export class DiscordPlatform implements Platform {
       'after' in place ? { after: place.after } : { before: String(BigInt(place.upTo) + 1n) }
     const query = new URLSearchParams({ ...from, limit: String(PAGE) })
     const path = Routes.channelMessages(address)
-    const page = (await this.#client.rest.get(path, { query })) as APIMessage[]
+    const page = (await this.#client.rest.get(path, { query }).catch((error: unknown) => {
+      if (!isShutOut(error)) throw error
+      this.#terms.logger.warn({ address, reason: kindOf(error) }, 'discord channel cannot be read')
+      return []
+    })) as APIMessage[]
     return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
   }
 
-  /** For places without a mark of their own: what came behind the newest mark of all. */
-  #findFloor(): Promise<string> {
-    this.#floor ??= (async () => {
-      const startedAt = snowflakeAt(this.#terms.clock.now())
-      let newest: string | null = null
-      for (const address of await this.#watched()) {
-        const mark = await this.#terms.findMark(address)
-        if (mark !== null && (newest === null || isLater(mark, newest))) newest = mark
-      }
-      if (newest === null) return startedAt
-      return String(BigInt(newest) - (BigInt(OVERLAP_MS) << 22n))
-    })()
-    this.#floor.catch(() => {
-      this.#floor = null
-    })
-    return this.#floor
-  }
-
-  async #take({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
+  async #take({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {
     if (!isSaid(message)) return
-    await this.#bring({ kind, message }, acquaintance)
-    if (kind === 'message') acquaintance.note(message)
+    await this.#bring({ kind, message }, breaker)
+    if (kind === 'message') breaker.note(message)
   }
 
-  async #bring({ kind, message }: FeedEvent, acquaintance: Acquaintance): Promise<void> {
+  async #bring({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {
     if (message.author.id === this.account) return
-    const where = await this.#where(message.channel_id)
+    const where = await this.#places.where(message.channel_id)
     if (isFromBot(message)) {
-      if (!acquaintance.hears(message)) return
-      const verdict = acquaintance.judge(message)
-      if (verdict === 'first-hold') {
-        const facts = { address: message.channel_id, bot: message.author.id }
-        this.#terms.logger.warn(facts, 'bots only acknowledge each other: their messages wait')
-      }
-      if (verdict !== 'send') return acquaintance.hold(message)
+      if (!breaker.hears(message) || !(await breaker.passes(message))) return
     }
     const earlier =
-      kind === 'edit' ? [] : acquaintance.held.map((held) => this.#incoming(held, where))
+      kind === 'edit'
+        ? []
+        : breaker.kept.map(({ message: kept, note }) => {
+            const incoming = this.#incoming(kept, where)
+            return note === null ? incoming : { ...incoming, text: `${incoming.text}\n\n${note}` }
+          })
     const incoming = {
       ...this.#incoming(message, where, await this.#isOurThread(message, where)),
       ...(earlier.length > 0 && { earlier }),
     }
     const reception = await this.#handlers?.receive(incoming)
-    if (reception === 'admitted' && earlier.length > 0) acquaintance.release()
+    if (reception === 'admitted' && earlier.length > 0) breaker.release()
   }
 
   #incoming(message: APIMessage, where: Whereabouts, isForUs = false): Incoming {
@@ -360,17 +343,6 @@ export class DiscordPlatform implements Platform {
     const { channel_id: address, mentions } = message
     if (isPrivate || chat === address || mentions.length > 0) return false
     return (await this.#terms.findMark(address)) !== null
-  }
-
-  async #where(address: string): Promise<Whereabouts> {
-    const known = this.#whereabouts.get(address)
-    if (known !== undefined) return known
-    const channel = await this.#client.channels.fetch(address, { allowUnknownGuild: true })
-    const isPrivate = channel?.isDMBased() ?? false
-    const chat = (channel?.isThread() ? channel.parentId : null) ?? address
-    const where = { isPrivate, chat }
-    this.#whereabouts.set(address, where)
-    return where
   }
 
   #warn(error: unknown, sentence: string): void {

@@ -30,6 +30,11 @@ export function failureOf(error: unknown): Extract<Sent, { kind: 'failed' }> {
   return { kind: 'failed', why: 'outage', text }
 }
 
+/** The channel is gone, or we are no longer let in: there is nothing to read, now or later. */
+export function isShutOut(error: unknown): boolean {
+  return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)
+}
+
 /** The bot's own id is the first part of its token, in base64. */
 export function accountOf(token: string): string {
   const id = Buffer.from(token.split('.')[0] ?? '', 'base64').toString('latin1')

@@ -1,5 +1,5 @@
 import type { APIMessage } from 'discord.js'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, pause } from '../../base/clock.ts'
 import { kindOf } from '../chat/kind.ts'
 
 /**
@@ -92,7 +92,7 @@ export class Feed {
       } catch (error) {
         // Nothing is lost by waiting.
         this.#terms.tell(`${NOT_TAKEN} (${kindOf(error)})`)
-        await this.#pause(waitMs)
+        await pause(this.#terms.clock, waitMs, this.#ended.signal)
         waitMs = Math.min(WAIT_MS_MAX, waitMs * 2)
       }
     }
@@ -133,16 +133,6 @@ export class Feed {
       }
     }
     if (this.#mark === undefined || isLater(id, this.#mark)) this.#mark = id
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#terms.clock.after(ms, resolve)
-      this.#ended.signal.addEventListener('abort', () => {
-        cancel()
-        resolve()
-      })
-    })
   }
 }
 

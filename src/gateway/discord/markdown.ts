@@ -1,3 +1,5 @@
+import { isFence } from '../chat/fence.ts'
+
 /**
  * Markdown as models write it, in the dialect that Discord shows. Nothing of it can break a message:
  * Discord refuses no markup, so only the length and an open block of code matter. Mentions are inert
@@ -43,8 +45,4 @@ function dressLine(line: string): string {
 function closed(lines: readonly string[]): string {
   const isOpen = lines.filter(isFence).length % 2 === 1
   return [...lines, ...(isOpen ? [FENCE] : [])].join('\n')
-}
-
-function isFence(line: string): boolean {
-  return line.trimStart().startsWith(FENCE) && !line.trimStart().slice(FENCE.length).includes(FENCE)
 }

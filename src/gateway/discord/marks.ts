@@ -64,3 +64,8 @@ export async function findMark(
 export function snowflakeAt(atMs: number): string {
   return String(BigInt(Math.max(0, atMs - EPOCH_MS)) << 22n)
 }
+
+/** When something was said, by its id. */
+export function timeOf(id: string): number {
+  return Number(BigInt(id) >> 22n) + EPOCH_MS
+}

@@ -5,6 +5,7 @@ import {
   type REST,
   Routes,
 } from 'discord.js'
+import { type Clock, pause } from '../../base/clock.ts'
 import type { Incoming, PlatformHandlers } from '../chat/platform.ts'
 import type { Whereabouts } from './incoming.ts'
 import { isCommand, typedForm } from './slash.ts'
@@ -18,12 +19,17 @@ export interface SlashParts {
   readonly rest: REST
   readonly account: string
   readonly whereIs: (address: string) => Promise<Whereabouts>
+  readonly clock: Clock
+  readonly signal: AbortSignal
 }
 
 const WAIT = 5
 const ONLY_FOR_WHO_ASKED = 64
 const FAILED = 'That did not work just now; please try again.'
-const DONE = 'Done.'
+const SILENT = 'There is no answer to that here.'
+/** Who got no answer for so long, as somebody who may not talk, is told that there is none. */
+const SILENCE_MS = 15_000
+const KEY = /interaction-\d{1,20}$/
 
 export class SlashDesk {
   readonly #parts: SlashParts
@@ -49,20 +55,25 @@ export class SlashDesk {
     const isIn = await this.#asTyped(interaction, key)
       .then((incoming) => handlers.receive(incoming))
       .then(isDone, isFailed)
-    await this.answer(key, isIn ? DONE : FAILED).catch(() => null)
+    if (isIn) await pause(this.#parts.clock, SILENCE_MS, this.#parts.signal)
+    if (this.#asked.has(key)) await this.answer(key, isIn ? SILENT : FAILED).catch(() => null)
+    this.#asked.delete(key)
   }
 
-  /** Answers the command that this nonce belongs to; null: there is none. */
-  async answer(nonce: string, content: string): Promise<string | null> {
-    for (const [key, token] of this.#asked) {
-      if (!nonce.endsWith(key)) continue
-      this.#asked.delete(key)
-      const path = Routes.webhookMessage(this.#parts.account, token, '@original')
-      const body = { content, allowed_mentions: { parse: [] } }
-      const answered = await this.#parts.rest.patch(path, { body, auth: false })
-      return (answered as APIMessage).id
-    }
-    return null
+  /**
+   * Answers the command that this nonce belongs to. Null: it belongs to none. `late`: the command has
+   * its answer, and what only one person asked for must not be said to the whole channel.
+   */
+  async answer(nonce: string, content: string): Promise<string | 'late' | null> {
+    const key = KEY.exec(nonce)?.[0]
+    if (key === undefined) return null
+    const token = this.#asked.get(key)
+    if (token === undefined) return 'late'
+    const path = Routes.webhookMessage(this.#parts.account, token, '@original')
+    const body = { content, allowed_mentions: { parse: [] } }
+    const answered = await this.#parts.rest.patch(path, { body, auth: false })
+    this.#asked.delete(key)
+    return (answered as APIMessage).id
   }
 
   async #asTyped(

@@ -129,7 +129,7 @@ export class Desk {
     const leave = endpoint.isStream ? this.#streams.enter(principal.id) : () => {}
     if (leave === undefined) throw new Problem('too-many-streams')
     try {
-      await this.#write(outgoing, await endpoint.run(asked, edge), headers)
+      await this.#write(call, await endpoint.run(asked, edge), headers)
     } finally {
       leave()
     }
@@ -176,13 +176,20 @@ export class Desk {
   }
 
   async #write(
-    outgoing: ServerResponse,
+    { incoming, outgoing }: Call,
     answer: Answer,
     headers: Record<string, string>,
   ): Promise<void> {
     if ('events' in answer) {
       openStream(outgoing, headers)
-      await this.#parts.streams.send(outgoing, answer.events)
+      const { access, streams } = this.#parts
+      // Only a token that is no good any more ends it: a store that is busy says nothing of that.
+      const isStillAllowed = () =>
+        access.identify(incoming.headers.authorization).then(
+          () => true,
+          (error: unknown) => !(error instanceof Problem),
+        )
+      await streams.send(outgoing, answer.events, isStillAllowed)
     } else if ('text' in answer) {
       writeAnswer(outgoing, answer.status, { ...headers, 'content-type': answer.type }, answer.text)
     } else if (answer.body === undefined) {

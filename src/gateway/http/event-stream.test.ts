@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,9 @@ async function read(bytes: Uint8Array, cuts: readonly number[]) {
 
 describe('readEvents', () => {
   it('reads what frameEvent wrote, however it is cut and whatever was said', async () => {
-    const texts = fc.array(fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()))
+    // What could be taken for a part of the form around it.
+    const odd = fc.constantFrom('a', '\n', '\n\n', '\r', 'data: ', 'id: 1\n', '\u2028', '\0', '🧵')
+    const texts = fc.array(fc.array(odd).map((parts) => parts.join('')))
     await fc.assert(
       fc.asyncProperty(texts, fc.array(fc.nat()), async (said, cuts) => {
         const frames = said.map((text) => `: \n\n${frameEvent(delta(text))}`).join('')
@@ -50,6 +52,32 @@ describe('readEvents', () => {
 })
 
 describe('EventStreams', () => {
+  it('ends the stream of somebody who may not listen any more, also if nothing happens', async () => {
+    const streams = new EventStreams({ heartbeatMs: 5, stallMs: 10_000 })
+    let isAllowed = true
+    async function* silence(outgoing: ServerResponse) {
+      yield delta('x')
+      await once(outgoing, 'close')
+    }
+    const server = createServer(
+      (_, outgoing) => void streams.send(outgoing, silence(outgoing), async () => isAllowed),
+    )
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    let beats = 0
+    const read = async () => {
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        beats += Buffer.from(chunk).toString().split(': \n\n').length - 1
+        if (beats >= 3) isAllowed = false
+      }
+    }
+    await expect(read()).rejects.toThrow()
+    expect([beats >= 3, streams.size]).toEqual([true, 0])
+    streams.close()
+    server.close()
+  })
+
   it('ends the stream of a client that takes nothing, and stops making events for it', async () => {
     const streams = new EventStreams({ heartbeatMs: 10_000, stallMs: 100 })
     let isOver = false
@@ -60,7 +88,9 @@ describe('EventStreams', () => {
         isOver = true
       }
     }
-    const server = createServer((_, outgoing) => void streams.send(outgoing, endless()))
+    const server = createServer(
+      (_, outgoing) => void streams.send(outgoing, endless(), async () => true),
+    )
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')

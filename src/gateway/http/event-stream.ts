@@ -4,7 +4,8 @@ import type { RuntimeEvent } from '../../runtime/runtime.ts'
 /**
  * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and no more.
  * A client that reads slowly is waited for; the runtime drops live events for it meanwhile and reads
- * the stored ones again. One that takes nothing at all for too long is ended.
+ * the stored ones again. One that takes nothing at all for too long is ended, and so is one whose
+ * token was removed or ran out.
  */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ': \n\n'
@@ -17,7 +18,7 @@ export function frameEvent(event: RuntimeEvent): string {
 }
 
 export class EventStreams {
-  readonly #open = new Set<ServerResponse>()
+  readonly #open = new Map<ServerResponse, () => Promise<boolean>>()
   readonly #stallMs: number
   readonly #timer: NodeJS.Timeout
 
@@ -32,8 +33,12 @@ export class EventStreams {
   }
 
   /** Until the events end, which the signal of whoever made them brings about. */
-  async send(outgoing: ServerResponse, events: AsyncIterable<RuntimeEvent>): Promise<void> {
-    this.#open.add(outgoing)
+  async send(
+    outgoing: ServerResponse,
+    events: AsyncIterable<RuntimeEvent>,
+    isStillAllowed: () => Promise<boolean>,
+  ): Promise<void> {
+    this.#open.set(outgoing, isStillAllowed)
     try {
       outgoing.write(RETRY)
       for await (const event of events) {
@@ -51,8 +56,9 @@ export class EventStreams {
   }
 
   #beat(): void {
-    for (const outgoing of this.#open) {
+    for (const [outgoing, isStillAllowed] of this.#open) {
       if (outgoing.writableLength === 0) outgoing.write(HEARTBEAT)
+      void isStillAllowed().then((isSo) => isSo || outgoing.destroy())
     }
   }
 

@@ -277,6 +277,14 @@ export const taskList = z
   })
   .openapi('Tasks')
 
+export const pinList = z
+  .strictObject({
+    pins: z.array(
+      z.strictObject({ name: z.string(), text: z.string(), tokens: count, entry: count }),
+    ),
+  })
+  .openapi('Pins')
+
 export const preview = z
   .union([
     z.strictObject({

@@ -7,15 +7,15 @@ import { LiveAudit, type LiveReport } from '../../events/live-audit.ts'
  * audit logs prove, how a rehearsal goes. All of it is read when somebody asks and not before.
  */
 export interface Place {
-  /** The file of the store; none where a database server keeps it. */
-  readonly storeFile?: string
+  /** How large the store is; null: it is kept in memory. */
+  readonly storeBytes?: () => Promise<number | null>
   readonly auditFolder?: string
   /** Where `throughline rehearse` leaves its picture. */
   readonly rehearsalFile?: string
 }
 
 export interface Surroundings {
-  /** Null: somebody else keeps it. */
+  /** Null: it is kept in memory. */
   storeBytes(): Promise<number | null>
   /** Null: no audit logs are kept. */
   audit(): Promise<LiveReport | null>
@@ -58,7 +58,7 @@ export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).openap
 export type Rehearsal = z.infer<typeof rehearsal>
 
 export function lookAround(
-  { storeFile, auditFolder, rehearsalFile: file }: Place,
+  { storeBytes = async () => null, auditFolder, rehearsalFile: file }: Place,
   parts: {
     readonly isKnown: (sessionId: string) => Promise<boolean>
     readonly now: () => number
@@ -66,23 +66,10 @@ export function lookAround(
 ): Surroundings {
   const audit = auditFolder === undefined ? null : new LiveAudit(auditFolder, parts.isKnown)
   return {
-    storeBytes: async () => (storeFile === undefined ? null : await sizeOf(storeFile)),
+    storeBytes,
     audit: async () => (audit === null ? null : await audit.look()),
     rehearsal: async () => (file === undefined ? null : await readRehearsal(file, parts.now())),
   }
-}
-
-/** With what SQLite has not yet folded into it. */
-async function sizeOf(path: string): Promise<number> {
-  const sizes = await Promise.all(
-    [path, `${path}-wal`].map((each) =>
-      stat(each).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 async function readRehearsal(path: string, now: number): Promise<Rehearsal | null> {

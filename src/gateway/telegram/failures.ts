@@ -25,7 +25,7 @@ function failed(why: Failed['why'], text: string): Failed {
 
 // What was shown in a group stays behind when it becomes a supergroup.
 const GONE =
-  /message to edit not found|message can't be edited|MESSAGE_ID_INVALID|upgraded to a supergroup/i
+  /message to (?:edit|delete) not found|message can't be edited|MESSAGE_ID_INVALID|upgraded to a supergroup/i
 
 function isGone(description: string): boolean {
   return GONE.test(description)

@@ -1,5 +1,6 @@
 import { type Api, GrammyError } from 'grammy'
 import type { UserPart } from '../../message/message.ts'
+import { attachedPart } from '../chat/attached.ts'
 import type { RemoteFile } from './updates.ts'
 
 /** What the Bot API itself hands out at most. */
@@ -53,7 +54,8 @@ export class TelegramFiles {
     const response = await fetch(`${this.#root}/${path}`, { redirect: 'error', signal })
     if (!response.ok || response.body === null) throw new Error('The file was refused.')
     const bytes = await readBounded(response.body)
-    return bytes === null ? missing(file, 'it is larger than 20 MB') : partOf(file, bytes)
+    if (bytes === null) return missing(file, 'it is larger than 20 MB')
+    return attachedPart({ mediaType: file.mediaType, name: file.name, bytes })
   }
 }
 
@@ -67,14 +69,6 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<Buffer | n
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-
-function partOf({ mediaType, name }: RemoteFile, bytes: Buffer): UserPart {
-  const source = { kind: 'base64', mediaType, data: bytes.toString('base64') } as const
-  if (IMAGES.includes(mediaType)) return { type: 'image', source }
-  return { type: 'file', source, ...(name !== undefined && { name }) }
 }
 
 function missing({ name, mediaType }: RemoteFile, why: string): UserPart {

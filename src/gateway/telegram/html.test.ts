@@ -18,6 +18,8 @@ describe('renderHtml', () => {
     ['> said\n> so', '<blockquote>said\nso</blockquote>'],
     ['```ts\nlet a = 1 < 2\n```', '<pre><code class="language-ts">let a = 1 &lt; 2</code></pre>'],
     ['```\nnever closed', '<pre>never closed</pre>'],
+    ['```ls``` lists\nfiles', '<code>ls</code> lists\nfiles'],
+    ['1. so:\n    ```\n    ls\n    ```\nand', '1. so:\n<pre>    ls</pre>\nand'],
     ['[a](https://x.example/?a=1&b=2)', '<a href="https://x.example/?a=1&amp;b=2">a</a>'],
     ['[a](javascript:alert(1))', '[a](javascript:alert(1))'],
     ['[[a](https://x.example)', '[<a href="https://x.example">a</a>'],

@@ -1,3 +1,5 @@
+import { isFence } from '../chat/fence.ts'
+
 /**
  * Markdown as models write it, in Telegram's HTML. The result is well-formed whatever comes in:
  * everything is escaped, and a mark whose partner is missing stays the character that it is. One
@@ -24,7 +26,7 @@ export function renderHtml(markdown: string): string {
 type BlockKind = 'fence' | 'quote' | 'table'
 
 function kindOf(line: string): BlockKind | 'plain' {
-  if (FENCE.test(line)) return 'fence'
+  if (isFence(line)) return 'fence'
   if (line.startsWith('>')) return 'quote'
   return line.startsWith('|') ? 'table' : 'plain'
 }
@@ -32,7 +34,7 @@ function kindOf(line: string): BlockKind | 'plain' {
 function endOf(kind: BlockKind, lines: readonly string[], from: number): number {
   let at = from + 1
   if (kind === 'fence') {
-    while (at < lines.length && !FENCE.test(lines[at] ?? '')) at++
+    while (at < lines.length && !isFence(lines[at] ?? '')) at++
     // A block that is never closed ends with the message.
     return Math.min(at + 1, lines.length)
   }
@@ -40,12 +42,11 @@ function endOf(kind: BlockKind, lines: readonly string[], from: number): number 
   return at
 }
 
-const FENCE = /^ {0,3}```/
-const LANGUAGE = /^ {0,3}```([A-Za-z0-9+#-]{1,30})/
+const LANGUAGE = /^[ \t]*```([A-Za-z0-9+#-]{1,30})/
 
 const BLOCKS: Readonly<Record<BlockKind, (lines: readonly string[]) => string>> = {
   fence: ([first = '', ...rest]) => {
-    const isClosed = FENCE.test(rest.at(-1) ?? '')
+    const isClosed = isFence(rest.at(-1) ?? '')
     const code = escapeHtml((isClosed ? rest.slice(0, -1) : rest).join('\n'))
     const language = LANGUAGE.exec(first)?.[1]
     if (language === undefined) return `<pre>${code}</pre>`
@@ -135,9 +136,11 @@ function readEscaped(text: string, at: number): Rendered | undefined {
   return { html: escapeHtml(next), end: at + 2 }
 }
 
+const CODE_MARKS = ['```', '``', '`'] as const
+
 function readCode(text: string, at: number, missing: Set<string>): Rendered | undefined {
   if (text[at] !== '`') return undefined
-  const mark = text.startsWith('``', at) ? '``' : '`'
+  const mark = CODE_MARKS.find((each) => text.startsWith(each, at)) ?? '`'
   const end = indexOf(text, mark, at + mark.length, missing)
   if (end <= at + mark.length) return undefined
   const code = escapeHtml(text.slice(at + mark.length, end))

@@ -2,6 +2,7 @@ import { type Api, BotError } from 'grammy'
 import type { Update } from 'grammy/types'
 import { type Clock, pause } from '../../base/clock.ts'
 import { kindOf } from '../chat/kind.ts'
+import { patience } from '../chat/patience.ts'
 import { isConflict, isUnauthorized, readFailure } from './failures.ts'
 import { UPDATE_KINDS } from './updates.ts'
 
@@ -29,6 +30,9 @@ const CONFLICT =
   'Another process asks Telegram for updates with the same token, so each of us gets only some of ' +
   'them. End one of the two, or give it a bot of its own.'
 export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
+export const UNREACHABLE = 'Telegram cannot be reached; trying again.'
+/** About ten seconds. */
+export const UNTOLD_MAX = 3
 const NOT_TAKEN = 'An update of Telegram cannot be taken in; it is tried again until it can.'
 
 export async function pollUpdates(polling: Polling): Promise<void> {
@@ -81,12 +85,13 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
   }
 }
 
-/** A network that is away is nobody's fault and is not told; the log of the host knows. */
+/** A network that is away for a moment is nobody's business; one that stays away is. */
 async function rest(polling: Polling, error: unknown, failures: number): Promise<void> {
   if (isConflict(error)) polling.tell(CONFLICT)
   else if (isUnauthorized(error)) polling.tell(REFUSED)
-  const { retryAfterMs = 0 } = readFailure(error)
-  const delayMs = Math.max(retryAfterMs, backOff(polling.retryMs, failures))
+  else if (failures >= UNTOLD_MAX) polling.tell(UNREACHABLE)
+  const usualMs = backOff(polling.retryMs, failures)
+  const delayMs = Math.max(usualMs, patience(readFailure(error).retryAfterMs, usualMs))
   await pause(polling.clock, delayMs, polling.signal)
 }
 

@@ -2,12 +2,20 @@ import { Bot } from 'grammy'
 import type { Update } from 'grammy/types'
 import { type Clock, pause, systemClock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
+import { Recent } from '../../base/recent.ts'
 import { kindOf } from '../chat/kind.ts'
-import type { Capabilities, Outgoing, Platform, PlatformHandlers, Sent } from '../chat/platform.ts'
+import type {
+  Capabilities,
+  Incoming,
+  Outgoing,
+  Platform,
+  PlatformHandlers,
+  Sent,
+} from '../chat/platform.ts'
 import { isAboutMarkup, isUnauthorized, isUnchanged, movedTo, readFailure } from './failures.ts'
 import { TelegramFiles } from './files.ts'
 import { renderHtml } from './html.ts'
-import { backOff, pollUpdates, REFUSED } from './polling.ts'
+import { backOff, pollUpdates, REFUSED, UNREACHABLE, UNTOLD_MAX } from './polling.ts'
 import { readAddress, readMove, readUpdate, UPDATE_KINDS } from './updates.ts'
 import { Webhook, type WebhookPlace } from './webhook.ts'
 
@@ -53,6 +61,7 @@ const CAPABILITIES: Capabilities = {
   nonce: false,
 }
 
+const ALBUMS_MAX = 1_000
 const UNREADABLE = 'An update of Telegram could not be read and was left out.'
 
 /** Telegram through grammY. The Bot API has no nonce: see `Showing` for what that means. */
@@ -67,6 +76,8 @@ export class Telegram implements Platform {
   readonly #closing = new AbortController()
   /** Groups that became supergroups: Telegram refuses what is sent to their old ids. */
   readonly #moved = new Map<number, number>()
+  /** Albums whose first picture was for us. */
+  readonly #albums = new Recent<string, true>(ALBUMS_MAX)
   #handlers: PlatformHandlers | null = null
   #running: Promise<void> = Promise.resolve()
 
@@ -123,7 +134,9 @@ export class Telegram implements Platform {
       return
     }
     await this.#until(tell, async () => {
-      const asked = { secret_token: place.secret, allowed_updates: UPDATE_KINDS }
+      // One after another: what could not be taken in is brought again before what came behind it.
+      const terms = { secret_token: place.secret, max_connections: 1 }
+      const asked = { ...terms, allowed_updates: UPDATE_KINDS }
       await this.#bot.api.setWebhook(url, asked, signal as never)
     })
     tell(null)
@@ -159,6 +172,17 @@ export class Telegram implements Platform {
       text,
       id,
     )
+  }
+
+  async remove({ address, id }: { readonly address: string; readonly id: string }): Promise<Sent> {
+    const { chat } = this.#placeOf(address)
+    try {
+      await this.#bot.api.deleteMessage(chat, Number(id))
+      return { kind: 'sent', id }
+    } catch (error) {
+      const failure = this.#failed(error)
+      return failure.why === 'gone' ? { kind: 'sent', id } : failure
+    }
   }
 
   async showTyping(address: string): Promise<void> {
@@ -200,20 +224,34 @@ export class Telegram implements Platform {
       }
     } catch (error) {
       if (shownId !== undefined && isUnchanged(error)) return { kind: 'sent', id: shownId }
-      const failure = readFailure(error)
-      if (failure.why !== 'outage') return failure
-      return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
+      return this.#failed(error)
     }
   }
 
+  #failed(error: unknown): Extract<Sent, { kind: 'failed' }> {
+    const failure = readFailure(error)
+    if (failure.why !== 'outage') return failure
+    return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
+  }
+
   /** What cannot be read now cannot be read later either: it must not hold up the rest. */
-  #read(update: Update, me: Bot['botInfo'], { tell }: PlatformHandlers) {
+  #read(update: Update, me: Bot['botInfo'], { tell }: PlatformHandlers): Incoming | null {
     try {
-      return readUpdate(update, me, (files) => this.#files.fetchAll(files))
+      const incoming = readUpdate(update, me, (files) => this.#files.fetchAll(files))
+      return incoming === null ? null : this.#withAlbum(incoming, update)
     } catch {
       tell(UNREADABLE)
       return null
     }
+  }
+
+  /** The pictures of an album come one by one, and only the first says to whom. */
+  #withAlbum(incoming: Incoming, { message }: Update): Incoming {
+    if (message?.media_group_id === undefined) return incoming
+    const album = `${message.chat.id}:${message.media_group_id}`
+    const isAddressed = incoming.place.isAddressed || this.#albums.has(album)
+    if (isAddressed) this.#albums.set(album, true)
+    return { ...incoming, place: { ...incoming.place, isAddressed } }
   }
 
   async #until(tell: PlatformHandlers['tell'], work: () => Promise<unknown>): Promise<void> {
@@ -225,6 +263,7 @@ export class Telegram implements Platform {
         return
       } catch (error) {
         if (isUnauthorized(error)) tell(REFUSED)
+        else if (failures >= UNTOLD_MAX) tell(UNREACHABLE)
         await pause(this.#clock, backOff(retryMs, failures), signal)
       }
     }

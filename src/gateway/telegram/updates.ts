@@ -1,9 +1,14 @@
-import type { Message, MessageEntity, Update, UserFromGetMe } from 'grammy/types'
+import type { Message, MessageEntity, MessageOrigin, Update, UserFromGetMe } from 'grammy/types'
+import { clip, fold } from '../../base/line.ts'
 import type { UserPart } from '../../message/message.ts'
+import { readTyped, SLASH_COMMANDS } from '../chat/commands.ts'
 import type { Incoming } from '../chat/platform.ts'
 
 /** What we ask Telegram for; everything else it keeps to itself. */
 export const UPDATE_KINDS = ['message', 'edited_message'] as const
+
+/** They are 32-bit numbers. */
+const UPDATE_DIGITS = 10
 
 export interface RemoteFile {
   readonly id: string
@@ -24,19 +29,19 @@ export function readUpdate(
   const files = filesOf(message)
   const unsupported = unsupportedText(message)
   const raw = message.text ?? message.caption ?? ''
-  const text = withoutOurName(raw, me.username)
+  const text = forwarded(message, raw) ?? withoutOurName(raw, me.username)
   if (text === null) return null
   if (raw === '' && files.length === 0 && unsupported === undefined) return null
   const answered = answeredBy(message)
   const quoted = message.quote?.text ?? answered?.text ?? answered?.caption
   return {
     key: `${chat.id}:${number}`,
-    ...(update.message === undefined && { edit: String(update.update_id) }),
+    ...(update.message === undefined && { edit: editOf(update.update_id, message) }),
     address: addressOf(message),
     place: {
       kind: chat.type === 'private' ? 'private' : 'group',
       chat: String(chat.id),
-      isAddressed: text.startsWith('/') || namesUs(message, me) || answered?.from?.id === me.id,
+      isAddressed: isOurs(raw, text) || namesUs(message, me) || answered?.from?.id === me.id,
     },
     sender: senderOf(message),
     text,
@@ -52,6 +57,14 @@ export function readMove({ message }: Update): { from: string; to: string } | nu
   const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message
   if (to !== undefined) return { from: String(chat.id), to: String(to) }
   return from === undefined ? null : { from: String(from), to: String(chat.id) }
+}
+
+/**
+ * Numbers of updates begin elsewhere after a quiet week, and several changes may fall into one
+ * second: only both together rise for ever and tell changes apart.
+ */
+function editOf(update: number, { edit_date: seconds = 0 }: Message): string {
+  return `${seconds}${String(update).padStart(UPDATE_DIGITS, '0')}`
 }
 
 /** A topic of a group is a place of its own; the general one is the group itself. */
@@ -81,6 +94,33 @@ function senderOf({ from, sender_chat: behind, chat }: Message): Incoming['sende
   if (from === undefined) return { id: String(chat.id), name: '', isBot: false }
   const name = [from.first_name, from.last_name].filter(Boolean).join(' ')
   return { id: String(from.id), name, isBot: from.is_bot }
+}
+
+/** What somebody else said is handed on as such, and nothing in it is done. */
+function forwarded({ forward_origin: origin }: Message, text: string): string | null {
+  if (origin === undefined) return null
+  return `(forwarded from ${clip(fold(nameOf(origin)))}) ${text}`.trimEnd()
+}
+
+function nameOf(origin: MessageOrigin): string {
+  switch (origin.type) {
+    case 'user':
+      return [origin.sender_user.first_name, origin.sender_user.last_name].filter(Boolean).join(' ')
+    case 'hidden_user':
+      return origin.sender_user_name
+    case 'chat':
+      return 'title' in origin.sender_chat ? (origin.sender_chat.title ?? '') : ''
+    case 'channel':
+      return origin.chat.title
+    default:
+      return 'elsewhere'
+  }
+}
+
+/** A command of ours, or one that names us: other bots in the group have commands as well. */
+function isOurs(raw: string, text: string): boolean {
+  if (!text.startsWith('/')) return false
+  return raw !== text || text === '/start' || readTyped(text, SLASH_COMMANDS).kind === 'command'
 }
 
 /** `/stop@ours` is ours, `/stop@theirs` is not; a greeting by name is left out. Null: not for us. */
@@ -136,6 +176,10 @@ const UNSUPPORTED = {
   location: 'Places',
   contact: 'Contacts',
   dice: 'Dice',
+  story: 'Stories',
+  paid_media: 'Paid pictures',
+  game: 'Games',
+  checklist: 'Checklists',
 } as const
 
 function unsupportedText(message: Message): string | undefined {

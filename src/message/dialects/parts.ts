@@ -20,6 +20,7 @@ import type {
 } from '../message.ts'
 import { isSame, withParts } from '../same.ts'
 import { textOf } from '../text.ts'
+import { sendableBlob } from './blobs.ts'
 import { isBlank } from './findings.ts'
 
 /**
@@ -41,8 +42,9 @@ export function systemParts(message: SystemMessage, dialect: Dialect): SystemMes
 
 export function userParts(message: UserMessage, dialect: Dialect): UserMessage | undefined {
   return spoken(message, dialect, (part): UserPart => {
+    if (part.type === 'text') return part
     if (part.type === 'opaque') return isForUser(part, dialect) ? part : marker(part)
-    return part.type !== 'text' && dialect === 'strict' ? marker(part) : part
+    return dialect === 'strict' ? marker(part) : sendableBlob(part, dialect)
   })
 }
 
@@ -77,8 +79,9 @@ export function resultParts(
       return isForResult(part, dialect) && !isTextOnly ? part : marker(part)
     }
     if (dialect === 'strict') return marker(part)
-    if (!isTextOnly) return part
-    moved.push(part)
+    const blob = sendableBlob(part, dialect)
+    if (blob.type === 'text' || !isTextOnly) return blob
+    moved.push(blob)
     return { type: 'text', text: `${textOf(part)} (shown behind the results)` }
   })
   const output = isAnthropicError

@@ -15,7 +15,7 @@ export async function openProvider(call: ProviderCall): Promise<ProviderStream> 
     const model = await MODELS[call.route.provider](call)
     const { stream } = await model.doStream({
       prompt: [{ role: 'user', content: [{ type: 'text', text: call.placeholder }] }],
-      includeRawChunks: true,
+      includeRawChunks: call.wantsEvents,
       headers: { ...call.headers },
       ...(call.tools.length > 0 && {
         tools: call.tools.map(({ name, description, inputSchema }) => ({

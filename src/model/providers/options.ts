@@ -32,19 +32,13 @@ export function optionsFor(call: ProviderCall): Options {
           },
         },
       }
-    case 'anthropic':
-      // Tool inputs in fine pieces are a liberty that servers in Anthropic's likeness do not take.
-      return {
-        ...common,
-        providerOptions: {
-          anthropic: {
-            toolStreaming: false,
-            ...(call.compaction !== undefined && {
-              compaction: { type: 'summarize', ...call.compaction },
-            }),
-          },
-        },
-      }
+    case 'anthropic': {
+      const own = anthropicOptions(call)
+      // None at all where there is nothing to say: the package checks them at length.
+      return Object.keys(own).length === 0
+        ? common
+        : { ...common, providerOptions: { anthropic: own } }
+    }
     case 'google':
       return {
         ...common,
@@ -55,6 +49,16 @@ export function optionsFor(call: ProviderCall): Options {
       }
     case 'openai-compatible':
       return common
+  }
+}
+
+function anthropicOptions({ tools, compaction }: ProviderCall) {
+  return {
+    // Tool inputs in fine pieces are a liberty that servers in Anthropic's likeness do not take.
+    ...(tools.length > 0 && { toolStreaming: false }),
+    ...(compaction !== undefined && {
+      compaction: { type: 'summarize' as const, ...compaction },
+    }),
   }
 }
 

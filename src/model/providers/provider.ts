@@ -21,6 +21,8 @@ export interface ProviderCall {
   readonly effort?: Effort
   readonly cacheKey?: string
   readonly compaction?: { readonly instructions: string }
+  /** Whether the package is to hand on each event of the wire, too. */
+  readonly wantsEvents: boolean
 }
 
 export interface ProviderStream {
@@ -33,7 +35,7 @@ export interface ProviderStream {
 }
 
 export type ProviderPart =
-  /** One event of the wire as it came. */
+  /** One event of the wire as it came; only where the call wants them. */
   | { readonly kind: 'event'; readonly event: JsonValue }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }

@@ -69,7 +69,7 @@ function routeWarnings(
   const different = new Map(used.map((route) => [JSON.stringify({ ...route, name: '' }), route]))
   return [...different.values()].flatMap(({ model, windowTokens, credential }) => {
     const known = capabilitiesOf({ model })
-    const isKnown = known.windowTokens !== UNKNOWN.windowTokens || known.family !== UNKNOWN.family
+    const isKnown = known.windowTokens !== UNKNOWN.windowTokens
     const texts = []
     if (windowTokens === undefined && !isKnown) {
       texts.push(

@@ -134,6 +134,13 @@ describe('loadConfig', () => {
     expect(problemsOf('store: *nobody')[0]).toContain('throughline.yaml:1:8')
   })
 
+  it('refuses a value without an end, wherever it comes from', () => {
+    const text = '{main: &a [*a]}'
+    const wanted = [expect.stringMatching(/`agents` should be a map of names and values/)]
+    expect(problemsOf('', { env: { THROUGHLINE_AGENTS: text } })).toEqual(wanted)
+    expect(problemsOf('', { flags: [`agents=${text}`] })).toEqual(wanted)
+  })
+
   it('finds the file above, then the one of the user; an asked-for one must exist', () => {
     const folder = folderWith({
       'throughline.yaml': 'http: {port: 1}',

@@ -137,7 +137,8 @@ function readValue(text: string, node: JsonObject): unknown {
     types.includes('string') && types.every((type) => type === 'string' || type === 'object')
   if (takesText(node) || (isWords && !isWhole)) return text
   try {
-    return parse(text, { logLevel: 'silent' })
+    // An alias to itself would make a value without an end.
+    return parse(text, { logLevel: 'silent', maxAliasCount: 0 })
   } catch {
     return text // the check says what was expected instead
   }

@@ -31,16 +31,26 @@ describe('readYaml', () => {
     ['too many values', 'x: 1\n'.repeat(6_000)],
     ['too many bytes', 'x'.repeat(200_000)],
     ['a map as a name', '? {a: 1}\n: 2'],
+    ['a name that objects have', 'agents: {__proto__: {}}'],
+    ['a name of a file that no system takes', 'store: "a\\0b.db"'],
+    ['a second document', 'store: a.db\n---\nstore: b.db'],
+    ['a tag that nobody knows', 'store: !secret a.db'],
   ])('refuses %s', (_, text) => {
     const { problems } = readYaml(text, 'f')
     expect(problems.length).toBeGreaterThan(0)
     expect(problems.length).toBeLessThanOrEqual(50)
   })
 
+  it('says what is wrong with lists in lists in words', () => {
+    const { problems } = readYaml(`store: ${'['.repeat(30_000)}`, 'f')
+    expect(problems.map(({ text }) => text)).toEqual(['The file is nested too deeply.'])
+  })
+
   it.each([
     ['keys', (n: number) => lines(n / 10, (i) => `key${i}: 1`)],
     ['agents', (n: number) => `agents:\n${lines(n / 20, (i) => `  a${i}: {}`)}`],
     ['one word', (n: number) => `store: ${'a'.repeat(n)}`],
+    ['aliases', (n: number) => `a: &anchored 1\nb: [${'*anchored,'.repeat(n / 10)}]`],
     ['comments', (n: number) => '# x\n'.repeat(n / 4)],
     ['quotes', (n: number) => `store: "${'\\\\'.repeat(n / 2)}`],
     ['colons', (n: number) => `store: ${': '.repeat(n / 2)}`],

@@ -2,21 +2,23 @@ import {
   type Alias,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
   type Pair,
   parseDocument,
   type Scalar,
+  visit,
   type Node as YamlNode,
 } from 'yaml'
 import { type Origin, type Path, type Problem, pathText } from './problem.ts'
 import { EMPTY, type Field, type Node } from './tree.ts'
 
 /**
- * YAML text as a tree that knows its places. Names that stand twice are found here, because the
- * library's own search for them takes time by the square of their number; for the same reason
- * everything that an alias can multiply is counted.
+ * YAML text as a tree that knows its places. Names that stand twice, and what aliases stand for, are
+ * found here, because the library's own search for them takes time by the square of their number; for
+ * the same reason everything that an alias can multiply is counted.
  */
 export const FILE_BYTES_MAX = 128 * 1024
 const NODES_MAX = 5_000
@@ -39,7 +41,8 @@ export function readYaml(text: string, file: string): ReadYaml {
       lineCounter: lines,
       prettyErrors: false,
       uniqueKeys: false,
-      logLevel: 'silent',
+      // Silent, it would take the first of several documents and say nothing of the others.
+      logLevel: 'error',
     })
   } catch (error) {
     // The parser calls itself for every level.
@@ -50,14 +53,20 @@ export function readYaml(text: string, file: string): ReadYaml {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
   }
-  if (document.errors.length > 0) {
-    const problems = document.errors.slice(0, 20).map(({ message, pos }) => ({
+  // What it only warns of, such as a tag that it does not know, means something to whoever wrote it.
+  const doubts = [...document.errors, ...document.warnings]
+  // Within a list the parser catches the error by itself.
+  if (doubts.some(({ message }) => message.startsWith('Maximum call stack'))) {
+    return refused(start, 'is nested too deeply.')
+  }
+  if (doubts.length > 0) {
+    const problems = doubts.slice(0, 20).map(({ message, pos }) => ({
       origin: place(pos[0]),
       text: `This is not YAML as it should be: ${message.split('\n')[0]?.replace(/\.?$/, '.')}`,
     }))
     return { tree: EMPTY, problems }
   }
-  const walk = new Walk(place, document)
+  const walk = new Walk(place, targetsIn(document))
   const tree = walk.read(document.contents, [], 0)
   if (walk.isFull) return refused(start, 'holds more than a configuration can.')
   if (tree !== undefined && tree.kind !== 'map') {
@@ -70,16 +79,29 @@ function refused(origin: Origin, text: string): ReadYaml {
   return { tree: EMPTY, problems: [{ origin, text: `The file ${text}` }] }
 }
 
+type Targets = ReadonlyMap<unknown, YamlNode | undefined>
+
+/** What each alias stands for: the newest thing above it that bears its name. */
+function targetsIn(document: ReturnType<typeof parseDocument>): Targets {
+  const named = new Map<string, YamlNode>()
+  const targets = new Map<unknown, YamlNode | undefined>()
+  visit(document, (_, node) => {
+    if (isAlias(node)) targets.set(node, named.get(node.source))
+    else if (isNode(node) && node.anchor !== undefined) named.set(node.anchor, node)
+  })
+  return targets
+}
+
 class Walk {
   readonly problems: Problem[] = []
   isFull = false
   readonly #place: (offset: number) => Origin
-  readonly #document: ReturnType<typeof parseDocument>
+  readonly #targets: Targets
   #nodes = 0
 
-  constructor(place: (offset: number) => Origin, document: ReturnType<typeof parseDocument>) {
+  constructor(place: (offset: number) => Origin, targets: Targets) {
     this.#place = place
-    this.#document = document
+    this.#targets = targets
   }
 
   /** Undefined for what is left empty: a section whose lines are all comments says nothing. */
@@ -92,7 +114,12 @@ class Walk {
       this.isFull = true
       return undefined
     }
-    if (isScalar(node)) return node.value === null ? undefined : leaf(node, origin)
+    if (isScalar(node)) {
+      if (String(node.value).includes('\0')) {
+        this.#tell(origin, `\`${pathText(path)}\` holds a NUL character, which no name may.`)
+      }
+      return node.value === null ? undefined : leaf(node, origin)
+    }
     if (isSeq(node)) {
       const items = node.items.map(
         (item, at) => this.read(item, [...path, at], depth + 1) ?? leaf(null, origin),
@@ -110,7 +137,8 @@ class Walk {
     map: { fields: Map<string, Field>; path: Path; depth: number; origin: Origin },
   ): void {
     const { fields, path, depth } = map
-    if (!isScalar(key)) {
+    // That one is no key of an object of ours: it would be passed over in silence.
+    if (!isScalar(key) || key.value === '__proto__') {
       this.#tell(map.origin, 'A name here is not a plain word.')
       return
     }
@@ -126,7 +154,7 @@ class Walk {
   }
 
   #resolve(alias: Alias): YamlNode | undefined {
-    const target = alias.resolve(this.#document)
+    const target = this.#targets.get(alias)
     if (target === undefined) {
       this.#tell(this.#place(alias.range?.[0] ?? 0), `\`*${alias.source}\` is not defined above.`)
     }

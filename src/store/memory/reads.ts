@@ -23,6 +23,7 @@ export function memoryReads(tables: MemoryTables): Readers {
       commits: tables.audit.length,
       hash: tables.audit.at(-1)?.hash ?? sha256(tables.id),
     }),
+    readSize: () => null,
     findSession: (id) => tables.session(id),
     listSessions: ({ agent, state, after = '', limit }) =>
       [...tables.sessions.values()]

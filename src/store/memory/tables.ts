@@ -206,6 +206,10 @@ export class MemoryTables implements Rows {
     for (const row of change.senders ?? []) {
       this.senders.set(key(row.sessionId, row.source), row.pending)
     }
+    const gone = change.sendersRemoved
+    if (gone !== undefined) {
+      for (const name of this.senders.keys()) if (isOf(gone, name)) this.senders.delete(name)
+    }
     for (const row of change.operations ?? []) this.operations.set(row.id, row)
     for (const row of change.replies ?? []) this.replies.set(key(row.sessionId, row.number), row)
     for (const row of change.routes ?? []) {
@@ -270,4 +274,8 @@ function place<Row extends { readonly number: number }>(
 
 export function key(...parts: readonly (string | number)[]): string {
   return JSON.stringify(parts)
+}
+
+function isOf(sessionId: SessionId, name: string): boolean {
+  return name.startsWith(`${key(sessionId).slice(0, -1)},`)
 }

@@ -70,6 +70,12 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       const { id, commits, hash } = row as { id: string; commits: number; hash: string }
       return { id, schema: SCHEMA, commits, hash }
     },
+    readSize: async () => {
+      const text = `select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind = 'r'`
+      const [row = {}] = await connections.query({ text, values: [] })
+      return Number((row as { bytes: string }).bytes)
+    },
     findSession: (id) =>
       first(`select ${SESSION.columns} from session where id = $1`, [toText(id)], SESSION.decode),
     listSessions: ({ agent, state, after = '', limit }) =>

@@ -1,8 +1,7 @@
-import type { SessionId } from '../../base/ids.ts'
+import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import { sha256 } from '../canonical.ts'
-import { hashAudit } from '../chain.ts'
 import type { Finding } from '../queries.ts'
-import { TranscriptCheck } from '../verify.ts'
+import { findAuditDamage, orUnreadable, TranscriptCheck } from '../verify.ts'
 import { type Connections, inSnapshot, type Loan } from './connections.ts'
 import { AUDIT_COLUMNS, decodeAudit, decodeEntry, ENTRY, SESSION, toText } from './tables.ts'
 
@@ -30,7 +29,10 @@ async function verifySession(loan: Loan, id: SessionId): Promise<readonly Findin
     { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
-  const session = SESSION.decode(row)
+  const session = orUnreadable(() => SESSION.decode(row))
+  if (session === null) {
+    return [{ sessionId: id, entry: null, problem: 'session row cannot be read' }]
+  }
   const check = new TranscriptCheck(session)
   for (let from = 1; ; from += PAGE) {
     const [page = []] = await loan.send([
@@ -40,7 +42,11 @@ async function verifySession(loan: Loan, id: SessionId): Promise<readonly Findin
         values: [id, from, from + PAGE - 1],
       },
     ])
-    for (const columns of page) check.add(decodeEntry(columns))
+    for (const columns of page) {
+      const entry = orUnreadable(() => decodeEntry(columns))
+      if (entry === null) check.addUnreadable(columns['number'] as EntryNumber)
+      else check.add(entry)
+    }
     if (page.length === 0 && from > session.tail) return check.end()
   }
 }
@@ -50,7 +56,7 @@ async function verifyAudit(loan: Loan): Promise<readonly Finding[]> {
     { text: 'select id from store where one = 1', values: [] },
   ])
   const findings: Finding[] = []
-  let prevHash = sha256(String(store?.['id']))
+  let prevHash: string | null = sha256(String(store?.['id']))
   let cursor = 0
   for (;;) {
     const [page = []] = await loan.send([
@@ -60,16 +66,13 @@ async function verifyAudit(loan: Loan): Promise<readonly Finding[]> {
       },
     ])
     if (page.length === 0) return findings
-    for (const row of page.map(decodeAudit)) {
-      const missing = row.cursor !== cursor + 1
-      if (missing || hashAudit(prevHash, row) !== row.hash) {
-        const problem = missing
-          ? `audit row ${cursor + 1} is missing`
-          : `audit row ${row.cursor} does not fit its hash`
-        findings.push({ sessionId: null, entry: null, problem })
-      }
-      cursor = row.cursor
-      prevHash = row.hash
+    for (const columns of page) {
+      const row = orUnreadable(() => decodeAudit(columns))
+      const number = columns['cursor'] as number
+      const problem = findAuditDamage(row, number, cursor + 1, prevHash)
+      if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
+      cursor = number
+      prevHash = row?.hash ?? null
     }
   }
 }

@@ -80,6 +80,9 @@ export function writeChange(change: Change, at: number): readonly Query[] {
     ...(change.draftsRemoved === undefined
       ? []
       : [{ text: 'delete from draft where session = $1', values: [change.draftsRemoved] }]),
+    ...(change.sendersRemoved === undefined
+      ? []
+      : [{ text: 'delete from sender where session = $1', values: [change.sendersRemoved] }]),
     ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(ATTEMPT.encode)),
     ...replace(SCHEDULE, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
     ...some('delete from schedule where id = any($1)', change.schedulesRemoved ?? []),
@@ -136,7 +139,7 @@ const PUT_RUNNER = insert(
 const PUT_MAIL = insert(
   'mail',
   MAIL.columns,
-  'on conflict (session, number) do update set state = excluded.state',
+  'on conflict (session, number) do update set state = excluded.state, body = excluded.body',
 )
 const PUT_SENDER = insert(
   'sender',

@@ -4,6 +4,7 @@ import { canonicalJson, sha256 } from '../canonical.ts'
 import type { Admit } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { mailState } from '../mail-state.ts'
+import { isCount } from '../measure.ts'
 import type { Lane, MailRow, SessionRow } from '../rows.ts'
 import { Draft } from './draft.ts'
 import { fenced, type Rows, type Rule } from './ruling.ts'
@@ -23,6 +24,7 @@ export function intakeHash(
   return sha256(canonicalJson([keyHash, lane, control, body]))
 }
 
+const LANES: readonly Lane[] = ['control', 'user', 'notification']
 const NAME_MAX = 512
 export const NO_OPERATION = '' as OperationId
 
@@ -31,6 +33,9 @@ export const NO_OPERATION = '' as OperationId
  * repeat gives the original session and number wherever the route points now (I4).
  */
 export const admit: Rule<'admit'> = (rows, request, stamp) => {
+  if (!LANES.includes(request.lane)) {
+    throw new InvalidRequestError({ problem: `There is no lane ${String(request.lane)}.` })
+  }
   if ((request.lane === 'control') !== (request.control !== undefined)) {
     throw new InvalidRequestError({ problem: 'Control mail, and only that, names its control.' })
   }
@@ -40,7 +45,7 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     })
   }
   // Refused here, because a wrong count would make the delivery fail again and again.
-  if (!Number.isInteger(request.tokens) || request.tokens < 0) {
+  if (!isCount(request.tokens)) {
     throw new InvalidRequestError({ problem: `Tokens are whole numbers; found ${request.tokens}.` })
   }
   const body = canonicalJson(request.body)

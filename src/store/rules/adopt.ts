@@ -68,6 +68,8 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   if (session.state === 'open' && (!isGapless || mail.length !== session.mail)) {
     return `expected mail 1 to ${session.mail}`
   }
+  const wrong = findWrongMail(session, mail)
+  if (wrong !== null) return wrong
   const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
   const stray = session.openCalls.find((call) => !calls.has(call))
   if (stray !== undefined) return `its session waits for a call that nobody made`
@@ -79,6 +81,22 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   }
   const known = new Set(blobs.map(({ hash }) => hash))
   return known.size === blobs.length ? null : 'a blob stands there twice'
+}
+
+function findWrongMail(session: SessionRow, mail: AdoptSession['mail']): string | null {
+  const keys = new Set<string>()
+  for (const row of mail) {
+    const { number, lane, control, source, key, body } = row
+    if ((lane === 'control') !== (control !== null)) return `mail ${number} is in a wrong lane`
+    if (body === null && mailState(session, row) === 'pending') {
+      return `mail ${number} waits and says nothing`
+    }
+    if (source === null || key === null) continue
+    const keyHash = hashKey(source, key)
+    if (keys.has(keyHash)) return `mail ${number} has the key of another`
+    keys.add(keyHash)
+  }
+  return null
 }
 
 /** Counted anew: while the file was written, waiting mail may have been withdrawn. */

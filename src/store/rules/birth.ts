@@ -3,6 +3,7 @@ import { REWRITES_MAX } from '../bounds.ts'
 import { canonicalJson, sha256 } from '../canonical.ts'
 import { firstHash } from '../chain.ts'
 import type { CreateSession } from '../commits.ts'
+import { checkName } from '../measure.ts'
 import type { MailRow, RouteRow, SessionRow } from '../rows.ts'
 import { hashKey } from './admit.ts'
 import type { AuditDraft, Change, Rule, Stamp } from './ruling.ts'
@@ -10,6 +11,7 @@ import { checkLimits } from './settings.ts'
 
 /** Sessions are born here, by create and start afresh, and by import; nowhere else (I30). */
 export const createSession: Rule<'createSession'> = (rows, request, stamp) => {
+  checkName(request.id, 'A session')
   const refused = checkLimits(request.limits)
   if (refused !== null) return { outcome: refused }
   if (rows.session(request.id) !== undefined) return { outcome: { kind: 'exists' } }
@@ -44,6 +46,7 @@ export const startAfresh: Rule<'startAfresh'> = (rows, request, stamp) => {
   }
   const refused = checkLimits(request.limits)
   if (refused !== null) return { outcome: refused }
+  checkName(id, 'A session')
   if (rows.session(id) !== undefined) return { outcome: { kind: 'exists' } }
   const present = rows.route(route)
   if ((present?.version ?? 0) !== version) {

@@ -4,6 +4,7 @@ import { canonicalJson } from '../canonical.ts'
 import { hashBody, hashEntry, saltFor } from '../chain.ts'
 import type { NewReply } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { isCount } from '../measure.ts'
 import type {
   AuditKind,
   Entry,
@@ -62,7 +63,7 @@ export class Draft {
   ): EntryNumber {
     const session = this.#session
     const number = entryNumber(session.tail + 1)
-    if (!Number.isInteger(content.tokens) || content.tokens < 0) {
+    if (!isCount(content.tokens)) {
       throw new InvalidRequestError({
         problem: `An entry's tokens must be a whole number from 0; found ${content.tokens}.`,
       })
@@ -91,7 +92,11 @@ export class Draft {
     return this.append(head, { body: canonicalJson(content.body), tokens: content.tokens })
   }
 
-  /** Takes one item out of the waiting ones; what becomes of it is told by `fields`. */
+  /**
+   * Takes one item out of the waiting ones; what becomes of it is told by `fields`. What a control
+   * item asked for stands in the entry that carried it out: kept here as well, it would outlive the
+   * erasure of that entry.
+   */
   unqueue(mail: MailRow, fields: Partial<MailRow>): void {
     const pending = { ...this.#session.pending }
     pending[mail.lane] -= 1
@@ -101,7 +106,9 @@ export class Draft {
       const waiting = this.#senders.get(mail.source) ?? this.#rows.sourcePending(id, mail.source)
       this.#senders.set(mail.source, waiting - 1)
     }
-    if (Object.keys(fields).length > 0) this.#mail.set(mail.number, { ...mail, ...fields })
+    if (Object.keys(fields).length === 0) return
+    const body = mail.lane === 'control' ? null : mail.body
+    this.#mail.set(mail.number, { ...mail, body, ...fields })
   }
 
   /** Control items that this commit answers; one that is no longer waiting is left alone. */

@@ -11,7 +11,7 @@ import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
  * Erasure takes bodies, salts and search rows away for good and leaves every hash, so the chain
  * still checks. A handoff that covers an erased entry may repeat it, so each of those is erased
  * too, and the one in effect must be replaced in the same commit: by the body of the erasure entry.
- * Notes that may repeat it go, and so does the title.
+ * Notes that may repeat it go, and so does the title. Pins pass through none of these.
  */
 export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -28,7 +28,8 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     // Erased before, it uses its files no longer: counted off twice, one would be taken from others.
     if (entry.body !== null) blobs.push(...blobsOf(entry))
   }
-  const first = entryNumber(Math.min(...request.entries))
+  const repeated = [...named.values()].filter(({ kind }) => kind !== 'pin')
+  const first = Math.min(...repeated.map(({ number }) => number))
   const handoffs = rows.handoffs(session.id)
   const tainted = handoffs.filter((head) => (handoffOf(head)?.covers ?? 0) >= first)
   for (const head of tainted) named.set(head.number, head)
@@ -48,7 +49,8 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
   // A title is made from messages, and nobody knows from which.
-  draft.set({ base: number, title: null, ...(replaces === null ? {} : { effective: number }) })
+  const title = repeated.length === 0 ? session.title : null
+  draft.set({ base: number, title, ...(replaces === null ? {} : { effective: number }) })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
   const heads = [...named.values()]
   draft.dropBlobs(blobs)
@@ -61,7 +63,7 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   })
   draft.settleControls(request.settles ?? [])
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
-  const notes = entries.flatMap((entry) => rows.notesFrom(session.id, entry))
+  const notes = repeated.flatMap(({ number: entry }) => rows.notesFrom(session.id, entry))
   // One that was proposed from a range is found by every erased entry of it.
   const notesRemoved = [...new Map(notes.map((key) => [`${key.agent} ${key.id}`, key])).values()]
   return {
@@ -146,6 +148,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     change: {
       sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
       draftsRemoved: sessionId,
+      sendersRemoved: sessionId,
       audit: [
         {
           sessionId,

@@ -1,4 +1,5 @@
 import type { OperationId } from '../../base/ids.ts'
+import { checkName } from '../measure.ts'
 import { Draft } from './draft.ts'
 import { fenced, type Rule } from './ruling.ts'
 
@@ -9,6 +10,8 @@ const NO_OPERATION = '' as OperationId
  * registration that arrives late, after its runner has retired, must not look as old as the first.
  */
 export const registerRunner: Rule<'registerRunner'> = (rows, request, stamp) => {
+  // It names a file beside the database.
+  checkName(request.id, 'A runner')
   if (rows.runner(request.id) !== undefined) return { outcome: { kind: 'taken' } }
   const after = { ...request, beat: stamp.at }
   return { outcome: { kind: 'done' }, change: { runners: [{ id: request.id, after }] } }
@@ -30,6 +33,7 @@ export const renew: Rule<'renew'> = (rows, request) => {
  * monotonic clock, or knows the process to be dead, and says which beat it saw.
  */
 export const dismissRunner: Rule<'dismissRunner'> = (rows, request) => {
+  checkName(request.runner, 'A runner')
   const runner = rows.runner(request.runner)
   if (runner === undefined) return { outcome: { kind: 'done' } }
   if (runner.beat !== request.beat) return { outcome: { kind: 'alive' } }

@@ -118,6 +118,8 @@ export interface Change {
   readonly drafts?: readonly DraftRow[]
   /** All drafts of this session. */
   readonly draftsRemoved?: SessionId
+  /** All sources of this session: their names say who wrote. */
+  readonly sendersRemoved?: SessionId
   readonly attempts?: readonly AttemptRow[]
   readonly schedules?: readonly Replaced<ScheduleRow>[]
   readonly schedulesRemoved?: readonly string[]

@@ -2,17 +2,29 @@ import { isId } from '../../base/ids.ts'
 import { TITLE_MAX } from '../bounds.ts'
 import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { isCount } from '../measure.ts'
 import { roomForPin } from '../pins.ts'
 import type { Limits, PinRecord } from '../rows.ts'
 import { NO_OPERATION } from './admit.ts'
 import { Draft } from './draft.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
+const LIMIT_NAMES: readonly (keyof Limits)[] = [
+  ...(['hardTokens', 'pinTokens', 'handoffTokens', 'inputTokens', 'stepTokens'] as const),
+  ...(['outputTokens', 'laneMailMax', 'sourceMailMax'] as const),
+]
+
 /**
  * The budget theorem's premise: the bounded parts fit below the hard limit, so that a compaction
  * at `seen` always fits (I33).
  */
 export function checkLimits(limits: Limits): LimitsRefused | null {
+  const wrong = LIMIT_NAMES.find((name) => !isCount(limits[name]))
+  if (wrong !== undefined) {
+    throw new InvalidRequestError({
+      problem: `The limit ${wrong} must be a whole number from 0; found ${limits[wrong]}.`,
+    })
+  }
   const neededTokens =
     limits.pinTokens +
     limits.handoffTokens +
@@ -72,6 +84,9 @@ export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined) return { outcome: { kind: 'unknown' } }
   if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  // An erasure moves the base.
+  const { upto = session.base } = request
+  if (session.base > upto) return { outcome: { kind: 'superseded', by: 'tail' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
   draft.set({ title })
   draft.audit('settings changed', { what: 'title' })

@@ -76,8 +76,17 @@ export function textOf(entry: Pick<Entry, 'body'>): string {
       for (const [name, item] of Object.entries(value)) if (!MACHINE.has(name)) walk(item)
     }
   }
-  walk(JSON.parse(entry.body) as JsonValue)
+  walk(parsed(entry.body))
   return found.join('\n')
+}
+
+/** A damaged body is for `verify` to find; the search goes on with what it says. */
+function parsed(body: string): JsonValue {
+  try {
+    return JSON.parse(body) as JsonValue
+  } catch {
+    return body
+  }
 }
 
 /** Fields of the message model that hold no words: types, ids, base64, sealed provider items. */

@@ -126,7 +126,7 @@ function writeMail(db: Connection, numbers: SessionNumbers, change: Change): voi
     db.run(
       `insert into mail (id, lane, control, source, key, body, tokens, state, turn_at, blobs, at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (id) do update set state = excluded.state`,
+       on conflict (id) do update set state = excluded.state, body = excluded.body`,
       ...encodeMail(numbers.get(sessionId), mail),
     )
   }
@@ -151,6 +151,9 @@ function writeMail(db: Connection, numbers: SessionNumbers, change: Change): voi
         pending,
       )
     }
+  }
+  if (change.sendersRemoved !== undefined) {
+    db.run('delete from sender where session = ?', numbers.get(change.sendersRemoved))
   }
 }
 
@@ -238,5 +241,5 @@ export function newestAudit(db: Connection): { readonly cursor: number; readonly
 }
 
 export function readStoreId(db: Connection): string {
-  return db.get('select id from store where one = 1')?.['id'] as string
+  return (db.get('select id from store where one = 1')?.['id'] ?? '') as string
 }

@@ -85,9 +85,12 @@ export class Connection {
 }
 
 function bound(values: readonly Value[]): SQLInputValue[] {
-  return values.map((value) =>
-    typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value,
-  )
+  return values.map((value) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) return value
+    if (Number.isSafeInteger(value)) return BigInt(value)
+    // SQLite would keep it and node:sqlite never give it back, nor any list that it stands in.
+    throw new RangeError(`${value} is too large to be kept.`)
+  })
 }
 
 /** What every writing connection is told; read-only ones need the last three. */

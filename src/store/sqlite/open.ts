@@ -3,7 +3,7 @@ import { DEPTH_MAX } from '../canonical.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
-import { preparePlace } from './place.ts'
+import { preparePlace, realPlace } from './place.ts'
 import { newStoreNumber, type StoreThread, storeThread } from './threads.ts'
 import { removeWakeFile, WakeFile } from './wake.ts'
 import type { WriterOptions } from './writer.ts'
@@ -30,7 +30,7 @@ const WAITING_MAX = 10_000
  * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const path = resolve(options.path)
+  const path = realPlace(options.path)
   preparePlace(path)
   const engine = new SqliteEngine({
     path,

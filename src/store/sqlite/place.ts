@@ -4,13 +4,15 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  realpathSync,
   rmSync,
   statfsSync,
   statSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 
 /**
@@ -47,6 +49,17 @@ export function isOldSqlite(version: string): boolean {
     if (difference !== 0) return difference < 0
   }
   return false
+}
+
+/**
+ * Where the file is. SQLite follows a link and puts the WAL beside what it leads to, so everybody
+ * who looks for the WAL must follow it as well.
+ */
+export function realPlace(file: string): string {
+  const path = resolve(file)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path
+  if (existsSync(path)) return realpathSync(path)
+  throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
 }
 
 /** Makes sure that the file is there, private, and on a drive of this machine. */
@@ -106,12 +119,6 @@ function sync(path: string): void {
   }
 }
 
-/** Which file the WAL is now; a `stat` opens nothing. */
-export function walIdentity(path: string): string | undefined {
-  const stat = statSync(`${path}-wal`, { throwIfNoEntry: false })
-  return stat === undefined || stat.nlink === 0 ? undefined : `${stat.dev}:${stat.ino}`
-}
-
 export function walSize(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
@@ -124,10 +131,4 @@ export function fileState(path: string): string {
 
 export function hasWalIndex(path: string): boolean {
   return statSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined
-}
-
-/** The database file itself may have been moved or replaced as well. */
-export function fileIdentity(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
 }

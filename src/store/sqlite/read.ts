@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
+import { realPlace } from './place.ts'
 import { newStoreNumber, storeThread } from './threads.ts'
 
 /**
@@ -10,7 +10,7 @@ import { newStoreNumber, storeThread } from './threads.ts'
  * may be used while others write. Rejects what is not there, not ours, or of another schema.
  */
 export async function readSqliteStore(file: string): Promise<ReadStore> {
-  const path = resolve(file)
+  const path = realPlace(file)
   if (!existsSync(path)) throw new StoreRefusedError({ path, problem: 'there is no such file.' })
   const store = newStoreNumber()
   const thread = storeThread('reader')

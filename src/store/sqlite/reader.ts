@@ -45,12 +45,19 @@ export class Reader {
     return readSchema(this.#db.database, this.#db.path)
   }
 
-  /** Whether anybody has committed since this was last asked. */
+  /**
+   * Whether anybody has committed since this was last asked. A file that was harmed tells nothing:
+   * whoever reads it is told why, and the thread goes on for all other stores.
+   */
   hasNews(): boolean {
-    const version = this.#dataVersion()
-    const changed = version !== this.#version
-    this.#version = version
-    return changed
+    try {
+      const version = this.#dataVersion()
+      const changed = version !== this.#version
+      this.#version = version
+      return changed
+    } catch {
+      return false
+    }
   }
 
   #dataVersion(): number | string {

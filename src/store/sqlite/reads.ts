@@ -1,13 +1,13 @@
-import type { SessionId } from '../../base/ids.ts'
+import { statSync } from 'node:fs'
+import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { sha256 } from '../canonical.ts'
-import { hashAudit } from '../chain.ts'
 import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { mailState } from '../mail-state.ts'
 import type { Finding } from '../queries.ts'
-import type { Entry, SessionRow } from '../rows.ts'
-import { TranscriptCheck } from '../verify.ts'
+import type { AuditRow, Entry, SessionRow } from '../rows.ts'
+import { findAuditDamage, orUnreadable, TranscriptCheck } from '../verify.ts'
 import { newestAudit, readStoreId } from './apply.ts'
 import {
   bytes,
@@ -52,6 +52,12 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       const { cursor, hash } = newestAudit(db)
       return { id: readStoreId(db), schema: SCHEMA, commits: cursor, hash }
     },
+    // With what is not yet folded into the file.
+    readSize: () =>
+      [db.path, `${db.path}-wal`].reduce(
+        (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
     findSession,
     listSessions: ({ agent, state, after = '', limit }) =>
       db
@@ -218,47 +224,68 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       const ids = db
         .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
         .map((row) => row['id'] as SessionId)
-      const findings = ids.flatMap((id) => verifySession(findSession(id), numbers.get(id), range))
+      const findings = ids.flatMap((id) => verifySession(id, findSession, numbers.get(id), range))
       return [...findings, ...verifyAudit(db), ...verifyFile(db)]
     },
   }
 }
 
+type Range = (n: number, from: number, to: number) => readonly Entry[]
+
 function verifySession(
-  session: SessionRow | undefined,
+  id: SessionId,
+  find: (id: SessionId) => SessionRow | undefined,
   n: number,
-  range: (n: number, from: number, to: number) => Entry[],
+  range: Range,
 ): readonly Finding[] {
+  const session = orUnreadable(() => find(id))
   if (session === undefined) return []
+  if (session === null) {
+    return [{ sessionId: id, entry: null, problem: 'session row cannot be read' }]
+  }
   const check = new TranscriptCheck(session)
   for (let from = 1; ; ) {
-    const page = range(n, from, from + VERIFY_PAGE - 1)
-    for (const entry of page) check.add(entry)
+    const page = orUnreadable(() => range(n, from, from + VERIFY_PAGE - 1))
+    if (page === null) addOneByOne(check, from, (number) => range(n, number, number))
+    else for (const entry of page) check.add(entry)
     from += VERIFY_PAGE
-    if (from > session.tail && page.length === 0) return check.end()
+    if (from > session.tail && (page === null || page.length === 0)) return check.end()
+  }
+}
+
+/** A byte that changed may leave a row that is none: it is named, and the others are checked. */
+function addOneByOne(
+  check: TranscriptCheck,
+  from: number,
+  read: (number: number) => readonly Entry[],
+): void {
+  for (let number = from; number < from + VERIFY_PAGE; number++) {
+    const found = orUnreadable(() => read(number))
+    if (found === null) check.addUnreadable(entryNumber(number))
+    else for (const entry of found) check.add(entry)
   }
 }
 
 function verifyAudit(db: Connection): readonly Finding[] {
   const findings: Finding[] = []
-  let prevHash = sha256(readStoreId(db))
+  let prevHash: string | null = sha256(readStoreId(db))
   let cursor = 0
   for (;;) {
-    const sql = 'select * from audit where cursor > ? order by cursor limit ?'
-    const page = db.all(sql, cursor, VERIFY_PAGE).map(decodeAudit)
+    const sql = 'select cursor from audit where cursor > ? order by cursor limit ?'
+    const page = db.all(sql, cursor, VERIFY_PAGE).map((row) => row['cursor'] as number)
     if (page.length === 0) return findings
-    for (const row of page) {
-      const missing = row.cursor !== cursor + 1
-      if (missing || hashAudit(prevHash, row) !== row.hash) {
-        const problem = missing
-          ? `audit row ${cursor + 1} is missing`
-          : `audit row ${row.cursor} does not fit its hash`
-        findings.push({ sessionId: null, entry: null, problem })
-      }
-      cursor = row.cursor
-      prevHash = row.hash
+    for (const number of page) {
+      const row = orUnreadable(() => findAudit(db, number))
+      const problem = findAuditDamage(row, number, cursor + 1, prevHash)
+      if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
+      cursor = number
+      prevHash = row?.hash ?? null
     }
   }
+}
+
+function findAudit(db: Connection, cursor: number): AuditRow {
+  return decodeAudit(db.get('select * from audit where cursor = ?', cursor) ?? {})
 }
 
 /**

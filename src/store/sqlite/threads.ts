@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknownError, StoreBusyError } from '../errors.ts'
 import { type Letter, type News, type Order, reviveError } from './messages.ts'
@@ -9,6 +11,13 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/**
+ * What a thread makes lives for one order, a page of entries at most. Left alone, a thread that has
+ * worked for a minute keeps 64 MB for it; with 16 the same work takes the same CPU time (50,000
+ * entries written, read three times and verified: 4.9 s either way).
+ */
+const YOUNG_MB = 16
+
 /** The caller's end of one store thread. It keeps the process alive only while it owes an answer. */
 export class StoreThread {
   readonly #worker: Worker
@@ -19,7 +28,11 @@ export class StoreThread {
 
   constructor() {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), { execArgv: [] })
+    this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
+      execArgv: [],
+      env: threadEnvironment(),
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    })
     this.#worker.on('message', (news: News) => this.#hear(news))
     this.#worker.on('error', (error: Error) => this.#end(error.message))
     this.#worker.on('exit', () => this.#end('its thread has ended'))
@@ -77,6 +90,16 @@ export class StoreThread {
     }
     this.#waiting.clear()
   }
+}
+
+/**
+ * Nothing in a thread reads the environment. Where the program keeps what it has compiled, its
+ * threads use it too, and are told so this way only: without it each takes 40 MB more in a clone, to
+ * remove the types of the same sources once more.
+ */
+function threadEnvironment(): { readonly [name: string]: string } {
+  const cache = getCompileCacheDir()
+  return cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }
 }
 
 /** Only of a commit can it be unknown whether it was made; everything else just did not happen. */

@@ -11,7 +11,8 @@ import { isSearched } from '../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from './apply.ts'
 import { decodeAudit } from './codec.ts'
 import { Connection, configure, isBusy, translate } from './connection.ts'
-import { fileIdentity, isOldSqlite, SQLITE_VERSION_MIN, walIdentity, walSize } from './place.ts'
+import { OpenFiles } from './open-files.ts'
+import { isOldSqlite, SQLITE_VERSION_MIN, walSize } from './place.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { SqliteRows } from './rows.ts'
 import { migrate, pragma, SCHEMA } from './schema.ts'
@@ -60,12 +61,14 @@ export class Writer {
   readonly #contention = new Contention()
   readonly #unindexed: Set<number>
   readonly #storeId: string
-  readonly #files: { readonly database: string | undefined; readonly wal: string | undefined }
+  readonly #files: OpenFiles
   #damage: StoreError | undefined
   #committedAt = Number.NEGATIVE_INFINITY
   #unanchored = false
   #anchoredAt = Number.NEGATIVE_INFINITY
   #checkedWalAt = Number.NEGATIVE_INFINITY
+  /** The WAL still tells what was erased. */
+  #tellsErased = false
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -83,10 +86,10 @@ export class Writer {
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedSessions(this.#db))
       this.#storeId = readStoreId(this.#db)
-      this.#files = { database: fileIdentity(path), wal: walIdentity(path) }
       this.#damage = this.#compareAnchor()
       // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
       this.#db.exec('pragma busy_timeout = 0')
+      this.#files = new OpenFiles(path)
     } catch (error) {
       this.#db.close()
       throw translate(error, path)
@@ -150,9 +153,13 @@ export class Writer {
     })
     const touched = this.#touched(changes)
     this.#db.exec('commit')
+    if (changes.some(({ erase }) => erase !== undefined)) {
+      this.#tellsErased = true
+      this.#checkedWalAt = Number.NEGATIVE_INFINITY
+    }
     this.#contention.committed()
     this.#committedAt = performance.now()
-    this.#checkFiles()
+    this.#check(this.#files.findHarmAfter())
     this.#follow(touched)
     return results
   }
@@ -175,30 +182,17 @@ export class Writer {
         sleep(retryDelayMs(waitedMs, tries, Math.random()))
       }
     }
+    // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
+    this.#check(this.#files.findHarmBefore())
     const schema = pragma(this.#db.database, 'user_version')
     if (schema === SCHEMA) return
-    throw new StoreDamagedError({
-      path: this.#options.path,
-      problem: `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
-    })
+    this.#check(
+      `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
+    )
   }
 
-  #checkFiles(): void {
-    const { path } = this.#options
-    if (fileIdentity(path) !== this.#files.database) {
-      throw new StoreDamagedError({
-        path,
-        problem:
-          'the file was moved or replaced while it was open. Stop all processes, put it back.',
-      })
-    }
-    if (walIdentity(path) !== this.#files.wal) {
-      throw new StoreDamagedError({
-        path,
-        problem:
-          'its WAL was removed or replaced while it was open: commits would be lost. Restart all processes, then run `doctor`.',
-      })
-    }
+  #check(problem: string | null): void {
+    if (problem !== null) throw new StoreDamagedError({ path: this.#options.path, problem })
   }
 
   /** Which sessions are concerned; looked up inside the transaction, where nothing can be busy. */
@@ -241,29 +235,37 @@ export class Writer {
     const now = performance.now()
     if (this.#unanchored && now - this.#anchoredAt >= this.#options.anchorMs) this.anchor()
     if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
-    return this.#unindexed.size > 0 || this.#unanchored
+    return this.#unindexed.size > 0 || this.#unanchored || this.#tellsErased
   }
 
   /** Behind the append path, and only if the lock is free: nobody waits for an index. */
   #index(n: number): void {
     try {
       this.#db.exec('begin immediate')
+      this.#check(this.#files.findHarmBefore())
       const more = indexSome(this.#db, n)
       this.#db.exec('commit')
       this.#unindexed.delete(n)
       if (more) this.#unindexed.add(n)
     } catch {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
+      // Behind the others: one that cannot be indexed keeps nobody else's words out.
+      this.#unindexed.delete(n)
+      this.#unindexed.add(n)
     }
   }
 
-  /** Several busy writers can keep SQLite's own checkpoint from ever starting over. */
+  /**
+   * Several busy writers can keep SQLite's own checkpoint from ever starting over; and on a quiet
+   * store what was erased would stand in the WAL for days.
+   */
   #boundWal(now: number): void {
     this.#checkedWalAt = now
-    if (walSize(this.#options.path) < WAL_SIZE_MAX) return
+    if (!this.#tellsErased && walSize(this.#options.path) < WAL_SIZE_MAX) return
     try {
       this.#db.exec('pragma busy_timeout = 200')
-      this.#db.exec('pragma wal_checkpoint(truncate)')
+      const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
+      this.#tellsErased &&= isBusy
     } catch {
       // Somebody reads or writes just now; the next look will do.
     } finally {
@@ -286,6 +288,9 @@ export class Writer {
 
   close(): void {
     this.anchor()
+    // Others may keep the WAL alive behind us.
+    if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
     this.#db.close()
+    this.#files.close()
   }
 }

@@ -53,6 +53,32 @@ export const births: readonly StoreCase[] = [
     },
   },
   {
+    name: 'who has no types is told so: ids, lanes, limits and counts that are none are refused [I5, I24, I33]',
+    run: async ({ store }) => {
+      const plain = { agent: 'ada', limits: LIMITS, policy: 'steer', operation: newOperation() }
+      const born = (fields: object) => store.createSession({ ...plain, ...fields } as never)
+      const desk = await Desk.open(store)
+      const host = { boot: 'b', process: 1, startedAt: 0, leaseMs: 1 }
+      for (const request of [
+        ...['../x', 'a.b', '', 'x\n', 5].map((id) => () => born({ id })),
+        ...[Number.NaN, -1, 0.5, '7', undefined].map(
+          (handoffTokens) => () => born({ id: 'odd', limits: { ...LIMITS, handoffTokens } }),
+        ),
+        () => store.registerRunner({ ...host, id: '../x' } as never),
+        () => store.dismissRunner({ runner: '../x', beat: 1 } as never),
+        () => desk.tryAdmit('hi', { lane: 'bogus' } as never),
+        () => desk.tryAdmit('hi', { tokens: 2 ** 60 }),
+      ]) {
+        await assert.rejects(request, { code: 'invalid-request' })
+      }
+      assert.deepEqual(
+        (await store.listSessions({ limit: 9 })).map(({ id }) => id),
+        [desk.id],
+      )
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
     name: 'a birth writes its own audit line, with its operation [I20, I30]',
     run: async ({ store }) => {
       const operation = newOperation()

@@ -174,6 +174,58 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a title that was being written when its entry was erased is refused [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('canary', 'ok')
+      const upto = desk.tail.number
+      const sessionId = desk.id
+      expectKind(await store.setTitle({ sessionId, title: 'early', upto }), 'done')
+      expectKind(await desk.erase([one]), 'erased')
+      expectKind(await store.setTitle({ sessionId, title: 'canary', upto }), 'superseded')
+      assert.equal((await desk.row()).title, null)
+      expectKind(await store.setTitle({ sessionId, title: 'x', upto: desk.tail.number }), 'done')
+    },
+  },
+  {
+    name: 'control mail keeps no words once it is settled or withdrawn, and is known by its key [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const asked = { lane: 'control', control: 'pin', key: 'k1' } as const
+      const body = { name: 'rule', text: 'canary' }
+      const mail = await desk.admit(body, asked)
+      const withdrawn = await desk.admit(body, { ...asked, key: 'k2' })
+      const [waiting] = await store.listMail({ sessionId: desk.id, limit: 1 })
+      assert.ok(waiting?.body?.includes('canary'))
+      const pin = { name: 'rule', change: 'set', body: 'canary', tokens: 5 } as const
+      const set = await store.pin({ ...desk.fenced(), ...pin, settles: [mail] })
+      desk.tail = expectKind(set, 'appended').tail
+      expectKind(await store.withdraw({ sessionId: desk.id, mail: withdrawn }), 'withdrawn')
+      expectKind(await desk.erase([one]), 'erased')
+      assert.ok(!(await everything(store, desk.id)).includes('canary'))
+      assert.equal(expectKind(await desk.tryAdmit(body, asked), 'duplicate').mail, mail)
+    },
+  },
+  {
+    name: 'a pin is erased alone: no handoff, title or note is made from one [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const number = expectKind(await desk.pin('rule', 'canary', 5), 'appended').tail.number
+      await desk.exchange('a', 'b')
+      const handoff = await desk.compact(2)
+      await store.setTitle({ sessionId: desk.id, title: 'letters' })
+      const origin = { sessionId: desk.id, number: handoff }
+      const id = `${PROPOSED}letters`
+      await store.putNote({ agent: 'ada', id, text: 'x', origin })
+      assert.deepEqual(expectKind(await desk.erase([number]), 'erased').entries, [number])
+      assert.ok(!(await everything(store, desk.id)).includes('canary'))
+      const { effective, title } = await desk.row()
+      assert.deepEqual([effective, title], [handoff, 'letters'])
+      assert.equal((await store.listNotes({ agent: 'ada', limit: 9 })).length, 1)
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
     name: 'an erasure supersedes the compaction in flight [I7, I12]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)

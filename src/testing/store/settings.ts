@@ -5,6 +5,19 @@ import { Desk, expectKind, LIMITS } from './desk.ts'
 
 export const settings: readonly StoreCase[] = [
   {
+    name: 'tells how many bytes it takes on a disk, if it is on one',
+    run: async ({ store }) => {
+      const before = await store.readSize()
+      const desk = await Desk.open(store)
+      // Servers compress: what repeats itself would take next to nothing.
+      const odd = (_: unknown, n: number) => ((n * 2_654_435_761) % 2 ** 32).toString(36)
+      await desk.pin('large', Array.from({ length: 20_000 }, odd).join(' '), 1)
+      const after = await store.readSize()
+      if (before === null) assert.equal(after, null)
+      else assert.ok(after !== null && after > before + 50_000, `${before} bytes, then ${after}`)
+    },
+  },
+  {
     name: 'pins over their bound are refused when set [I33]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)

@@ -30,6 +30,8 @@ export interface GroupWatch {
 }
 
 export const LINE_BYTES_MAX = 16 * 1024 * 1024
+/** What we owe it stands in our memory until it reads: it may ask, and never listen. */
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 const CLOSE_MS = 300
 const ASK_MS = 1_500
 const DRAIN_MS = 200
@@ -105,6 +107,8 @@ export class ChildTransport implements Transport {
     if (this.#verdict !== null || !stdin?.writable) throw new Error('The server is not running.')
     // Not waited for: one that reads nothing must not hold us; its deadline comes.
     stdin.write(serializeMessage(message))
+    if (stdin.writableLength <= UNREAD_BYTES_MAX) return
+    this.#judge(`it left more than ${UNREAD_BYTES_MAX} bytes unread`)
   }
 
   /** Closes its input, asks it to end, then ends it. Resolves when it has. May be called twice. */

@@ -5,8 +5,10 @@ import { isObject, type JsonObject } from '../../base/json.ts'
 import { ChildTransport, type GroupWatch } from './child-transport.ts'
 import { FloodGauge } from './flood.ts'
 import { httpTransport } from './http-transport.ts'
+import { safeSchema } from './schema.ts'
 import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
 import { ServerTrouble, type Trouble } from './trouble.ts'
+import { shortText } from './words.ts'
 
 /**
  * One connection to one server, from handshake to end. The official client speaks the protocol; what
@@ -20,11 +22,14 @@ export interface ConnectionParts {
   readonly readSecret: (source: SecretSource) => Promise<string>
 }
 
-/** A tool as its server describes it; nothing of it is checked yet. */
+/**
+ * A tool as its server describes it, its words cut and its schema written anew as soon as they are
+ * read: what is kept of a server is small, whatever it sent.
+ */
 export interface Described {
   readonly name: string
   readonly description: string
-  readonly inputSchema: unknown
+  readonly inputSchema: JsonObject
 }
 
 export interface Connection {
@@ -53,6 +58,8 @@ export interface ConnectionEnds {
 
 export const TOOLS_MAX = 128
 const PAGES_MAX = 32
+const NAME_MAX = 1_000
+const DESCRIPTION_MAX = 2_000
 const CLIENT = { name: 'throughline', version: '1' }
 const ANYTHING = z.looseObject({})
 const LIST_DEBOUNCE_MS = 300
@@ -181,10 +188,11 @@ async function readTools(
   for (let page = 1; page <= PAGES_MAX && found.length < TOOLS_MAX; page++) {
     const { tools, nextCursor } = await readPage(cursor)
     for (const tool of Array.isArray(tools) ? tools.slice(0, TOOLS_MAX) : []) {
-      if (!isObject(tool) || typeof tool['name'] !== 'string' || tool['name'] === '') continue
+      if (!isObject(tool)) continue
       const { name, description, inputSchema } = tool
-      const text = typeof description === 'string' ? description : ''
-      found.push({ name, description: text, inputSchema })
+      if (typeof name !== 'string' || name === '' || name.length > NAME_MAX) continue
+      const text = typeof description === 'string' ? shortText(description, DESCRIPTION_MAX) : ''
+      found.push({ name, description: text, inputSchema: safeSchema(inputSchema) })
     }
     if (typeof nextCursor !== 'string' || nextCursor === '' || nextCursor === cursor) break
     cursor = nextCursor

@@ -10,7 +10,9 @@ import { ServerTrouble } from './trouble.ts'
  * a redirect is refused, so that no answer can make us carry a key to another place or fetch what
  * only we can reach.
  */
-export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
+const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
+/** Requests that wait for an answer: a server may ask us for ever and never take what we say. */
+export const UNANSWERED_MAX = 100
 
 export function httpTransport(url: string, headers: Readonly<Record<string, string>>): Transport {
   const address = new URL(url)
@@ -27,11 +29,18 @@ export function httpTransport(url: string, headers: Readonly<Record<string, stri
   })
 }
 
-export function guardedFetch(origin: string, fetchPage: FetchLike = fetch): FetchLike {
+function guardedFetch(origin: string): FetchLike {
+  let unanswered = 0
   return async (target, init) => {
     const address = new URL(target)
     if (address.origin !== origin) throw new ServerTrouble(`only ${origin} may be called`)
-    const response = await fetchPage(address, { ...init, redirect: 'manual' })
+    if (unanswered >= UNANSWERED_MAX) {
+      throw new ServerTrouble(`it leaves ${UNANSWERED_MAX} requests unanswered`)
+    }
+    unanswered += 1
+    const response = await fetch(address, { ...init, redirect: 'manual' }).finally(() => {
+      unanswered -= 1
+    })
     if (response.status >= 300 && response.status < 400 && response.status !== 304) {
       await response.body?.cancel()
       throw new ServerTrouble('it answered with a redirect, which is never followed')

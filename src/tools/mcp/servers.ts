@@ -5,7 +5,6 @@ import { callAnswer, resourceAnswer } from './answer.ts'
 import type { ConnectionParts } from './connection.ts'
 import { ServerLink } from './link.ts'
 import { isAllowed, toolName } from './names.ts'
-import { safeSchema } from './schema.ts'
 import type { McpServerTerms } from './terms.ts'
 import { cleanText, shortText } from './words.ts'
 
@@ -26,8 +25,6 @@ export interface McpServersParts extends Omit<ConnectionParts, 'groups'> {
 }
 
 export type McpByAgent = ReadonlyMap<string, Readonly<Record<string, McpServerTerms>>>
-
-const DESCRIPTION_MAX = 2_000
 
 export class McpServers {
   readonly #parts: McpServersParts
@@ -55,13 +52,14 @@ export class McpServers {
     for (const [key, { link }] of this.#links) if (!links.has(key)) this.#end(link)
     this.#links = links
     if (this.#state === 'started') for (const { link } of links.values()) this.#own(link.start())
+    this.#mindExit()
   }
 
   /** Resolves when each server has told its tools or has failed to, which takes its `startMs`. */
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    process.on('exit', this.#killAll)
+    this.#mindExit()
     await Promise.all([...this.#links.values()].map(({ link }) => link.start()))
   }
 
@@ -87,7 +85,7 @@ export class McpServers {
     this.#state = 'closed'
     for (const { link } of this.#links.values()) this.#end(link)
     await Promise.all(this.#closing)
-    process.off('exit', this.#killAll)
+    this.#mindExit()
     this.#watchdog.close()
   }
 
@@ -101,6 +99,12 @@ export class McpServers {
       },
       onState: (fact) => onState?.({ agent, server: name, ...fact }),
     })
+  }
+
+  /** Most runtimes have no servers, and a process may have many runtimes. */
+  #mindExit(): void {
+    process.off('exit', this.#killAll)
+    if (this.#state === 'started' && this.#links.size > 0) process.on('exit', this.#killAll)
   }
 
   #end(link: ServerLink): void {
@@ -122,7 +126,7 @@ function toolsOf(link: ServerLink): readonly Tool[] {
     .map(({ name, description, inputSchema }) => ({
       name: toolName(server, name),
       description: labelled(server, description),
-      inputSchema: safeSchema(inputSchema),
+      inputSchema,
       isForeign: true,
       isRepeatable: false,
       run: async ({ input }, signal) => {
@@ -136,7 +140,7 @@ function toolsOf(link: ServerLink): readonly Tool[] {
 
 /** Whose words these are stands before them: a description is no instruction of the operator. */
 function labelled(server: string, description: string): string {
-  return `[MCP server ${server}] ${shortText(description, DESCRIPTION_MAX)}`.trim()
+  return `[MCP server ${server}] ${description}`.trim()
 }
 
 const RESOURCE_INPUT: JsonObject = {

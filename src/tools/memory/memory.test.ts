@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { ToolHost } from '../../../test/support/tool-host.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { Admit } from '../../store/commits.ts'
+import { openMemoryStore } from '../../store/memory/open.ts'
+import { Desk } from '../../testing/store/desk.ts'
 import { recallTool } from '../recall.ts'
+import { memoryBlock } from './block.ts'
 import { claimedMissing, tellsOf } from './claims.ts'
-import { memoryBlock, memoryTool, refreshMemory } from './memory.ts'
+import { memoryTool, refreshMemory } from './memory.ts'
 
 async function ada({ tokensMax = 500 } = {}) {
   const host = new ToolHost(['ada'])
@@ -71,6 +75,36 @@ describe('a note', () => {
     expect(await host.pins(other)).toEqual(await host.pins(id))
     expect(await refresh('k3')).toBeNull()
   })
+
+  it.each(['waits to be shown', 'is shown already'])(
+    'that was erased while it was being read out is taken back when it %s',
+    async (when) => {
+      const inner = openMemoryStore()
+      const desk = await Desk.open(inner)
+      await inner.putNote({ agent: 'ada', id: 'word', text: 'QUARTZ', origin: null })
+      const store = {
+        ...inner,
+        admit: async (request: Admit) => {
+          await inner.removeNote({ agent: 'ada', id: 'word' })
+          const outcome = await inner.admit(request)
+          if (when === 'is shown already' && request.control === 'pin' && 'mail' in outcome) {
+            const { text } = request.body as { text: string }
+            await desk.pin('memory', text, 5)
+            await inner.settleControl({ lease: desk.lease, mail: [outcome.mail] })
+          }
+          return outcome
+        },
+      }
+      const target = { sessionId: desk.id, agent: 'ada', key: 'k' }
+      await refreshMemory({ store, countTokens: () => 1 }, target)
+      const waiting = await inner.listMail({ sessionId: desk.id, limit: 9 })
+      expect(waiting.map(({ body }) => body).join()).not.toContain('QUARTZ')
+      const erases = waiting.filter(({ control }) => control === 'erase')
+      const wanted =
+        when === 'is shown already' ? ['{"entries":[1],"reason":"notes were erased"}'] : []
+      expect(erases.map(({ body }) => body)).toEqual(wanted)
+    },
+  )
 
   it('that is added and removed in one turn leaves nothing', async () => {
     const { host, id } = await ada()

@@ -86,7 +86,7 @@ function collect(
     if (seen.has(child.session.id)) continue
     seen.add(child.session.id)
     found.push(child)
-    queue.push(...continuationsOf(child.session.id))
+    for (const next of continuationsOf(child.session.id)) queue.push(next)
   }
   return found
 }

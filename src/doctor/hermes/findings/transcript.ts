@@ -19,16 +19,18 @@ export function findTranscriptFaults({ survey, lineage }: StoreView): Finding[] 
 function brokenPairs(survey: SessionSurvey): Finding[] {
   const { session, strayResults, openCalls, unreadableCalls, lastLive } = survey
   // A call behind which nothing stands is still being worked on, or was cut off by a closing.
-  const abandoned = [...new Set(openCalls.values())].filter(
+  const left = [...new Set(openCalls.values())].filter(
     (row) => lastLive !== null && lastLive.role !== 'tool' && row.id < lastLive.id,
   )
+  const abandoned = [...survey.abandoned.rows, ...left]
+  const abandonedCount = survey.abandoned.count + left.length
   // A list of calls that cannot be read may hold the missing call.
   const strays = unreadableCalls.count > 0 ? [] : strayResults.rows
   if (strays.length === 0 && abandoned.length === 0) return []
   const rows = [...strays, ...abandoned]
   const parts = [
     ...(strays.length > 0 ? [`${counted(strayResults.count, 'tool result')} without a call`] : []),
-    ...(abandoned.length > 0 ? [`${counted(abandoned.length, 'tool call')} without a result`] : []),
+    ...(abandoned.length > 0 ? [`${counted(abandonedCount, 'tool call')} without a result`] : []),
   ]
   return [
     finding({
@@ -45,10 +47,10 @@ function brokenPairs(survey: SessionSurvey): Finding[] {
       ...span(rows),
       facts: {
         strayResults: strays.length === 0 ? 0 : strayResults.count,
-        openCalls: abandoned.length,
+        openCalls: abandonedCount,
       },
       rows: rows.map(rowEvidence),
-      rowCount: (strays.length === 0 ? 0 : strayResults.count) + abandoned.length,
+      rowCount: (strays.length === 0 ? 0 : strayResults.count) + abandonedCount,
     }),
   ]
 }

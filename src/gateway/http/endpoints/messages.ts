@@ -12,6 +12,7 @@ import {
   mailNumberText,
   newMessage,
   pageSize,
+  pinList,
   pinName,
   pinText,
 } from '../schemas.ts'
@@ -68,6 +69,22 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: ADMISSION_PROBLEMS,
     async run({ params, once }, edge) {
       return acceptedOf(await sessionOf(edge, params).stop(once))
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/pins',
+    summary: 'The pins of a session, with their texts and the entries that set them',
+    scope: 'read',
+    params: ofSession,
+    answers: {
+      200: { description: 'In the order in which the model reads them', schema: pinList },
+    },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      const pins = await sessionOf(edge, params).pins()
+      if (pins === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: { pins } }
     },
   }),
   endpoint({

@@ -1,0 +1,103 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { LoadRequest } from '../runtime/config/load.ts'
+import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
+import type { ReadStore, Store } from '../store/contract.ts'
+import { loadRequest as configRequest } from './config-options.ts'
+import { UsageError } from './exit.ts'
+import type { PlaceFlags } from './place-options.ts'
+import { stateFolder } from './platform.ts'
+
+/** The store that a command acts on, alone: neither agents nor a runtime are loaded for it. */
+
+/** `--store` is a value of the configuration for one run. */
+export function loadRequest({ store, set = [], ...flags }: PlaceFlags): LoadRequest {
+  return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
+}
+
+/** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
+export async function storeOf(flags: PlaceFlags): Promise<{ readonly url: string }> {
+  if (flags.store !== undefined) return { url: flags.store }
+  const { requireConfig } = await import('../runtime/config/load.ts')
+  return requireConfig(loadRequest(flags)).config.store
+}
+
+/** The agents that a configuration names; null where it cannot be read. */
+export async function configuredAgents(flags: PlaceFlags): Promise<readonly string[] | null> {
+  const { requireConfig } = await import('../runtime/config/load.ts')
+  try {
+    return Object.keys(requireConfig(loadRequest(flags)).config.agents)
+  } catch {
+    return null
+  }
+}
+
+/** Closed whatever happens. */
+export async function withStore(
+  flags: PlaceFlags,
+  act: (store: Store) => Promise<number>,
+  { mayMake = false }: { readonly mayMake?: boolean } = {},
+): Promise<number> {
+  const where = await storeOf(flags)
+  if (!mayMake) checkExists(where.url)
+  const isNew = !isServer(where.url) && !existsSync(where.url)
+  const store = await openStore(where, process.env, besideStore(where.url))
+  let isKept = !isNew
+  // A store keeps no process alive by itself; a command that waits for an answer must stay.
+  const staying = setInterval(() => {}, STAY_MS)
+  try {
+    const code = await act(store)
+    isKept = true
+    return code
+  } catch (error) {
+    // What cannot be asked now may hold something.
+    isKept ||= await isFilled(store).catch(() => true)
+    throw error
+  } finally {
+    clearInterval(staying)
+    await store.close()
+    if (!isKept) removeStore(where.url)
+  }
+}
+
+async function isFilled(store: Store): Promise<boolean> {
+  const { commits } = await store.readStore()
+  return commits > 0 || (await store.listTokens()).length > 0
+}
+
+/** A command that came to nothing leaves no empty store behind that somebody would wonder about. */
+function removeStore(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+}
+
+const STAY_MS = 60_000
+
+/** For looking only: not a byte is written, also beside others who write. */
+export async function withStoreToRead(
+  flags: PlaceFlags,
+  act: (store: ReadStore) => Promise<number>,
+): Promise<number> {
+  const where = await storeOf(flags)
+  checkExists(where.url)
+  const store = await openForReading(where, process.env)
+  return await act(store).finally(() => store.close())
+}
+
+/** Where all that stands that belongs to a store and is not in it. */
+export function besideStore(storeUrl: string): string {
+  return isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
+}
+
+/** A command that looks or sends must not leave an empty store behind where one was misspelt. */
+export function checkExists(url: string): void {
+  if (isServer(url)) return
+  const there = statSync(url, { throwIfNoEntry: false })
+  if (there?.isDirectory()) {
+    throw new UsageError(`${url} is a folder. --store names the file of a store.`)
+  }
+  if (there !== undefined) return
+  throw new UsageError(
+    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
+      '--store names another.',
+  )
+}

@@ -1,0 +1,40 @@
+import type { ReadStore } from '../../store/contract.ts'
+import { StoreRefusedError } from '../../store/errors.ts'
+import { type Examination, type Examined, examineStore } from './examine.ts'
+import { examineFile, examineIndex, judgeVersion } from './file.ts'
+import { type OwnFinding, unreadable } from './finding.ts'
+
+/**
+ * Everything that can be said about a store of ours: by its own reads, and where it is a file, what
+ * only the file tells. Never rejects because of the store: one that cannot be opened or read is what
+ * the doctor was called for.
+ */
+export interface OwnExamination extends Omit<Examination, 'reads'> {
+  readonly open: () => Promise<ReadStore>
+  /** Null: the store is on a server. */
+  readonly file: string | null
+  /** The version of SQLite that this program runs. */
+  readonly sqlite: string
+}
+
+export async function diagnoseOwn(examination: OwnExamination): Promise<Examined> {
+  const { open, file, sqlite } = examination
+  const ofProgram = file === null ? [] : judgeVersion(sqlite)
+  let reads: ReadStore
+  try {
+    reads = await open()
+  } catch (error) {
+    // What was refused may be somebody else's file: who may read that is none of our business.
+    const isOurs = file !== null && !(error instanceof StoreRefusedError)
+    const ofFile = isOurs ? examineFile(file) : []
+    return { sessions: 0, findings: [unreadable(error), ...ofFile, ...ofProgram] }
+  }
+  try {
+    const { sessions, findings } = await examineStore({ ...examination, reads })
+    const ofFile: readonly OwnFinding[] =
+      file === null ? [] : [...examineFile(file), ...examineIndex(file)]
+    return { sessions, findings: [...findings, ...ofFile, ...ofProgram] }
+  } finally {
+    await reads.close()
+  }
+}

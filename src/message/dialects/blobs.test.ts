@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import type { FilePart, ImagePart } from '../message.ts'
+import { sendableBlob } from './blobs.ts'
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
+
+function file(mediaType: string, bytes: Buffer): FilePart {
+  const source = { kind: 'base64', mediaType, data: bytes.toString('base64') } as const
+  return { type: 'file', name: 'a', source }
+}
+
+function image(mediaType: string, bytes: Buffer): ImagePart {
+  return { type: 'image', source: file(mediaType, bytes).source }
+}
+
+describe('an image or a file is sent', () => {
+  it.each([
+    ['image/png', PNG],
+    ['image/jpeg', Buffer.from('ffd8ffe0', 'hex')],
+    ['image/gif', Buffer.from('GIF89a')],
+    ['image/webp', Buffer.from('RIFF1234WEBP')],
+  ])('where it is the %s that it says it is, and of a size that is taken', (type, bytes) => {
+    const real = image(type, bytes)
+    expect(sendableBlob(real, 'anthropic')).toBe(real)
+    const forged = sendableBlob(image(type, Buffer.from('no such thing')), 'anthropic')
+    expect(forged).toEqual({ type: 'text', text: `[image] (not shown: it is no ${type})` })
+    const vast = sendableBlob(
+      image(type, Buffer.concat([bytes, Buffer.alloc(4_000_000)])),
+      'gemini',
+    )
+    expect(vast).toEqual({ type: 'text', text: '[image] (not shown: it is too large for a model)' })
+  })
+
+  it('as its words where it is text', () => {
+    expect(sendableBlob(file('text/csv', Buffer.from('a,b\n1,ü')), 'openai-chat')).toEqual({
+      type: 'text',
+      text: '[file a]\na,b\n1,ü',
+    })
+  })
+
+  it('as the beginning of its words where there are many', () => {
+    for (const word of ['word ', 'слово ', '言葉 ', '🚢 ']) {
+      const part = sendableBlob(file('text/plain', Buffer.from(word.repeat(50_000))), 'anthropic')
+      const text = part.type === 'text' ? part.text : ''
+      expect(text.length).toBeLessThan(31_000)
+      expect(text.endsWith('\n[the rest of it is not shown]')).toBe(true)
+      expect(text).not.toContain('\ufffd')
+    }
+  })
+
+  it('not where no model reads its kind; it is named instead', () => {
+    const zip = file('application/zip', Buffer.from('PK'))
+    expect(sendableBlob(zip, 'anthropic')).toEqual({
+      type: 'text',
+      text: '[file a] (not shown: models do not read application/zip)',
+    })
+    const song = file('audio/ogg', Buffer.from('OggS'))
+    expect(sendableBlob(song, 'openai-chat').type).toBe('text')
+    expect(sendableBlob(song, 'gemini')).toBe(song)
+    const pdf = file('application/pdf', Buffer.from('%PDF-1.7'))
+    expect(sendableBlob(pdf, 'anthropic')).toBe(pdf)
+  })
+
+  it('by its address or number as it is', () => {
+    const far: ImagePart = { type: 'image', source: { kind: 'url', url: 'https://a.example/b' } }
+    expect(sendableBlob(far, 'anthropic')).toBe(far)
+  })
+})

@@ -1,0 +1,84 @@
+import type { SessionId } from '../base/ids.ts'
+import type { AttemptId, LiveEvent, RuntimeEvent } from './runtime.ts'
+
+/**
+ * What the running attempt of each session has told so far, for whoever begins to listen in the
+ * middle of it: taken back first and told again from its beginning, so that a listener who knows a
+ * part of it has no word twice. It ends with its step, before that is committed: what is told here
+ * was never stored.
+ */
+export type AttemptEvent = Exclude<LiveEvent, { kind: 'notice' }>
+
+/**
+ * Far above what a model writes in one go. Of a longer attempt its beginning is kept: who comes late
+ * has a hole in the middle of it until its entry is there.
+ */
+const CHARACTERS_MAX = 1_000_000
+
+interface Draft {
+  readonly attempt: string
+  /** Neighbours of one kind are one. */
+  readonly told: AttemptEvent[]
+  characters: number
+}
+
+export class Drafts {
+  readonly #bySession = new Map<SessionId, Draft>()
+
+  note(sessionId: SessionId, event: AttemptEvent): void {
+    const { turn, step, attempt } = event
+    const known = this.#bySession.get(sessionId)
+    const isKnown = known?.attempt === attempt
+    if (event.kind === 'void') {
+      if (isKnown) this.end(sessionId)
+      return
+    }
+    const begun = { attempt, told: [{ kind: 'void', turn, step, attempt } as const], characters: 0 }
+    const draft: Draft = isKnown ? known : begun
+    this.#bySession.set(sessionId, draft)
+    draft.characters += 'text' in event ? event.text.length : event.tool.length
+    if (draft.characters > CHARACTERS_MAX) return
+    const last = draft.told.at(-1)
+    if (last !== undefined && 'text' in last && 'text' in event && last.kind === event.kind) {
+      draft.told[draft.told.length - 1] = { ...last, text: last.text + event.text }
+    } else draft.told.push(event)
+  }
+
+  end(sessionId: SessionId): void {
+    this.#bySession.delete(sessionId)
+  }
+
+  /** Of one session, or of all. */
+  tell(only: SessionId | undefined): readonly RuntimeEvent[] {
+    return [...this.#bySession]
+      .filter(([sessionId]) => only === undefined || only === sessionId)
+      .flatMap(([sessionId, { told }]) =>
+        told.map((event): RuntimeEvent => ({ type: 'live', sessionId, ...event })),
+      )
+  }
+}
+
+const ENDS: readonly string[] = ['step committed', 'turn ended']
+
+/** Which attempts one listener knows a part of: what it misses of them makes that part worthless. */
+export class Heard {
+  readonly #bySession = new Map<SessionId, AttemptId>()
+
+  note(event: RuntimeEvent): void {
+    if (event.type === 'caught-up' || event.kind === 'notice') return
+    const { sessionId } = event
+    if (event.type === 'stored') {
+      if (ENDS.includes(event.kind)) this.#bySession.delete(sessionId)
+    } else if (event.kind === 'void') this.#bySession.delete(sessionId)
+    else {
+      const { turn, step, attempt } = event
+      this.#bySession.set(sessionId, { turn, step, attempt })
+    }
+  }
+
+  takeBack(): readonly RuntimeEvent[] {
+    const all = [...this.#bySession]
+    this.#bySession.clear()
+    return all.map(([sessionId, id]) => ({ type: 'live', sessionId, kind: 'void', ...id }))
+  }
+}

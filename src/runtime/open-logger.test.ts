@@ -1,0 +1,47 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openLogger } from './open-logger.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function logTo(file: string) {
+  const told: string[] = []
+  const terminal = new Writable({
+    write: (text, _, done) => {
+      told.push(String(text))
+      done()
+    },
+  })
+  const logging = { level: 'info', file, pretty: 'auto' } as const
+  return { told, logger: openLogger(logging, Object.assign(terminal, { fd: 2 }) as never) }
+}
+
+describe('a log', () => {
+  it('holds each line as soon as it is told, also those before it was closed', () => {
+    const file = join(folder, 'deep', 'log')
+    const { logger } = logTo(file)
+    logger.info({ count: 1 }, 'one')
+    expect(readFileSync(file, 'utf8')).toContain('"count":1')
+    logger.warn({}, 'two')
+    logger.close()
+    logger.close()
+    logger.error({}, 'too late')
+    expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(2)
+  })
+
+  it('that cannot be opened is refused in words, not with a stack', () => {
+    expect(() => logTo(folder)).toThrow(/^The log .* cannot be written \(EISDIR\)/)
+  })
+
+  it('on a disk that is full loses lines and ends nothing: told once, and closed at once', (ctx) => {
+    if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
+    const { told, logger } = logTo('/dev/full')
+    for (let line = 0; line < 1_000; line++) logger.error({ text: 'x'.repeat(5_000) }, 'line')
+    logger.close()
+    expect(told).toEqual([expect.stringMatching(/is not written \(ENOSPC\)/)])
+  })
+})

@@ -1,0 +1,76 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+
+/** The first four bytes of every WAL; the last bit tells the order of bytes in its checksums. */
+const WAL_MAGIC = 0x377f0682
+const WAL_HEADER_BYTES = 32
+
+/**
+ * The database's three files as they were when it was opened, to be held against what they are now.
+ * A `stat` opens nothing, and the WAL may stay open here: SQLite takes no lock on it, and the ones
+ * on the other two would be dropped by closing them.
+ */
+export class OpenFiles {
+  readonly #path: string
+  readonly #wal: number
+  readonly #identities: readonly (string | undefined)[]
+  readonly #header = Buffer.alloc(WAL_HEADER_BYTES)
+  #generation = ''
+  #size = 0
+
+  constructor(path: string) {
+    this.#path = path
+    this.#wal = openSync(`${path}-wal`, 'r')
+    this.#identities = this.#present()
+  }
+
+  /** Not in the middle of anybody's commit: asked by who holds the write lock. */
+  findHarmBefore(): string | null {
+    return this.#findMoved() ?? this.#findCut()
+  }
+
+  findHarmAfter(): string | null {
+    return this.#findMoved() ?? (this.#readHeader() === 'none' ? CUT : null)
+  }
+
+  close(): void {
+    closeSync(this.#wal)
+  }
+
+  #present(): readonly (string | undefined)[] {
+    return ['', '-wal', '-shm'].map((end) => {
+      const stat = statSync(`${this.#path}${end}`, { throwIfNoEntry: false })
+      return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
+    })
+  }
+
+  #findMoved(): string | null {
+    const moved = this.#present().findIndex((now, index) => now !== this.#identities[index])
+    return MOVED[moved] ?? null
+  }
+
+  /** A WAL begins anew with another salt; until then it only ever grows. */
+  #findCut(): string | null {
+    const header = this.#readHeader()
+    if (header === 'none') return CUT
+    const { size } = fstatSync(this.#wal)
+    const isCut = header === this.#generation && size < this.#size
+    this.#generation = header
+    this.#size = size
+    return isCut ? CUT : null
+  }
+
+  /** Its salts; empty for an empty file, which is how a checkpoint may leave it. */
+  #readHeader(): string {
+    if (readSync(this.#wal, this.#header, 0, WAL_HEADER_BYTES, 0) < WAL_HEADER_BYTES) return ''
+    const isHeader = (this.#header.readUInt32BE(0) & ~1) === WAL_MAGIC
+    return isHeader ? this.#header.toString('hex', 16, 24) : 'none'
+  }
+}
+
+const RESTART = 'Restart all processes, then run `doctor`.'
+const CUT = `its WAL was cut while it was open: commits would be lost. ${RESTART}`
+const MOVED: readonly string[] = [
+  'the file was moved or replaced while it was open. Stop all processes, put it back.',
+  `its WAL was removed or replaced while it was open: commits would be lost. ${RESTART}`,
+  `the index of its WAL (-shm) was removed or replaced while it was open: processes would write over each other. ${RESTART}`,
+]

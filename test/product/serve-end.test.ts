@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { until } from '../support/runtime-place.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-end-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A server of tools that is waited for, says nothing, and ends with whoever started it. */
+const begun = join(folder, 'begun')
+const SILENT = `require('node:fs').writeFileSync(${JSON.stringify(begun)}, '')
+process.stdin.on('end', () => process.exit()).resume()`
+
+it('serve ends in its time once it is told to, whatever holds on, and says so', async () => {
+  const server = { command: process.execPath, args: ['-e', SILENT], startSeconds: 600 }
+  const config = { agents: { main: { mcp: { silent: server } } }, http: { port: 0 } }
+  writeFileSync(join(folder, 'throughline.yaml'), JSON.stringify(config))
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'serve-briefly.ts')], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  try {
+    await until(async () => existsSync(begun) || child.exitCode !== null)
+    child.kill('SIGTERM')
+    expect([await ended, told]).toEqual([1, expect.stringContaining('did not let go in time')])
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+it('serve goes on while nobody can take what it tells', async (ctx) => {
+  if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
+  writeFileSync(join(folder, 'plain.yaml'), 'store: plain.db\n')
+  const full = openSync('/dev/full', 'w')
+  const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+  const child = spawn(
+    process.execPath,
+    [program, 'serve', '--port', '0', '--json', '--config', 'plain.yaml'],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder },
+      stdio: ['ignore', 'pipe', full],
+    },
+  )
+  const ended = new Promise<string>((resolve) =>
+    child.on('close', (code) => resolve(`ended ${code}`)),
+  )
+  try {
+    const said = new Promise((resolve) => child.stdout?.on('data', (text) => resolve(String(text))))
+    const { url } = JSON.parse(String(await Promise.race([said, ended])))
+    // Behind the welcome, which is told last.
+    const answer = fetch(`${url}/healthz`).then(({ status }) => status)
+    expect(await Promise.race([answer, ended])).toBe(200)
+    child.kill('SIGTERM')
+    expect(await ended).toBe('ended 0')
+  } finally {
+    child.kill('SIGKILL')
+    closeSync(full)
+  }
+})
