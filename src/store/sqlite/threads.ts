@@ -93,13 +93,13 @@ export class StoreThread {
 }
 
 /**
- * Nothing in a thread reads the environment. Where the program keeps what it has compiled, its
- * threads use it too, and are told so this way only: without it each takes 40 MB more in a clone, to
- * remove the types of the same sources once more.
+ * Where the program keeps what it has compiled, its threads use it too, and are told so this way
+ * only: without it each takes 40 MB more in a clone, to remove the types of the same sources once
+ * more.
  */
-function threadEnvironment(): { readonly [name: string]: string } {
+function threadEnvironment(): NodeJS.ProcessEnv {
   const cache = getCompileCacheDir()
-  return cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }
+  return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) }
 }
 
 /** Only of a commit can it be unknown whether it was made; everything else just did not happen. */
