@@ -35,7 +35,6 @@ export function drawContext(
 const TITLES: Record<ContextPart['kind'], string> = {
   system: 'system text',
   pin: 'pin',
-  memory: 'memory',
   preserved: "handoff: the user's own words",
   tasks: 'handoff: tasks',
   files: 'handoff: files',

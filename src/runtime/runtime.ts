@@ -255,7 +255,6 @@ export interface ContextPart {
   readonly kind:
     | 'system'
     | 'pin'
-    | 'memory'
     | 'preserved'
     | 'tasks'
     | 'files'

@@ -1,5 +1,3 @@
-import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknownError, StoreBusyError } from '../errors.ts'
 import { type Letter, type News, type Order, reviveError } from './messages.ts'
@@ -30,7 +28,6 @@ export class StoreThread {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
       execArgv: [],
-      env: threadEnvironment(),
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })
     this.#worker.on('message', (news: News) => this.#hear(news))
@@ -90,16 +87,6 @@ export class StoreThread {
     }
     this.#waiting.clear()
   }
-}
-
-/**
- * Where the program keeps what it has compiled, its threads use it too, and are told so this way
- * only: without it each takes 40 MB more in a clone, to remove the types of the same sources once
- * more.
- */
-function threadEnvironment(): NodeJS.ProcessEnv {
-  const cache = getCompileCacheDir()
-  return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) }
 }
 
 /** Only of a commit can it be unknown whether it was made; everything else just did not happen. */
