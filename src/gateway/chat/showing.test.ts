@@ -63,10 +63,18 @@ describe('Showing', () => {
   })
 
   /** A reply that a process before us has shown three messages of. */
-  function shrinking(remove: Platform['remove']) {
+  function shrinking(
+    remove: Platform['remove'],
+    ids: readonly string[] = ['1', '2', '3'],
+    isFinal = true,
+  ) {
     const log: string[] = []
     const platform = {
       capabilities: { lengthMax: 100, nonce: true },
+      send: async ({ nonce }) => {
+        log.push(`send ${nonce}`)
+        return { kind: 'sent', id: 'found' }
+      },
       edit: async ({ id, text }) => {
         log.push(`edit ${id} ${text}`)
         return { kind: 'sent', id }
@@ -78,11 +86,11 @@ describe('Showing', () => {
     } as Partial<Platform> as Platform
     const drafts: Drafts = {
       putDraft: async ({ ids }) => void log.push(`note ${ids}`),
-      findDraft: async () => ({ ids: ['1', '2', '3'] }),
+      findDraft: async () => ({ ids }),
       listReplies: async () => [],
     }
     const showing = new Showing({ platform, drafts, clock: systemClock })
-    const said = { sessionId: 's' as SessionId, key: 'k', address: 'a', isFinal: true }
+    const said = { sessionId: 's' as SessionId, key: 'k', address: 'a', isFinal }
     return { log, show: (text: string) => showing.show({ ...said, text }) }
   }
 
@@ -93,6 +101,17 @@ describe('Showing', () => {
     const nothing = shrinking(async ({ id }) => ({ kind: 'sent', id }))
     expect(await nothing.show('')).toEqual({ kind: 'shown', receipt: '' })
     expect(nothing.log.filter((line) => line.startsWith('remove'))).toHaveLength(3)
+  })
+
+  it('finds by its nonce what was sent and not noted, and takes it away with the rest', async () => {
+    const removed: Platform['remove'] = async ({ id }) => ({ kind: 'sent', id })
+    const growing = shrinking(removed, ['1'], false)
+    await growing.show('word '.repeat(30))
+    expect(growing.log.slice(1)).toEqual(['note 1,', 'send k-1', 'note 1,found'])
+    const died = shrinking(removed, ['1', ''])
+    expect(await died.show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    const found = ['send k-1', 'note 1,found', 'remove found', 'note 1']
+    expect(died.log).toEqual(['edit 1 short', ...found])
   })
 
   it('makes say nothing what has to stay, and waits where the platform says so', async () => {

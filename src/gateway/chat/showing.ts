@@ -41,6 +41,8 @@ export type Shown =
 interface Board {
   readonly ids: string[]
   readonly texts: string[]
+  /** A message behind these may be there, from a process that died before it knew its id. */
+  hasUnknown: boolean
   isStored: boolean
   work: Promise<unknown>
 }
@@ -51,6 +53,8 @@ const FINISHED_MAX = 1_000
 const BOARDS_MAX = 1_000
 /** Of a reply that is shorter, so far, than what was shown of it. */
 const NOTHING = '…'
+/** Stands in a draft for a message that is being sent. */
+const UNKNOWN = ''
 const WAITING_MAX = 100
 
 /**
@@ -140,10 +144,20 @@ export class Showing {
       const edited = id === undefined ? null : await this.#platform.edit({ ...out, id })
       // Somebody removed it; what was to be said is said all the same.
       const isGone = edited?.kind === 'failed' && edited.why === 'gone'
+      // Should the reply come out shorter, what nobody knows of would stay behind it.
+      const isTold = isFinal || at === 0 || !this.#platform.capabilities.nonce
+      if (id === undefined && !isTold) await this.#announce(board, { sessionId, key })
       const put = () => this.#send(board, at, out, { sessionId, key })
       const sent = edited === null || isGone ? await this.#alone(put) : edited
       if (sent.kind === 'failed') return this.#hold(address, sent)
       board.texts[at] = piece
+    }
+    if (isFinal && board.hasUnknown) {
+      // Under its nonce it is found, or made, and goes with what is too much.
+      const at = board.ids.length
+      const out = { address, text: NOTHING, nonce: `${key}-${at}` }
+      const found = await this.#send(board, at, out, { sessionId, key })
+      if (found.kind === 'failed') return this.#hold(address, found)
     }
     while (isFinal && board.ids.length > length) {
       const removed = await this.#removeLast(board, address, { sessionId, key })
@@ -171,9 +185,15 @@ export class Showing {
     if (sent.kind === 'failed') return sent
     board.ids[at] = sent.id
     board.texts[at] = out.text
+    board.hasUnknown = false
     board.isStored = false
     await this.#keep(board, key)
     return sent
+  }
+
+  async #announce(board: Board, key: DraftKey): Promise<void> {
+    board.hasUnknown = true
+    await this.#keep(board, key)
   }
 
   /**
@@ -191,12 +211,14 @@ export class Showing {
   async #restore(board: Board, key: DraftKey): Promise<void> {
     if (board.ids.length === 0) {
       const known = await this.#drafts.findDraft(key)
-      board.ids.push(...(known?.ids ?? []))
+      board.ids.push(...(known?.ids ?? []).filter((id) => id !== UNKNOWN))
+      board.hasUnknown = known?.ids.includes(UNKNOWN) ?? false
     } else if (!board.isStored) await this.#keep(board, key)
   }
 
   async #keep(board: Board, { sessionId, key }: DraftKey): Promise<void> {
-    await this.#drafts.putDraft({ sessionId, key, ids: board.ids })
+    const ids = board.hasUnknown ? [...board.ids, UNKNOWN] : board.ids
+    await this.#drafts.putDraft({ sessionId, key, ids })
     board.isStored = true
   }
 
@@ -227,5 +249,5 @@ export class Showing {
 }
 
 function newBoard(): Board {
-  return { ids: [], texts: [], isStored: true, work: Promise.resolve() }
+  return { ids: [], texts: [], hasUnknown: false, isStored: true, work: Promise.resolve() }
 }

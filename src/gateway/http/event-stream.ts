@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
 
 /**
- * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and no more.
+ * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little more.
  * A client that reads slowly is waited for; the runtime drops live events for it meanwhile and reads
  * the stored ones again. One that takes nothing at all for too long is ended, and so is one whose
  * token was removed or ran out.
@@ -24,7 +24,7 @@ export class EventStreams {
 
   constructor(times: { readonly heartbeatMs: number; readonly stallMs: number }) {
     this.#stallMs = times.stallMs
-    this.#timer = setInterval(() => this.#beat(), times.heartbeatMs)
+    this.#timer = setInterval(() => void this.#beat(), times.heartbeatMs)
     this.#timer.unref()
   }
 
@@ -55,10 +55,13 @@ export class EventStreams {
     clearInterval(this.#timer)
   }
 
-  #beat(): void {
-    for (const [outgoing, isStillAllowed] of this.#open) {
+  async #beat(): Promise<void> {
+    for (const outgoing of this.#open.keys()) {
       if (outgoing.writableLength === 0) outgoing.write(HEARTBEAT)
-      void isStillAllowed().then((isSo) => isSo || outgoing.destroy())
+    }
+    // One after another: a token is looked up once for all of its streams.
+    for (const [outgoing, isStillAllowed] of this.#open) {
+      if (!(await isStillAllowed())) outgoing.destroy()
     }
   }
 
