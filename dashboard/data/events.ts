@@ -33,8 +33,10 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 export function startEvents(): void {
   connect()
-  // A connection from before may look alive for long.
-  addEventListener('online', connect)
+  // A connection from before may look alive for long; a page that nobody sees goes on resting.
+  addEventListener('online', () => {
+    if (connection.value !== 'resting') connect()
+  })
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
     if (!document.hidden) {

@@ -17,7 +17,10 @@ export function PinPanel({ conversation }: { readonly conversation: Conversation
   const tail = conversation.tail.value
   useEffect(() => {
     call<{ pins: PinView[] }>(sessionPath(id, '/pins')).then(
-      (read) => setPins(read.pins),
+      (read) => {
+        setPins(read.pins)
+        setProblem(null)
+      },
       (error) => setProblem(wordsOf(error)),
     )
   }, [id, tail])

@@ -37,8 +37,8 @@ export function auditCommand(): Command {
       [EXIT.usage, 'wrong usage, or a log or store that cannot be read'],
     ],
     examples: [
-      'throughline audit audit/*.jsonl',
-      'throughline audit audit/*.jsonl --store throughline.db --json',
+      'throughline audit .throughline/audit/*.jsonl',
+      'throughline audit .throughline/audit/*.jsonl --store .throughline/throughline.db --json',
     ],
   })
 }

@@ -7,6 +7,7 @@ import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { importHermesCommand } from './import-hermes.ts'
 import { importLogsCommands } from './import-logs.ts'
+import { reasonOf } from './input.ts'
 import { counted } from './moment.ts'
 import { writeOutput } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
@@ -54,7 +55,7 @@ async function readLines(file: string, store: Store): Promise<ImportOutcome> {
   const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
   const failed = new Promise<never>((_resolve, reject) => {
     input.on('error', (error: Error) =>
-      reject(new UsageError(`${file} cannot be read: ${error.message}.`, { cause: error })),
+      reject(new UsageError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })),
     )
   })
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })

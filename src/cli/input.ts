@@ -59,7 +59,7 @@ const READ_ERRORS: { readonly [code: string]: string } = {
   EACCES: 'you are not allowed to',
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return READ_ERRORS[code ?? ''] ?? message
 }

@@ -95,9 +95,13 @@ async function runSend(
   const signal = AbortSignal.timeout(flags.timeout)
   const reply = await session.reply(mail, signal).finally(() => progress.end())
   if (reply === null && signal.aborted) {
+    const next =
+      flags.key === undefined
+        ? `\`throughline show ${sessionId}\` has the answer then.`
+        : 'ask again with the same --key to wait on.'
     throw new FailedError(
       `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
-        `ask again with the same --key to wait on.${await failingModels(runtime)}`,
+        `${next}${await failingModels(runtime)}`,
     )
   }
   return await tellReply({ sessionId, mail, isDuplicate, reply }, flags)

@@ -259,6 +259,14 @@ describe('auditLogs', () => {
     await expect(gone).rejects.toThrow('there is no such file')
   })
 
+  it('takes the empty log of a process that has had nothing to tell yet', async () => {
+    const report = await auditTexts([logText(lifeOf('a')), ''])
+    expect(report).toMatchObject({
+      holds: true,
+      logs: [{}, { log: null, lines: 0, isTorn: false }],
+    })
+  })
+
   it('counts every fault and keeps twenty', async () => {
     const many = Array.from({ length: 500 }, (_, index) => lifeOf(`s${index}`).slice(1)).flat()
     const births = (await auditTexts([logText(many)])).laws.find(({ law }) => law === 'births')

@@ -80,6 +80,10 @@ export async function auditLogs({
     })
     logs.push({ path, ...summary })
   }
+  const [first] = logs
+  if (witness === null && first !== undefined && logs.every(({ lines }) => lines === 0)) {
+    throw new AuditLogError({ path: first.path, problem: 'there is no audit line in it.' })
+  }
 
   const check = witness === null ? null : new WitnessCheck(witness, prover)
   await check?.run((rows) => onProgress?.({ stage: 'store', rows }))

@@ -27,7 +27,8 @@ export interface LogReader {
 }
 
 export interface LogSummary {
-  readonly log: string
+  /** Null: of a process that has had nothing to tell yet. */
+  readonly log: string | null
   readonly lines: number
   /** The process was ended while it wrote its last line. */
   readonly isTorn: boolean
@@ -82,7 +83,8 @@ export class Chain {
     const isWhole = parseLine(this.#rest).kind === 'line'
     const isTorn = this.#rest !== '' && !isWhole
     if (isWhole) this.#line(this.#rest)
-    if (this.#log === null) throw this.#refuse('there is no audit line in it.')
+    const isEmpty = this.#count === 0 && this.#rest === ''
+    if (this.#log === null && !isEmpty) throw this.#refuse('there is no audit line in it.')
     return { log: this.#log, lines: this.#count, isTorn }
   }
 

@@ -145,9 +145,9 @@ export class Exchange {
     this.record.status = status
     this.record.headers = headers
     const type = String(headers['content-type'] ?? '')
-    const encoding = String(headers['content-encoding'] ?? 'identity')
     // Nobody asked for it, and a few bytes of it may be as many gigabytes: it is not unpacked.
-    if (status < 300 && encoding !== 'identity') this.abort('compressed')
+    const isPacked = PACKED.test(String(headers['content-encoding'] ?? ''))
+    if (status < 300 && isPacked) this.abort('compressed')
     else if (status < 300 && type.includes('text/event-stream')) this.#stream()
     else this.#read({ mayStream: status < 300 && !type.includes('html') })
   }
@@ -177,11 +177,11 @@ export class Exchange {
 
   #hear(chunk: Buffer): void {
     const says = this.#events.read(chunk)
+    if (this.#events.isTooLarge) this.abort('too-large')
     // A little may still come while the socket waits; the silence behind it is our own.
-    if (this.#isPaused) return
+    if (this.isOver || this.#isPaused) return
     if (says) this.#watch.heard()
     else this.#watch.alive()
-    if (this.#events.isTooLarge) this.abort('too-large')
   }
 
   /** What is no event stream: read to its end, within bounds, for the judge. */
@@ -346,6 +346,8 @@ const BUFFER_BYTES_MAX = 8 * 1024 * 1024
 const DOCUMENT_BYTES_MAX = 64 * 1024
 // 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
+// By name: others write `none` there, or `utf-8`, and pack nothing.
+const PACKED = /gzip|deflate|compress|zstd|\bbr\b/i
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/
 
 function plainHeaders(headers: AnswerHeaders): Record<string, string> {

@@ -208,4 +208,23 @@ describe('whoever comes in the middle of an answer', () => {
     expect(shown.get('a')).toBe('The river is high.')
     await close()
   })
+
+  it('is told once, however many answers are being written, and reads on at leisure', async () => {
+    const { hub } = open()
+    const speak = (attempt: string) =>
+      hub.publish(sessionId(attempt), { kind: 'delta', turn: 1, step: 1, attempt, text: 'word ' })
+    const attempts = Array.from({ length: 1_500 }, (_, index) => `a${index}`)
+    for (const attempt of attempts) speak(attempt)
+    const stop = new AbortController()
+    const heard: RuntimeEvent[] = []
+    for await (const event of hub.events({}, stop.signal)) {
+      heard.push(event)
+      // It goes on while they read.
+      if (event.type === 'caught-up') speak('a0')
+      if (heard.length > attempts.length * 2 + 1) stop.abort()
+    }
+    const kinds = heard.map((event) => ('kind' in event ? event.kind : event.type))
+    const told = attempts.flatMap(() => ['void', 'delta'])
+    expect(kinds).toEqual(['caught-up', ...told, 'delta'])
+  })
 })

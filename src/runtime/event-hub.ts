@@ -4,9 +4,9 @@ import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { AuditRow, StoreRow } from '../store/rows.ts'
-import { Drafts, Heard } from './drafts.ts'
 import type { Logger } from './logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
+import { Heard, Writing } from './writing.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
@@ -22,6 +22,7 @@ const ASK_AGAIN_MS = 1_000
 interface Listener {
   readonly sessionId: SessionId | undefined
   queue: RuntimeEvent[]
+  queueMax: number
   /** Reads from the store instead of being told. */
   isBehind: boolean
   /** Was told what the running attempts have written, and hears what they go on to write. */
@@ -34,7 +35,7 @@ export class EventHub {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #listeners = new Set<Listener>()
-  readonly #drafts = new Drafts()
+  readonly #writing = new Writing()
   #unwatch: (() => void) | null = null
   #cursor = 0
   #isReading = false
@@ -52,20 +53,21 @@ export class EventHub {
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
-    if (event.kind !== 'notice') this.#drafts.note(sessionId, event)
+    if (event.kind !== 'notice') this.#writing.note(sessionId, event)
     const told: RuntimeEvent = { type: 'live', sessionId, ...event }
     for (const listener of this.#listeners) this.#tell(listener, told)
   }
 
   /** What it wrote stands to be committed: nobody is told of it any more as being written. */
   endAttempt(sessionId: SessionId): void {
-    this.#drafts.end(sessionId)
+    this.#writing.end(sessionId)
   }
 
   async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
     const listener: Listener = {
       sessionId: query.sessionId,
       queue: [],
+      queueMax: QUEUE_MAX,
       isBehind: true,
       hearsAttempts: false,
       wake: () => {},
@@ -98,7 +100,9 @@ export class EventHub {
           }
           // At one blow, and behind what is stored: no word falls in between, and none comes behind
           // the commit of its step.
-          listener.queue.push(...this.#drafts.tell(query.sessionId))
+          listener.queue = [...listener.queue, ...this.#writing.tell(query.sessionId)]
+          // Running attempts may be many: told at one blow, they make nobody fall behind again.
+          listener.queueMax = listener.queue.length + QUEUE_MAX
           listener.hearsAttempts = true
           if (isNew && !signal.aborted) yield { type: 'caught-up', cursor, store }
           isNew = false
@@ -189,7 +193,7 @@ export class EventHub {
     if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
     const isOfAttempt = event.type === 'live' && event.kind !== 'notice'
     if (isOfAttempt && !listener.hearsAttempts) return
-    if (listener.queue.length >= QUEUE_MAX) this.#fallBehind(listener)
+    if (listener.queue.length >= listener.queueMax) this.#fallBehind(listener)
     else listener.queue.push(event)
     listener.wake()
   }

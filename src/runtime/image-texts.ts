@@ -45,22 +45,17 @@ export class ImageTexts {
 
   async #open(
     model: Model,
-    {
-      request,
-      options,
-      describe,
-    }: { request: ModelRequest; options: CallOptions } & {
-      describe: Describe
-    },
+    asked: { request: ModelRequest; options: CallOptions; describe: Describe },
   ): Promise<ModelStream> {
+    const { request, options, describe } = asked
     const { signal, deadlines } = options
     const startedAt = this.#clock.monotonic()
     const late = Promise.withResolvers<Written<string>>()
     const callOff = this.#clock.after(deadlines.totalMs / 2, () => late.resolve(TOO_LATE))
     const inTime = (image: ImagePart) =>
       Promise.race([this.#shared(keyOf(image), () => describe(image, signal)), late.promise])
-    const messages = await orAborted(this.#replace(request.messages, inTime), signal)
-    callOff()
+    const replacing = this.#replace(request.messages, inTime)
+    const messages = await orAborted(replacing, signal).finally(callOff)
     if (messages === null) return INTERRUPTED
     const totalMs = Math.max(0, deadlines.totalMs - (this.#clock.monotonic() - startedAt))
     const rest = { ...options, deadlines: { ...deadlines, totalMs } }

@@ -39,5 +39,5 @@ const TEXTS: { readonly [code in TaskNoticeCode]: string } = {
   'stop-deferred':
     'The summary of our conversation that is being written is finished all the same, so that nothing of it is lost.',
   'budget-spent':
-    'The budget for work beside our conversation is used up for now. Summaries are made without a model until then; titles and descriptions of images wait.',
+    'The budget for work beside our conversation is used up for now. Until there is more, summaries are made without a model; titles and descriptions of images wait.',
 }

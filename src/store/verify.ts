@@ -98,10 +98,13 @@ export function orUnreadable<Value>(read: () => Value): Value | null {
 /** What is wrong with the audit row that stands where `expected` should; null when nothing is. */
 export function findAuditDamage(
   row: AuditRow | null,
-  cursor: number,
-  expected: number,
-  prevHash: string | null,
+  place: {
+    readonly cursor: number
+    readonly expected: number
+    readonly prevHash: string | null
+  },
 ): string | null {
+  const { cursor, expected, prevHash } = place
   if (cursor !== expected) return `audit row ${expected} is missing`
   if (row === null) return `audit row ${cursor} cannot be read`
   // Behind one that cannot be read nobody knows which hash it follows.

@@ -188,6 +188,15 @@ describe('a server', () => {
     }
   })
 
+  it('that says of a plain answer that it is packed in no way is understood', async () => {
+    for (const encoding of ['identity', 'none', '', 'utf-8']) {
+      const { url } = await openRaw((socket) =>
+        socket.end(`${HEAD}content-encoding: ${encoding}\r\nconnection: close\r\n\r\n${WORDS}`),
+      )
+      expect((await ask(url)).end.outcome).toEqual(FINISHED)
+    }
+  })
+
   it('that sends trailers behind the last chunk is understood', async () => {
     const body = `${WORDS.length.toString(16)}\r\n${WORDS}\r\n0\r\nx-cost: 3\r\nset-cookie: a=b\r\n\r\n`
     const { url } = await openRaw((socket) =>

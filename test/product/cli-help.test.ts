@@ -11,7 +11,11 @@ const guide = readFileSync(
   'utf8',
 )
 const program = buildProgram()
-const leaves = listCommands(program).filter(({ path, commands }) => path && commands.length === 0)
+/** Those that do something by themselves; `import` and `doctor` do beside the ones below them. */
+const leaves = listCommands(program).filter(
+  ({ path, commands }) =>
+    path !== '' && (commands.length === 0 || path === 'import' || path === 'doctor'),
+)
 
 describe('docs/guides/commands.md', () => {
   it('has a section for each command, and no other', () => {

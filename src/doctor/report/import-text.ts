@@ -1,3 +1,4 @@
+import { counted } from '../hermes/findings/finding.ts'
 import type {
   ConversationReport,
   ImportReport,
@@ -56,15 +57,17 @@ function renderConversation(conversation: ConversationReport, isLog: boolean): s
   const { restored, differences } = conversation
   const names = title === null ? '' : `  ${JSON.stringify(title)}`
   const parts = [
-    `${messages} messages`,
-    ...(compactions > 0 ? [`${compactions} handoffs`] : []),
-    ...(restored.length > 0 ? [`${restored.length} lost ones put back`] : []),
+    counted(messages, 'message'),
+    ...(compactions > 0 ? [counted(compactions, 'handoff')] : []),
+    ...(restored.length > 0 ? [`${counted(restored.length, 'lost one')} put back`] : []),
   ]
   return [
     `  ${sessionId === '' ? rootId : sessionId}  ${outcome}  ${rows.in} ${isLog ? 'lines' : 'rows'}: ${parts.join(', ')}${names}`,
     ...(sessionId === rootId || sessionId === '' ? [] : [`      was ${rootId}`]),
     ...(ids.length > 1 ? [`      continued as ${ids.slice(1).join(', ')}`] : []),
-    ...(restored.length > 0 ? [`      put back: rows ${short(restored.join(', '))}`] : []),
+    ...(restored.length > 0
+      ? [`      put back: ${restored.length === 1 ? 'row' : 'rows'} ${short(restored.join(', '))}`]
+      : []),
     ...differences.map((difference) => `      ${difference}`),
   ]
 }

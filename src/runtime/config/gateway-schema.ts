@@ -6,11 +6,18 @@ import { count, seconds } from './values.ts'
 
 const secret = routesSchema.shape.main.shape.credential.unwrap()
 
+/** Undefined: as usual. */
+function inQuotes({ code }: { readonly code?: string }): string | undefined {
+  return code === 'too_big'
+    ? 'should be in quotes: an id this large is not kept exactly'
+    : undefined
+}
+
 /** Platforms' ids are numbers that are written as such, and larger than some that are read. */
 const ids = z
   .array(
     z
-      .union([z.int(), z.string().min(1)], { error: 'should be an id' })
+      .union([z.int({ error: inQuotes }), z.string().min(1)], { error: 'should be an id' })
       .transform((id) => String(id)),
   )
   .max(10_000)

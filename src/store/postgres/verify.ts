@@ -69,7 +69,8 @@ async function verifyAudit(loan: Loan): Promise<readonly Finding[]> {
     for (const columns of page) {
       const row = orUnreadable(() => decodeAudit(columns))
       const number = columns['cursor'] as number
-      const problem = findAuditDamage(row, number, cursor + 1, prevHash)
+      const expected = cursor + 1
+      const problem = findAuditDamage(row, { cursor: number, expected, prevHash })
       if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
       cursor = number
       prevHash = row?.hash ?? null

@@ -93,6 +93,9 @@ function bound(values: readonly Value[]): SQLInputValue[] {
   })
 }
 
+/** What a WAL that was longer is cut to when it begins anew. */
+export const WAL_KEPT_BYTES = 16 * 1024 * 1024
+
 /** What every writing connection is told; read-only ones need the last three. */
 export function configure(
   connection: Connection,
@@ -111,7 +114,7 @@ export function configure(
       pragma foreign_keys = on;
       pragma secure_delete = on;
       pragma wal_autocheckpoint = 1000;
-      pragma journal_size_limit = 16777216;
+      pragma journal_size_limit = ${WAL_KEPT_BYTES};
     `)
   }
   connection.exec(`

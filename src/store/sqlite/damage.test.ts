@@ -99,6 +99,43 @@ describe('damage', () => {
     }
   })
 
+  it('a WAL whose header a power cut left empty holds up nobody, and is watched from then on', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.admit(said('before'))
+    await opened.pop()?.close()
+    writeFileSync(`${path}-wal`, Buffer.alloc(8_192))
+    const store = await open(path)
+    // Nothing to write: it stays as it is.
+    expect(await store.removeToken({ id: 'nobody' })).toEqual({ kind: 'unknown' })
+    const again = await Desk.open(store)
+    await again.admit(said('after'))
+    truncateSync(`${path}-wal`, 0)
+    const late = again.tryAdmit(said('late'))
+    await expect(late).rejects.toMatchObject({ code: expect.stringMatching(STOPPED) })
+  })
+
+  it('a WAL that SQLite itself cuts behind a commit that was taken back is in order', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    // Only a connection that has begun a WAL anew before takes over the salt of another.
+    byHand(path, 'pragma wal_checkpoint(passive)')
+    await desk.admit(said('before'))
+    const insert = 'insert into large values (randomblob(1000000));'.repeat(20)
+    byHand(
+      path,
+      `pragma wal_autocheckpoint = 0;
+       create table large (bytes blob); ${insert}
+       pragma wal_checkpoint(passive);
+       pragma cache_size = 10;
+       begin immediate; ${insert} rollback`,
+    )
+    const size = statSync(`${path}-wal`).size
+    await desk.admit(said('first'))
+    expect(statSync(`${path}-wal`).size).toBeLessThan(size)
+    await desk.admit(said('second'))
+  })
+
   it('a WAL index removed under a running process: what others then write is not written over [I26, fault 67]', async () => {
     const path = newPath()
     const desk = await Desk.open(await open(path))

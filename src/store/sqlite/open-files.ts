@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { WAL_KEPT_BYTES } from './connection.ts'
 
 /** The first four bytes of every WAL; the last bit tells the order of bytes in its checksums. */
 const WAL_MAGIC = 0x377f0682
@@ -14,13 +15,14 @@ export class OpenFiles {
   readonly #wal: number
   readonly #identities: readonly (string | undefined)[]
   readonly #header = Buffer.alloc(WAL_HEADER_BYTES)
-  #generation = ''
+  #generation: string
   #size = 0
 
   constructor(path: string) {
     this.#path = path
     this.#wal = openSync(`${path}-wal`, 'r')
     this.#identities = this.#present()
+    this.#generation = this.#readHeader()
   }
 
   /** Not in the middle of anybody's commit: asked by who holds the write lock. */
@@ -28,6 +30,7 @@ export class OpenFiles {
     return this.#findMoved() ?? this.#findCut()
   }
 
+  /** Behind a commit that has written something: the WAL has a header then, whatever it had before. */
   findHarmAfter(): string | null {
     return this.#findMoved() ?? (this.#readHeader() === 'none' ? CUT : null)
   }
@@ -48,15 +51,19 @@ export class OpenFiles {
     return MOVED[moved] ?? null
   }
 
-  /** A WAL begins anew with another salt; until then it only ever grows. */
+  /**
+   * A WAL begins anew with another salt; until then it only ever grows. But once: where the first
+   * commit was rolled back or killed, the next one takes over its salt, and cuts what is too long.
+   */
   #findCut(): string | null {
     const header = this.#readHeader()
-    if (header === 'none') return CUT
+    // As it was found: a power cut may leave one, and SQLite takes the WAL to be empty then.
+    if (header === 'none') return this.#generation === 'none' ? null : CUT
     const { size } = fstatSync(this.#wal)
-    const isCut = header === this.#generation && size < this.#size
+    if (header === this.#generation && size < Math.min(this.#size, WAL_KEPT_BYTES)) return CUT
     this.#generation = header
     this.#size = size
-    return isCut ? CUT : null
+    return null
   }
 
   /** Its salts; empty for an empty file, which is how a checkpoint may leave it. */

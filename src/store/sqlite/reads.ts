@@ -276,7 +276,8 @@ function verifyAudit(db: Connection): readonly Finding[] {
     if (page.length === 0) return findings
     for (const number of page) {
       const row = orUnreadable(() => findAudit(db, number))
-      const problem = findAuditDamage(row, number, cursor + 1, prevHash)
+      const expected = cursor + 1
+      const problem = findAuditDamage(row, { cursor: number, expected, prevHash })
       if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
       cursor = number
       prevHash = row?.hash ?? null

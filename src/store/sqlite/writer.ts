@@ -153,13 +153,14 @@ export class Writer {
     })
     const touched = this.#touched(changes)
     this.#db.exec('commit')
-    if (changes.some(({ erase }) => erase !== undefined)) {
+    if (!this.#tellsErased && changes.some(({ erase }) => erase !== undefined)) {
       this.#tellsErased = true
+      // At once, but only once: whoever reads for long would make every piece of a purge wait.
       this.#checkedWalAt = Number.NEGATIVE_INFINITY
     }
     this.#contention.committed()
     this.#committedAt = performance.now()
-    this.#check(this.#files.findHarmAfter())
+    if (changes.length > 0) this.#check(this.#files.findHarmAfter())
     this.#follow(touched)
     return results
   }
@@ -247,8 +248,9 @@ export class Writer {
       this.#db.exec('commit')
       this.#unindexed.delete(n)
       if (more) this.#unindexed.add(n)
-    } catch {
+    } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
+      if (error instanceof StoreDamagedError) this.#damage = error
       // Behind the others: one that cannot be indexed keeps nobody else's words out.
       this.#unindexed.delete(n)
       this.#unindexed.add(n)
@@ -290,7 +292,8 @@ export class Writer {
     this.anchor()
     // Others may keep the WAL alive behind us.
     if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
-    this.#db.close()
+    // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
     this.#files.close()
+    this.#db.close()
   }
 }

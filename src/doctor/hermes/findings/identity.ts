@@ -57,7 +57,7 @@ function lateRows({ session, late }: SessionSurvey, lineage: Lineage): Finding[]
         `Compaction closed ${session.id} and its context went elsewhere, but deliveries kept going to the old id. ` +
         (isFollowed
           ? `The conversation continues as ${tip}, whose context holds none of these rows: ${said} of people and programs never reached the agent there.`
-          : `Nothing continues it, so no later context holds these rows: ${said} of people and programs are in nobody's view.`),
+          : `Nothing continues it, so no later context holds these rows: ${said} of people and programs that nobody ever sees.`),
       advice: isFollowed
         ? `Nothing is lost from disk: append the rows to ${tip} in order of time. Importing does so.`
         : 'Nothing is lost from disk: importing puts the rows back in their place by time.',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { mailOf, open, say, soon, until } from '../../test/support/runtime-place.ts'
 import { sessionId } from '../base/ids.ts'
-import { Drafts } from './drafts.ts'
 import type { Session } from './runtime.ts'
+import { Writing } from './writing.ts'
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
 
@@ -48,20 +48,20 @@ describe('an answer that is being written', () => {
   })
 })
 
-describe('Drafts', () => {
+describe('Writing', () => {
   it('keeps no more of an attempt than its bound, however much is written', () => {
-    const drafts = new Drafts()
+    const writing = new Writing()
     const session = sessionId('long')
-    const piece = {
-      kind: 'delta',
-      turn: 1,
-      step: 1,
-      attempt: 'a',
-      text: 'x'.repeat(1_000),
-    } as const
-    for (let n = 0; n < 3_000; n++) drafts.note(session, piece)
-    const told = drafts.tell(session)
+    const id = { turn: 1, step: 1, attempt: 'a' }
+    const piece = { ...id, kind: 'delta', text: 'x'.repeat(1_000) } as const
+    for (let n = 0; n < 3_000; n++) writing.note(session, piece)
+    const told = writing.tell(session)
     expect(told.map((event) => 'kind' in event && event.kind)).toEqual(['void', 'delta'])
     expect(JSON.stringify(told).length).toBeLessThan(1_001_000)
+    const other = sessionId('restless')
+    for (let n = 0; n < 30_000; n++) {
+      writing.note(other, { ...id, kind: n % 2 === 0 ? 'delta' : 'reasoning', text: 'x' })
+    }
+    expect(writing.tell(other).length).toBeLessThan(10_000)
   })
 })

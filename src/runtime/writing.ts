@@ -14,16 +14,18 @@ export type AttemptEvent = Exclude<LiveEvent, { kind: 'notice' }>
  * has a hole in the middle of it until its entry is there.
  */
 const CHARACTERS_MAX = 1_000_000
+/** What an event takes beside its text: pieces that alternate must not become a million of them. */
+const EVENT_CHARACTERS = 100
 
-interface Draft {
+interface Unfinished {
   readonly attempt: string
   /** Neighbours of one kind are one. */
   readonly told: AttemptEvent[]
   characters: number
 }
 
-export class Drafts {
-  readonly #bySession = new Map<SessionId, Draft>()
+export class Writing {
+  readonly #bySession = new Map<SessionId, Unfinished>()
 
   note(sessionId: SessionId, event: AttemptEvent): void {
     const { turn, step, attempt } = event
@@ -34,14 +36,17 @@ export class Drafts {
       return
     }
     const begun = { attempt, told: [{ kind: 'void', turn, step, attempt } as const], characters: 0 }
-    const draft: Draft = isKnown ? known : begun
-    this.#bySession.set(sessionId, draft)
-    draft.characters += 'text' in event ? event.text.length : event.tool.length
-    if (draft.characters > CHARACTERS_MAX) return
-    const last = draft.told.at(-1)
+    const unfinished: Unfinished = isKnown ? known : begun
+    this.#bySession.set(sessionId, unfinished)
+    unfinished.characters += 'text' in event ? event.text.length : event.tool.length
+    if (unfinished.characters > CHARACTERS_MAX) return
+    const last = unfinished.told.at(-1)
     if (last !== undefined && 'text' in last && 'text' in event && last.kind === event.kind) {
-      draft.told[draft.told.length - 1] = { ...last, text: last.text + event.text }
-    } else draft.told.push(event)
+      unfinished.told[unfinished.told.length - 1] = { ...last, text: last.text + event.text }
+      return
+    }
+    unfinished.characters += EVENT_CHARACTERS
+    unfinished.told.push(event)
   }
 
   end(sessionId: SessionId): void {

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WAL_KEPT_BYTES } from './connection.ts'
+import { OpenFiles } from './open-files.ts'
+
+let folder: string
+let path: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'throughline-open-files-'))
+  path = join(folder, 'store.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function writeWal(salt: number, bytes: number): void {
+  const wal = Buffer.alloc(bytes)
+  if (salt > 0) wal.writeUInt32BE(0x377f0682, 0)
+  wal.writeUInt32BE(salt, 16)
+  writeFileSync(`${path}-wal`, wal)
+}
+
+describe('the files of an open database', () => {
+  it('a WAL that was cut stays so, however often somebody asks', () => {
+    writeWal(1, 4_096)
+    const files = new OpenFiles(path)
+    expect(files.findHarmBefore()).toBeNull()
+    truncateSync(`${path}-wal`, 2_048)
+    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    files.close()
+  })
+
+  it('a WAL may be shorter where it began anew, or where SQLite keeps no more of it', () => {
+    writeWal(1, 4_096)
+    const files = new OpenFiles(path)
+    const harms = [
+      [2, 2_048],
+      [3, WAL_KEPT_BYTES + 4_096],
+      [3, WAL_KEPT_BYTES],
+    ].map(([salt = 0, bytes = 0]) => {
+      writeWal(salt, bytes)
+      return files.findHarmBefore()
+    })
+    expect(harms).toEqual([null, null, null])
+    writeWal(3, WAL_KEPT_BYTES - 1)
+    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    files.close()
+  })
+
+  it('a WAL without a header may have been found so, but is not left so by a commit', () => {
+    writeWal(0, 4_096)
+    const files = new OpenFiles(path)
+    expect(files.findHarmBefore()).toBeNull()
+    expect(files.findHarmAfter()).toMatch(/its WAL was cut/)
+    writeWal(1, 4_096)
+    expect([files.findHarmAfter(), files.findHarmBefore()]).toEqual([null, null])
+    writeWal(0, 4_096)
+    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    files.close()
+  })
+})
