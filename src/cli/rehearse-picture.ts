@@ -1,7 +1,7 @@
 import { clearScreenDown, moveCursor } from 'node:readline'
 import type { AgentLine, Phase, Picture } from '../rehearsal/report.ts'
 import { drawFill } from './fill.ts'
-import { grouped } from './moment.ts'
+import { counted, grouped } from './moment.ts'
 import { type Paint, paintOn } from './paint.ts'
 import { type Cell, type Column, drawTable } from './table.ts'
 
@@ -102,12 +102,16 @@ function stateOf({ state, isCompacting }: AgentLine): Cell {
 
 export function plainLine({ phase, elapsedMs, agents }: Picture): string {
   const sum = (figure: (agent: AgentLine) => number) =>
-    grouped(agents.reduce((total, agent) => total + figure(agent), 0))
+    agents.reduce((total, agent) => total + figure(agent), 0)
+  const messages = sum((each) => each.acknowledged)
+  const compactions = sum((each) => each.compactions)
+  const kills = sum((each) => each.kills)
+  const waiting = sum((each) => each.waiting)
   const compacted = agents.filter(({ compactions }) => compactions > 0).length
   return (
-    `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${sum((each) => each.acknowledged)} messages, ` +
-    `${sum((each) => each.compactions)} compactions (${compacted} of ${agents.length} agents), ` +
-    `${sum((each) => each.kills)} kills, ${sum((each) => each.waiting)} waiting`
+    `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${counted(messages, 'message')}, ` +
+    `${counted(compactions, 'compaction')} (${compacted} of ${agents.length} agents), ` +
+    `${counted(kills, 'kill')}, ${grouped(waiting)} waiting`
   )
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mailNumber } from '../base/ids.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { Desk, said } from '../testing/store/desk.ts'
+import { listSummaries } from './all-sessions.ts'
 import { purge } from './purge.ts'
 
 const countTokens = () => 1
@@ -53,6 +54,8 @@ describe('a purge', () => {
     expect((await store.findSession(desk.id))?.state).toBe('erasing')
     expect(await purge({ store, countTokens }, desk.id, request)).toMatchObject({ kind: 'purged' })
     expect((await store.findSession(desk.id))?.state).toBe('gone')
+    const [listed] = await listSummaries(store, { limit: 1 }, () => undefined)
+    expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
   })
 
   it('of entries is asked for in pieces, and an asker whom the mailbox refuses is told', async () => {

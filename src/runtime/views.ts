@@ -96,15 +96,16 @@ export function summaryOf(
     readonly waits: SessionSummary['state'] | undefined
   },
 ): SessionSummary {
-  const { source, routes, waits } = seen
+  const { routes, waits } = seen
+  const isGone = session.state !== 'open'
+  const source = isGone ? null : seen.source
   const entries = source?.entries ?? []
   const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
   return {
     id,
     agent,
     title,
-    state:
-      session.state !== 'open' ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
+    state: isGone ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
     isCompacting: session.operation !== null,
     channels: [...new Set(routes.map(({ channel }) => channel))],
     createdAt,
@@ -114,7 +115,7 @@ export function summaryOf(
     waiting: pending.user + pending.notification,
     contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
     windowTokens: session.limits.hardTokens,
-    compaction: effective === 0 ? null : effective,
+    compaction: isGone || effective === 0 ? null : effective,
     compactedAt: entries.find(({ number }) => number === effective)?.at ?? null,
     policy,
     pins: Object.keys(pins),

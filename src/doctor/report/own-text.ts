@@ -1,3 +1,4 @@
+import { counted } from '../hermes/findings/finding.ts'
 import type { OwnDiagnosis, OwnFinding } from '../own/finding.ts'
 
 /** The state of a store of ours as a person reads it, worst first. */
@@ -8,9 +9,9 @@ export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): s
   const verdict =
     findings.length === 0
       ? 'Nothing is wrong.'
-      : `${findings.length} findings, ${findings.filter(isFault).length} of them faults.`
+      : `${counted(findings.length, 'finding')}, ${findings.filter(isFault).length} of them faults.`
   return [
-    `${store}: ${sessions} sessions. ${verdict}`,
+    `${store}: ${counted(sessions, 'session')}. ${verdict}`,
     ...shown.flatMap((finding) => ['', ...render(finding)]),
     ...(sorted.length > shown.length ? ['', `And ${sorted.length - shown.length} more.`] : []),
     ...(fixed.length > 0 ? ['', 'Repaired:', ...fixed.map((line) => `  ${line}`)] : []),
