@@ -20,6 +20,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { checkWire } from '../src/message/dialects/check.ts'
+import { isAlive } from './support/alive.ts'
 import { type Finished, runCli } from './support/run-cli.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -458,11 +459,7 @@ async function readPid(file: string): Promise<number> {
 /** A killed process stays visible until its parent has taken note. */
 async function isGone(pid: number): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
-    try {
-      process.kill(pid, 0)
-    } catch {
-      return true
-    }
+    if (!isAlive(pid)) return true
     await delay(25)
   }
   return false

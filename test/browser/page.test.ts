@@ -207,6 +207,8 @@ describe('the page', { timeout: 60_000 }, () => {
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const notice = page.locator('.notice')
+    // A notice that is told before the stream is open is not told again.
+    await page.getByText('Live', { exact: true }).waitFor()
     const session = place.runtime.session(sessionId(id))
     // The page keeps only what is near; the session itself knows whether it has answered.
     const isAnswered = async (turn: number) => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, type TestContext } from 'vitest'
+import { clip } from '../../src/base/line.ts'
 import { launchBrowser } from './browser.ts'
 import { buildPage } from './built-page.ts'
 import { openPlace, type Place, type PlaceOptions } from './place.ts'
@@ -51,7 +52,9 @@ export function openStage(): Stage {
       const page = await context.newPage()
       ctx.onTestFinished(async () => {
         if (ctx.task.result?.state === 'fail')
-          console.log(`${ctx.task.name}: the page showed\n${await page.innerText('body')}`)
+          console.log(
+            `${ctx.task.name}: the page showed\n${clip(await page.innerText('body'), 2_000)}`,
+          )
         await context.close()
       })
       page.setDefaultTimeout(PATIENCE_MS)

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../src/turn/tool-runner.ts'
+import { isAlive } from '../support/alive.ts'
 import {
   closeAfterAll,
   HOOK_MS,
   hostileProgram,
-  isAlive,
   openWorld,
   program,
   temporaryFolder,

@@ -92,12 +92,3 @@ export async function until(isTrue: () => boolean | Promise<boolean>, ms = 8_000
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -11,6 +11,7 @@ import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
 import { processTool } from '../../src/tools/process/process.ts'
 import { PROCESS_LIMITS, Processes, type ProcessLimits } from '../../src/tools/process/processes.ts'
+import { isAlive } from '../support/alive.ts'
 
 const NODE = process.execPath
 const cleanups: (() => unknown)[] = []
@@ -60,17 +61,6 @@ async function until(isDone: () => boolean | Promise<boolean>, what: string): Pr
   while (!(await isDone())) {
     if (performance.now() > deadline) throw new Error(`waited too long for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    // A zombie answers too: it has ended, and waits for a parent to notice.
-    const stat = process.platform === 'linux' ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
-    return !/\) Z /.test(stat)
-  } catch {
-    return false
   }
 }
 

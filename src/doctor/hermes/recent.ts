@@ -4,21 +4,23 @@
  */
 export class Recent<Key, Value> {
   readonly #max: number
-  #young = new Map<Key, Value>()
-  #old = new Map<Key, Value>()
+  /** Made when they are needed: most sessions never do. */
+  #young: Map<Key, Value> | null = null
+  #old: Map<Key, Value> | null = null
 
   constructor(max: number) {
     this.#max = max
   }
 
   get(key: Key): Value | undefined {
-    return this.#young.get(key) ?? this.#old.get(key)
+    return this.#young?.get(key) ?? this.#old?.get(key)
   }
 
   set(key: Key, value: Value): void {
+    this.#young ??= new Map()
     this.#young.set(key, value)
     if (this.#young.size < this.#max) return
     this.#old = this.#young
-    this.#young = new Map()
+    this.#young = null
   }
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { isArray, isObject, type JsonObject } from '../../base/json.ts'
 import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
@@ -65,11 +65,10 @@ export function readSessions(database: DatabaseSync, schema: HermesSchema): Herm
     ...['compression_failure_cooldown_until', 'compression_failure_error'],
     ...['compression_fallback_streak', 'compression_ineffective_count'],
   ]
-  const statement = database.prepare(
+  const statement = prepareArrays(
+    database,
     `select ${names.map(column).join(', ')} from "sessions" order by rowid`,
   )
-  statement.setReadBigInts(true)
-  statement.setReturnArrays(true)
   const sessions = new Map<string, HermesSession>()
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
     const [id, source, parent, started, ended, reason, config, model, title, key] = row
@@ -103,39 +102,89 @@ export function* scanMessages(
   schema: HermesSchema,
   path: string,
 ): Generator<HermesRow> {
+  const statement = prepareArrays(database, `${selectMessages(schema)} order by id`)
+  let lastId = Number.NEGATIVE_INFINITY
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    // A damaged tree may lead in circles.
+    if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
+    lastId = Number(row[0])
+    yield hermesRow(row)
+  }
+}
+
+/** One of those that `scanMessages` tells of, by its id. */
+export function messageReader(
+  database: DatabaseSync,
+  schema: HermesSchema,
+): (id: number) => HermesRow | null {
+  const statement = prepareArrays(database, `${selectMessages(schema)} where id = ?`)
+  return (id) => {
+    const row = statement.get(id) as unknown as readonly SQLOutputValue[] | undefined
+    return row === undefined ? null : hermesRow(row)
+  }
+}
+
+/**
+ * Whose each message is, in the order of their ids. What was said is read by SQLite and not handed
+ * over: a file with unreadable words is refused here, before anything is made of the others.
+ */
+export function* scanOwners(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  path: string,
+): Generator<Pick<HermesRow, 'id' | 'sessionId'>> {
+  const has = schema.columns.get('messages') ?? new Set()
+  // Of a bare column its length is known without reading it.
+  const read = ['content', 'tool_calls']
+    .filter((name) => has.has(name))
+    .map((name) => `length(cast("${name}" as blob))`)
+  const statement = prepareArrays(
+    database,
+    `select id, session_id, ${read.join(', ')} from "messages" order by id`,
+  )
+  let lastId = Number.NEGATIVE_INFINITY
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    const id = Number(row[0])
+    if (id < lastId) throw outOfOrder(path, id)
+    lastId = id
+    yield { id, sessionId: textOf(row[1]) ?? '' }
+  }
+}
+
+function prepareArrays(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql)
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  return statement
+}
+
+function selectMessages(schema: HermesSchema): string {
   const has = schema.columns.get('messages') ?? new Set()
   const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
   // Cut as bytes: text functions of SQLite stop at NUL, with which multimodal content begins.
-  const statement = database.prepare(
-    `select id, session_id, role,
+  return `select id, session_id, role,
        case when octet_length(content) <= ${TEXT_BYTES_MAX} then content
          else substr(cast(content as blob), 1, ${TEXT_BYTES_MAX}) end,
        octet_length(content), timestamp, ${column('active')}, ${column('compacted')},
        ${column('_compressed_summary')}, ${column('tool_call_id')},
        case when octet_length(${column('tool_calls')}) <= ${CALLS_BYTES_MAX}
          then ${column('tool_calls')} when ${column('tool_calls')} is not null then '!' end
-     from "messages" order by id`,
-  )
-  statement.setReadBigInts(true)
-  statement.setReturnArrays(true)
-  let lastId = Number.NEGATIVE_INFINITY
-  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    // A damaged tree may lead in circles.
-    if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
-    lastId = Number(row[0])
-    const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
-    yield {
-      id: Number(id),
-      sessionId: textOf(session) ?? '',
-      role: textOf(role) ?? '',
-      text: textOf(content) ?? '',
-      contentBytes: Number(bytes ?? 0),
-      at: numberOf(at),
-      state: stateOf(active, compacted),
-      isSummary: summary === 1n,
-      toolCallId: textOf(callId),
-      callIds: callIdsOf(calls),
-    }
+     from "messages"`
+}
+
+function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
+  const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
+  return {
+    id: Number(id),
+    sessionId: textOf(session) ?? '',
+    role: textOf(role) ?? '',
+    text: textOf(content) ?? '',
+    contentBytes: Number(bytes ?? 0),
+    at: numberOf(at),
+    state: stateOf(active, compacted),
+    isSummary: summary === 1n,
+    toolCallId: textOf(callId),
+    callIds: callIdsOf(calls),
   }
 }
 

@@ -1,3 +1,4 @@
+import { Marks, markOf } from './marks.ts'
 import { Recent } from './recent.ts'
 import type { HermesRow, HermesSession } from './rows.ts'
 
@@ -40,8 +41,8 @@ export interface SessionSurvey {
   readonly denials: { readonly row: HermesRow; readonly asked: HermesRow | null }[]
   /** Rows a microsecond apart, as only the rewriting of a whole session leaves them. */
   readonly bursts: Burst[]
-  /** Hashes of what was said and when, of the newest rows; true: it is in the live context. */
-  readonly marks: Recent<number, boolean>
+  /** What the newest rows said and when. */
+  readonly marks: Marks
   /** Those that a row of the parent has too. */
   readonly carriedMarks: Set<number>
   lastLive: HermesRow | null
@@ -75,8 +76,6 @@ export interface Survey {
 }
 
 const SAMPLE_MAX = 200
-// Copies stand near their originals: what compaction carries over is the newest few hundred rows.
-const MARKS_MAX = 700
 const ANSWERED_MAX = 500
 const OPEN_CALLS_MAX = 1_000
 const BURST_STEP_SECONDS = 3e-6
@@ -215,14 +214,13 @@ function noteCopies(
 ): void {
   const mark = markOf(row)
   if (mark === null || row.state === 'rewound') return
-  if (parent?.marks.get(mark) !== undefined) {
+  if (parent?.marks.has(mark)) {
     sample(survey.carried, row)
     survey.carriedMarks.add(mark)
   }
   // An archived original and its live copy are how compaction in place works.
-  const isLive = row.state === 'live'
-  if (isLive && survey.marks.get(mark) === true) sample(survey.doubled, row)
-  if (isLive || survey.marks.get(mark) === undefined) survey.marks.set(mark, isLive)
+  if (row.state === 'live' && survey.marks.isLive(mark)) sample(survey.doubled, row)
+  survey.marks.note(mark, row)
 }
 
 function notePairs(survey: SessionSurvey, row: HermesRow): void {
@@ -262,53 +260,6 @@ export function sample(into: Sample, row: HermesRow): void {
   if (into.rows.length < SAMPLE_MAX) into.rows.push(row)
 }
 
-/** What was said, by whom and when, as a number. A row without a time says nothing about copies. */
-export function markOf(row: HermesRow): number | null {
-  if (row.at === null) return null
-  const hash = new Hash()
-  hash.number(row.at)
-  hash.number(row.contentBytes)
-  hash.text(row.role)
-  hash.text(row.toolCallId ?? '')
-  for (const id of row.callIds ?? []) hash.text(id)
-  hash.text(row.text)
-  return hash.value()
-}
-
-/** Time and length tell nearly all rows apart; the beginning of the text does the rest. */
-const HASHED_LENGTH = 64
-const FLOAT = new Float64Array(1)
-const WORDS = new Uint32Array(FLOAT.buffer)
-
-/** Two 26-bit halves, so that a million rows collide about once in nine thousand stores. */
-class Hash {
-  #one = 0x811c9dc5
-  #other = 0x9747b28c
-
-  number(value: number): void {
-    FLOAT[0] = value
-    this.#mix(WORDS[0] ?? 0)
-    this.#mix(WORDS[1] ?? 0)
-  }
-
-  text(text: string): void {
-    const end = Math.min(text.length, HASHED_LENGTH)
-    for (let index = 0; index < end; index++) this.#mix(text.charCodeAt(index))
-    this.#mix(end)
-  }
-
-  value(): number {
-    const one = Math.imul(this.#one ^ (this.#one >>> 15), 0x2c1b3c6d)
-    const other = Math.imul(this.#other ^ (this.#other >>> 13), 0x297a2d39)
-    return ((one ^ (one >>> 12)) >>> 6) * 0x4000000 + ((other ^ (other >>> 16)) & 0x3ffffff)
-  }
-
-  #mix(word: number): void {
-    this.#one = Math.imul(this.#one ^ word, 0x01000193)
-    this.#other = Math.imul((this.#other << 5) ^ (this.#other >>> 27) ^ word, 0x85ebca6b)
-  }
-}
-
 function lastAtMost(sorted: readonly number[], value: number): number {
   let low = 0
   let high = sorted.length
@@ -331,7 +282,7 @@ function blank(session: HermesSession): SessionSurvey {
     answered: new Recent(ANSWERED_MAX),
     denials: [],
     bursts: [],
-    marks: new Recent(MARKS_MAX),
+    marks: new Marks(),
     carriedMarks: new Set(),
     lastLive: null,
     lastUser: null,

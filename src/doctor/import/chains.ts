@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { isId, type SessionId, sessionId } from '../../base/ids.ts'
-import type { Lineage } from '../hermes/findings/lineage.ts'
+import type { Kin, Lineage } from '../hermes/findings/lineage.ts'
 import type { HermesSession } from '../hermes/rows.ts'
-import type { Survey } from '../hermes/survey.ts'
 
 /** The sessions of one conversation, first one first; the one where it goes on today comes last. */
 export interface Chain {
@@ -19,33 +18,43 @@ export interface Link {
   readonly isBranch: boolean
 }
 
-/** Every session and every name that a row uses is in exactly one chain. */
-export function gatherChains(survey: Survey, lineage: Lineage): readonly Chain[] {
+/**
+ * Every session and every name that a row uses is in exactly one chain. They are made as they are
+ * asked for: a home may have many.
+ */
+export function* gatherChains({
+  sessions,
+  homeless,
+  lineage,
+}: {
+  readonly sessions: ReadonlyMap<string, Kin>
+  /** Names of sessions that only rows know. */
+  readonly homeless: Iterable<string>
+  readonly lineage: Lineage<Kin>
+}): Generator<Chain> {
   const taken = new Set<string>()
-  const chains: Chain[] = []
-  const gather = (rootId: string) => {
+  const gather = (rootId: string): Chain => {
     const links = order(rootId, lineage).filter((id) => !taken.has(id))
     for (const id of links) taken.add(id)
     const tip = lineage.tipOf(rootId)
-    chains.push({
+    return {
       rootId,
       sessionId: idFor(rootId),
       links: links.map((id) => ({
         id,
-        session: survey.sessions.get(id)?.session ?? null,
+        session: sessions.get(id)?.session ?? null,
         isBranch: lineage.tipOf(id) !== tip,
       })),
-    })
+    }
   }
-  for (const id of survey.sessions.keys()) if (lineage.rootOf(id) === id) gather(id)
+  for (const id of sessions.keys()) if (lineage.rootOf(id) === id) yield gather(id)
   // Sessions that name each other as parents in a circle have no first one.
-  for (const id of survey.sessions.keys()) if (!taken.has(id)) gather(id)
-  for (const id of survey.homeless.keys()) gather(id)
-  return chains
+  for (const id of sessions.keys()) if (!taken.has(id)) yield gather(id)
+  for (const id of homeless) yield gather(id)
 }
 
 /** A fork's branches one after the other, and the branch of the tip last: its context goes on. */
-function order(rootId: string, lineage: Lineage): readonly string[] {
+function order(rootId: string, lineage: Lineage<Kin>): readonly string[] {
   const tip = lineage.tipOf(rootId)
   const leadsToTip = (id: string) => id === tip || lineage.tipOf(id) === tip
   const ids: string[] = []

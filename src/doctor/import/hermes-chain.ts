@@ -19,8 +19,6 @@ export interface ChainRequest {
   readonly limits: Limits
   readonly rows: RawRows
   readonly rowIds: (sessionId: string) => Float64Array
-  /** The ids are asked for no more. */
-  readonly onFolded: (sessionId: string) => void
   /** System prompts by session. */
   readonly prompts: (sessionId: string) => string | null
   readonly onRow: () => void
@@ -48,7 +46,6 @@ export async function importChain(
     })),
   )
   const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
-  for (const id of ids) request.onFolded(id)
   const family = familyOf(model)
   const hand = await desk.take({
     ...{ id: sessionId, agent, limits, rows: folded.rowsIn },

@@ -1,24 +1,20 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { ReadStore, Store } from '../../store/contract.ts'
 import type { Limits, RunnerRow } from '../../store/rows.ts'
 import { HermesStoreError } from '../hermes/errors.ts'
-import { traceLineage } from '../hermes/findings/lineage.ts'
 import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
 import { openReadOnly } from '../hermes/open.ts'
 import { rawRows } from '../hermes/raw-rows.ts'
-import { readSessions, readSystemPrompts, scanMessages } from '../hermes/rows.ts'
-import { type HermesSchema, readSchema } from '../hermes/schema.ts'
-import { Surveyor } from '../hermes/survey.ts'
-import { type Chain, gatherChains } from './chains.ts'
+import { readSystemPrompts } from '../hermes/rows.ts'
+import { readSchema } from '../hermes/schema.ts'
 import { ImportDesk, type Shelve } from './desk.ts'
 import { ImportFailedError } from './errors.ts'
 import { importChain } from './hermes-chain.ts'
 import { findLeftBehind } from './left-behind.ts'
 import { importMemories } from './memories.ts'
+import { readChains } from './read-chains.ts'
 import { addUp, type ConversationReport, type ImportReport, type ProfileReport } from './report.ts'
 import { importRoutes, readAllRoutes } from './routes.ts'
-import { RowIds } from './row-ids.ts'
 import { translateSettings } from './settings.ts'
 
 /**
@@ -62,8 +58,6 @@ export type ImportProgress =
       readonly of: number
     }
 
-const ROWS_PER_BREATH = 10_000
-
 export async function importHermes(request: ImportHermes): Promise<ImportReport> {
   const places = await findProfiles(request.path)
   if (request.agent !== null && places.length > 1) {
@@ -95,9 +89,10 @@ async function importProfile(
     const { database } = opened
     const schema = readSchema(database, path)
     const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
-    const { chains, rowIds } = await readChains(database, schema, place, (rows) =>
-      onProgress?.({ stage: 'reading', profile: place.name, rows, of }),
-    )
+    const { chains, rowIds } = await readChains({
+      ...{ database, schema, path, rowCount: of },
+      onRows: (rows) => onProgress?.({ stage: 'reading', profile: place.name, rows, of }),
+    })
     const reads = target.isDryRun ? target.reads : target.store
     const store = target.isDryRun ? null : target.store
     const desk = new ImportDesk({
@@ -109,14 +104,13 @@ async function importProfile(
     })
     const conversations: ConversationReport[] = []
     const prompts = readSystemPrompts(database, schema)
+    const rows = rawRows(database, schema)
     let brought = 0
     try {
       for (const chain of chains) {
         const told = await importChain(chain, {
-          ...{ desk, agent, prompts, store },
-          rows: rawRows(database, schema),
+          ...{ desk, agent, prompts, store, rows },
           rowIds: (id) => rowIds.of(id),
-          onFolded: (id) => rowIds.forget(id),
           limits: request.limits,
           onRow: () => {
             brought += 1
@@ -153,27 +147,4 @@ async function importProfile(
   } finally {
     await opened.close()
   }
-}
-
-/** What the survey remembers of every session is forgotten before anything is brought. */
-async function readChains(
-  database: DatabaseSync,
-  schema: HermesSchema,
-  { store }: ProfilePlace,
-  onRows: (rows: number) => void,
-): Promise<{ readonly chains: readonly Chain[]; readonly rowIds: RowIds }> {
-  const surveyor = new Surveyor(readSessions(database, schema))
-  const rowIds = new RowIds()
-  let rows = 0
-  for (const row of scanMessages(database, schema, store)) {
-    surveyor.take(row)
-    rowIds.add(row.sessionId, row.id)
-    rows += 1
-    if (rows % ROWS_PER_BREATH === 0) {
-      onRows(rows)
-      await breathe()
-    }
-  }
-  const survey = surveyor.end()
-  return { chains: gatherChains(survey, traceLineage(survey)), rowIds }
 }

@@ -1,30 +1,68 @@
-/** The ids of the rows of each session, in order, in eight bytes each. */
+/** The ids of the rows of each session, in order: eight bytes for each, in one list for all. */
 export class RowIds {
-  readonly #lists = new Map<string, { ids: Float64Array<ArrayBuffer>; count: number }>()
+  /** Every name that a row uses, in the order of their first rows, with its place in `#starts`. */
+  readonly #places = new Map<string, number>()
+  #ids: Float64Array<ArrayBuffer>
+  /** Whose each id is; only while they are read. */
+  #owners: Uint32Array<ArrayBuffer>
+  #starts = new Uint32Array()
+  #count = 0
 
-  add(sessionId: string, id: number): void {
-    const list = this.#lists.get(sessionId)
-    if (list === undefined) {
-      this.#lists.set(sessionId, { ids: new Float64Array([id]), count: 1 })
-      return
-    }
-    if (list.count === list.ids.length) {
-      const length = Math.ceil(list.count * GROWTH) + 1
-      // Moved, not copied: no old list waits to be collected.
-      list.ids = new Float64Array(list.ids.buffer.transfer(length * 8))
-    }
-    list.ids[list.count++] = id
+  /** `expected`: how many there will be, about. */
+  constructor(expected: number) {
+    this.#ids = new Float64Array(expected)
+    this.#owners = new Uint32Array(expected)
   }
 
-  /** Given back at once. */
-  forget(sessionId: string): void {
-    this.#lists.get(sessionId)?.ids.buffer.transfer(0)
-    this.#lists.delete(sessionId)
+  add(sessionId: string, id: number): void {
+    let owner = this.#places.get(sessionId)
+    if (owner === undefined) {
+      owner = this.#places.size
+      this.#places.set(sessionId, owner)
+    }
+    if (this.#count === this.#ids.length) this.#grow()
+    this.#ids[this.#count] = id
+    this.#owners[this.#count++] = owner
+  }
+
+  /** All are read: what is of one session is put together, and stays in its order. */
+  end(): void {
+    const starts = new Uint32Array(this.#places.size + 1)
+    const owners = this.#owners.subarray(0, this.#count)
+    for (const owner of owners) starts[owner + 1] = (starts[owner + 1] ?? 0) + 1
+    for (let at = 1; at < starts.length; at++)
+      starts[at] = (starts[at] ?? 0) + (starts[at - 1] ?? 0)
+    this.#starts = starts
+    if (this.#places.size > 1) {
+      const next = starts.slice()
+      const sorted = new Float64Array(this.#count)
+      for (const [at, owner] of owners.entries()) {
+        const place = next[owner] ?? 0
+        sorted[place] = this.#ids[at] ?? 0
+        next[owner] = place + 1
+      }
+      this.#ids.buffer.transfer(0)
+      this.#ids = sorted
+    }
+    // Given back at once.
+    this.#owners = new Uint32Array(this.#owners.buffer.transfer(0))
+  }
+
+  names(): Iterable<string> {
+    return this.#places.keys()
   }
 
   of(sessionId: string): Float64Array {
-    const list = this.#lists.get(sessionId)
-    return list === undefined ? new Float64Array() : list.ids.subarray(0, list.count)
+    const place = this.#places.get(sessionId)
+    if (place === undefined) return new Float64Array()
+    return this.#ids.subarray(this.#starts[place], this.#starts[place + 1])
+  }
+
+  #grow(): void {
+    const length = Math.ceil(this.#count * GROWTH) + 1
+    // Moved, not copied: no old list waits to be collected.
+    this.#ids = new Float64Array(this.#ids.buffer.transfer(length * 8))
+    this.#owners = new Uint32Array(this.#owners.buffer.transfer(length * 4))
   }
 }
 

@@ -1,5 +1,6 @@
+import { markOf } from '../marks.ts'
 import type { Route } from '../rows.ts'
-import { markOf, type SessionSurvey, type Survey } from '../survey.ts'
+import type { SessionSurvey, Survey } from '../survey.ts'
 import { counted, type Finding, finding, rowEvidence } from './finding.ts'
 import type { Lineage } from './lineage.ts'
 
@@ -35,7 +36,7 @@ function lateRows({ session, late }: SessionSurvey, lineage: Lineage): Finding[]
     return (
       mark === null ||
       !descendants.some(
-        ({ marks, carriedMarks }) => marks.get(mark) !== undefined || carriedMarks.has(mark),
+        ({ marks, carriedMarks }) => marks.has(mark) || carriedMarks.has(mark),
       )
     )
   })
