@@ -2,8 +2,8 @@ import type { HermesRow } from './rows.ts'
 
 /**
  * What the newest rows of a session said and when, as hashes: at least the newest `MARKS_MAX`, at
- * most twice as many. Eleven to twenty bytes each; in a `Map` a home of many sessions takes five
- * times that.
+ * most twice as many. In maps they were most of what the doctor holds of a home of many sessions: of
+ * 300,000 rows in 3,000 of them 282 MB at most, and 165 in tables of numbers.
  */
 export class Marks {
   #young = new MarkTable()

