@@ -31,6 +31,8 @@ const { values } = parseArgs({
   },
 })
 const PROCESSES = 13
+/** A neighbour on the same machine can spoil one. */
+const ACK_WINDOWS = 3
 let misses = 0
 
 function report(what: string, figure: string, isMet: boolean): void {
@@ -74,19 +76,24 @@ async function benchAcknowledgments(): Promise<void> {
   await withStore(async (store, path) => {
     const ids = await createSessions(store, PROCESSES)
     const before = calibration()
-    const perProcess = await runWriters(path, ids, { seconds: 10, rate: 20 })
-    // The first of each finds code that has never run; there are as many as make up a hundredth.
-    const first = sort(perProcess.flatMap((latencies) => latencies.slice(0, 1)))
-    const all = sort(perProcess.flatMap((latencies) => latencies.slice(1)))
-    const p99 = at(all, 0.99)
+    const windows: { readonly p99: number; readonly text: string }[] = []
+    for (let window = 0; window < ACK_WINDOWS; window++) {
+      const perProcess = await runWriters(path, ids, { seconds: 5, rate: 20 })
+      // The first of each finds code that has never run; there are as many as make up a hundredth.
+      const first = sort(perProcess.flatMap((latencies) => latencies.slice(0, 1)))
+      const all = sort(perProcess.flatMap((latencies) => latencies.slice(1)))
+      const p99 = at(all, 0.99)
+      const rest = `p50 ${at(all, 0.5).toFixed(1)}, worst ${at(all, 1).toFixed(0)}`
+      const cold = `first of each process p50 ${at(first, 0.5).toFixed(0)}`
+      windows.push({ p99, text: `${p99.toFixed(1)} (${rest}; ${cold})` })
+    }
+    const median = at(sort(windows.map(({ p99 }) => p99)), 0.5)
     report(
-      `acknowledgment p99, ${PROCESSES} processes at 20 messages/s each`,
-      `${p99.toFixed(1)} ms (p50 ${at(all, 0.5).toFixed(1)}, worst ${at(all, 1).toFixed(0)}, ${all.length} messages); limit 30`,
-      p99 <= 30,
+      `acknowledgment p99, ${PROCESSES} processes at 20 messages/s each, median of ${ACK_WINDOWS}`,
+      `${median.toFixed(1)} ms; limit 30`,
+      median <= 30,
     )
-    console.log(
-      `      the first of each process: p50 ${at(first, 0.5).toFixed(0)} ms, worst ${at(first, 1).toFixed(0)}`,
-    )
+    for (const { text } of windows) console.log(`      ${text}`)
     beside(before)
   })
 }
