@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LoopFigures } from './orders.ts'
 
-const EVERY_MS = 20
+/** Short: what was computed in earlier turns since the last look is counted with the one that was late. */
+const EVERY_MS = 5
 
 /**
  * How long the event loop was held, and how much of that can have been our own work. A loop is late
