@@ -137,7 +137,7 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
   it('five concurrent compactions keep to their sessions [S18, I6]', async ({ onTestFinished }) => {
     const sessions = Array.from({ length: 5 }, (_, index) => `main-${index}`)
     const host = await makeHost(sessions, onTestFinished)
-    await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 700, handoffFailures: 0 } })
+    await startAgent(host, 'p0', { paces: { ...PACES, handoffMs: 2_500, handoffFailures: 0 } })
     await host.using(async (store) => {
       for (const id of sessions) {
         const courier = new Courier({
