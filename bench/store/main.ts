@@ -30,6 +30,8 @@ const { values } = parseArgs({
     messages: { type: 'string', default: '100000' },
   },
 })
+// The young session is measured up to here.
+if (!(Number(values.messages) > 15_000)) throw new Error('--messages has to be above 15000.')
 const PROCESSES = 13
 /** A neighbour on the same machine can spoil one. */
 const ACK_WINDOWS = 3

@@ -75,6 +75,17 @@ describe('the prompt', () => {
     const key = `sk-ant-api03-${'aB3'.repeat(30)}`
     expect(quoteMessage(user(`use ${key}`), 7)).not.toContain(key)
   })
+
+  it('masks a secret that only its parts together show', () => {
+    const body = 'MIIEowIBAAKCAQEAx4UbaDzY5xjW6hc9jwN0mX33XpTDVW8wsYrq2Vd'
+    const texts = ['-----BEGIN RSA PRIVATE KEY-----', body]
+    const parts = texts.map((text) => ({ type: 'text' as const, text }))
+    expect(quoteMessage(user(body), 1)).toContain(body)
+    expect(quoteMessage({ ...user(''), parts }, 1)).not.toContain(body)
+    const [result] = toolResult('a', '').parts
+    const together = { ...toolResult('a', ''), parts: [{ ...result, output: parts }] }
+    expect(quoteMessage(together as never, 1)).not.toContain(body)
+  })
 })
 
 describe('cleanSummary', () => {

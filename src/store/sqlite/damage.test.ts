@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,41 +10,12 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { byHand, sqlitePlace } from '../../../test/support/sqlite-place.ts'
 import { Desk, said } from '../../testing/store/desk.ts'
-import type { Store } from '../contract.ts'
-import { openSqliteStore, type SqliteOptions } from './open.ts'
 import { readSqliteStore } from './read.ts'
 
-const opened: Store[] = []
-const folders: string[] = []
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()))
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
-function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-damage-'))
-  folders.push(folder)
-  return join(folder, 'store.db')
-}
-
-async function open(path: string, options: Partial<SqliteOptions> = {}): Promise<Store> {
-  const store = await openSqliteStore({ path, ...options })
-  opened.push(store)
-  return store
-}
-
-/** Another program's hand on the file. */
-function byHand(path: string, sql: string): void {
-  const database = new DatabaseSync(path, { timeout: 2_000 })
-  database.exec(sql)
-  database.close()
-}
+const { opened, newPath, open } = sqlitePlace()
 
 /** Another process that has the file open, from when it has written until it is told to go. */
 async function byAnotherProcess(path: string, sql: string): Promise<() => Promise<void>> {

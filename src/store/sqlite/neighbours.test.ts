@@ -1,42 +1,21 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { sqlitePlace } from '../../../test/support/sqlite-place.ts'
 import { Desk, LIMITS, said } from '../../testing/store/desk.ts'
-import type { Store } from '../contract.ts'
-import { openSqliteStore } from './open.ts'
 
 /** What others do to a store's files: hold them, open and close them, copy some of them. */
-const opened: Store[] = []
-const folders: string[] = []
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()))
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
-function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-neighbours-'))
-  folders.push(folder)
-  return join(folder, 'store.db')
-}
-
-async function open(path: string): Promise<Store> {
-  const store = await openSqliteStore({ path, anchorMs: 0 })
-  opened.push(store)
-  return store
-}
+const { newPath, open } = sqlitePlace()
 
 describe('neighbours', () => {
   it('a store that is up to date is opened while somebody else holds the write lock', async () => {
     const path = newPath()
-    await (await open(path)).close()
+    await (await open(path, { anchorMs: 0 })).close()
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
     const started = performance.now()
-    const store = await open(path)
+    const store = await open(path, { anchorMs: 0 })
     expect(await store.listRunners()).toEqual([])
     expect(performance.now() - started).toBeLessThan(4_000)
     other.exec('rollback')
@@ -45,7 +24,7 @@ describe('neighbours', () => {
 
   it('a reader that never ends lets the WAL grow, keeps nobody waiting, and leaves it small again [fault 66]', async () => {
     const path = newPath()
-    const store = await open(path)
+    const store = await open(path, { anchorMs: 0 })
     const desk = await Desk.open(store, { limits: { ...LIMITS, sourceMailMax: 1_000 } })
     const reader = new DatabaseSync(path, { readOnly: true })
     const rows = reader.prepare('select id from session union all select id from runner').iterate()
@@ -66,7 +45,7 @@ describe('neighbours', () => {
 
   it('its files read once more inside its owner, then a sibling that closes: nothing more is acknowledged [I26, fault 68]', async () => {
     const path = newPath()
-    const store = await open(path)
+    const store = await open(path, { anchorMs: 0 })
     const desk = await Desk.open(store)
     await desk.admit(said('before'))
     // Reading both drops the locks that this process holds on them, and with them those of SQLite.
@@ -84,7 +63,7 @@ describe('neighbours', () => {
 
   it('a copy without its WAL, put back as if it were a backup, is noticed by its anchor [I26, fault 74]', async () => {
     const path = newPath()
-    const store = await open(path)
+    const store = await open(path, { anchorMs: 0 })
     const desk = await Desk.open(store)
     await desk.exchange('hello', 'hi')
     const copy = newPath()

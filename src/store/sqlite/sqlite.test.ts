@@ -1,39 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { byHand, sqlitePlace } from '../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import { Desk, expectKind, newOperation, said } from '../../testing/store/desk.ts'
-import type { Store } from '../contract.ts'
-import { openSqliteStore, type SqliteOptions } from './open.ts'
 
-const opened: Store[] = []
-const folders: string[] = []
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()))
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
-function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-sqlite-'))
-  folders.push(folder)
-  return join(folder, 'store.db')
-}
-
-async function open(path: string, options: Partial<SqliteOptions> = {}): Promise<Store> {
-  const store = await openSqliteStore({ path, ...options })
-  opened.push(store)
-  return store
-}
-
-/** Another program's hand on the file. */
-function byHand(path: string, sql: string): void {
-  const database = new DatabaseSync(path, { timeout: 2_000 })
-  database.exec(sql)
-  database.close()
-}
+const { newPath, open } = sqlitePlace()
 
 describe('opening', () => {
   it('makes all its files private', async () => {

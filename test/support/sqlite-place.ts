@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach } from 'vitest'
+import type { Store } from '../../src/store/contract.ts'
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
+
+/** SQLite stores in files of their own; they are closed and removed after each test. */
+export function sqlitePlace() {
+  const opened: Store[] = []
+  const folders: string[] = []
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()))
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  })
+  return {
+    opened,
+    newPath(): string {
+      const folder = mkdtempSync(join(tmpdir(), 'throughline-sqlite-'))
+      folders.push(folder)
+      return join(folder, 'store.db')
+    },
+    async open(path: string, options: Partial<SqliteOptions> = {}): Promise<Store> {
+      const store = await openSqliteStore({ path, ...options })
+      opened.push(store)
+      return store
+    },
+  }
+}
+
+/** Another program's hand on the file. */
+export function byHand(path: string, sql: string): void {
+  const database = new DatabaseSync(path, { timeout: 2_000 })
+  database.exec(sql)
+  database.close()
+}
