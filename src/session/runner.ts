@@ -52,6 +52,11 @@ export const LEASE_TIMES: LeaseTimes = {
 }
 
 const READY_READ = 64
+/**
+ * Two share a sync of the disk: 1,000 sessions are awake after 1.4 s, one by one after 1.7. Four
+ * are sooner still, but their turns then hold the event loop for 70 ms.
+ */
+const TAKEN_AT_ONCE = 2
 /** A session whose actor crashes again and again is tried this seldom. */
 const REST_MS_MAX = 60_000
 /** So few are simply all woken. */
@@ -265,12 +270,11 @@ export class Runner {
     const query = { agents, at: clock.now(), limit: READY_READ }
     const ready = (await this.#try(store.readReady(query))) ?? []
     const before = this.#actors.size
-    // One after another: processes that wake together share what there is. Sixteen at once were
-    // measured: hardly sooner done, and the event loop was held for 119 ms instead of 45.
-    for (const session of ready) {
+    const free = ready.filter(({ id }) => !this.#actors.has(id) && !this.#isResting(id))
+    for (let first = 0; first < free.length; first += TAKEN_AT_ONCE) {
       if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
-      if (this.#actors.has(session.id) || this.#isResting(session.id)) continue
-      await this.#take(runner, session)
+      const some = free.slice(first, first + TAKEN_AT_ONCE)
+      await Promise.all(some.map((session) => this.#take(runner, session)))
     }
     this.#hasMore = ready.length === READY_READ && this.#actors.size > before
   }

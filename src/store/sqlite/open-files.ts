@@ -1,9 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { WAL_KEPT_BYTES } from './connection.ts'
 
 /** The first four bytes of every WAL; the last bit tells the order of bytes in its checksums. */
 const WAL_MAGIC = 0x377f0682
 const WAL_HEADER_BYTES = 32
+const ENDS = ['', '-wal', '-shm'] as const
+type End = (typeof ENDS)[number]
 
 /**
  * The database's three files as they were when it was opened, to be held against what they are now.
@@ -13,7 +15,7 @@ const WAL_HEADER_BYTES = 32
 export class OpenFiles {
   readonly #path: string
   readonly #wal: number
-  readonly #identities: readonly (string | undefined)[]
+  readonly #found: readonly (Stats | undefined)[]
   readonly #header = Buffer.alloc(WAL_HEADER_BYTES)
   #generation: string
   #size = 0
@@ -21,34 +23,38 @@ export class OpenFiles {
   constructor(path: string) {
     this.#path = path
     this.#wal = openSync(`${path}-wal`, 'r')
-    this.#identities = this.#present()
+    this.#found = ENDS.map((end) => this.#look(end))
     this.#generation = this.#readHeader()
   }
 
   /** Not in the middle of anybody's commit: asked by who holds the write lock. */
   findHarmBefore(): string | null {
-    return this.#findMoved() ?? this.#findCut()
+    return this.#findMoved(ENDS) ?? this.#findCut()
   }
 
-  /** Behind a commit that has written something: the WAL has a header then, whatever it had before. */
+  /**
+   * Behind a commit that has written something: the WAL that holds it is still the one that others
+   * see, and has a header, whatever it had before. The other two can wait for the next commit.
+   */
   findHarmAfter(): string | null {
-    return this.#findMoved() ?? (this.#readHeader() === 'none' ? CUT : null)
+    return this.#findMoved(['-wal']) ?? (this.#readHeader() === 'none' ? CUT : null)
   }
 
   close(): void {
     closeSync(this.#wal)
   }
 
-  #present(): readonly (string | undefined)[] {
-    return ['', '-wal', '-shm'].map((end) => {
-      const stat = statSync(`${this.#path}${end}`, { throwIfNoEntry: false })
-      return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`
-    })
+  #look(end: End): Stats | undefined {
+    return statSync(`${this.#path}${end}`, { throwIfNoEntry: false })
   }
 
-  #findMoved(): string | null {
-    const moved = this.#present().findIndex((now, index) => now !== this.#identities[index])
-    return MOVED[moved] ?? null
+  #findMoved(ends: readonly End[]): string | null {
+    const moved = ends.find((end) => {
+      const was = this.#found[ENDS.indexOf(end)]
+      const is = this.#look(end)
+      return is?.ino !== was?.ino || is?.dev !== was?.dev
+    })
+    return moved === undefined ? null : MOVED[moved]
   }
 
   /**
@@ -76,8 +82,8 @@ export class OpenFiles {
 
 const RESTART = 'Restart all processes, then run `doctor`.'
 const CUT = `its WAL was cut while it was open: commits would be lost. ${RESTART}`
-const MOVED: readonly string[] = [
-  'the file was moved or replaced while it was open. Stop all processes, put it back.',
-  `its WAL was removed or replaced while it was open: commits would be lost. ${RESTART}`,
-  `the index of its WAL (-shm) was removed or replaced while it was open: processes would write over each other. ${RESTART}`,
-]
+const MOVED: Readonly<Record<End, string>> = {
+  '': 'the file was moved or replaced while it was open. Stop all processes, put it back.',
+  '-wal': `its WAL was removed or replaced while it was open: commits would be lost. ${RESTART}`,
+  '-shm': `the index of its WAL (-shm) was removed or replaced while it was open: processes would write over each other. ${RESTART}`,
+}

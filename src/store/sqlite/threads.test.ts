@@ -43,3 +43,22 @@ describe('a thread of the store that dies', () => {
     expect((await desk.row()).id).toBe(desk.id)
   })
 })
+
+describe('a thread of the store', () => {
+  it('has the answers of a batch handed on in order, a few in each turn of the event loop', async () => {
+    const desk = await openDesk()
+    let turn = 0
+    const count = () => {
+      turn += 1
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const answered = await Promise.all(
+      Array.from({ length: 16 }, async () => [await desk.admit(said('one')), turn] as const),
+    )
+    clearImmediate(counting)
+    expect(answered.map(([mail]) => mail)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1))
+    const perTurn = Map.groupBy(answered, ([, at]) => at).values()
+    expect(Math.max(...[...perTurn].map((some) => some.length))).toBeLessThanOrEqual(4)
+  })
+})

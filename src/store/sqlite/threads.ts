@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknownError, StoreBusyError } from '../errors.ts'
-import { type Letter, type News, type Order, reviveError } from './messages.ts'
+import { type Answer, type Letter, type News, type Order, reviveError } from './messages.ts'
 
 interface Waiting {
   readonly what: string
@@ -15,12 +15,16 @@ interface Waiting {
  * entries written, read three times and verified: 4.9 s either way).
  */
 const YOUNG_MB = 16
+/** A batch is answered as a whole, and each answer sets off work that must not hold the event loop. */
+const HANDED_ON_AT_ONCE = 4
 
 /** The caller's end of one store thread. It keeps the process alive only while it owes an answer. */
 export class StoreThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   readonly #listeners = new Map<number, () => void>()
+  /** Answers that are still to be handed on. */
+  readonly #heard: Answer[] = []
   #calls = 0
   #ended: string | undefined
 
@@ -71,17 +75,27 @@ export class StoreThread {
       this.#listeners.get(news.changed)?.()
       return
     }
-    for (const answer of news.answers) {
-      const waiting = this.#waiting.get(answer.call)
-      this.#waiting.delete(answer.call)
-      if ('error' in answer) waiting?.reject(reviveError(answer.error))
-      else waiting?.resolve(answer.value)
-    }
-    if (this.#waiting.size === 0) this.#worker.unref()
+    const isHandingOn = this.#heard.length > 0
+    this.#heard.push(...news.answers)
+    if (!isHandingOn) this.#handOn()
+  }
+
+  #handOn(): void {
+    for (const answer of this.#heard.splice(0, HANDED_ON_AT_ONCE)) this.#settle(answer)
+    if (this.#heard.length > 0) setImmediate(() => this.#handOn())
+    else if (this.#waiting.size === 0) this.#worker.unref()
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.call)
+    this.#waiting.delete(answer.call)
+    if ('error' in answer) waiting?.reject(reviveError(answer.error))
+    else waiting?.resolve(answer.value)
   }
 
   #end(problem: string): void {
     this.#ended ??= problem
+    for (const answer of this.#heard.splice(0)) this.#settle(answer)
     for (const { what, order, reject } of this.#waiting.values()) {
       reject(unanswered(what, order, this.#ended))
     }

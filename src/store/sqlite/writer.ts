@@ -15,7 +15,7 @@ import { OpenFiles } from './open-files.ts'
 import { isOldSqlite, SQLITE_VERSION_MIN, walSize } from './place.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { SqliteRows } from './rows.ts'
-import { migrate, pragma, SCHEMA } from './schema.ts'
+import { migrate, SCHEMA } from './schema.ts'
 import { indexSome, unindexedSessions } from './search.ts'
 import { SessionNumbers } from './sessions.ts'
 
@@ -185,7 +185,7 @@ export class Writer {
     }
     // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
     this.#check(this.#files.findHarmBefore())
-    const schema = pragma(this.#db.database, 'user_version')
+    const schema = this.#db.get('pragma user_version')?.['user_version']
     if (schema === SCHEMA) return
     this.#check(
       `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
@@ -251,9 +251,10 @@ export class Writer {
     } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       if (error instanceof StoreDamagedError) this.#damage = error
-      // Behind the others: one that cannot be indexed keeps nobody else's words out.
       this.#unindexed.delete(n)
-      this.#unindexed.add(n)
+      // Somebody else writes: behind the others, and soon again. What cannot be indexed waits until
+      // its session grows: tried each time, it would take the lock fifty times a second for nothing.
+      if (isBusy(error)) this.#unindexed.add(n)
     }
   }
 
