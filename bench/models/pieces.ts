@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Attempts, NOTHING_SPENT } from '../../src/auxiliary/attempts.ts'
 import { SummaryLadder } from '../../src/auxiliary/summary-ladder.ts'
-import { Tasks } from '../../src/auxiliary/tasks.ts'
+import { AuxiliaryTasks } from '../../src/auxiliary/tasks.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { sessionId } from '../../src/base/ids.ts'
 import { type SummaryWriter, summarize } from '../../src/compaction/summarize.ts'
@@ -52,7 +52,7 @@ async function time(
     windowTokens: 128_000,
   }
   const routes = new Routes(routesSchema.parse({ main: route }))
-  const tasks = new Tasks({
+  const tasks = new AuxiliaryTasks({
     clock: systemClock,
     attempts: NOTHING_RECORDED,
     random: Math.random,

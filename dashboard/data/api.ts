@@ -12,8 +12,8 @@ const TOKEN = 'throughline-token'
 /** The server wants a token, or another one. */
 export const isLocked = signal(false)
 
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
+export class ServerRefusal extends Error {
+  override readonly name = 'ServerRefusal'
   readonly status: number
   readonly code: string
 
@@ -40,7 +40,7 @@ interface Request {
   readonly signal?: AbortSignal
 }
 
-/** Throws Refusal for what the server refuses, and whatever fetch throws where there is none. */
+/** Throws ServerRefusal for what the server refuses, and whatever fetch throws where there is none. */
 export async function call<Answer>(path: string, request: Request = {}): Promise<Answer> {
   const { method, body, key, signal } = request
   const response = await fetch(path, {
@@ -57,19 +57,19 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
   throw await refusalOf(response)
 }
 
-export async function refusalOf(response: Response): Promise<Refusal> {
+export async function refusalOf(response: Response): Promise<ServerRefusal> {
   if (response.status === 401) isLocked.value = true
   const said = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (name: string) => (typeof said[name] === 'string' ? said[name] : undefined)
   const title = text('title') ?? `The server answered ${response.status}`
   const more = text('detail') ?? text('reason')
   const message = more === undefined ? title : `${title}: ${more}`
-  return new Refusal(response.status, text('code') ?? 'unknown', message)
+  return new ServerRefusal(response.status, text('code') ?? 'unknown', message)
 }
 
 /** What to tell a person. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof Refusal) return `${error.message}.`
+  if (error instanceof ServerRefusal) return `${error.message}.`
   return 'The server cannot be reached right now.'
 }
 

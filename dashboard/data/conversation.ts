@@ -8,11 +8,11 @@ import type {
   TranscriptEntry,
 } from '../../src/runtime/runtime.ts'
 import { count } from '../parts/words.ts'
-import { call, Refusal, sessionPath, wordsOf } from './api.ts'
+import { call, ServerRefusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
-import { type Attempt, withPiece, writingIn } from './writing.ts'
+import { type Attempt, endsNotice, noticeIn, withPiece, writingIn } from './writing.ts'
 
 /**
  * One session on the screen. The transcript is the truth and is read in pages, only those that are
@@ -34,7 +34,7 @@ export class Conversation {
   readonly pages = signal<Pages>(new Map())
   readonly attempts: Signal<readonly Attempt[]>
   readonly pending = signal<readonly Mail[]>([])
-  readonly notice = signal<string | null>(null)
+  readonly notice: Signal<string | null>
   readonly problem = signal<string | null>(null)
   /** Why what was asked for last could not be done. */
   readonly refusal = signal<string | null>(null)
@@ -59,6 +59,7 @@ export class Conversation {
   constructor(id: string) {
     this.id = id
     this.attempts = signal(writingIn(id))
+    this.notice = signal(noticeIn(id))
     this.outbox = new Outbox(id, () => this.#soon())
     this.#unlisten = listen((event) => this.#take(event))
     this.#soon()
@@ -148,9 +149,7 @@ export class Conversation {
       return
     }
     const { kind } = event
-    if (kind === 'turn ended' || kind === 'turn started' || kind === 'step committed') {
-      this.notice.value = null
-    }
+    if (endsNotice(kind)) this.notice.value = null
     if (kind === 'turn ended') this.#isTurnOver = true
     if (kind === 'control settled') this.#noteRefusal(event.facts)
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
@@ -215,7 +214,7 @@ export class Conversation {
         await this.#readNews()
       }
     } catch (error) {
-      const isGone = error instanceof Refusal && error.status === 404
+      const isGone = error instanceof ServerRefusal && error.status === 404
       this.problem.value = isGone ? 'There is no such session.' : wordsOf(error)
     } finally {
       this.#isRefreshing = false

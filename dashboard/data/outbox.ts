@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { call, Refusal, sessionPath } from './api.ts'
+import { call, ServerRefusal, sessionPath } from './api.ts'
 import { keep, kept } from './keep.ts'
 
 /**
@@ -96,7 +96,7 @@ export class Outbox {
     } catch (error) {
       const first = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
       const isFinal =
-        error instanceof Refusal && [400, 403, 404, 409, 410, 413].includes(error.status)
+        error instanceof ServerRefusal && [400, 403, 404, 409, 410, 413].includes(error.status)
       if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
       clearTimeout(this.#timer)
       if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), AGAIN_MS)

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentSummary, SessionSummary } from '../../src/runtime/runtime.ts'
-import { call, isLocked, Refusal, sessionPath, wordsOf } from './api.ts'
+import { call, isLocked, ServerRefusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 
 /**
@@ -80,7 +80,7 @@ async function refresh(): Promise<void> {
       try {
         return { id, summary: await call<SessionSummary>(sessionPath(id)) }
       } catch (error) {
-        const isGone = error instanceof Refusal && error.status === 404
+        const isGone = error instanceof ServerRefusal && error.status === 404
         return { id, summary: isGone ? null : undefined }
       }
     }),

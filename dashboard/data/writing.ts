@@ -1,9 +1,10 @@
 import type { LiveEvent } from '../../src/runtime/runtime.ts'
-import { listen } from './events.ts'
+import { listen, type StoredEvent } from './events.ts'
 
 /**
- * What is being written, in every session: whoever opens one in the middle of an answer sees it from
- * its first word. It is provisional, and goes with its commit, its turn or the connection.
+ * What is being written, in every session, and what a turn waits for: whoever opens one in the middle
+ * of an answer sees it from its first word, and whoever opens one that waits is told. It is
+ * provisional, and goes with its commit, its turn or the connection.
  */
 export interface Attempt {
   readonly id: string
@@ -14,21 +15,31 @@ export interface Attempt {
 }
 
 const bySession = new Map<string, readonly Attempt[]>()
+const notices = new Map<string, string>()
 
 export const writingIn = (sessionId: string): readonly Attempt[] => bySession.get(sessionId) ?? []
 
+export const noticeIn = (sessionId: string): string | null => notices.get(sessionId) ?? null
+
 export function followWriting(): void {
   listen((event) => {
-    if (event.type === 'broken') bySession.clear()
-    else if (event.type === 'live' && event.kind !== 'notice') {
+    if (event.type === 'broken') {
+      bySession.clear()
+      notices.clear()
+    } else if (event.type === 'live') {
       const { sessionId } = event
-      bySession.set(sessionId, withPiece(writingIn(sessionId), event))
+      if (event.kind === 'notice') notices.set(sessionId, event.text)
+      else bySession.set(sessionId, withPiece(writingIn(sessionId), event))
     } else if (event.type === 'stored') {
-      if (event.kind === 'step committed' || event.kind === 'turn ended') {
-        bySession.delete(event.sessionId)
-      }
+      const { sessionId, kind } = event
+      if (kind === 'step committed' || kind === 'turn ended') bySession.delete(sessionId)
+      if (endsNotice(kind)) notices.delete(sessionId)
     }
   })
+}
+
+export function endsNotice(kind: StoredEvent['kind']): boolean {
+  return kind === 'turn started' || kind === 'step committed' || kind === 'turn ended'
 }
 
 export function withPiece(

@@ -7,7 +7,7 @@ import { capabilitiesOf } from '../model/windows.ts'
 import { NOTHING_SPENT } from './attempts.ts'
 import { describeImage, type Written, writeNotes, writeTitle } from './small-tasks.ts'
 import type { SummarySettings } from './summary-rungs.ts'
-import type { TaskOptions, Tasks } from './tasks.ts'
+import type { AuxiliaryTasks, TaskOptions } from './tasks.ts'
 import {
   type HandoffAsk,
   type HandoffMaker,
@@ -81,7 +81,7 @@ export class Auxiliary {
 type Asking = Omit<TaskOptions, 'routes'>
 
 export interface AuxiliaryParts {
-  readonly tasks: Tasks
+  readonly tasks: AuxiliaryTasks
   readonly routes: Routes
   readonly clock: Clock
   readonly summaries?: SummarySettings

@@ -19,7 +19,7 @@ import {
   rungsOf,
   type SummarySettings,
 } from './summary-rungs.ts'
-import { COOLING_DOWN, type TaskRequest, type Tasks } from './tasks.ts'
+import { type AuxiliaryTasks, COOLING_DOWN, type TaskRequest } from './tasks.ts'
 
 /**
  * The rungs of one summary, one after the other until one holds. A call that failed has had its fresh
@@ -28,7 +28,7 @@ import { COOLING_DOWN, type TaskRequest, type Tasks } from './tasks.ts'
  * and one that is being answered has all the time that is left.
  */
 export interface LadderParts {
-  readonly tasks: Tasks
+  readonly tasks: AuxiliaryTasks
   readonly routes: Routes
   readonly clock: Clock
   readonly summaries?: SummarySettings

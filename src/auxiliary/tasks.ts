@@ -36,14 +36,14 @@ import { settingsOf, type TaskOverrides, type TaskSettings } from './task.ts'
  * Always true: an outcome comes, nothing rejects; secrets of known shapes are masked on the way out
  * and on the way in; every call that was made stands in the attempts with what it cost.
  */
-export class Tasks {
-  readonly #parts: TasksParts
+export class AuxiliaryTasks {
+  readonly #parts: AuxiliaryTasksParts
   readonly #allowance: Allowance
   readonly #states: RouteStates
   readonly #running = new Set<TaskRun & { readonly task: string; readonly sessionId: SessionId }>()
   readonly #closing = new AbortController()
 
-  constructor(parts: TasksParts) {
+  constructor(parts: AuxiliaryTasksParts) {
     this.#parts = parts
     this.#allowance = new Allowance(parts.attempts, parts.allowance ?? ALLOWANCE)
     this.#states = new RouteStates(parts.attempts, parts.clock)
@@ -189,7 +189,7 @@ export class Tasks {
   }
 }
 
-export interface TasksParts {
+export interface AuxiliaryTasksParts {
   readonly openModel: (route: ModelRoute) => Model
   readonly attempts: Attempts
   readonly clock: Clock

@@ -1,6 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { lifeOf, logFiles, logText } from '../../test/support/audit-logs.ts'
 import { auditedStore } from '../../test/support/audited.ts'
@@ -76,7 +84,7 @@ describe('throughline audit', () => {
   it.each([
     ['a log that is not there', ['audit', 'nowhere.jsonl'], 'there is no such file'],
     ['a file that is no log', ['audit', import.meta.filename], 'is no JSON object'],
-    ['no log at all', ['audit'], "missing required argument 'log'"],
+    ['no store to take logs from', ['audit', '--store', 'no.db'], 'There is no store at no.db'],
     [
       'a store that is not there',
       ['audit', import.meta.filename, '--store', 'no.db'],
@@ -135,6 +143,25 @@ describe('throughline audit --store', () => {
     expect(exitCode).toBe(1)
     expect(stdout).toContain('agent-9: the store knows nothing of it')
     expect(stdout).toContain('no log tells that')
+  })
+
+  it('takes the logs beside the store when none is named, and says so', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'throughline-home-'))
+    mkdirSync(join(home, '.throughline', 'audit'), { recursive: true })
+    const kept = join(home, '.throughline', 'throughline.db')
+    copyFileSync(path, kept)
+    const bare = await runCli(['audit'], { cwd: home })
+    expect({ exitCode: bare.exitCode, stdout: bare.stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(bare.stderr).toMatch(/There is no audit log in .*audit\./)
+    copyFileSync(log.path, join(home, '.throughline', 'audit', basename(log.path)))
+    writeFileSync(join(home, '.throughline', 'audit', 'audit-empty.jsonl'), '')
+    for (const args of [['audit'], ['audit', '--store', kept]]) {
+      const { exitCode, stdout, stderr } = await runCli(args, { cwd: home })
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
+      expect(stderr).toMatch(/^Auditing 1 log in .*audit against .*throughline\.db\.$/m)
+      expect(stdout).toContain('All 14 laws hold.')
+    }
+    rmSync(home, { recursive: true, force: true })
   })
 
   it('refuses a database of another program, and makes none', async () => {

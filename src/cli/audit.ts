@@ -1,16 +1,20 @@
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { type AuditProgress, type AuditReport, auditLogs } from '../events/audit.ts'
 import { LAWS } from '../events/laws.ts'
 import { tellAudit } from './audit-report.ts'
-import { EXIT } from './exit.ts'
+import { addConfigOptions } from './config-options.ts'
+import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
+import { counted } from './moment.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
+import type { PlaceFlags } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
+import { tell } from './tell.ts'
 
-interface AuditFlags {
-  readonly store?: string
+interface AuditFlags extends PlaceFlags {
   readonly json?: true
 }
 
@@ -19,35 +23,38 @@ export function auditCommand(): Command {
     .summary('prove what happened: no session lost its identity or a message')
     .description(
       'Proves from audit logs what happened: that no session lost its identity or a message. ' +
+        'Without logs: those beside the configured store, held against it. ' +
         '`doctor` finds what is broken, `rehearse` plays the worst day on this machine.',
     )
-    .argument('<log...>', 'audit logs, one per process, in any order; - is standard input')
+    .argument('[log...]', 'audit logs, one per process, in any order; - is standard input')
+    .option('--json', 'print the verdicts as JSON')
+    .optionsGroup('Where:')
     .option(
       '--store <place>',
       'hold the logs against this store, a SQLite file or postgres://…; it is only read',
     )
-    .option('--json', 'print the verdicts as JSON')
     .action(async (logs: string[], flags: AuditFlags) => {
       process.exitCode = await runAudit(logs, flags)
     })
-  return withHelp(command, {
+  return withHelp(addConfigOptions(command), {
     codes: [
       [EXIT.done, 'every law holds'],
       [EXIT.failed, 'a law is broken; the lines that break it are shown'],
       [EXIT.usage, 'wrong usage, or a log or store that cannot be read'],
     ],
     examples: [
-      'throughline audit .throughline/audit/*.jsonl',
+      'throughline audit',
       'throughline audit .throughline/audit/*.jsonl --store .throughline/throughline.db --json',
     ],
   })
 }
 
-async function runAudit(paths: readonly string[], flags: AuditFlags): Promise<number> {
+async function runAudit(named: readonly string[], flags: AuditFlags): Promise<number> {
   // Asked for only here: the other commands must not pay for loading SQLite.
   const { openForReading } = await import('../runtime/open-store.ts')
-  const store =
-    flags.store === undefined ? null : await openForReading({ url: flags.store }, process.env)
+  const { paths, where } =
+    named.length === 0 ? await findLogs(flags) : { paths: named, where: whereOf(flags) }
+  const store = where === null ? null : await openForReading(where, process.env)
   const progress = new ProgressLine('Reading the logs')
   try {
     const onProgress = (at: AuditProgress) => progress.update(progressText(at))
@@ -60,6 +67,46 @@ async function runAudit(paths: readonly string[], flags: AuditFlags): Promise<nu
     progress.end()
     await store?.close()
   }
+}
+
+interface Audited {
+  readonly paths: readonly string[]
+  readonly where: { readonly url: string } | null
+}
+
+function whereOf({ store }: AuditFlags): Audited['where'] {
+  return store === undefined ? null : { url: store }
+}
+
+/** Those that the processes of a store have written beside it. */
+async function findLogs(flags: AuditFlags): Promise<Audited> {
+  const { auditFolder, checkExists, shownPlace, storeOf } = await import('./store-place.ts')
+  const { isServer } = await import('../runtime/open-store.ts')
+  const where = await storeOf(flags)
+  checkExists(where.url)
+  const folder = auditFolder(where.url)
+  const paths = logsIn(folder)
+  if (paths.length === 0) {
+    throw new UsageError(
+      `There is no audit log in ${folder}. \`throughline serve\` and \`throughline chat\` write ` +
+        'them there; name logs that are elsewhere.',
+    )
+  }
+  tell(`Auditing ${counted(paths.length, 'log')} in ${folder} against ${shownPlace(where.url)}.`)
+  if (isServer(where.url)) tell('Where other hosts use this store as well, name their logs, too.')
+  return { paths, where }
+}
+
+function logsIn(folder: string): readonly string[] {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return (
+    readdirSync(folder)
+      .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
+      .sort()
+      .map((name) => join(folder, name))
+      // An empty one is of a process that had nothing to tell.
+      .filter((path) => statSync(path).size > 0)
+  )
 }
 
 function forPeople(report: AuditReport): string {

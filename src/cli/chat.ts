@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import { sessionId } from '../base/ids.ts'
+import { type SessionId, sessionId } from '../base/ids.ts'
 import { unknownText } from '../gateway/chat/commands.ts'
+import type { Store } from '../store/contract.ts'
 import { COMMAND_SOURCE, taken } from './admission.ts'
 import { chatOnTerminal } from './chat-terminal.ts'
 import { type Conversation, openConversation } from './conversation.ts'
 import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
+import { findNamed } from './named-session.ts'
 import { writeOutput } from './output.ts'
 import { noPaint } from './paint.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
@@ -28,7 +30,7 @@ export function chatCommand(): Command {
         'printed. May run beside `serve` on the same store.',
     )
     .option('--agent <name>', 'whom to talk to; else the first that is configured')
-    .option('--session <id>', 'in this session; else where the last chat with the agent was')
+    .option('--session <session>', 'in this one; else where the last chat with the agent was')
     .action(async (flags: ChatFlags) => {
       process.exitCode = await runChat(flags)
     })
@@ -52,13 +54,19 @@ async function runChat(flags: ChatFlags): Promise<number> {
   try {
     const conversation = await openConversation(host.runtime, {
       ...(flags.agent !== undefined && { agent: flags.agent }),
-      ...(flags.session !== undefined && { sessionId: sessionId(flags.session) }),
+      ...(flags.session !== undefined && { sessionId: await named(host.store, flags) }),
     })
     const isTerminal = process.stdin.isTTY && process.stdout.isTTY
     return isTerminal ? await chatOnTerminal(conversation) : await chatFromPipe(conversation)
   } finally {
     await host.close()
   }
+}
+
+/** One that may be made, because an agent is named, is named in full. */
+async function named(store: Store, { session = '', agent }: ChatFlags): Promise<SessionId> {
+  const known = agent === undefined ? await findNamed(store, session) : undefined
+  return known ?? sessionId(session)
 }
 
 /** One message after another, each answered before the next: what a script expects. */

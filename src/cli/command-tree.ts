@@ -9,12 +9,18 @@ export interface CommandNode {
   readonly options: readonly {
     readonly names: readonly string[]
     readonly summary: string
-    readonly takesValue: boolean
+    /** What stands behind it; null: nothing. */
+    readonly value: ValueKind | null
     readonly choices: readonly string[]
   }[]
+  /** What its arguments are; null: it takes none. */
+  readonly argument: ValueKind | null
   /** What the first argument may be, where that is a list. */
   readonly choices: readonly string[]
 }
+
+/** As far as a shell can offer it. */
+export type ValueKind = 'file' | 'session' | 'other'
 
 export function listCommands(program: Command): readonly CommandNode[] {
   return walk(program, '')
@@ -22,6 +28,7 @@ export function listCommands(program: Command): readonly CommandNode[] {
 
 function walk(command: Command, path: string): readonly CommandNode[] {
   const shown = command.createHelp().visibleCommands(command)
+  const [argument] = command.registeredArguments
   const options = command.createHelp().visibleOptions(command)
   const node: CommandNode = {
     path,
@@ -30,13 +37,23 @@ function walk(command: Command, path: string): readonly CommandNode[] {
     options: options.map((option) => ({
       names: [option.short, option.long].filter((name) => name !== undefined),
       summary: option.description,
-      takesValue: option.required || option.optional,
+      value: option.required || option.optional ? kindOf(placeholderIn(option.flags)) : null,
       choices: option.argChoices ?? [],
     })),
-    choices: command.registeredArguments[0]?.argChoices ?? [],
+    argument: argument === undefined ? null : kindOf(argument.name()),
+    choices: argument?.argChoices ?? [],
   }
   const below = command.commands.flatMap((sub) => walk(sub, `${path} ${sub.name()}`.trimStart()))
   return [node, ...below]
+}
+
+function placeholderIn(flags: string): string {
+  return /[<[]([a-z]+)/.exec(flags)?.[1] ?? ''
+}
+
+function kindOf(placeholder: string): ValueKind {
+  if (placeholder === 'session') return 'session'
+  return ['file', 'path', 'place', 'log'].includes(placeholder) ? 'file' : 'other'
 }
 
 function summaryOf(command: Command): string {

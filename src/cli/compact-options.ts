@@ -138,7 +138,7 @@ export function buildCompactCommand(): Command {
     .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
     .option('--explain', 'show on standard error what was kept, and why')
     .optionsGroup('A session instead of a file:')
-    .option('--session <id>', 'compact this session; whoever serves its store does it')
+    .option('--session <session>', 'compact this session; whoever serves its store does it')
     .option('--preview', 'show the handoff it would get, and change nothing')
     .option('--wait', 'wait until it is done')
     .addOption(

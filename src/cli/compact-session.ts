@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { sessionId } from '../base/ids.ts'
 import type { Handoff } from '../message/handoff.ts'
 import { whyNot } from '../runtime/refusal-text.ts'
 import type { CompactionView, Runtime, Session } from '../runtime/runtime.ts'
 import { COMMAND_SOURCE, taken, tellIfNobodyServes } from './admission.ts'
 import type { CompactFlags } from './compact-options.ts'
-import { EXIT, FailedError, UsageError } from './exit.ts'
+import { EXIT, FailedError } from './exit.ts'
 import { counted, grouped } from './moment.ts'
+import { requireNamed } from './named-session.ts'
 import { writeOutput } from './output.ts'
 import { printable } from './printable.ts'
 import { ProgressLine } from './progress.ts'
@@ -15,14 +15,10 @@ import { jsonLine, tell } from './tell.ts'
 /** `compact --session`: asks for a compaction, or shows what it would make. */
 export async function compactSession(flags: CompactFlags): Promise<number> {
   const { openPlace, openPlaceWithAgents } = await import('./open-place.ts')
-  const id = sessionId(flags.session ?? '')
   // A preview asks the agent's own model; a request only goes into the mailbox.
   const open = flags.preview ? openPlaceWithAgents : openPlace
-  return await open(flags, async ({ runtime }) => {
-    const session = runtime.session(id)
-    if ((await session.summary()) === undefined) {
-      throw new UsageError(`There is no session ${id} in this store.`)
-    }
+  return await open(flags, async ({ runtime, store }) => {
+    const session = runtime.session(await requireNamed(store, flags.session ?? ''))
     return flags.preview ? await preview(session, flags) : await ask(runtime, session, flags)
   })
 }
@@ -38,12 +34,16 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
     }),
     session.id,
   )
-  await tellIfNobodyServes(runtime)
   if (!flags.wait) {
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
-    else tell(`Asked for: session ${session.id} is compacted by the process that serves it.`)
+    else {
+      const by = 'by the process that serves it; --wait tells how it ended'
+      tell(`Asked for: session ${session.id} is compacted ${by}.`)
+    }
+    await tellIfNobodyServes(runtime)
     return EXIT.done
   }
+  await tellIfNobodyServes(runtime)
   const progress = new ProgressLine('Compacting')
   const signal = AbortSignal.timeout(flags.timeout)
   const end = await session.settled(mail, signal).finally(() => progress.end())

@@ -9,8 +9,14 @@ const program = new Command('throughline')
     new Command('compact')
       .description("makes 'it' smaller")
       .addOption(new Option('-f, --format <format>', 'which').choices(['auto', 'codex']))
-      .option('--explain', 'why'),
+      .option('--explain', 'why')
+      .option('--store <place>', 'where')
+      .option('--agent <name>', 'whose')
+      .option('--session <session>', 'which one'),
   )
+  .addCommand(new Command('show').argument('<session>', 'its id'))
+  .addCommand(new Command('import').argument('<file>', 'what'))
+  .addCommand(new Command('search').argument('<text...>', 'words'))
   .addCommand(
     new Command('service').addCommand(
       new Command('print').addArgument(new Argument('<kind>').choices(['systemd', 'nssm'])),
@@ -28,6 +34,16 @@ describe('bash completion', () => {
       ['compact', '-f', ''],
       ['auto', 'codex'],
     ],
+    // Files where a file is wanted, ids where a session is, and nothing where nobody knows.
+    [['compact', '--store', 'completion-text.te'], ['completion-text.test.ts']],
+    [['compact', '--agent', 'completion-text.te'], []],
+    [
+      ['compact', '--session', 'main-'],
+      ['main-1', 'main-2'],
+    ],
+    [['show', 'oth'], ['other_3']],
+    [['import', 'completion-text.te'], ['completion-text.test.ts']],
+    [['search', 'completion-text.te'], []],
     [['service', 'pr'], ['print']],
     [
       ['service', 'print', ''],
@@ -59,7 +75,9 @@ describe('completionText', () => {
 
 function completeInBash(words: readonly string[]): readonly string[] {
   const list = ['throughline', ...words].map((word) => `'${word}'`).join(' ')
+  const rows = ['main-1', 'main-2', 'other_3'].map((id) => JSON.stringify({ id, title: 'x' }))
   const script = `${completionText('bash', nodes)}
+throughline() { printf '%s\\n' ${rows.map((row) => `'${row}'`).join(' ')}; }
 COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _throughline; printf '%s\\n' "\${COMPREPLY[@]}"`
   const printed = execFileSync('bash', ['-c', script], { cwd: import.meta.dirname }).toString()
   return printed.split('\n').filter((line) => line !== '')

@@ -1,8 +1,9 @@
-import type { CommandNode } from './command-tree.ts'
+import type { CommandNode, ValueKind } from './command-tree.ts'
 
 /**
  * Completion for shells, written from the commands themselves. A script looks at the words typed so
- * far for the longest that name a command, then offers what that command takes.
+ * far for the longest that name a command, then offers what that command takes: files only where a
+ * file is wanted, and the ids of sessions as the configured store has them.
  */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -21,9 +22,26 @@ export function completionText(shell: Shell, nodes: readonly CommandNode[]): str
 }
 
 type OptionOf = CommandNode['options'][number]
+type Offers = { readonly [kind in ValueKind]: string }
+
+/** Ids hold no character that means something to a shell. */
+const SESSION_IDS = `throughline sessions --json 2>/dev/null | sed -n 's/^{"id":"\\([^"]*\\)".*/\\1/p'`
+
+const BASH: Offers = {
+  file: 'COMPREPLY=($(compgen -f -- "$current"))',
+  session: 'COMPREPLY=($(compgen -W "$(_throughline_sessions)" -- "$current"))',
+  other: ':',
+}
+
+const ZSH: Offers = {
+  file: '_files',
+  session: 'compadd -- $(_throughline_sessions)',
+  other: ':',
+}
 
 function bashScript(nodes: readonly CommandNode[]): string {
   return `# Save as ~/.local/share/bash-completion/completions/throughline
+_throughline_sessions() { ${SESSION_IDS}; }
 _throughline() {
   local path='' word previous="\${COMP_WORDS[COMP_CWORD-1]}" current="\${COMP_WORDS[COMP_CWORD]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -35,7 +53,7 @@ _throughline() {
   case "$path:$previous" in
 ${valueCases(nodes, {
   choices: (words) => `COMPREPLY=($(compgen -W ${quoted(words)} -- "$current")); return`,
-  any: 'COMPREPLY=($(compgen -f -- "$current")); return',
+  any: (kind) => `${BASH[kind]}; return`,
 })}
   esac
   case "$path" in
@@ -44,9 +62,10 @@ ${nodes
   .join('\n')}
   esac
   COMPREPLY=($(compgen -W "$word" -- "$current"))
-  if [ "\${#COMPREPLY[@]}" -eq 0 ] && [ -n "$path" ]; then
-    COMPREPLY=($(compgen -f -- "$current"))
-  fi
+  [ "\${#COMPREPLY[@]}" -eq 0 ] || return
+  case "$path" in
+${argumentCases(nodes, BASH)}
+  esac
 }
 complete -o filenames -F _throughline throughline
 `
@@ -55,6 +74,7 @@ complete -o filenames -F _throughline throughline
 function zshScript(nodes: readonly CommandNode[]): string {
   return `#compdef throughline
 # Save as _throughline in a folder of your $fpath
+_throughline_sessions() { ${SESSION_IDS}; }
 _throughline() {
   local path='' word previous="\${words[CURRENT-1]}"
   local -a commands options
@@ -64,14 +84,19 @@ _throughline() {
     esac
   done
   case "$path:$previous" in
-${valueCases(nodes, { choices: (words) => `compadd -- ${words}; return`, any: '_files; return' })}
+${valueCases(nodes, {
+  choices: (words) => `compadd -- ${words}; return`,
+  any: (kind) => `${ZSH[kind]}; return`,
+})}
   esac
   case "$path" in
 ${nodes.map(zshCase).join('\n')}
   esac
   (( \${#commands} )) && _describe command commands
   [[ "$PREFIX" == -* ]] && _describe -o option options
-  [[ -n "$path" ]] && (( ! \${#commands} )) && _files
+  case "$path" in
+${argumentCases(nodes, ZSH)}
+  esac
 }
 compdef _throughline throughline
 `
@@ -98,6 +123,7 @@ function fishScript(nodes: readonly CommandNode[]): string {
         ({ name, summary }) => `${begin} -f -a ${quoted(name)} -d ${quoted(summary)}`,
       ),
       ...(node.choices.length === 0 ? [] : [`${begin} -f -a ${quoted(node.choices.join(' '))}`]),
+      ...(node.argument === 'session' ? [`${begin} -f -a ${quoted(`(${SESSION_IDS})`)}`] : []),
       ...node.options.map((option) => `${begin} ${fishOption(option)}`),
     ]
   })
@@ -113,13 +139,27 @@ function fishCondition({ path, commands }: CommandNode): string {
   return [...seen, ...without].join('; and ')
 }
 
-function fishOption({ names, summary, takesValue, choices }: OptionOf): string {
+function fishOption({ names, summary, value: kind, choices }: OptionOf): string {
   const spelled = names.map((name) =>
     name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
   )
-  const value =
-    choices.length > 0 ? [`-x -a ${quoted(choices.join(' '))}`] : takesValue ? ['-r'] : []
+  const value = choices.length > 0 ? [`-x -a ${quoted(choices.join(' '))}`] : fishValue(kind)
   return [...spelled, ...value, `-d ${quoted(summary)}`].join(' ')
+}
+
+function fishValue(kind: ValueKind | null): readonly string[] {
+  switch (kind) {
+    case null:
+      return []
+    case 'file':
+      return ['-r']
+    case 'session':
+      return [`-x -a ${quoted(`(${SESSION_IDS})`)}`]
+    case 'other':
+      return ['-x']
+    default:
+      return kind satisfies never
+  }
 }
 
 function wordsOf(node: CommandNode): readonly string[] {
@@ -138,17 +178,30 @@ function pathPattern(nodes: readonly CommandNode[]): string {
 /** The cases of a word behind an option that takes a value. */
 function valueCases(
   nodes: readonly CommandNode[],
-  offers: { readonly choices: (words: string) => string; readonly any: string },
+  offers: {
+    readonly choices: (words: string) => string
+    readonly any: (kind: ValueKind) => string
+  },
 ): string {
   return nodes
     .flatMap(({ path, options }) =>
-      options
-        .filter(({ takesValue }) => takesValue)
-        .map(({ names, choices }) => {
-          const pattern = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
-          const offer = choices.length > 0 ? offers.choices(choices.join(' ')) : offers.any
-          return `    ${pattern}) ${offer} ;;`
-        }),
+      options.flatMap(({ names, value, choices }) => {
+        if (value === null) return []
+        const pattern = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
+        const offer = choices.length > 0 ? offers.choices(choices.join(' ')) : offers.any(value)
+        return [`    ${pattern}) ${offer} ;;`]
+      }),
+    )
+    .join('\n')
+}
+
+/** The cases of a word that stands for an argument. */
+function argumentCases(nodes: readonly CommandNode[], offers: Offers): string {
+  return nodes
+    .flatMap(({ path, argument }) =>
+      argument === null || argument === 'other'
+        ? []
+        : [`    ${quoted(path)}) ${offers[argument]} ;;`],
     )
     .join('\n')
 }

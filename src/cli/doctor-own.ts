@@ -13,7 +13,9 @@ export interface OwnFlags extends PlaceFlags {
 
 /** Looks at the configured store, or the one that is named; repairs only when asked to. */
 export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
-  const { besideStore, checkExists, configuredAgents, storeOf } = await import('./store-place.ts')
+  const { besideStore, checkExists, configuredAgents, shownPlace, storeOf } = await import(
+    './store-place.ts'
+  )
   const { isServer, openForReading, openStore } = await import('../runtime/open-store.ts')
   const { isGone } = await import('../runtime/host.ts')
   const { diagnoseOwn } = await import('../doctor/own/diagnose.ts')
@@ -35,7 +37,7 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     ? await fixFindings(findings, () => openStore(where, process.env, besideStore(where.url)))
     : []
   const diagnosis: OwnDiagnosis = {
-    ...{ format: 'throughline-doctor', version: 1, store: where.url },
+    ...{ format: 'throughline-doctor', version: 1, store: shownPlace(where.url) },
     examinedAt: new Date(now).toISOString(),
     ...{ sessions, findings, fixed },
   }

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { DiagnoseProgress } from '../doctor/hermes/diagnose.ts'
-import { type Diagnosis, type Health, healthOf } from '../doctor/hermes/diagnosis.ts'
+import { type Health, healthOf } from '../doctor/hermes/diagnosis.ts'
 import { renderHtml } from '../doctor/report/html.ts'
+import { renderJson } from '../doctor/report/json.ts'
 import { renderMarkdown } from '../doctor/report/markdown.ts'
 import { renderRepair } from '../doctor/report/repair-text.ts'
 import { renderText } from '../doctor/report/text.ts'
@@ -14,6 +15,7 @@ import { writeOutput } from './output.ts'
 import { addPlaceOptions } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
 import { jsonLine } from './tell.ts'
+import { keepYoungGenerationSmall } from './young-generation.ts'
 
 interface HermesFlags {
   readonly log?: readonly string[]
@@ -81,6 +83,7 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     throw new UsageError('Name a Hermes home, a state.db, or at least one log with --log.')
   }
   if (json && markdown) throw new UsageError('Choose one of --json and --markdown.')
+  keepYoungGenerationSmall()
   if (flags.repairTo !== undefined) return await runRepair(path, flags.repairTo, flags)
   for (const log of logs) {
     if (statSync(log, { throwIfNoEntry: false })?.isFile() !== true) {
@@ -95,7 +98,9 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     const diagnosis = await diagnoseHermes(path, { logs, onProgress })
     progress.end()
     if (html !== undefined) await writeOutput(html, renderHtml(diagnosis))
-    if (html !== '-') await writeOutput('-', render(diagnosis, flags))
+    if (html === '-') return CODES[healthOf(diagnosis)]
+    if (json) for (const piece of renderJson(diagnosis)) await writeOutput('-', piece)
+    else await writeOutput('-', markdown ? renderMarkdown(diagnosis) : renderText(diagnosis))
     return CODES[healthOf(diagnosis)]
   } finally {
     progress.end()
@@ -123,11 +128,6 @@ const CODES: { readonly [health in Health]: number } = {
   healthy: EXIT.done,
   faults: EXIT.failed,
   unreadable: EXIT.usage,
-}
-
-function render(diagnosis: Diagnosis, { json, markdown }: HermesFlags): string {
-  if (json) return `${JSON.stringify(diagnosis, undefined, 2)}\n`
-  return markdown ? renderMarkdown(diagnosis) : renderText(diagnosis)
 }
 
 function progressText(at: DiagnoseProgress): string {

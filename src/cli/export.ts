@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander'
-import { sessionId } from '../base/ids.ts'
+import type { SessionId } from '../base/ids.ts'
 import type { ReadStore } from '../store/contract.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { counted } from './moment.ts'
+import { requireNamed } from './named-session.ts'
 import { writeOutput, writeStream } from './output.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
 import { jsonLine, tell } from './tell.ts'
@@ -22,15 +23,16 @@ export function exportCommand(): Command {
         'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
         'state.db in which Hermes goes on with the conversation. Only reads.',
     )
-    .argument('<session>', 'its id')
+    .argument('<session>', 'its id, or how it alone begins')
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
     .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
     .option('--json', 'with --to: print what was written as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { readPlace } = await import('./open-place.ts')
       process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
-        if (flags.to === 'hermes') return await toHermes(id, store, flags)
-        await writeStream(flags.output, runtime.session(sessionId(id)).exportLines())
+        const named = await requireNamed(store, id)
+        if (flags.to === 'hermes') return await toHermes(named, store, flags)
+        await writeStream(flags.output, runtime.session(named).exportLines())
         return EXIT.done
       })
     })
@@ -48,13 +50,12 @@ export function exportCommand(): Command {
   })
 }
 
-async function toHermes(id: string, reads: ReadStore, flags: ExportFlags): Promise<number> {
+async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags): Promise<number> {
   if (flags.output === '-') {
     throw new UsageError('Name the new state.db with -o; a database is not written to a pipe.')
   }
   const { exportHermes } = await import('../doctor/export/hermes.ts')
   const { unshelve } = await import('../runtime/blobs.ts')
-  const session = sessionId(id)
   const told = await exportHermes({
     ...{ reads, sessionId: session, to: flags.output },
     unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,

@@ -4,13 +4,14 @@ import type { Found, TranscriptEntry } from '../runtime/runtime.ts'
 import { moment } from './moment.ts'
 import type { Paint } from './paint.ts'
 import { printable } from './printable.ts'
+import { speakerOf } from './transcript-text.ts'
 
 /** One hit in two lines: where it is, and the place in it where the first word stands. */
 export function drawFound(
   { sessionId, entry, before, after }: Found,
   { text, paint }: { readonly text: string; readonly paint: Paint },
 ): string {
-  const where = `${sessionId} ${paint('bold', `#${entry.number}`)} ${entry.kind}`
+  const where = `${sessionId} ${paint('bold', `#${entry.number}`)} ${speakerOf(entry)}`
   const compacted = entry.isCovered ? paint('dim', ', compacted away') : ''
   const lines = [
     `${where}${compacted}${paint('dim', `  ${moment(entry.at)}`)}`,
@@ -26,7 +27,7 @@ const EXCERPT_CHARACTERS_MAX = 160
 const LEAD = 60
 
 function neighbourLine(entry: TranscriptEntry): string {
-  return `#${entry.number} ${entry.kind}: ${cut(textIn(entry), 0)}`
+  return `#${entry.number} ${speakerOf(entry)}: ${cut(textIn(entry), 0)}`
 }
 
 function excerpt(text: string, query: string, paint: Paint): string {

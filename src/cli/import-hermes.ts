@@ -4,6 +4,7 @@ import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
 import { type BringFlags, bringInto } from './import-target.ts'
 import { addPlaceOptions } from './place-options.ts'
+import { keepYoungGenerationSmall } from './young-generation.ts'
 
 interface ImportHermesFlags extends BringFlags {
   readonly agent?: string
@@ -44,6 +45,7 @@ export function importHermesCommand(): Command {
 }
 
 async function runImport(path: string, flags: ImportHermesFlags): Promise<number> {
+  keepYoungGenerationSmall()
   const { importHermes } = await import('../doctor/import/hermes.ts')
   const prompt = process.env['CONTEXT_COMPRESSION_PROMPT']
   return await bringInto(flags, async (target, progress) => {

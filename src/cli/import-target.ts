@@ -56,12 +56,12 @@ async function lookOnly(
   return await withStoreToRead(flags, act)
 }
 
-function codeOf({ profiles }: ImportReport): number {
-  const isWhole = profiles.every(
+function codeOf({ profiles, unread }: ImportReport): number {
+  const areWhole = profiles.every(
     ({ rows, conversations }) =>
       rows.left === 0 &&
       unaccounted(rows) === 0 &&
       conversations.every(({ outcome }) => outcome !== 'unreadable'),
   )
-  return isWhole ? EXIT.done : EXIT.failed
+  return areWhole && unread.length === 0 ? EXIT.done : EXIT.failed
 }

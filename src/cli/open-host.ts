@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { AuditLog, NO_AUDIT } from '../events/log.ts'
 import type { Agent } from '../runtime/agent.ts'
@@ -14,7 +13,7 @@ import { standIn } from '../stand-in/server.ts'
 import type { Store } from '../store/contract.ts'
 import type { PlaceFlags } from './place-options.ts'
 import { programEnvironment } from './platform.ts'
-import { besideStore, checkExists, loadRequest } from './store-place.ts'
+import { auditFolder, besideStore, checkExists, loadRequest } from './store-place.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -91,10 +90,6 @@ function openAudit({ store }: Config, logger: Logger): AuditLog {
     clock: systemClock,
     onFailure: (error) => logger.error({ err: error }, 'audit log cannot be written'),
   })
-}
-
-export function auditFolder(storeUrl: string): string {
-  return join(besideStore(storeUrl), 'audit')
 }
 
 /** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
-import { auditFolder, type Host } from './open-host.ts'
+import type { Host } from './open-host.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
+import { auditFolder } from './store-place.ts'
 
 /** Where `vite build dashboard` puts the web page, seen from the sources and from the build. */
 const PAGE = join(import.meta.dirname, '../../dashboard/dist')

@@ -26,6 +26,10 @@ export function buildProgram(): Command {
     .description('Keeps the memory of AI agents that run for months.')
     .version(readVersion(), '-V, --version')
     .showHelpAfterError('Run it with --help to see what it takes.')
+    // Told like everything else that is wrong.
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
+    })
     .exitOverride()
   for (const { heading, commands } of groups()) {
     program.commandsGroup(heading)

@@ -5,6 +5,7 @@ import type { Runtime, Session } from '../runtime/runtime.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { counted } from './moment.ts'
+import { unknownSession } from './named-session.ts'
 import { parseRanges } from './numbers.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
 import { ProgressLine } from './progress.ts'
@@ -24,7 +25,7 @@ export function purgeCommand(): Command {
         'used again. Numbers, times and hashes stay, so that it can still be proven that nothing ' +
         'else is missing. Backups and exports are not reached.',
     )
-    .argument('<session>', 'its id')
+    .argument('<session>', 'its id, in full')
     .addOption(new Option('--entries <list>', 'only these, such as 3-7,9').argParser(parseRanges))
     .option('--reason <text>', 'why; kept, so say nothing private', 'asked for')
     .option('--yes', 'do not ask')
@@ -47,7 +48,10 @@ export function purgeCommand(): Command {
 async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<number> {
   const summary = await session.summary()
   if (summary === undefined) {
-    throw new UsageError(`There is no session ${session.id} in this store.`)
+    throw unknownSession(session.id)
+  }
+  if (summary.state === 'gone' && flags.entries !== undefined) {
+    throw new UsageError(`Session ${session.id} was purged as a whole.`)
   }
   const beyond = flags.entries?.find((number) => number > summary.entries)
   if (beyond !== undefined) {
@@ -59,7 +63,8 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
     flags.entries === undefined
       ? `all ${counted(summary.entries, 'entry', 'entries')} of session ${session.id}`
       : `${counted(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
-  if (!(flags.yes || (await isConfirmed(what)))) {
+  const isGoneBefore = summary.state === 'gone'
+  if (!(flags.yes || isGoneBefore || (await isConfirmed(what)))) {
     tell('Nothing was removed.')
     return EXIT.failed
   }
@@ -67,7 +72,8 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   try {
     const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
     const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
-    if (isGone) tell(`Removed for good: ${what}.`)
+    if (isGoneBefore) tell(`Session ${session.id} was purged before; nothing of it is left.`)
+    else if (isGone) tell(`Removed for good: ${what}.`)
     else
       tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
     return EXIT.done

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
-import { sessionId } from '../base/ids.ts'
 import type { Found, Runtime } from '../runtime/runtime.ts'
+import type { ReadStore } from '../store/contract.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { drawFound } from './found-text.ts'
 import { withHelp } from './help.ts'
+import { requireNamed } from './named-session.ts'
 import { countOption } from './numbers.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
@@ -38,8 +39,8 @@ export function searchCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
       const { readPlace } = await import('./open-place.ts')
-      process.exitCode = await readPlace(flags, ({ runtime }) =>
-        runSearch(runtime, words.join(' '), flags),
+      process.exitCode = await readPlace(flags, ({ runtime, store }) =>
+        runSearch(runtime, words.join(' '), flags, store),
       )
     })
   return withHelp(addPlaceOptions(command), {
@@ -55,8 +56,13 @@ export function searchCommand(): Command {
   })
 }
 
-async function runSearch(runtime: Runtime, text: string, flags: SearchFlags): Promise<number> {
-  const found = await find(runtime, text, flags)
+async function runSearch(
+  runtime: Runtime,
+  text: string,
+  flags: SearchFlags,
+  store: ReadStore,
+): Promise<number> {
+  const found = await find(runtime, text, flags, store)
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
@@ -66,16 +72,18 @@ async function runSearch(runtime: Runtime, text: string, flags: SearchFlags): Pr
   return found.length > 0 ? EXIT.done : EXIT.failed
 }
 
-async function find(runtime: Runtime, text: string, flags: SearchFlags): Promise<readonly Found[]> {
+async function find(
+  runtime: Runtime,
+  text: string,
+  flags: SearchFlags,
+  store: ReadStore,
+): Promise<readonly Found[]> {
   const { agent, limit, neighbours } = flags
   if (flags.session === undefined) {
     if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
     return await runtime.search({ text, limit, ...(agent !== undefined && { agent }) })
   }
   if (agent !== undefined) throw new UsageError('--session and --agent exclude each other.')
-  const session = runtime.session(sessionId(flags.session))
-  if ((await session.summary()) === undefined) {
-    throw new UsageError(`There is no session ${session.id} in this store.`)
-  }
+  const session = runtime.session(await requireNamed(store, flags.session))
   return await session.search({ text, limit, neighbours })
 }

@@ -6,6 +6,7 @@ import { COMMAND_SOURCE, taken, tellIfNobodyServes } from './admission.ts'
 import { EXIT, FailedError, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { readInput } from './input.ts'
+import { requireNamed } from './named-session.ts'
 import { parseSpan } from './numbers.ts'
 import type { Place } from './open-place.ts'
 import { writeOutput } from './output.ts'
@@ -31,7 +32,7 @@ export function sendCommand(): Command {
       'Puts a message into a session’s mailbox: safe once this command ends. A process that runs ' +
         '`serve` or `chat` on the same store answers it. The same --key again is the same message.',
     )
-    .argument('<session>', 'its id')
+    .argument('<session>', 'its id, or how it alone begins')
     .argument('<text>', 'what to say; - reads standard input')
     .option('--wait', 'wait for the answer and print it')
     .addOption(
@@ -46,8 +47,11 @@ export function sendCommand(): Command {
       const said = text === '-' ? await readInput('-') : text
       if (said.trim() === '') throw new UsageError('There is nothing to send: the text is empty.')
       const { openPlace, openPlaceWithAgents } = await import('./open-place.ts')
-      const act = async ({ runtime }: Place) =>
-        await runSend(runtime, { sessionId: sessionId(id), text: said }, flags)
+      const act = async ({ runtime, store }: Place) => {
+        // One that may be made is named in full.
+        const named = flags.agent === undefined ? await requireNamed(store, id) : sessionId(id)
+        return await runSend(runtime, { sessionId: named, text: said }, flags)
+      }
       process.exitCode =
         flags.agent === undefined
           ? await openPlace(flags, act)

@@ -100,7 +100,8 @@ function withAddress({ host, port, set = [], ...flags }: ServeFlags): PlaceFlags
 async function welcome(host: Host, url: string | null, flags: ServeFlags): Promise<void> {
   const { loaded, runtime, store } = host
   const { agents } = runtime
-  const place = loaded.config.store.url
+  const { shownPlace } = await import('./store-place.ts')
+  const place = shownPlace(loaded.config.store.url)
   if (flags.json) {
     const names = agents.map(({ name }) => name)
     await writeOutput('-', jsonLine({ url, store: place, agents: names, process: process.pid }))
@@ -111,7 +112,7 @@ async function welcome(host: Host, url: string | null, flags: ServeFlags): Promi
   const found = choices.filter(({ provider }) => provider !== 'stand-in')
   const facts = {
     url,
-    store: withoutPassword(place),
+    store: place,
     agents,
     isStandIn,
     found: found.map(({ label, hint }) => `${label} (${hint})`),
@@ -119,13 +120,6 @@ async function welcome(host: Host, url: string | null, flags: ServeFlags): Promi
     program: commandForm(currentPlace()),
   }
   process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
-}
-
-function withoutPassword(place: string): string {
-  const url = URL.parse(place)
-  if (url === null || url.password === '') return place
-  url.password = ''
-  return url.href
 }
 
 async function watch(flags: ServeFlags, host: Host): Promise<() => void> {

@@ -6,6 +6,7 @@ import { drawContext } from './context-text.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
 import { grouped } from './moment.ts'
+import { requireNamed, unknownSession } from './named-session.ts'
 import { countOption, NUMBER_MAX } from './numbers.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
@@ -26,6 +27,7 @@ interface ShowFlags extends PlaceFlags {
 
 /** Entries shown when nobody says which; the newest. */
 const SHOWN = 100
+const COMPACTIONS_TOLD = 5
 const PAGE = 500
 const LINES_MAX = 12
 
@@ -38,7 +40,7 @@ export function showCommand(): Command {
       'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
         'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
     )
-    .argument('<session>', 'its id')
+    .argument('<session>', 'its id, or how it alone begins')
     .optionsGroup('Transcript:')
     .addOption(number('--from <entry>', 'begin with this entry'))
     .addOption(number('--to <entry>', 'end with this entry'))
@@ -79,7 +81,7 @@ async function resolve(store: ReadStore, id: string): Promise<SessionId> {
   const { findByOldId } = await import('../doctor/import/old-ids.ts')
   const found = await findByOldId(store, id)
   if (found !== undefined) tell(`${id} is a part of session ${found}.`)
-  return found ?? sessionId(id)
+  return found ?? (await requireNamed(store, id))
 }
 
 async function runShow(session: Session, flags: ShowFlags): Promise<number> {
@@ -126,7 +128,7 @@ async function readContext(session: Session, flags: ShowFlags): Promise<ContextV
   if (wanted !== undefined) await checkEntry(session, wanted, at === undefined, tail)
   const upto = at ?? (snapshot === undefined ? undefined : snapshot - 1)
   const view = await session.context(upto === undefined ? {} : { at: entryNumber(upto) })
-  if (view === undefined) throw unknown(session)
+  if (view === undefined) throw unknownSession(session.id)
   return view
 }
 
@@ -142,18 +144,24 @@ async function checkEntry(
   const kind = isCompaction ? 'compaction' : 'assistant'
   if (entry?.kind === kind) return
   const wanted = isCompaction ? 'a compaction' : "a step's answer"
-  const is = entry === undefined ? `the last one is ${tail}` : `it is of kind ${entry.kind}`
-  throw new UsageError(`Entry ${number} of session ${session.id} is not ${wanted}: ${is}.`)
+  const is = entry === undefined ? `the last entry is ${tail}` : `it is of kind ${entry.kind}`
+  const there = isCompaction ? ` ${await compactionsOf(session)}` : ''
+  throw new UsageError(`Entry ${number} of session ${session.id} is not ${wanted}: ${is}.${there}`)
+}
+
+/** Whoever counts compactions from 1 is told how they are called. */
+async function compactionsOf(session: Session): Promise<string> {
+  const made = (await session.compactions({ limit: COMPACTIONS_TOLD })) ?? []
+  const entries = made.flatMap(({ entry }) => entry ?? [])
+  return entries.length === 0
+    ? 'It has no compaction yet.'
+    : `Its newest compactions: ${entries.join(', ')}.`
 }
 
 async function found(session: Session): Promise<{ readonly tail: number }> {
   const summary = await session.summary()
-  if (summary === undefined) throw unknown(session)
+  if (summary === undefined) throw unknownSession(session.id)
   return { tail: summary.entries }
-}
-
-function unknown({ id }: Session): UsageError {
-  return new UsageError(`There is no session ${id} in this store. See \`throughline sessions\`.`)
 }
 
 function linesMax({ full }: ShowFlags): number {

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { LoadRequest } from '../runtime/config/load.ts'
 import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
@@ -86,6 +86,19 @@ export async function withStoreToRead(
 /** Where all that stands that belongs to a store and is not in it. */
 export function besideStore(storeUrl: string): string {
   return isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
+}
+
+/** Every process that runs the sessions of a store writes a log of its own there. */
+export function auditFolder(storeUrl: string): string {
+  return join(besideStore(storeUrl), 'audit')
+}
+
+/** As people may see it. */
+export function shownPlace(storeUrl: string): string {
+  const url = isServer(storeUrl) ? URL.parse(storeUrl) : null
+  if (url === null || url.password === '') return storeUrl
+  url.password = ''
+  return url.href
 }
 
 /** A command that looks or sends must not leave an empty store behind where one was misspelt. */

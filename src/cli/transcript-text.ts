@@ -46,9 +46,13 @@ function tellEntry(entry: TranscriptEntry, style: TranscriptStyle): Told {
   const { paint } = style
   switch (entry.kind) {
     case 'input':
-      return said(isNotification(entry) ? paint('yellow', 'notification') : 'user', entry, style)
+      return said(
+        isNotification(entry) ? paint('yellow', speakerOf(entry)) : speakerOf(entry),
+        entry,
+        style,
+      )
     case 'assistant':
-      return said(paint('cyan', 'agent'), entry, style)
+      return said(paint('cyan', speakerOf(entry)), entry, style)
     case 'result':
       return said(resultTitle(entry.meta, paint), entry, style)
     case 'compaction':
@@ -123,7 +127,13 @@ function pinTold({ meta, body }: TranscriptEntry): Told {
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
 }
 
-function isNotification({ meta }: TranscriptEntry): boolean {
+/** Whose words an entry holds, as people say it. */
+export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
+  if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
+  return entry.kind === 'assistant' ? 'agent' : entry.kind
+}
+
+function isNotification({ meta }: Pick<TranscriptEntry, 'meta'>): boolean {
   return word(meta, 'lane') === 'notification'
 }
 

@@ -3,7 +3,7 @@ import { complaintOf } from './complaint.ts'
 import { judgeConnection } from './connection.ts'
 import type { WireRecord } from './exchange.ts'
 import { judge } from './judge.ts'
-import { explainOutcome, type Outcome, prospectOf, type Refusal } from './outcome.ts'
+import { explainOutcome, type Outcome, type ProviderRefusal, prospectOf } from './outcome.ts'
 
 /** A request that a server answered with an error. */
 function refused(status: number, body: unknown, headers: WireRecord['headers'] = {}): Outcome {
@@ -149,7 +149,7 @@ describe('a context that is too large', () => {
 })
 
 describe('a refusal', () => {
-  const cases: readonly (readonly [number, unknown, Refusal])[] = [
+  const cases: readonly (readonly [number, unknown, ProviderRefusal])[] = [
     [400, { error: { type: 'invalid_request_error', message: 'bad' } }, 'bad-request'],
     [401, { error: { code: 'invalid_api_key' } }, 'bad-key'],
     [403, '', 'bad-key'],

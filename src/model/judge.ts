@@ -1,7 +1,7 @@
 import { type Complaint, complaintOf, isComplaint } from './complaint.ts'
 import { judgeConnection } from './connection.ts'
 import { REQUEST_ID, type WireRecord } from './exchange.ts'
-import type { Finish, Malformation, Outcome, Refusal } from './outcome.ts'
+import type { Finish, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
 import { findOverflow, isOverflowFinish } from './overflow.ts'
 
 /**
@@ -86,7 +86,7 @@ function judgeComplaint(complaint: Complaint, { wire, nowMs }: Evidence): Outcom
 // A word with no digits in a row cannot be a key or a quotation.
 const CODE = /^[a-z][a-z_]{0,63}$/
 
-function refusalOf({ status = 0, codes, text }: Complaint): Refusal {
+function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
   const says = (...words: readonly string[]) =>
     codes.some((code) => words.some((word) => code.includes(word)))
   if (status === 402 || says('insufficient_quota', 'billing', 'usage_limit_reached')) {

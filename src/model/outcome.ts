@@ -14,7 +14,7 @@ export type Outcome =
   | { readonly kind: 'overflow'; readonly limitTokens?: number; readonly askedTokens?: number }
   | {
       readonly kind: 'refused'
-      readonly refusal: Refusal
+      readonly refusal: ProviderRefusal
       readonly status?: number
       /** The provider's name for the error, if it is a mere word. */
       readonly code?: string
@@ -36,7 +36,7 @@ export type Trouble =
   | 'proxy'
   | 'unknown'
 
-export type Refusal =
+export type ProviderRefusal =
   | 'rate-limit'
   | 'overloaded'
   | 'server-error'
@@ -91,7 +91,12 @@ export function prospectOf(outcome: Outcome): Prospect {
 const FIXED: readonly Malformation[] = ['not-sent', 'redirect']
 
 // A used-up allowance comes back with the next month, the next payment or the next window.
-const HEALING: readonly Refusal[] = ['rate-limit', 'overloaded', 'server-error', 'no-credit']
+const HEALING: readonly ProviderRefusal[] = [
+  'rate-limit',
+  'overloaded',
+  'server-error',
+  'no-credit',
+]
 
 /** For people: what happened and, where they can do something, what. */
 export function explainOutcome(outcome: Outcome): string {
@@ -137,7 +142,7 @@ const TROUBLES: { readonly [trouble in Trouble]: string } = {
   unknown: 'The connection failed.',
 }
 
-const REFUSALS: { readonly [refusal in Refusal]: string } = {
+const REFUSALS: { readonly [refusal in ProviderRefusal]: string } = {
   'rate-limit': 'The provider takes no more requests for now.',
   overloaded: 'The provider is overloaded.',
   'server-error': 'The provider failed.',

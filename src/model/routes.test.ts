@@ -11,7 +11,7 @@ const other = { provider: 'anthropic', model: 'claude-sonnet-4-6' } as const
 
 describe('the route of a task', () => {
   it('whose provider is main is the live main route, also after a switch', () => {
-    const made = routes({ main, tasks: { compaction: { provider: 'main', model: '' } } })
+    const made = routes({ main, auxiliary: { compaction: { provider: 'main', model: '' } } })
     expect(made.forTask('compaction')[0]).toBe(made.main)
     made.switchMain(other)
     expect(made.forTask('compaction')[0]).toMatchObject(other)
@@ -19,7 +19,7 @@ describe('the route of a task', () => {
   })
 
   it('may take another model on the main route', () => {
-    const made = routes({ main, tasks: { title: { provider: 'main', model: 'gpt-5-nano' } } })
+    const made = routes({ main, auxiliary: { title: { provider: 'main', model: 'gpt-5-nano' } } })
     expect(made.forTask('title')[0]).toMatchObject({
       name: 'main:gpt-5-nano',
       provider: 'codex',
@@ -31,7 +31,7 @@ describe('the route of a task', () => {
   it('is its own where it has one, with its fallbacks behind it', () => {
     const made = routes({
       main,
-      tasks: { memory: { ...other, fallbacks: [{ provider: 'main' }] } },
+      auxiliary: { memory: { ...other, fallbacks: [{ provider: 'main' }] } },
     })
     const [first, second] = made.forTask('memory')
     expect(first).toMatchObject({ name: 'memory', ...other })
@@ -42,7 +42,7 @@ describe('the route of a task', () => {
     const made = routes({
       main,
       fallbacks: [other],
-      tasks: {
+      auxiliary: {
         compaction: { provider: 'main' },
         title: { provider: 'main', model: 'gpt-5-nano' },
         memory: { provider: 'main', fallbacks: [{ ...other, model: 'claude-haiku-4-5' }] },

@@ -8,14 +8,14 @@ import { EFFORTS, type ModelRoute, PROVIDERS, type ProviderName } from './route.
  * route at every call and never keeps one.
  */
 export class Routes {
-  readonly #tasks: ReadonlyMap<string, TaskRoute>
+  readonly #auxiliary: ReadonlyMap<string, TaskRoute>
   #main: ModelRoute
   #fallbacks: readonly ModelRoute[]
 
   constructor(config: RoutesConfig) {
     this.#main = namedRoute('main', config.main)
     this.#fallbacks = config.fallbacks.map((route, at) => namedRoute(`fallback-${at + 1}`, route))
-    this.#tasks = new Map(Object.entries(config.tasks))
+    this.#auxiliary = new Map(Object.entries(config.auxiliary))
   }
 
   get main(): ModelRoute {
@@ -36,7 +36,7 @@ export class Routes {
 
   /** The task's own route and fallbacks; one on the main route that names none has main's. */
   forTask(task: string): readonly [ModelRoute, ...ModelRoute[]] {
-    const config = this.#tasks.get(task)
+    const config = this.#auxiliary.get(task)
     if (config === undefined) return this.forMain()
     if (config.provider === 'main' && config.fallbacks.length === 0) {
       return [this.#route(task, config), ...this.#fallbacks]
@@ -106,7 +106,7 @@ const task = z.discriminatedUnion('provider', [
 export const routesSchema = z.strictObject({
   main: route,
   fallbacks: z.array(route).default([]),
-  tasks: z.record(z.string(), task).default({}),
+  auxiliary: z.record(z.string(), task).default({}),
 })
 
 export type RoutesConfig = z.output<typeof routesSchema>

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { MailItem } from '../store/queries.ts'
 import { type Asked, type Evidence, judge, type KeptSession, lettersToAsk } from './judge.ts'
 import { LAW_NAMES, type LawName } from './laws.ts'
 import type { Letter } from './ledger.ts'
+import type { StoredSession } from './transcript-laws.ts'
+import type { LeaseRecord } from './watcher.ts'
 
 describe('judge', () => {
   it('finds every law kept where all places tell the same', () => {
@@ -88,6 +91,31 @@ describe('judge', () => {
       'untorn',
       ({ sessions: [first] }) => ({ sessions: [{ ...kept(first), torn: 1 }] }),
     ],
+    [
+      'a compaction that an owner abandoned which had only released the session',
+      'untorn',
+      () => ({ ...abandoned('idle'), lapsed: new Set(['r-1']) }),
+    ],
+    ['a compaction that its owner abandoned by a crash', 'untorn', () => abandoned('crash')],
+    ['a compaction that was abandoned while its owner held on', 'untorn', () => abandoned(null)],
+    ['a compaction taken from an owner that lives', 'untorn', () => abandoned('lost')],
+    ['a compaction given up by an owner that lives', 'untorn', () => abandoned('shutdown')],
+    [
+      "an abandoned compaction that was nobody's",
+      'untorn',
+      () => ({ ...abandoned('lost'), leases: [], lapsed: new Set(['r-1']) }),
+    ],
+    [
+      'a message that was left behind with a compaction whose owner was killed',
+      'untorn',
+      () => ({ ...abandoned('lost', ['settled', 'settled']), lapsed: new Set(['r-1']) }),
+    ],
+    [
+      'a message that still waits behind a compaction whose owner was killed',
+      'untorn',
+      () => ({ ...abandoned('lost', ['settled', 'pending']), lapsed: new Set(['r-1']) }),
+    ],
+    ['a session taken from a process that lives', 'held', () => abandoned('lost')],
     ['something that never rests', 'settled', () => ({ unsettled: ['agent-1: 3 messages wait'] })],
     ['an agent that failed', 'sound', () => ({ troubles: ['agent-1: ended by itself (1)'] })],
     ['a held event loop', 'loop', () => ({ loops: loops(51) })],
@@ -96,6 +124,15 @@ describe('judge', () => {
     const { verdicts } = judge({ ...evidence, ...change(evidence) })
     expect(verdicts.filter(({ holds }) => !holds).map((verdict) => verdict.law)).toContain(law)
   })
+
+  it.each(['lost', 'shutdown'] as const)(
+    'calls it no tear that a compaction ended with an owner that was killed, held or late (%s)',
+    (ended) => {
+      const mails = ['settled', 'withdrawn'] as const
+      const evidence = { ...sound(), ...abandoned(ended, mails), lapsed: new Set(['r-1']) }
+      expect(judge(evidence).verdicts.filter(({ holds }) => !holds)).toEqual([])
+    },
+  )
 
   it('blames nobody for a held loop where the machine holds idle threads as well', () => {
     const { verdicts } = judge({ ...sound(), loops: loops(80), calibrationMsMax: 120 })
@@ -152,7 +189,24 @@ function sound(): Evidence {
     troubles: [],
     loops: loops(50),
     calibrationMsMax: 2,
-    ...{ stored: [], lapsed: new Set<string>(), leasesLost: [], recoveredTwice: [], sent: [] },
+    ...{ stored: [], lapsed: new Set<string>(), leases: [], recoveredTwice: [], sent: [] },
+  }
+}
+
+/** A session of the stage whose first mail is an entry and whose compaction was abandoned. */
+function abandoned(
+  ended: LeaseRecord['ended'],
+  mails: readonly MailItem['state'][] = [],
+): Pick<Evidence, 'stored' | 'leases'> {
+  const row = { id: 'scene-torn', state: 'open', limits: { inputTokens: 99 }, base: 0 }
+  const input = { number: 1, kind: 'input', operation: 'w-1', fence: 3, tokens: 1 }
+  const entry = { ...input, meta: { lane: 'user', mail: 1, blobs: [] } }
+  const mail = mails.map((state, at) => ({ number: at + 1, lane: 'user', state }))
+  const operation = { id: 'w-2', fence: 3, state: 'abandoned', result: {}, by: 'model' }
+  const stored = { row, entries: [entry], mail, operations: [operation], replies: [] }
+  return {
+    stored: [stored as unknown as StoredSession],
+    leases: [{ sessionId: 'scene-torn', fence: 3, runner: 'r-1', ended }],
   }
 }
 

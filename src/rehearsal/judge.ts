@@ -11,6 +11,7 @@ import {
   judgeStored,
   type StoredSession,
 } from './transcript-laws.ts'
+import type { LeaseRecord } from './watcher.ts'
 
 /** Everything that was found out, from places that know nothing of each other. Judging is pure. */
 export interface Evidence {
@@ -25,7 +26,7 @@ export interface Evidence {
   readonly stored: readonly StoredSession[]
   /** Runners from which sessions may be taken: they were killed, held or late. */
   readonly lapsed: ReadonlySet<string>
-  readonly leasesLost: readonly { readonly sessionId: string; readonly runner: string }[]
+  readonly leases: readonly LeaseRecord[]
   readonly recoveredTwice: readonly string[]
   /** One line per reply that left. */
   readonly sent: readonly string[]
@@ -124,11 +125,12 @@ export function judge(
   }
   for (const stored of evidence.stored) {
     judgeStored(stored, findings)
+    judgeAbandoned(stored, evidence, findings)
     if (!evidence.isCutShort) judgeReplies(stored, findings)
   }
   judgeSends(evidence.sent, findings)
-  for (const { sessionId, runner } of evidence.leasesLost) {
-    if (evidence.lapsed.has(runner)) continue
+  for (const { sessionId, runner, ended } of evidence.leases) {
+    if (ended !== 'lost' || evidence.lapsed.has(runner)) continue
     findings.broken('held', `${sessionId} was taken from ${runner}, which lives`)
   }
   for (const text of evidence.recoveredTwice) findings.broken('written', `recovered twice: ${text}`)
@@ -156,6 +158,37 @@ export function judge(
     lookedUp: evidence.asked.filter(({ answer }) => answer.startsWith(LOOKED_UP)).length,
   }
   return { verdicts: findings.verdicts(), tally }
+}
+
+/**
+ * A compaction may be given up with its owner, and only with it: one that was killed, held or late,
+ * and whose session was taken from it or given up by it. Whoever takes over delivers everything all
+ * the same.
+ */
+function judgeAbandoned(
+  { row, entries, mail, operations }: StoredSession,
+  { leases, lapsed, isCutShort }: Evidence,
+  findings: Findings,
+): void {
+  const abandoned = operations.filter(({ state }) => state === 'abandoned')
+  for (const { id, fence } of abandoned) {
+    const owner = leases.find((each) => each.sessionId === row.id && each.fence === fence)
+    const isOut = owner?.ended === 'lost' || owner?.ended === 'shutdown'
+    if (isOut && lapsed.has(owner.runner)) continue
+    const who = owner === undefined ? 'nobody known' : `${owner.runner}, which lives`
+    findings.broken('untorn', `${row.id}: ${id} was abandoned by ${who}`)
+  }
+  if (abandoned.length === 0 || row.state !== 'open') return
+  const taken = new Set(entries.map(({ meta }) => ('mail' in meta ? meta.mail : 0)))
+  for (const { number, lane, state } of mail) {
+    const isDue =
+      lane !== 'control' && state !== 'withdrawn' && !(isCutShort && state === 'pending')
+    if (!isDue || taken.has(number)) continue
+    findings.broken(
+      'untorn',
+      `${row.id}: mail ${number} was left behind by an abandoned compaction`,
+    )
+  }
 }
 
 function judgeKept(session: KeptSession, letters: readonly Letter[], findings: Findings): void {

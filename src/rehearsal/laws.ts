@@ -11,7 +11,7 @@ export const LAWS = {
   remembered: 'What was told while compacting is known afterwards: no false "no record"',
   open: 'What is open is known afterwards: no false "idle"',
   compacted: 'Every agent crosses its threshold and is written to meanwhile',
-  untorn: 'No message and no stop breaks a compaction off',
+  untorn: 'No message and no stop breaks a compaction off, and no owner that lives abandons one',
   written: 'Only the holder writes, each thing once, and calls keep their results',
   founded: 'A compaction covers what a model has had, on the newest base, and makes it smaller',
   paid: 'No step that was paid for is thrown away, and nobody is asked without end',

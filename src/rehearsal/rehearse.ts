@@ -220,7 +220,7 @@ class Rehearsal {
       sessions: await readKept(store, watcher),
       stored: await readStored(store),
       lapsed: new Set(this.#seats.flatMap((seat) => [...seat.lapsed])),
-      leasesLost: watcher.leasesLost,
+      leases: watcher.leases,
       recoveredTwice: watcher.recoveredTwice,
       wire: crowd.wire,
       windowTokens: request.windowTokens,

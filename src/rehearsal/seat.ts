@@ -53,7 +53,7 @@ export class Seat {
   kills = 0
   /** Under which ids its processes ran, the newest last. */
   readonly runners: string[] = []
-  /** Those whose sessions others may take: killed, held, late, or ended. */
+  /** Those whose sessions others may take: killed, held or late. Who ends in order gives them back. */
   readonly lapsed = new Set<string>()
 
   constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: SeatEvents) {
@@ -227,7 +227,7 @@ export class Seat {
     this.#child = null
     this.#isReady = false
     this.status = null
-    this.lapse()
+    if (code !== 0) this.lapse()
     const error = new AgentGone(`${this.name} is gone.`)
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()

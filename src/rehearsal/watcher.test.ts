@@ -34,6 +34,22 @@ describe('a watcher', () => {
     expect(watcher.of('agent-1').takeOvers).toBe(1)
   })
 
+  it('knows how each lease ended, by its fence', () => {
+    const watcher = watch([
+      ['lease acquired', { fence: 1, runner: 'a' }],
+      ['lease released', { fence: 1, reason: 'shutdown' }],
+      ['lease acquired', { fence: 2, runner: 'b' }],
+      ['lease lost', { fence: 2, runner: 'b' }],
+      ['lease acquired', { fence: 3, runner: 'a' }],
+    ])
+    const sessionId = 'agent-1'
+    expect(watcher.leases).toEqual([
+      { sessionId, fence: 1, runner: 'a', ended: 'shutdown' },
+      { sessionId, fence: 2, runner: 'b', ended: 'lost' },
+      { sessionId, fence: 3, runner: 'a', ended: null },
+    ])
+  })
+
   it('reads page after page, and each row once', async () => {
     const rows = Array.from({ length: 1_200 }, (_, at) => row(at + 1, 'turn ended', {}))
     const store = {

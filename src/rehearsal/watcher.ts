@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts'
 import type { Reads } from '../store/contract.ts'
 import type { AuditRow } from '../store/rows.ts'
 
@@ -20,6 +21,14 @@ export interface SessionFigures {
   readonly meanwhile: Set<number>
 }
 
+/** One time that somebody was a session's only writer, and how it ended; null: it has not. */
+export interface LeaseRecord {
+  readonly sessionId: string
+  readonly fence: number
+  readonly runner: string
+  ended: 'lost' | 'idle' | 'shutdown' | 'crash' | null
+}
+
 export type WatchedRow = Pick<AuditRow, 'cursor' | 'sessionId' | 'kind' | 'facts'>
 
 const PAGE = 500
@@ -30,8 +39,7 @@ export class Watcher {
   readonly #onCompaction: (agent: string) => void
   readonly #sessions = new Map<string, SessionFigures & { isHeld: boolean }>()
   readonly #recoveries = new Set<string>()
-  /** Sessions that were taken from a runner, and from which. */
-  readonly leasesLost: { readonly sessionId: string; readonly runner: string }[] = []
+  readonly #leases = new Map<string, LeaseRecord>()
   readonly recoveredTwice: string[] = []
   #cursor = 0
 
@@ -42,6 +50,10 @@ export class Watcher {
 
   of(agent: string): SessionFigures {
     return this.#account(agent)
+  }
+
+  get leases(): readonly LeaseRecord[] {
+    return [...this.#leases.values()]
   }
 
   sum(figure: (session: SessionFigures) => number): number {
@@ -97,15 +109,27 @@ export class Watcher {
         break
       }
       case 'lease lost':
-        this.leasesLost.push({ sessionId, runner: String(facts['runner']) })
+        this.#endLease(sessionId, facts, 'lost')
         break
       case 'lease acquired':
         if (session.isHeld) session.takeOvers += 1
         session.isHeld = true
+        this.#beginLease(sessionId, facts)
         break
       case 'lease released':
         session.isHeld = false
+        this.#endLease(sessionId, facts, facts['reason'] as LeaseRecord['ended'])
     }
+  }
+
+  #beginLease(sessionId: string, { fence, runner }: JsonObject): void {
+    const lease = { sessionId, fence: Number(fence), runner: String(runner), ended: null }
+    this.#leases.set(`${sessionId} ${lease.fence}`, lease)
+  }
+
+  #endLease(sessionId: string, { fence }: JsonObject, how: LeaseRecord['ended']): void {
+    const lease = this.#leases.get(`${sessionId} ${Number(fence)}`)
+    if (lease !== undefined) lease.ended = how
   }
 
   #account(agent: string): SessionFigures & { isHeld: boolean } {

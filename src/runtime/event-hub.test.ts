@@ -5,7 +5,7 @@ import { type SessionId, sessionId } from '../base/ids.ts'
 import { StoreBusyError, StoreClosedError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { create } from '../testing/store/desk.ts'
-import { EventHub } from './event-hub.ts'
+import { EventHub, type Standing } from './event-hub.ts'
 import type { RuntimeEvent } from './runtime.ts'
 
 const pass = async (turns: number) => {
@@ -23,6 +23,7 @@ function open(readTurns = 0) {
     failing.reads--
     throw failing.error
   }
+  const waits: Standing[] = []
   const told: string[] = []
   const log = (_: object, text: string) => told.push(text)
   const hub = new EventHub({
@@ -37,9 +38,13 @@ function open(readTurns = 0) {
       after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
     },
     logger: { debug: log, info: log, warn: log, error: log },
+    waits: async (only) => {
+      await pass(readTurns)
+      return waits.filter(({ sessionId }) => (only ?? sessionId) === sessionId)
+    },
   })
   const passTime = () => timeline.run(timeline.now + 60_000, () => false)
-  return { store, hub, failing, told, passTime }
+  return { store, hub, waits, failing, told, passTime }
 }
 
 describe('whoever listens', () => {
@@ -226,5 +231,76 @@ describe('whoever comes in the middle of an answer', () => {
     const kinds = heard.map((event) => ('kind' in event ? event.kind : event.type))
     const told = attempts.flatMap(() => ['void', 'delta'])
     expect(kinds).toEqual(['caught-up', ...told, 'delta'])
+  })
+})
+
+describe('whoever comes while a turn waits', () => {
+  const wait = (sessionId: SessionId): Standing => ({
+    ...{
+      sessionId,
+      kind: 'notice',
+      turn: 1,
+      code: 'waiting-for-model',
+      text: 'Your message is safe.',
+    },
+  })
+  const told = (hub: EventHub, { sessionId, ...notice }: Standing) => hub.publish(sessionId, notice)
+
+  function hear(hub: EventHub, only?: SessionId) {
+    const stop = new AbortController()
+    const heard: string[] = []
+    const listening = (async () => {
+      const query = only === undefined ? {} : { sessionId: only }
+      for await (const event of hub.events(query, stop.signal)) {
+        if (event.type !== 'live') continue
+        heard.push(`${event.sessionId} ${event.kind === 'notice' ? event.code : event.kind}`)
+      }
+    })()
+    const close = async () => {
+      stop.abort()
+      await listening
+    }
+    return { heard, close }
+  }
+
+  it('hears of it, of their own session only, before what is being written elsewhere', async () => {
+    const { hub, waits } = open()
+    const other = sessionId('other')
+    waits.push(wait(one), wait(other))
+    hub.publish(sessionId('busy'), { kind: 'delta', turn: 1, step: 1, attempt: 'a', text: 'w' })
+    const [all, own] = [hear(hub), hear(hub, one)]
+    await pass(100)
+    const waiting = ['one waiting-for-model', 'other waiting-for-model']
+    expect(all.heard).toEqual([...waiting, 'busy void', 'busy delta'])
+    expect(own.heard).toEqual(waiting.slice(0, 1))
+    await Promise.all([all.close(), own.close()])
+  })
+
+  it('hears of it once, whenever it is told and however often they fall behind', async () => {
+    for (const turns of [0, 1, 2, 3, 4, 5, 6, 8, 12, 20, 50]) {
+      const { hub, waits } = open(4)
+      const { heard, close } = hear(hub, one)
+      await pass(turns)
+      waits.push(wait(one))
+      told(hub, wait(one))
+      await pass(100)
+      const spent = { kind: 'notice', turn: 1, code: 'budget-spent', text: '' } as const
+      hub.publish(one, spent)
+      await pass(100)
+      for (let n = 0; n < 1_100; n++) hub.publish(one, spent)
+      await pass(100)
+      expect(heard).toEqual(['one waiting-for-model', 'one budget-spent'])
+      await close()
+    }
+  })
+
+  it('hears nothing of a wait that is over because the turn writes', async () => {
+    const { hub, waits } = open()
+    waits.push(wait(one))
+    hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text: 'w' })
+    const { heard, close } = hear(hub, one)
+    await pass(100)
+    expect(heard).toEqual(['one void', 'one delta'])
+    await close()
   })
 })

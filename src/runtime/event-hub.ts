@@ -6,18 +6,30 @@ import type { Store } from '../store/contract.ts'
 import type { AuditRow, StoreRow } from '../store/rows.ts'
 import type { Logger } from './logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
-import { Heard, Writing } from './writing.ts'
+import type { WaitNotice } from './waits.ts'
+import { Heard, noticeName, Writing } from './writing.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
  * a listener that comes back behind its last cursor misses none. They are read once however many
  * listen. A listener that falls behind loses live events and reads the stored ones for itself; what
  * it heard of unfinished attempts is taken back. Whoever has come, or come back, hears the running
- * attempts from their beginning.
+ * attempts from their beginning, and what a turn still waits for, once.
  */
 const QUEUE_MAX = 1_000
 /** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
 const ASK_AGAIN_MS = 1_000
+
+/** A notice that still holds. */
+export type Standing = { readonly sessionId: SessionId } & WaitNotice
+
+interface HubParts {
+  readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Of one session, or of all. */
+  readonly waits: (only: SessionId | undefined) => Promise<readonly Standing[]>
+}
 
 interface Listener {
   readonly sessionId: SessionId | undefined
@@ -31,9 +43,10 @@ interface Listener {
 }
 
 export class EventHub {
-  readonly #store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+  readonly #store: HubParts['store']
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly #waits: HubParts['waits']
   readonly #listeners = new Set<Listener>()
   readonly #writing = new Writing()
   #unwatch: (() => void) | null = null
@@ -42,14 +55,11 @@ export class EventHub {
   #isHinted = false
   #isSilent = false
 
-  constructor(parts: {
-    readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
-    readonly clock: Clock
-    readonly logger: Logger
-  }) {
+  constructor(parts: HubParts) {
     this.#store = parts.store
     this.#clock = parts.clock
     this.#logger = parts.logger
+    this.#waits = parts.waits
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
@@ -98,9 +108,16 @@ export class EventHub {
             }
             isMore = rows.length === LIST_MAX
           }
+          const waits = await this.#ask(() => this.#waits(query.sessionId), signal)
+          if (waits === null) return
           // At one blow, and behind what is stored: no word falls in between, and none comes behind
-          // the commit of its step.
-          listener.queue = [...listener.queue, ...this.#writing.tell(query.sessionId)]
+          // the commit of its step. A turn that writes waits no more.
+          const standing = waits
+            .filter(({ sessionId }) => !this.#writing.has(sessionId))
+            .map((wait): RuntimeEvent => ({ type: 'live', ...wait }))
+            .filter((wait) => !heard.knows(wait) && !listener.queue.some(isSameAs(wait)))
+          const written = this.#writing.tell(query.sessionId)
+          listener.queue = [...listener.queue, ...standing, ...written]
           // Running attempts may be many: told at one blow, they make nobody fall behind again.
           listener.queueMax = listener.queue.length + QUEUE_MAX
           listener.hearsAttempts = true
@@ -211,6 +228,11 @@ export class EventHub {
       limit: LIST_MAX,
     })
   }
+}
+
+function isSameAs(event: RuntimeEvent): (other: RuntimeEvent) => boolean {
+  const text = noticeName(event)
+  return (other) => text !== null && noticeName(other) === text
 }
 
 function storedEvent(row: AuditRow): RuntimeEvent {

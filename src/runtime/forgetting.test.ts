@@ -14,7 +14,7 @@ import { Desk } from '../testing/store/desk.ts'
 import { memoryBlock } from '../tools/memory/block.ts'
 import { memoryTool, refreshMemory } from '../tools/memory/memory.ts'
 import { tasksTool } from '../tools/tasks.ts'
-import { forgetNotes } from './forgetting.ts'
+import { forgetNotes, forgetting } from './forgetting.ts'
 import type { LocalRuntime } from './open-runtime.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-forgetting-'))
@@ -171,6 +171,33 @@ describe('forgetting notes', () => {
       ['pin', 'pending', JSON.stringify({ name: 'memory', text: null })],
       ['erase', 'pending', expect.stringContaining('"entries":[1]')],
     ])
+  })
+
+  it('costs the same however much was said in every session of the agent', async () => {
+    const costs: number[] = []
+    for (const exchanges of [3, 60]) {
+      const inner = openMemoryStore()
+      let read = 0
+      const counting: Store = {
+        ...inner,
+        readEntries: async (query) => {
+          const entries = await inner.readEntries(query)
+          read += entries.length
+          return entries
+        },
+      }
+      const store = forgetting({ store: counting, countTokens })
+      const [source, other] = [await Desk.open(store), await Desk.open(store)]
+      await source.exchange('My word is …', '"memory"')
+      await other.pin('memory', memoryBlock([note('word', WORD, source)]) ?? '', 5)
+      for (const desk of [source, other]) {
+        for (let times = 0; times < exchanges; times++) await desk.exchange('and', 'so on')
+      }
+      await source.erase([entryNumber(2)])
+      expect((await inner.findSession(other.id))?.pending.control).toBe(2)
+      costs.push(read)
+    }
+    expect(costs[1]).toBe(costs[0])
   })
 
   it('touches nobody whose notes come from elsewhere', async () => {

@@ -74,7 +74,7 @@ function settingsFrom(plan: AgentPlan): SessionSettings {
 
 function tasksFrom([plan]: readonly AgentPlan[]) {
   return Object.fromEntries(
-    Object.entries(plan?.tasks ?? {}).map(([task, { deadlines, shielded }]) => [
+    Object.entries(plan?.auxiliary ?? {}).map(([task, { deadlines, shielded }]) => [
       task,
       { deadlines, onInterrupt: shielded ? ('defer' as const) : ('stop' as const) },
     ]),

@@ -1,6 +1,6 @@
 import { Auxiliary } from '../auxiliary/auxiliary.ts'
 import type { SummarySettings } from '../auxiliary/summary-rungs.ts'
-import { Tasks, type TasksParts } from '../auxiliary/tasks.ts'
+import { AuxiliaryTasks, type AuxiliaryTasksParts } from '../auxiliary/tasks.ts'
 import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
 import type { SessionId } from '../base/ids.ts'
@@ -63,7 +63,8 @@ export interface ModelRoomParts extends NoteProposalsParts {
   readonly onModelBack: () => void
 }
 
-export interface AuxiliaryTerms extends Pick<TasksParts, 'tasks' | 'allowance' | 'prices'> {
+export interface AuxiliaryTerms
+  extends Pick<AuxiliaryTasksParts, 'tasks' | 'allowance' | 'prices'> {
   readonly summaries?: Pick<SummarySettings, 'atProvider'>
 }
 
@@ -80,7 +81,7 @@ export class ModelRoom {
   readonly #pool: Pool
   readonly #credentials: Credentials
   readonly #attempts: ReturnType<typeof storedAttempts>
-  readonly #tasks: Tasks
+  readonly #auxiliaryTasks: AuxiliaryTasks
   readonly #imageTexts: ImageTexts
   readonly #proposals: NoteProposals
   readonly #notices: TaskNotices
@@ -98,7 +99,7 @@ export class ModelRoom {
     this.#attempts = storedAttempts(parts.store)
     this.#proposals = new NoteProposals(parts)
     this.#notices = new TaskNotices(parts.onLive)
-    this.#tasks = new Tasks({
+    this.#auxiliaryTasks = new AuxiliaryTasks({
       ...auxiliary,
       clock,
       attempts: this.#attempts,
@@ -143,8 +144,9 @@ export class ModelRoom {
 
   /** A person stops a session: so do its tasks, but those that are shielded. */
   interrupt(sessionId: SessionId): void {
-    const tasks = this.#tasks.interrupt(sessionId)
-    if (tasks.length > 0) this.#parts.logger.info({ sessionId, tasks }, 'tasks interrupted')
+    const tasks = this.#auxiliaryTasks.interrupt(sessionId)
+    if (tasks.length > 0)
+      this.#parts.logger.info({ sessionId, tasks }, 'auxiliary tasks interrupted')
     const isDeferred = tasks.some(
       (each) => each.task === 'compaction' && each.answer === 'deferred',
     )
@@ -163,7 +165,7 @@ export class ModelRoom {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#tasks.close()
+    await this.#auxiliaryTasks.close()
     await Promise.all(this.#beside)
     await this.#pool.close()
   }
@@ -224,7 +226,7 @@ export class ModelRoom {
         cacheKey: sessionId,
       }),
     }
-    return new Auxiliary({ tasks: this.#tasks, routes, clock, summaries })
+    return new Auxiliary({ tasks: this.#auxiliaryTasks, routes, clock, summaries })
   }
 
   /** Nobody waits for it before the end; a failure is told and costs nothing else. */
@@ -253,7 +255,7 @@ export class ModelRoom {
     const { sessionId } = request
     const auxiliary = this.#auxiliaryOf(desk)
     // What the step is told to stop for must not reach a description that is shielded.
-    const isShielded = this.#tasks.settingsOf('vision').onInterrupt === 'defer'
+    const isShielded = this.#auxiliaryTasks.settingsOf('vision').onInterrupt === 'defer'
     const open = (route: ModelRoute) =>
       this.#imageTexts.through(this.#open(route), (image, stop) => {
         const signal = isShielded ? this.#closing.signal : stop

@@ -128,18 +128,26 @@ describe('a runtime', () => {
     await model.stop()
     const notices: string[] = []
     const stop = new AbortController()
-    const listening = (async () => {
+    const listen = async (heard: string[]) => {
       for await (const event of session.events({}, stop.signal)) {
-        if (event.type === 'live' && event.kind === 'notice') notices.push(event.code)
+        if (event.type === 'live' && event.kind === 'notice') heard.push(event.code)
       }
-    })()
+    }
+    const listening = [listen(notices)]
     const admission = await session.admit(say('Are you there?', '1'))
     await until(async () => (await session.summary())?.state === 'waiting-for-model')
+    // Whoever comes now was not there when it was told.
+    const later: string[] = []
+    listening.push(listen(later))
+    await until(async () => later.length > 0)
     await model.start(Number(new URL(url).port))
     expect(await session.reply(mailOf(admission), soon())).toMatchObject({ ended: 'answered' })
+    const afterwards: string[] = []
+    listening.push(listen(afterwards))
+    await session.reply(mailOf(await session.admit(say('Good.', '2'))), soon())
     stop.abort()
-    await listening
-    expect(notices).toEqual(['waiting-for-model'])
+    await Promise.all(listening)
+    expect([notices, later, afterwards]).toEqual([['waiting-for-model'], ['waiting-for-model'], []])
   }, 30_000)
 
   it('purges entries for good, also out of the handoff in effect', async () => {

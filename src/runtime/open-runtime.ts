@@ -12,7 +12,7 @@ import type { Agent, AgentDesk } from './agent.ts'
 import { listSummaries, searchAll } from './all-sessions.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { Births } from './births.ts'
-import { EventHub } from './event-hub.ts'
+import { EventHub, type Standing } from './event-hub.ts'
 import { forgetting } from './forgetting.ts'
 import { type Health, readHealth } from './health.ts'
 import { isGone, thisHost } from './host.ts'
@@ -40,7 +40,7 @@ import { type SessionDesk, SessionHandle } from './session-handle.ts'
 import { StagedSweep } from './staged-sweep.ts'
 import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
-import { NOTICES, Waits } from './waits.ts'
+import { Waits, waitNotice } from './waits.ts'
 
 export type { RuntimeOptions }
 
@@ -84,7 +84,7 @@ export class LocalRuntime implements Runtime {
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
     this.#births = new Births(store, () => this.#desks)
-    this.#hub = new EventHub({ store, clock, logger })
+    this.#hub = new EventHub({ store, clock, logger, waits: (only) => this.#readWaits(only) })
     this.#sweeping = new StagedSweep({ store, clock, logger })
     this.#edges = [...edges]
     this.#toolRoom = new ToolRoom({
@@ -260,9 +260,21 @@ export class LocalRuntime implements Runtime {
     agent: string,
     { turn, notice, isKnown }: { turn: number; notice: Notice; isKnown: boolean },
   ): void {
-    this.#waits.note(id, turn, notice)
-    const isTold = this.#desks.get(agent)?.agent.tellsWaits ?? true
-    if (isKnown || (!isTold && notice === 'waiting-for-compaction')) return
-    this.#hub.publish(id, { kind: 'notice', turn, code: notice, text: NOTICES[notice] })
+    const tellsWaits = this.#desks.get(agent)?.agent.tellsWaits ?? true
+    const isTold = tellsWaits || notice !== 'waiting-for-compaction'
+    this.#waits.note({ id, turn, notice, isTold })
+    if (isTold && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
+  }
+
+  /** For whoever begins to listen: what people were told and what still holds. */
+  async #readWaits(only: SessionId | undefined): Promise<readonly Standing[]> {
+    const standing: Standing[] = []
+    for (const id of this.#waits.told) {
+      if (only !== undefined && only !== id) continue
+      const session = await this.#store.findSession(id)
+      const event = session && this.#waits.noticeOf(session, this.#runner?.id ?? null)
+      if (event !== undefined) standing.push({ sessionId: id, ...event })
+    }
+    return standing
   }
 }

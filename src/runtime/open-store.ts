@@ -35,7 +35,10 @@ async function openFile(path: string): Promise<Store> {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (syscall === undefined) throw error
-    throw new StoreRefusedError({ path, problem: `it cannot be opened (${code}).` })
+    throw new StoreRefusedError(
+      { path, problem: `it cannot be opened (${code}).` },
+      { cause: error },
+    )
   }
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type MailNumber, operationId, type SessionId } from '../base/ids.ts'
 import { ERASE_MAX } from '../store/bounds.ts'
 import type { ErasedUpTo } from '../store/commits.ts'
-import { ask, type ForgettingParts, forgetNotes } from './forgetting.ts'
+import { ask } from './asking.ts'
+import { type ForgettingParts, forgetNotes } from './forgetting.ts'
 import type { Purged } from './runtime.ts'
 
 const PIECE = 500

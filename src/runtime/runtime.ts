@@ -347,7 +347,8 @@ export interface EventQuery {
 /**
  * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
  * and are lost with the process. Deltas of one attempt belong together; `void` takes them back. A
- * subscription begins with what running attempts have written so far, each behind a `void`.
+ * subscription begins with what running attempts have written so far, each behind a `void`, and with
+ * the notices of turns that still wait.
  */
 export type RuntimeEvent =
   | {

@@ -112,7 +112,7 @@ export function summaryOf(
     activeAt: entries.at(-1)?.at ?? createdAt,
     entries: tail,
     turn,
-    waiting: pending.user + pending.notification,
+    waiting: isGone ? 0 : pending.user + pending.notification,
     contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
     windowTokens: session.limits.hardTokens,
     compaction: isGone || effective === 0 ? null : effective,

@@ -9,7 +9,7 @@ describe('what a turn waits for', () => {
 
   it('is known until the turn says something', () => {
     const waits = new Waits()
-    waits.note(id, 3, 'waiting-for-model')
+    waits.note({ id, turn: 3, notice: 'waiting-for-model', isTold: true })
     expect(waits.of(session, ours)).toBe('waiting-for-model')
     waits.end(id)
     expect(waits.of(session, ours)).toBeUndefined()
@@ -17,9 +17,22 @@ describe('what a turn waits for', () => {
 
   it('says nothing about another turn, nor about one that goes on elsewhere', () => {
     const waits = new Waits()
-    waits.note(id, 3, 'waiting-for-compaction')
+    waits.note({ id, turn: 3, notice: 'waiting-for-compaction', isTold: true })
     expect(waits.of({ ...session, turn: 4 }, ours)).toBeUndefined()
     expect(waits.of({ ...session, runner: runnerId('theirs') }, ours)).toBeUndefined()
     expect(waits.of({ ...session, runner: null }, ours)).toBeUndefined()
+  })
+
+  it('is told to whoever comes later while it holds, and only where people are told', () => {
+    const waits = new Waits()
+    waits.note({ id, turn: 3, notice: 'waiting-for-compaction', isTold: false })
+    expect(waits.told).toEqual([])
+    expect(waits.noticeOf(session, ours)).toBeUndefined()
+    waits.note({ id, turn: 3, notice: 'waiting-for-model', isTold: true })
+    expect(waits.told).toEqual([id])
+    expect(waits.noticeOf(session, ours)).toMatchObject({ turn: 3, code: 'waiting-for-model' })
+    // The turn was stopped, or goes on elsewhere: nobody told us, and nobody else is told.
+    expect(waits.noticeOf({ ...session, turn: 4 }, ours)).toBeUndefined()
+    expect(waits.told).toEqual([])
   })
 })

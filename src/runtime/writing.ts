@@ -53,6 +53,10 @@ export class Writing {
     this.#bySession.delete(sessionId)
   }
 
+  has(sessionId: SessionId): boolean {
+    return this.#bySession.has(sessionId)
+  }
+
   /** Of one session, or of all. */
   tell(only: SessionId | undefined): readonly RuntimeEvent[] {
     return [...this.#bySession]
@@ -63,15 +67,38 @@ export class Writing {
   }
 }
 
+/** The same for every telling of a notice; null: it is none. */
+export function noticeName(event: RuntimeEvent): string | null {
+  if (event.type !== 'live' || event.kind !== 'notice') return null
+  return `${event.sessionId} ${event.turn} ${event.code}`
+}
+
 const ENDS: readonly string[] = ['step committed', 'turn ended']
 
-/** Which attempts one listener knows a part of: what it misses of them makes that part worthless. */
+/**
+ * Which attempts one listener knows a part of: what it misses of them makes that part worthless. And
+ * what it was told that a turn waits for: nobody is told that twice.
+ */
 export class Heard {
   readonly #bySession = new Map<SessionId, AttemptId>()
+  readonly #notices = new Map<SessionId, Set<string>>()
+
+  knows(event: RuntimeEvent): boolean {
+    const name = noticeName(event)
+    if (event.type === 'caught-up' || name === null) return false
+    return this.#notices.get(event.sessionId)?.has(name) === true
+  }
 
   note(event: RuntimeEvent): void {
-    if (event.type === 'caught-up' || event.kind === 'notice') return
+    if (event.type === 'caught-up') return
     const { sessionId } = event
+    const name = noticeName(event)
+    if (name !== null) {
+      const known = this.#notices.get(sessionId) ?? new Set()
+      this.#notices.set(sessionId, known.add(name))
+    }
+    if (event.kind === 'notice') return
+    if (event.kind === 'turn ended') this.#notices.delete(sessionId)
     if (event.type === 'stored') {
       if (ENDS.includes(event.kind)) this.#bySession.delete(sessionId)
     } else if (event.kind === 'void') this.#bySession.delete(sessionId)

@@ -10,6 +10,7 @@ import type { Lease, Store } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { OperationRow, SessionRow } from '../store/rows.ts'
+import { callKey } from '../tools/tool.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import { type Context, messagesOf } from './context.ts'
 import type { Decisions } from './decisions.ts'
@@ -299,7 +300,7 @@ export class SessionActor {
   async #runTool(entry: EntryNumber, call: ToolCallPart): Promise<CallResult> {
     const { sessionId } = this.lease
     const { agent, turn } = this.#session
-    const key = `${sessionId}-${entry}-${call.id}`
+    const key = callKey(sessionId, entry, call.id)
     const request = { sessionId, agent, turn, entry, call, key }
     const ran = await this.#parts.tools.run(request, this.#tools.signal)
     return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }

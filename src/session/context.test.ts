@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { entryNumber, operationId, sessionId } from '../base/ids.ts'
+import { entryNumber, mailNumber, operationId, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { textOf } from '../message/text.ts'
+import type { MailItem } from '../store/queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from '../store/rows.ts'
 import { buildContext, changesFoundation, continueContext, messagesOf } from './context.ts'
+import { bodyOf } from './state.ts'
 
 const LIMITS: Limits = {
   hardTokens: 4_000,
@@ -71,6 +73,16 @@ describe('buildContext', () => {
       { role: 'assistant', parts: [{ text: '[erased]' }, { type: 'tool-call', id: 'c1' }] },
       { role: 'tool', parts: [{ callId: 'c1', output: [{ text: '[erased]' }] }] },
     ])
+  })
+
+  it('names the entry, or the mail, whose body is no JSON any more, and what to do [fault 69]', () => {
+    const list = entries(input('one'), input('two'))
+    const harmed = list.map((entry) => (entry.number === 1 ? entry : { ...entry, body: '(' }))
+    const named = (row: string) =>
+      expect.objectContaining({ code: 'damaged-row', message: expect.stringContaining(row) })
+    expect(() => build(harmed)).toThrow(named('entry 2 is damaged: its column body holds no JSON'))
+    const mail = { number: mailNumber(7), body: '(' } as MailItem
+    expect(() => bodyOf(mail)).toThrow(named('mail 7 is damaged'))
   })
 
   it('shows pins first, then the handoff, then everything behind the covered range', () => {

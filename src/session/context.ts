@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../message/message.ts'
+import { parseColumn } from '../store/damaged-row.ts'
 import type { ContextEntries } from '../store/queries.ts'
 import type { Entry, Limits } from '../store/rows.ts'
 
@@ -207,7 +208,8 @@ function textLength(message: Message): number {
 }
 
 function bodyOf(entry: Entry): JsonValue {
-  return entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+  if (entry.body === null) return null
+  return parseColumn(entry.body, 'body', () => `entry ${entry.number}`)
 }
 
 const ERASED = '[erased]'

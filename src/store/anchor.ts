@@ -8,6 +8,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import type { Reads } from './contract.ts'
+import type { Finding } from './queries.ts'
 
 /**
  * A place in the audit chain, kept outside the database: a WAL that was cut takes the rows and the
@@ -83,4 +85,33 @@ export function checkAnchor(
     return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history. Restore the right copy, or remove ${path} if you know why.`
   }
   return null
+}
+
+/** The store, whose `verify` also tells of commits that only the anchor remembers. */
+export function withAnchor<Store extends Reads>(store: Store, path: string): Store {
+  const { verify } = store
+  return Object.assign(store, {
+    verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly Finding[]> => {
+      // First: the store only grows, so that it has what the anchor remembers before it is looked at.
+      const loss = await findLoss(store, path)
+      const findings = await verify(query)
+      return loss === null
+        ? findings
+        : [...findings, { sessionId: null, entry: null, problem: loss }]
+    },
+  })
+}
+
+async function findLoss(store: Reads, path: string): Promise<string | null> {
+  let anchor: Anchor | undefined
+  try {
+    anchor = readAnchor(path)
+  } catch (error) {
+    return `the anchor ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`
+  }
+  const after = Math.max(0, (anchor?.commits ?? 0) - 1)
+  const present = await store.readStore()
+  const [row] = await store.readAudit({ after, limit: 1 })
+  const problem = checkAnchor(path, anchor, present, () => row?.hash)
+  return problem === null ? null : `the store is not the one that was anchored: ${problem}`
 }

@@ -352,6 +352,8 @@ export interface EraseEntries extends Fenced {
   readonly reason: string
   /** Needed when the handoff in effect covers one of them: its new text. */
   readonly replacement?: { readonly body: JsonValue; readonly tokens: number }
+  /** Schedules of this session that repeat them; they go in the same commit. */
+  readonly schedules?: readonly string[]
   readonly settles?: readonly MailNumber[]
 }
 export type EraseOutcome =

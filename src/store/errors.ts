@@ -94,6 +94,22 @@ export class StoreDamagedError extends StoreError {
   }
 }
 
+/** One row is harmed. Whoever needs it is refused; all others go on. */
+export class DamagedRowError extends StoreError {
+  override readonly name = 'DamagedRowError'
+  readonly code = 'damaged-row'
+  readonly retryable = false
+  /** `row` names it for people; what the column holds may be anybody's words and is not told. */
+  readonly facts: { readonly row: string; readonly column: string; readonly problem: string }
+
+  constructor(facts: DamagedRowError['facts']) {
+    super(
+      `The row of ${facts.row} is damaged: its column ${facts.column} ${facts.problem}. Nothing was written, and everything else goes on. Restore a backup, or mend that column; \`throughline doctor\` tells what else is harmed.`,
+    )
+    this.facts = facts
+  }
+}
+
 /** The file, the drive or the library is one that this program must not write to. */
 export class StoreRefusedError extends StoreError {
   override readonly name = 'StoreRefusedError'
@@ -101,8 +117,8 @@ export class StoreRefusedError extends StoreError {
   readonly retryable = false
   readonly facts: { readonly path: string; readonly problem: string }
 
-  constructor(facts: StoreRefusedError['facts']) {
-    super(`Will not open ${facts.path}: ${facts.problem}`)
+  constructor(facts: StoreRefusedError['facts'], options?: ErrorOptions) {
+    super(`Will not open ${facts.path}: ${facts.problem}`, options)
     this.facts = facts
   }
 }

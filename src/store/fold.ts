@@ -17,6 +17,7 @@ export interface Fold {
 
 /** The kinds that the fold needs; all others are read by range. */
 export const FOLDED_KINDS = ['compaction', 'revert', 'erasure', 'pin', 'settings', 'task'] as const
+export type FoldedKind = (typeof FOLDED_KINDS)[number]
 
 /** What an entry says about the handoff it brings: a compaction, or an erasure that replaced one. */
 export function handoffOf(head: EntryHead): CompactionMeta | undefined {

@@ -13,6 +13,7 @@ export {
 } from '../base/ids.ts'
 export type { Commits, Lease, ReadStore, Reads, Store, Tail } from './contract.ts'
 export {
+  DamagedRowError,
   InvalidBodyError,
   InvalidRequestError,
   OutcomeUnknownError,

@@ -3,7 +3,7 @@ import { entryNumber, mailNumber, operationId, type SessionId } from '../base/id
 import { isObject, type JsonObject } from '../base/json.ts'
 import type { AdoptSession, ImportOutcome } from './commits.ts'
 import type { Commits, Reads } from './contract.ts'
-import { UnknownSessionError } from './errors.ts'
+import { StoreBusyError, UnknownSessionError } from './errors.ts'
 import {
   type CarriedBlob,
   type CarriedReply,
@@ -86,7 +86,22 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
     const { bytes, ...facts } = blob
     yield line({ blob: { ...facts, base64: Buffer.from(bytes).toString('base64') } })
   }
+  await checkWhole(store, session)
   yield `${lineOf({ end: { lines, sha256: sum.digest('hex') } })}\n`
+}
+
+/**
+ * Everything but erasure only adds to what the header tells of. Where something was erased meanwhile
+ * the file would have the hole and not the entry that fills it: a handoff in effect without a text.
+ */
+async function checkWhole(store: Reads, { id, state, tail }: SessionRow): Promise<void> {
+  const now = await store.findSession(id)
+  const isDeleted = now === undefined || now.state !== state
+  const behind = { sessionId: id, from: entryNumber(tail + 1), kind: 'erasure' } as const
+  const erasures = isDeleted ? [] : await store.readEntries({ ...behind, to: now.tail })
+  if (!isDeleted && erasures.length === 0) return
+  const problem = `session ${id} was erased from while it was exported; export it again`
+  throw new StoreBusyError({ waitedMs: 0, problem })
 }
 
 /** Many readers of lines end one at these two as well, which JSON need not escape. */

@@ -1,4 +1,5 @@
 import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
+import type { FoldedKind } from './fold.ts'
 import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
 
 /** What can be read, and in which shape. Lists end at LIST_MAX; continue behind the last item. */
@@ -14,6 +15,8 @@ export interface ReadEntries {
   readonly sessionId: SessionId
   readonly from: EntryNumber
   readonly to: EntryNumber
+  /** Only these, of the whole range: they are few, and found without reading what lies between. */
+  readonly kind?: FoldedKind
 }
 /** `entries`: the compaction in effect (or the erasure that replaced it), live pins, the newest
  * settings and tasks, then everything behind the covered range; in the order of their numbers. */

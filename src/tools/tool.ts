@@ -32,6 +32,11 @@ export interface ToolCall {
   readonly input: JsonValue
 }
 
+/** Where a call stands names it, in every repetition. */
+export function callKey(sessionId: SessionId, entry: number, call: string): string {
+  return `${sessionId}-${entry}-${call}`
+}
+
 export interface ToolAnswer {
   readonly outcome: 'ok' | 'error' | 'interrupted'
   readonly output: string | readonly ResultPart[]

@@ -207,8 +207,6 @@ describe('the page', { timeout: 60_000 }, () => {
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const notice = page.locator('.notice')
-    // A notice that is told before the stream is open is not told again.
-    await page.getByText('Live', { exact: true }).waitFor()
     const session = place.runtime.session(sessionId(id))
     // The page keeps only what is near; the session itself knows whether it has answered.
     const isAnswered = async (turn: number) => {
@@ -224,6 +222,13 @@ describe('the page', { timeout: 60_000 }, () => {
       expect(tries).toBeLessThan(12)
     }
     await page.getByText('waiting for a compaction').waitFor()
+    // Whoever comes later is told as well: by another way in the same page, and anew.
+    await page.goto(`${place.url}/#/`)
+    await notice.waitFor({ state: 'detached' })
+    await page.goto(`${place.url}/#/sessions/${id}`)
+    await notice.waitFor()
+    await page.reload()
+    await notice.waitFor()
     await say(page, 'The valve is open.')
     // As the mailbox has it, not as the page remembers that it sent it.
     const mail = page.getByRole('article', { name: 'Waiting message' })

@@ -59,7 +59,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     tools: ({ store, countTokens }: ToolDesk) => [tasksTool({ store, countTokens })],
     routes: routesSchema.parse({
       main: { ...route, model: 'stand-in' },
-      tasks: { compaction: { ...route, model: SUMMARIES } },
+      auxiliary: { compaction: { ...route, model: SUMMARIES } },
     }),
     ...(settings !== undefined && { settings }),
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { mailNumber, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { readPostgres } from '../../src/store/postgres/read.ts'
 import {
   create,
   Desk,
@@ -278,4 +279,76 @@ it('text that PostgreSQL cannot hold comes back as it was [fault 35]', async (co
   expect(again.kind).toBe('duplicate')
   const [item] = await bench.store.listMail({ sessionId: id, limit: 1 })
   expect([item?.source, item?.key, item?.body]).toEqual([odd, odd, JSON.stringify({ [odd]: odd })])
+})
+
+describe('a row that is harmed', () => {
+  it.for([
+    ["pending = '('", 'pending'],
+    ["delivered = '{}'", 'delivered'],
+    ['tail = 1::bigint << 60', 'tail'],
+  ] as const)(
+    'of a session, %s: it is refused by name, and all others go on [I21, I26, fault 69]',
+    async ([harm, column], context) => {
+      await using bench = await postgresBench(urlOf(context))
+      const { store } = bench
+      const [desk, other] = [await Desk.open(store), await Desk.open(store)]
+      await desk.admit(said('before'))
+      await bench.sql(`update session set ${harm} where id = '${desk.id}'`)
+      await expect(desk.tryAdmit(said('hi'))).rejects.toMatchObject({
+        code: 'damaged-row',
+        message: expect.stringMatching(new RegExp(`session ${desk.id} .* column ${column} `)),
+      })
+      expect((await other.tryAdmit(said('ho'))).kind).toBe('admitted')
+      expect((await store.verify({}))[0]).toMatchObject({
+        sessionId: desk.id,
+        problem: expect.stringContaining(`its column ${column} `),
+      })
+      for (const { runner } of [desk.lease, other.lease]) {
+        expect(await store.retireRunner({ runner })).toEqual({ kind: 'done' })
+      }
+      const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 9 })
+      expect(ready.map(({ id }) => id)).toEqual([other.id])
+      const listed = await store.listSessions({ limit: 1 })
+      expect(listed.map(({ id }) => id)).toEqual([other.id])
+    },
+  )
+
+  it('tails far behind what is there are found; verify reads what is there, and no more [I19]', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const { store } = bench
+    const desk = await Desk.open(store)
+    await desk.exchange('hi', 'hello')
+    const { commits } = await store.readStore()
+    await bench.sql('update session set tail = 2147483647')
+    await bench.sql('delete from audit where cursor = $1', [commits])
+    expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
+      'entry 4 to 2147483647 are missing at the end',
+      `audit row ${commits} is missing at the end`,
+    ])
+  })
+  it('a session row that was taken away: what is left of it is found, also where the audit is silent', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const desk = await Desk.open(bench.store)
+    await desk.exchange('hi', 'hello')
+    await bench.sql('delete from session')
+    const strays = 'rows of a session that is not there: entry, intake, mail'
+    const problems = async () => (await bench.store.verify({})).map(({ problem }) => problem)
+    expect(await problems()).toEqual(['session row is missing, and the audit tells of it', strays])
+    await bench.sql('delete from audit; update store set commits = 0')
+    expect((await problems()).at(-1)).toBe(strays)
+  })
+
+  it('is not claimed of one that tells of what nobody has linked to the audit yet [I19]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const name = "'chain_audit(integer)'::regprocedure"
+    const [was] = await bench.sql(`select pg_get_functiondef(${name}) as text`)
+    const idle = 'create or replace function chain_audit(most integer) returns boolean'
+    await bench.sql(`${idle} language sql as 'select false'`)
+    await (await Desk.open(bench.store)).admit(said('not linked'))
+    const only = await readPostgres(url, { schema: bench.schema })
+    expect(await only.verify({})).toEqual([])
+    await only.close()
+    await bench.sql(String(was?.['text']))
+  })
 })

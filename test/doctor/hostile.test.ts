@@ -19,8 +19,11 @@ import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
 import { HermesStoreError } from '../../src/doctor/hermes/errors.ts'
 import { openReadOnly } from '../../src/doctor/hermes/open.ts'
 import { renderHtml } from '../../src/doctor/report/html.ts'
+import { renderImport } from '../../src/doctor/report/import-text.ts'
 import { renderMarkdown } from '../../src/doctor/report/markdown.ts'
 import { renderText } from '../../src/doctor/report/text.ts'
+import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { bring } from './bring.ts'
 import { generateHome } from './generate.ts'
 import { Chance } from './random.ts'
 
@@ -327,17 +330,29 @@ describe('a hostile file', () => {
 })
 
 describe('a home of several profiles', () => {
-  it('is examined profile by profile, and one bad store spoils no other', async () => {
-    const place = join(folder, 'many')
+  const manyProfiles = (name: string) => {
+    const place = join(folder, name)
     generateHome(5, place)
     generateHome(6, join(place, 'profiles', 'loki'))
     mkdirSync(join(place, 'profiles', 'broken'), { recursive: true })
     writeFileSync(join(place, 'profiles', 'broken', 'state.db'), 'no')
-    const { profiles } = await diagnoseHermes(place)
+    return place
+  }
+
+  it('is examined profile by profile, and one bad store spoils no other', async () => {
+    const { profiles } = await diagnoseHermes(manyProfiles('many'))
     expect(profiles.map(({ name, store }) => [name, store.kind])).toEqual([
       ['default', 'read'],
       ['broken', 'unreadable'],
       ['loki', 'read'],
     ])
+  })
+
+  it('is brought profile by profile, and one bad store keeps no other back', async () => {
+    const report = await bring(manyProfiles('many-brought'), openMemoryStore())
+    expect(report.profiles.map(({ name }) => name)).toEqual(['default', 'loki'])
+    expect(report.profiles.every(({ conversations }) => conversations.length > 0)).toBe(true)
+    expect(report.unread.map(({ name }) => name)).toEqual(['broken'])
+    expect(renderImport(report)).toMatch(/^Profile broken .* was not brought/m)
   })
 })

@@ -275,7 +275,7 @@ describe('exporting to Hermes', () => {
     expect(row).toMatchObject({ role: 'user', _compressed_summary: 1 })
     expect(Math.floor(Number(row?.['timestamp']) * 1_000)).toBe(1_001)
     const text = String(row?.['content'])
-    expect(isHandoff({ text, isSummary: false })).toBe(true)
+    expect(isHandoff({ role: 'user', text, isSummary: false })).toBe(true)
     expect(text).toContain('find the orchid')
     expect(text).toContain('It is green.')
   })

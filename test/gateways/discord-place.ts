@@ -160,7 +160,7 @@ export class DiscordPlace {
       system: 'You help.',
       routes: routesSchema.parse({
         main: { ...route, model: 'stand-in' },
-        tasks: { compaction: { ...route, model: SUMMARIES, windowTokens: SUMMARY_WINDOW } },
+        auxiliary: { compaction: { ...route, model: SUMMARIES, windowTokens: SUMMARY_WINDOW } },
       }),
     }
   }

@@ -17,7 +17,7 @@ async function open(mcp: Readonly<Record<string, McpServerTerms>>, windowTokens 
   const { url, close } = await model.start()
   const store = openMemoryStore()
   const route = { provider: 'openai-compatible', baseUrl: `${url}/v1`, model: 'm' } as const
-  const routes = { main: { ...route, windowTokens }, fallbacks: [], tasks: {} }
+  const routes = { main: { ...route, windowTokens }, fallbacks: [], auxiliary: {} }
   const agent = { name: 'ada', system: 'You help.', routes, mcp }
   const runtime = await openRuntime({ store, agents: [agent] })
   closeLater(async () => {

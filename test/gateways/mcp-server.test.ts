@@ -149,7 +149,7 @@ describe('throughline mcp', () => {
       baseUrl: `${running.url}/v1`,
       model: 'm',
     } as const
-    const routes = { main: { ...main, windowTokens: 32_000 }, fallbacks: [], tasks: {} }
+    const routes = { main: { ...main, windowTokens: 32_000 }, fallbacks: [], auxiliary: {} }
     const agents = [{ name: 'external', system: '', routes, settings: { lingerMs: 200 } }]
     const runtime = await openRuntime({ store: served, agents })
     closeLater(async () => {

@@ -53,7 +53,7 @@ export async function openTelegramPlace(
     windowTokens: options.windowTokens ?? 200_000,
   }
   const compaction = { ...main, model: SUMMARIES, windowTokens: 1_000_000 }
-  const routes = routesSchema.parse({ main, tasks: { compaction } })
+  const routes = routesSchema.parse({ main, auxiliary: { compaction } })
   const agent = { name: 'main', system: 'You help.', routes, ...options.agent }
   const { runs = true } = options
   const runtime: LocalRuntime = await openRuntime({ store: seamed, agents: [agent], runs })

@@ -34,13 +34,15 @@ export interface Drilled {
 }
 
 export const DRILL_SESSION = 'drill'
-const WINDOW_TOKENS = 32_000
+const WINDOW_TOKENS = 8_000
 const POST_MS_MAX = 10_000
 const RETRY_MS = 50
 /** Long enough that a kill often falls into the middle of an answer. */
 const SPEED = { firstByteMs: 5, outputTokensPerSecond: 120 }
 const SPEAK_MS_MAX = 2_000
 const KILL_MS_MAX = 150
+/** How often a message is written only after the answer was read; else they share turns. */
+const READ_SHARE = 0.15
 
 export const textOf = (n: number) => `Message ${n}: the tide gauge reads ${1_000 + n} millimetres.`
 
@@ -103,6 +105,7 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
         })
       }
       await sleep(random() * 40)
+      if (random() < READ_SHARE) await Promise.race([watcher.nextAnswer(), sleep(SPEAK_MS_MAX)])
       // Nobody posts to a dead server for ever; the kills are spread over the conversation.
       if (killing !== null && random() < 0.5) await killing
     }

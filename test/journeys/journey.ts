@@ -119,7 +119,7 @@ export class Journey {
       routes: routesSchema.parse({
         main: { ...route, model: 'stand-in', windowTokens },
         // Whatever is to be summarised fits into one call.
-        tasks: { compaction: { ...route, model: SUMMARIES, windowTokens: 1_000_000 } },
+        auxiliary: { compaction: { ...route, model: SUMMARIES, windowTokens: 1_000_000 } },
       }),
       ...agent,
     }

@@ -40,6 +40,7 @@ export class Watcher {
   /** By turn: everything that was heard. */
   readonly #heard = new Map<number, string>()
   #onDelta = () => {}
+  #onAnswer = () => {}
   #cursor = 0
   #died = 0
   #reconnects = -1
@@ -68,6 +69,13 @@ export class Watcher {
   nextDelta(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDelta = resolve
+    })
+  }
+
+  /** Resolves when a turn has ended. */
+  nextAnswer(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onAnswer = resolve
     })
   }
 
@@ -125,6 +133,7 @@ export class Watcher {
   }
 
   #forget(turn: number): void {
+    this.#onAnswer()
     for (const [name, draft] of this.#drafts) {
       if (draft.turn !== turn) continue
       this.#drafts.delete(name)

@@ -1,11 +1,11 @@
 import type { Attempt } from '../../src/auxiliary/attempts.ts'
 import { Auxiliary, type AuxiliaryParts } from '../../src/auxiliary/auxiliary.ts'
 import {
+  AuxiliaryTasks,
+  type AuxiliaryTasksParts,
   type TaskNotice,
   type TaskOptions,
   type TaskRequest,
-  Tasks,
-  type TasksParts,
 } from '../../src/auxiliary/tasks.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { SessionId } from '../../src/base/ids.ts'
@@ -50,7 +50,7 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
   const { summaries, ...terms } = own
   const desk = { ...bench.desk, clock }
   const open = () => {
-    const tasks = new Tasks({
+    const tasks = new AuxiliaryTasks({
       ...terms,
       attempts,
       clock,
@@ -95,7 +95,7 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
 
 export interface AuxiliaryOptions extends StandInOptions {
   readonly auxiliary?: Pick<AuxiliaryParts, 'summaries'> &
-    Partial<Pick<TasksParts, 'tasks' | 'allowance' | 'prices' | 'attempts'>>
+    Partial<Pick<AuxiliaryTasksParts, 'tasks' | 'allowance' | 'prices' | 'attempts'>>
   readonly main?: Partial<ModelRoute>
   readonly task?: Partial<ModelRoute>
   /** Whether summaries have a route of their own. */

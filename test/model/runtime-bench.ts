@@ -88,7 +88,7 @@ export function agentOf(url: string, more: Partial<Agent> = {}): Agent {
   return {
     name: 'main',
     system: 'You are a helpful agent.',
-    routes: { main: routeOf(url), fallbacks: [], tasks: {} },
+    routes: { main: routeOf(url), fallbacks: [], auxiliary: {} },
     ...more,
   }
 }

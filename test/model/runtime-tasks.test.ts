@@ -127,7 +127,7 @@ describe('an image for a model that sees none', () => {
           routes: {
             main: routeOf(url, 'blind', { images: false }),
             fallbacks: [],
-            tasks: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
+            auxiliary: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
           },
         }),
       ],
@@ -185,7 +185,7 @@ describe('a person’s stop', () => {
           routes: {
             main: routeOf(url, 'blind', { images: false }),
             fallbacks: [],
-            tasks: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
+            auxiliary: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
           },
         }),
       ],
@@ -214,7 +214,7 @@ describe('a person’s stop', () => {
           routes: {
             main: routeOf(url, 'blind', { images: false }),
             fallbacks: [],
-            tasks: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
+            auxiliary: { vision: { ...routeOf(url, 'eyes'), fallbacks: [] } },
           },
         }),
       ],
@@ -236,7 +236,9 @@ describe('a person’s stop', () => {
   })
 
   const told = ({ lines }: typeof bench) =>
-    lines.filter(({ sentence }) => sentence === 'tasks interrupted').map(({ facts }) => facts)
+    lines
+      .filter(({ sentence }) => sentence === 'auxiliary tasks interrupted')
+      .map(({ facts }) => facts)
 
   it('that another process took ends what runs beside the turn, too', async () => {
     const own = await opened({

@@ -141,10 +141,14 @@ const POSTGRES_AS_IT_WAS = `
   update store set schema = 1`
 
 /** Opened again and again by processes that die on the way, then by one that does not. */
-async function migrateThroughDeaths(place: Place, schemaOf: () => Promise<number>): Promise<void> {
+async function migrateThroughDeaths(
+  place: Place,
+  schemaOf: () => Promise<number>,
+  from = 1,
+): Promise<void> {
   for (const [point, schema] of [
-    ['half', 1],
-    ['whole', 1],
+    ['half', from],
+    ['whole', from],
     ['after', SCHEMA],
   ] as const) {
     const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
@@ -152,6 +156,13 @@ async function migrateThroughDeaths(place: Place, schemaOf: () => Promise<number
     const [, signal] = await once(child, 'exit')
     expect([point, signal, await schemaOf()]).toEqual([point, 'SIGKILL', schema])
   }
+}
+
+function sqliteSchema(path: string): number {
+  const database = new DatabaseSync(path, { timeout: 2_000 })
+  const { user_version: found } = database.prepare('pragma user_version').get() ?? {}
+  database.close()
+  return Number(found)
 }
 
 async function fill(store: Store): Promise<Desk> {
@@ -182,19 +193,33 @@ describe('kill -9 during a migration', () => {
     const path = await newStore()
     const place: Place = { kind: 'sqlite', path }
     const desk = await using(place, fill)
-    const hand = () => new DatabaseSync(path, { timeout: 2_000 })
-    const old = hand()
+    const old = new DatabaseSync(path, { timeout: 2_000 })
     old.exec(SQLITE_AS_IT_WAS)
     old.close()
-    const schemaOf = async () => {
-      const database = hand()
-      const { user_version: found } = database.prepare('pragma user_version').get() ?? {}
-      database.close()
-      return Number(found)
-    }
-    await migrateThroughDeaths(place, schemaOf)
+    await migrateThroughDeaths(place, async () => sqliteSchema(path))
     await using(place, (store) => checkFilled(store, desk))
-    expect(await schemaOf()).toBe(SCHEMA)
+    expect(sqliteSchema(path)).toBe(SCHEMA)
+  }, 60_000)
+
+  it('of a new store leaves one that is empty, or whole [I9, fault 17]', async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-files-'))
+    folders.push(folder)
+    const path = join(folder, 'new.db')
+    const file: Place = { kind: 'sqlite', path }
+    await migrateThroughDeaths(file, async () => sqliteSchema(path), 0)
+    await using(file, async (store) => checkFilled(store, await fill(store)))
+    if ('problem' in server) return context.skip(server.problem)
+    const schema = newSchema()
+    const place: Place = { kind: 'postgres', url: server.url, schema }
+    const admin = await connectAdmin(server.url)
+    const schemaOf = async () => {
+      const { rows } = await admin.query('select from pg_namespace where nspname = $1', [schema])
+      if (rows.length === 0) return 0
+      return Number((await admin.query(`select schema from ${schema}.store`)).rows[0].schema)
+    }
+    await migrateThroughDeaths(place, schemaOf, 0)
+    await using(place, async (store) => checkFilled(store, await fill(store)))
+    await admin.end()
   }, 60_000)
 
   it('leaves a PostgreSQL schema in its old shape or in the new one [I9, fault 17]', async (context) => {

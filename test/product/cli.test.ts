@@ -134,12 +134,19 @@ describe('export, import and purge', () => {
     expect(asked).toMatchObject({ exitCode: 2 })
     expect(asked?.stderr).toContain('say --yes to mean it')
     expect(await place.run(['purge', 'notes', '--yes', ...other])).toMatchObject({ exitCode: 0 })
-    const [left, gone] = await all([
-      ['export', 'notes', ...other],
+    const [left, gone, twice, part] = await all([
+      ['export', 'not', ...other],
       ['send', 'notes', 'Hello.', ...other],
+      ['purge', 'notes', ...other],
+      ['purge', 'not', '--yes', ...other],
     ])
     expect(left?.stdout).not.toContain('BASALT')
     expect(gone?.stderr).toContain('was purged')
+    expect(twice).toMatchObject({ exitCode: 0 })
+    expect(twice?.stderr).toContain('was purged before; nothing of it is left')
+    // What cannot be undone wants the whole id.
+    expect(part).toMatchObject({ exitCode: 2 })
+    expect(part?.stderr).toContain('There is no session not in this store')
   })
 
   it('refuse a file that was cut, with its line, and leave no store behind', async () => {
@@ -299,7 +306,7 @@ describe('throughline serve', () => {
     const port = new URL(server.url).port
     const { exitCode, stderr } = await place.run(['serve', '--port', port, '--store', 'x.db'])
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('Cannot listen on')
+    expect(stderr).toMatch(/Cannot listen on .*: another program listens there/)
     expect(stderr).not.toContain('    at ')
   })
 })

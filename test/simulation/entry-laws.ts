@@ -174,8 +174,9 @@ export class EntryLaws {
     if (known.state !== 'admitted' || known.entry !== null) {
       this.#bad('I3', `mail ${row.number} was ${known.state} and is written again`)
     }
-    // What a control item asked for stands in what carried it out; its own words go with it (I19).
-    const body = row.lane === 'control' ? null : known.body
+    // What a control item asked for stands in what carried it out; its own words go with it, as do
+    // those of what was withdrawn: no erasure would reach them (I19).
+    const body = row.lane === 'control' || row.state === 'withdrawn' ? null : known.body
     if (row.body !== body) this.#bad('I1', `mail ${row.number} changed`)
     known.state = row.state
     // A stop is settled by what ends its turn, in the same commit; earlier is forgotten (I11).

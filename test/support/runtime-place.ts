@@ -36,7 +36,7 @@ export async function open(options: Partial<RuntimeOptions> = {}): Promise<{
         windowTokens: 16_000,
       },
       fallbacks: [],
-      tasks: {},
+      auxiliary: {},
     },
   }
   const runtime = await openRuntime({ agents: [agent], ...options, store })

@@ -42,7 +42,7 @@ function isRow(message: Message, { meta }: Entry): boolean {
 function textIn(handoff: Handoff): string {
   const { summary } = handoff
   if (handoff.by === 'given') {
-    return isHandoff({ text: summary, isSummary: false }) ? summary : PREFIX + summary
+    return isHandoff({ role: 'user', text: summary, isSummary: false }) ? summary : PREFIX + summary
   }
   return PREFIX + textOf(writeEnvelope(handoff))
 }

@@ -2,6 +2,7 @@ import type { Conversation, TimelineEntry } from './diagnosis.ts'
 import type { Finding } from './findings/finding.ts'
 import type { Lineage } from './findings/lineage.ts'
 import { bornAt } from './findings/log-identity.ts'
+import type { ReadRow } from './rows.ts'
 import type { SessionSurvey, Survey } from './survey.ts'
 
 /** Gathers the findings of one profile by conversation and tells each one's story in order of time. */
@@ -10,6 +11,7 @@ export interface Gathering {
   readonly lineage: Lineage | null
   readonly findings: readonly Finding[]
   readonly zoneSeconds: number | null
+  readonly read: ReadRow
 }
 
 export function gatherConversations(gathering: Gathering): readonly Conversation[] {
@@ -49,12 +51,12 @@ function rootFinder({ survey, lineage, findings }: Gathering): (id: string) => s
 function tellConversation(
   rootId: string,
   indexes: readonly number[],
-  { survey, lineage, findings, zoneSeconds }: Gathering,
+  { survey, lineage, findings, zoneSeconds, read }: Gathering,
 ): Conversation {
   const root = survey?.sessions.get(rootId)
   const members = root === undefined ? [] : [root, ...(lineage?.descendantsOf(rootId) ?? [])]
   const entries: TimelineEntry[] = [
-    ...members.flatMap(milestones),
+    ...members.flatMap((member) => milestones(member, read)),
     ...indexes.map((index) => findingEntry(index, findings[index], zoneSeconds)),
   ]
   return {
@@ -74,14 +76,20 @@ function tellConversation(
   }
 }
 
-function milestones({ session, rows, handoffs, archived }: SessionSurvey): TimelineEntry[] {
+function milestones(
+  { session, rows, handoffs, archived }: SessionSurvey,
+  read: ReadRow,
+): TimelineEntry[] {
   const about = { sessionId: session.id, finding: null }
   const { id, parentId } = session
   const began = parentId === null ? `${id} begins` : `${id} begins, after ${parentId}`
   return [
     { ...about, at: session.startedAt, text: `${began}; it holds ${rows} rows today` },
     ...(archived > 0
-      ? handoffs.rows.map(({ at }) => ({ ...about, at, text: `${id} is compacted in place` }))
+      ? handoffs.ids.map((row) => ({
+          ...{ ...about, at: read(row)?.at ?? null },
+          text: `${id} is compacted in place`,
+        }))
       : []),
     ...(session.endedAt === null
       ? []

@@ -1,6 +1,6 @@
 import { dirname, resolve, sep } from 'node:path'
 import { findZone, gatherConversations } from './conversations.ts'
-import type { Conversation, Diagnosis, ProfileDiagnosis } from './diagnosis.ts'
+import type { Conversation, Diagnosis, ProfileDiagnosis, StoreFacts } from './diagnosis.ts'
 import { HermesStoreError } from './errors.ts'
 import { type Examined, examineOpened } from './examine.ts'
 import { findPoisonedClients } from './findings/client.ts'
@@ -18,6 +18,7 @@ import { findProfiles, type ProfilePlace } from './home.ts'
 import { readLogs } from './log.ts'
 import type { LogEvent } from './log-event.ts'
 import { openReadOnly, translate } from './open.ts'
+import { RouteOwners } from './route-owners.ts'
 
 /**
  * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). Reads only: what it finds
@@ -43,9 +44,10 @@ export async function diagnoseHermes(
   const places: readonly (ProfilePlace | null)[] = path === null ? [null] : await findProfiles(path)
   const given = shareOut(options.logs ?? [], places)
   const profiles: ProfileDiagnosis[] = []
+  const owners = new RouteOwners(places.filter((place) => place !== null))
   for (const [index, place] of places.entries()) {
     const logPaths = [...new Set([...(place?.logs ?? []), ...(given[index] ?? [])])]
-    profiles.push(await diagnoseProfile({ place, logPaths, now: now / 1_000, options }))
+    profiles.push(await diagnoseProfile({ place, logPaths, owners, now: now / 1_000, options }))
   }
   return {
     format: 'throughline-doctor-hermes',
@@ -75,45 +77,38 @@ function shareOut(
 interface ProfileRequest {
   readonly place: ProfilePlace | null
   readonly logPaths: readonly string[]
+  readonly owners: RouteOwners
   readonly now: number
   readonly options: DiagnoseOptions
 }
 
 async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosis> {
-  const { place, logPaths, now, options } = request
+  const { place, logPaths, owners, now, options } = request
   const log = await readLogs(logPaths, (path, bytes) =>
     options.onProgress?.({ stage: 'log', path, bytes }),
   )
-  const store = place === null ? null : await examineStore(place, options)
-  const seen = store === null || store instanceof HermesStoreError ? null : store
-  const { findings, remarks } = findAll({ seen, events: log.events, now })
-  const { survey = null, lineage = null } = seen ?? {}
-  const zoneSeconds = survey === null ? null : findZone(survey)
-  const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds })
-  return {
-    name: place?.name ?? 'logs',
-    store: storeFacts(place, store),
-    logs: { paths: logPaths, lines: log.lines },
-    zoneSeconds,
-    remarks: [...(seen?.remarks ?? []), ...remarks, ...log.remarks],
-    findings,
-    conversations,
-    conversationsHealthy: countHealthy(seen, conversations),
+  const tell = (store: StoreFacts, seen: Examined | null): ProfileDiagnosis => {
+    const { findings, remarks } = findAll({ seen, events: log.events, now })
+    const { survey = null, lineage = null, read = () => null } = seen ?? {}
+    const zoneSeconds = survey === null ? null : findZone(survey)
+    const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds, read })
+    return {
+      name: place?.name ?? 'logs',
+      store,
+      logs: { paths: logPaths, lines: log.lines },
+      zoneSeconds,
+      remarks: [...(seen?.remarks ?? []), ...remarks, ...log.remarks],
+      findings,
+      conversations,
+      conversationsHealthy: countHealthy(seen, conversations),
+    }
   }
-}
-
-function storeFacts(
-  place: ProfilePlace | null,
-  store: Examined | HermesStoreError | null,
-): ProfileDiagnosis['store'] {
-  if (store === null || place === null) return { kind: 'none' }
-  if (store instanceof HermesStoreError) {
-    const { path, verdict, problem } = store.facts
-    return { kind: 'unreadable', path, verdict, problem }
-  }
-  const { sessions, rows, liveRows } = store.survey
-  const schemaVersion = store.schema.version
-  return { kind: 'read', path: place.store, schemaVersion, sessions: sessions.size, rows, liveRows }
+  if (place === null) return tell({ kind: 'none' }, null)
+  return await tellOfStore(place, options, (store, seen) => {
+    if (seen === null) return tell(store, null)
+    const routes = owners.of(place, seen.routes, (id) => seen.survey.sessions.has(id))
+    return tell(store, { ...seen, routes })
+  })
 }
 
 function countHealthy(seen: Examined | null, told: readonly Conversation[]): number {
@@ -123,17 +118,22 @@ function countHealthy(seen: Examined | null, told: readonly Conversation[]): num
   return roots.size
 }
 
-async function examineStore(
+/** It is told while the store is open: what a finding quotes is read for it. */
+async function tellOfStore(
   place: ProfilePlace,
   { onProgress }: DiagnoseOptions,
-): Promise<Examined | HermesStoreError> {
+  tell: (store: StoreFacts, seen: Examined | null) => ProfileDiagnosis,
+): Promise<ProfileDiagnosis> {
   const path = place.store
   try {
     const opened = await openReadOnly(path)
     try {
-      return await examineOpened(opened, place, (rows, of) =>
+      const seen = await examineOpened(opened, place, (rows, of) =>
         onProgress?.({ stage: 'rows', profile: place.name, rows, of }),
       )
+      const { sessions, rows, liveRows } = seen.survey
+      const counts = { sessions: sessions.size, rows, liveRows }
+      return tell({ kind: 'read', path, schemaVersion: seen.schema.version, ...counts }, seen)
     } catch (error) {
       throw await opened.judge(error)
     } finally {
@@ -141,8 +141,9 @@ async function examineStore(
     }
   } catch (error) {
     const known = translate(error, path)
-    if (known instanceof HermesStoreError) return known
-    throw known
+    if (!(known instanceof HermesStoreError)) throw known
+    const { verdict, problem } = known.facts
+    return tell({ kind: 'unreadable', path: known.facts.path, verdict, problem }, null)
   }
 }
 

@@ -4,7 +4,9 @@ import { type ProfilePlace, readRoutingFile } from './home.ts'
 import type { OpenedStore } from './open.ts'
 import {
   type Hold,
+  messageReader,
   parseRoutes,
+  type ReadRow,
   type Route,
   readHygiene,
   readLocks,
@@ -18,6 +20,8 @@ import { type Survey, Surveyor } from './survey.ts'
 /** What was read of a store in one pass; detectors and the repair ask nothing else of it. */
 export interface Examined {
   readonly schema: HermesSchema
+  /** For as long as the store is open. */
+  readonly read: ReadRow
   readonly survey: Survey
   readonly lineage: Lineage
   readonly routes: readonly Route[]
@@ -53,6 +57,7 @@ export async function examineOpened(
   const routes = readRoutes(database, schema)
   const examined: Examined = {
     ...{ schema, survey, lineage: traceLineage(survey) },
+    read: messageReader(database, schema),
     routes: routes.length > 0 ? routes : await readOldRoutes(place),
     locks: readLocks(database, schema),
     hygiene: readHygiene(database, schema),

@@ -71,6 +71,11 @@ export class FoldRows {
     return STATES[(this.#flags[index] ?? 0) & 3] ?? 'live'
   }
 
+  /** It was not taken back: what came in its place says the same. */
+  supersede(index: number): void {
+    this.#flags[index] = ((this.#flags[index] ?? 0) & ~3) | STATES.indexOf('archived')
+  }
+
   keep(index: number): void {
     this.#flags[index] = (this.#flags[index] ?? 0) | KEPT
   }

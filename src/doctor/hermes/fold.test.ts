@@ -193,6 +193,67 @@ describe('foldConversation', () => {
     expect(told([first, second, third]).keptFrom).toEqual([2, 2])
   })
 
+  it('knows the first messages again that a continuation repeats before its handoff', () => {
+    const rows = [row(1, 'x', 1), row(2, 'y', 2), row(3, 'z', 3), row(4, 'w', 4)]
+    const parent = { id: 'a', parentId: null, closedAt: 30, rows }
+    const written = [row(5, 'x', 30), row(6, 'y', 30.1), handoff(7, 30.2), row(8, 'w', 30.3)]
+    const child = { id: 'b', parentId: 'a', closedAt: null, rows: [...written, row(9, 'on', 60)] }
+    expect(told([parent, child])).toMatchObject({
+      ids: [1, 2, 3, 4, 7, 9],
+      copies: [
+        [5, 1],
+        [6, 2],
+        [8, 4],
+      ],
+      ...{ kept: [[1, 2, 4]], keptFrom: [4] },
+    })
+    const others = [row(5, 'x', 30), row(6, 'else', 30.1), handoff(7, 30.2), row(8, 'w', 30.3)]
+    expect(told([parent, { ...child, rows: others }]).copies).toEqual([])
+  })
+
+  it('knows copies in place again that were given the time of the compaction', () => {
+    const archived = { state: 'archived' } as const
+    const before = ['x', 'y', 'z', 'w'].map((said, at) => row(at + 1, said, at + 1, archived))
+    const at = (step: number) => 30 + step * 1e-6
+    const written = [row(5, 'x', at(0)), handoff(6, at(1)), row(7, 'z', at(2)), row(8, 'w', at(3))]
+    const session = { id: 'a', parentId: null, closedAt: null }
+    expect(told([{ ...session, rows: [...before, ...written, row(9, 'w', 60)] }])).toMatchObject({
+      ids: [1, 2, 3, 4, 6, 9],
+      copies: [
+        [5, 1],
+        [7, 3],
+        [8, 4],
+      ],
+      ...{ kept: [[1, 3, 4]], keptFrom: [3] },
+    })
+    // A second later it is somebody who says the same again.
+    const later = [handoff(6, 30), row(7, 'z', 31), row(8, 'w', 32)]
+    expect(told([{ ...session, rows: [...before, ...later] }]).copies).toEqual([])
+  })
+
+  it('takes what a copy has superseded for no message that was taken back', () => {
+    const rewound = { state: 'rewound' } as const
+    const rows = [
+      ...[row(1, 'x', 1, { state: 'archived' }), row(2, 'y', 2, rewound), row(3, 'z', 3, rewound)],
+      ...[row(4, 'oops', 4, rewound), handoff(5, 30), row(6, 'y', 2), row(7, 'z', 3)],
+    ]
+    expect(told([{ id: 'a', parentId: null, closedAt: null, rows }])).toMatchObject({
+      ids: [1, 2, 3, 5],
+      copies: [
+        [6, 2],
+        [7, 3],
+      ],
+      ...{ rewound: [4], kept: [[2, 3]], keptFrom: [2] },
+    })
+  })
+
+  it('folds handoffs that stand in one block in one walk', () => {
+    const many = Array.from({ length: 50_000 }, (_, index) => handoff(index, index * 1e-6))
+    const before = process.cpuUsage()
+    told([{ id: 'a', parentId: null, closedAt: null, rows: many }])
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
+  })
+
   it('folds a long overlap in one walk', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => row(index, 'a', index))
     const again = many.map((one) => row(one.id + 100_000, 'a', 30_000))

@@ -56,8 +56,10 @@ export type FoldedEntry =
   /** A handoff of a branch. */
   | { readonly kind: 'beside'; readonly rowId: number }
 
-/** Copies without their old times were written together with the handoff before them. */
+/** Copies without their old times were written together with their handoff. */
 const TOGETHER_SECONDS = 5
+/** How many of the first messages a compaction may keep before its handoff. */
+const HEAD_MAX = 20
 const NONE = -1
 
 export function foldConversation(sessions: readonly FoldSession[]): Folded {
@@ -82,6 +84,13 @@ interface Place {
   readonly parent: Place | undefined
   readonly ownStart: number
   ownEnd: number
+}
+
+/** Rows that were written at once: copies of a beginning, a handoff, copies of an end. */
+interface Block {
+  readonly start: number
+  readonly handoff: number
+  readonly end: number
 }
 
 class Folding {
@@ -113,6 +122,7 @@ class Folding {
   }
 
   run(): Folded {
+    this.#findSuperseded()
     const places = new Map<string, Place>()
     let from = 0
     for (const session of this.#sessions) {
@@ -143,12 +153,16 @@ class Folding {
   #take(session: FoldSession, from: number, to: number, parent: Place | undefined): Place {
     const rows = this.#rows
     const place: Place = { parent, ownStart: this.#ownCount, ownEnd: this.#ownCount }
-    const carried = this.#matchCarried(from, to, parent)
+    const carried = new Map<number, number>()
+    const blocks = this.#blocksOf(from, to, parent !== undefined)
     let handoff: Handoff | null = null
     // In the context, before the next handoff: it stands behind them and does not replace them.
     let besideStart = this.#ownCount
     let wasLate = false
     for (let index = from; index < to; index++) {
+      const block = blocks.get(index)
+      if (block !== undefined)
+        this.#matchBlock(block, index === from ? (parent ?? place) : place, carried)
       if (rows.state(index) === 'rewound') continue
       const isLive = rows.state(index) === 'live'
       const original = carried.get(index) ?? this.#firsts.find(index)
@@ -201,30 +215,83 @@ class Folding {
   }
 
   /**
-   * Older versions gave copies the time of the copying. They are the longest run behind the handoff
-   * that is also the end of the parent, as far as it was written at once with the handoff.
+   * Versions that give copies the time of the copying write a block: the first rows of what is
+   * continued, the handoff, and the newest rows, all at once. A continuation begins with its block;
+   * in place it stands behind what it replaces, its rows a microsecond apart.
    */
-  #matchCarried(from: number, to: number, parent: Place | undefined): ReadonlyMap<number, number> {
+  #blocksOf(from: number, to: number, isContinuation: boolean): ReadonlyMap<number, Block> {
     const rows = this.#rows
-    const found = new Map<number, number>()
-    const start = rows.time(from)
-    const isLed = from < to && rows.isHandoff(from) && !Number.isNaN(start)
-    if (!isLed || parent === undefined) return found
-    let end = from + 1
-    while (end < to && Math.abs(rows.time(end) - start) <= TOGETHER_SECONDS) end += 1
-    const young = end - from - 1
-    const tailStart = Math.max(parent.ownStart, parent.ownEnd - young)
-    const beginning = Array.from({ length: young }, (_, at) => rows.said(from + 1 + at))
-    const tail = young === 0 ? [] : [...this.#own.subarray(tailStart, parent.ownEnd)]
+    const blocks = new Map<number, Block>()
+    for (let handoff = from; handoff < to; handoff++) {
+      if (!rows.isHandoff(handoff)) continue
+      const at = rows.time(handoff)
+      const isBeside = (index: number) => isStep(rows.time(index) - rows.time(index - 1))
+      const isTogether = (index: number) => Math.abs(rows.time(index) - at) <= TOGETHER_SECONDS
+      let start = handoff
+      let end = handoff + 1
+      const first = Math.max(from, handoff - HEAD_MAX)
+      if (isContinuation && first === from && isTogether(from)) {
+        start = from
+        while (end < to && isTogether(end)) end += 1
+      } else {
+        while (start > first && isBeside(start)) start -= 1
+        while (end < to && isBeside(end)) end += 1
+      }
+      blocks.set(start, { start, handoff, end })
+      // What stands in a block begins none.
+      handoff = end - 1
+    }
+    return blocks
+  }
+
+  /** The copies in a block: a beginning of what is continued, and the longest end of it. */
+  #matchBlock({ start, handoff, end }: Block, from: Place, found: Map<number, number>): void {
+    const rows = this.#rows
+    const own = (at: number) => this.#own[at] ?? NONE
+    for (let at = start; at < handoff; at++) {
+      const original = from.ownStart + at - start
+      if (original >= from.ownEnd || rows.said(own(original)) !== rows.said(at)) return
+    }
+    for (let at = start; at < handoff; at++) found.set(at, own(from.ownStart + at - start))
+    const young = end - handoff - 1
+    const tailStart = Math.max(from.ownStart, from.ownEnd - young)
+    const beginning = Array.from({ length: young }, (_, at) => rows.said(handoff + 1 + at))
+    const tail = young === 0 ? [] : [...this.#own.subarray(tailStart, from.ownEnd)]
     const length = overlap(
       beginning,
       tail.map((index) => rows.said(index)),
     )
     for (let at = 0; at < length; at++) {
       const original = tail[tail.length - length + at]
-      if (original !== undefined) found.set(from + 1 + at, original)
+      if (original !== undefined) found.set(handoff + 1 + at, original)
     }
-    return found
+  }
+
+  /**
+   * Later versions mark the originals of what a compaction in place keeps as taken back, so that a
+   * search finds only the copies. Who takes something back leaves no copy of it.
+   */
+  #findSuperseded(): void {
+    const rows = this.#rows
+    let hasRewound = false
+    for (let index = 0; index < rows.length && !hasRewound; index++) {
+      hasRewound = rows.state(index) === 'rewound'
+    }
+    if (!hasRewound) return
+    const newest = new FirstSaid(rows)
+    for (let index = 0; index < rows.length; index++) {
+      if (rows.state(index) !== 'rewound') newest.add(index)
+    }
+    let from = 0
+    for (const { rowCount } of this.#sessions) {
+      const to = from + rowCount
+      for (let index = from; index < to; index++) {
+        const copy = rows.state(index) === 'rewound' ? newest.find(index) : NONE
+        if (copy > index && copy < to) rows.supersede(index)
+      }
+      from = to
+    }
+    newest.close()
   }
 
   /** Each late one before the first that was said after it, never between a call and its results. */
@@ -269,6 +336,7 @@ class Folding {
 
   /** Back from the end of what was said before it, as long as it was kept. */
   #keptFrom({ kept, ownEnd, session }: Handoff): number | null {
+    if (kept.length === 0) return null
     const isKept = new Set(kept)
     let first = NONE
     const walk = (start: number, end: number) => {
@@ -298,6 +366,11 @@ class Folding {
       if (this.#rows.state(index) === 'rewound') yield this.#rows.id(index)
     }
   }
+}
+
+/** One clock reading, and a microsecond more for each row. */
+function isStep(seconds: number): boolean {
+  return seconds > 0 && seconds < 3e-6
 }
 
 /** The longest beginning of one that is an end of the other, in one walk over both. */

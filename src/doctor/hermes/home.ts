@@ -61,7 +61,9 @@ export function repairedRoutes(store: string): string {
 
 export async function readRoutingFile(path: string): Promise<string> {
   const { size } = await stat(path)
-  return size > ROUTING_BYTES_MAX ? '' : await readFile(path, 'utf8')
+  const text = size > ROUTING_BYTES_MAX ? '' : await readFile(path, 'utf8')
+  // Some editors put a mark before the first letter, and no JSON begins with it.
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 function profileName(path: string): string {

@@ -1,13 +1,15 @@
 import type { HermesRow } from './rows.ts'
 
 /**
- * What the newest rows of a session said and when, as hashes: at least the newest `MARKS_MAX`, at
- * most twice as many. In maps they were most of what the doctor holds of a home of many sessions: of
- * 300,000 rows in 3,000 of them 282 MB at most, and 165 in tables of numbers.
+ * Hashes of what came last, at least the newest `MARKS_MAX`, at most twice as many: what the rows of
+ * a session said and when, or which calls were answered. In tables of numbers, and these in plain
+ * lists, since a home has many sessions and most of them few rows: a typed list costs 300 bytes
+ * beside its numbers.
  */
 export class Marks {
-  #young = new MarkTable()
-  #old: MarkTable | null = null
+  #young: number[] = free(8)
+  #size = 0
+  #old: number[] | null = null
 
   has(mark: number): boolean {
     return this.#find(mark) !== 0
@@ -20,60 +22,53 @@ export class Marks {
 
   note(mark: number, { state }: Pick<HermesRow, 'state'>): void {
     if (state !== 'live' && this.has(mark)) return
-    this.#young.set(mark, state === 'live' ? LIVE : ARCHIVED)
-    if (this.#young.size < MARKS_MAX) return
+    if ((this.#size + 1) * 8 > this.#young.length * 7) this.#young = grown(this.#young)
+    const slot = slotOf(this.#young, mark)
+    if (this.#young[slot] === 0) this.#size += 1
+    this.#young[slot] = (mark + 1) * (state === 'live' ? LIVE : ARCHIVED)
+    if (this.#size < MARKS_MAX) return
     this.#old = this.#young
-    this.#young = new MarkTable()
+    this.#young = free(8)
+    this.#size = 0
   }
 
+  /** 0: it is not there. */
   #find(mark: number): number {
-    return this.#young.find(mark) || (this.#old?.find(mark) ?? 0)
+    const found = Math.sign(this.#young[slotOf(this.#young, mark)] ?? 0)
+    if (found !== 0 || this.#old === null) return found
+    return Math.sign(this.#old[slotOf(this.#old, mark)] ?? 0)
   }
 }
 
 // Copies stand near their originals: what compaction carries over is the newest few hundred rows.
 const MARKS_MAX = 700
+/** The kind of a mark is its sign; zero stands for a free place, so that each is one more. */
 const LIVE = 1
 const ARCHIVED = -1
+const MARK_LOW = 2 ** 26
 
-/** Marks with their kind as sign; zero stands for a free place, so that each is one more. */
-class MarkTable {
-  size = 0
-  #slots = new Float64Array(8)
+function free(length: number): number[] {
+  return new Array<number>(length).fill(0)
+}
 
-  /** 0: it is not there. */
-  find(mark: number): number {
-    return Math.sign(this.#slots[this.#slotOf(mark)] ?? 0)
-  }
-
-  set(mark: number, kind: number): void {
-    if ((this.size + 1) * 4 > this.#slots.length * 3) this.#grow()
-    const slot = this.#slotOf(mark)
-    if (this.#slots[slot] === 0) this.size += 1
-    this.#slots[slot] = (mark + 1) * kind
-  }
-
-  /** They are hashes already, so that their last bits are as good as any. */
-  #slotOf(mark: number): number {
-    const mask = this.#slots.length - 1
-    let slot = (mark % MARK_LOW) & mask
-    for (;;) {
-      const found = Math.abs(this.#slots[slot] ?? 0)
-      if (found === 0 || found === mark + 1) return slot
-      slot = (slot + 1) & mask
-    }
-  }
-
-  #grow(): void {
-    const marks = this.#slots
-    this.#slots = new Float64Array(marks.length * 2)
-    for (const mark of marks) {
-      if (mark !== 0) this.#slots[this.#slotOf(Math.abs(mark) - 1)] = mark
-    }
+/** They are hashes already, so that their last bits are as good as any. */
+function slotOf(slots: readonly number[], mark: number): number {
+  const mask = slots.length - 1
+  let slot = (mark % MARK_LOW) & mask
+  for (;;) {
+    const found = Math.abs(slots[slot] ?? 0)
+    if (found === 0 || found === mark + 1) return slot
+    slot = (slot + 1) & mask
   }
 }
 
-const MARK_LOW = 2 ** 26
+function grown(slots: readonly number[]): number[] {
+  const larger = free(slots.length * 2)
+  for (const mark of slots) {
+    if (mark !== 0) larger[slotOf(larger, Math.abs(mark) - 1)] = mark
+  }
+  return larger
+}
 
 /** What was said, by whom and when, as a number. A row without a time says nothing about copies. */
 export function markOf(row: HermesRow): number | null {
@@ -85,6 +80,13 @@ export function markOf(row: HermesRow): number | null {
   hash.text(row.toolCallId ?? '')
   for (const id of row.callIds ?? []) hash.text(id)
   hash.text(row.text)
+  return hash.value()
+}
+
+/** The id of a call, whole: those of one provider may begin alike. */
+export function callMark(id: string): number {
+  const hash = new Hash()
+  hash.text(id, id.length)
   return hash.value()
 }
 
@@ -104,8 +106,8 @@ class Hash {
     this.#mix(WORDS[1] ?? 0)
   }
 
-  text(text: string): void {
-    const end = Math.min(text.length, HASHED_LENGTH)
+  text(text: string, length = HASHED_LENGTH): void {
+    const end = Math.min(text.length, length)
     for (let index = 0; index < end; index++) this.#mix(text.charCodeAt(index))
     this.#mix(end)
   }

@@ -55,16 +55,13 @@ function values(statement: StatementSync, id: number): readonly SQLOutputValue[]
 function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
   const [role, content, calls, callId, timestamp, active, compacted, summary] = row
   const text = textOf(content)
-  const isSummary = summary === 1n
-  // An agent that reads its own logs has the marks of a handoff in a tool's result.
-  const isTold = textOf(role) !== 'tool'
-  const beginning = (text ?? '').slice(0, BEGINNING)
+  const beginning = { text: (text ?? '').slice(0, BEGINNING), isSummary: summary === 1n }
   return {
     id,
     role: textOf(role) ?? '',
     at: numberOf(timestamp),
     state: stateOf(active, compacted),
-    isHandoff: isTold ? isHandoff({ text: beginning, isSummary }) : isSummary,
+    isHandoff: isHandoff({ role: textOf(role) ?? '', ...beginning }),
     said: JSON.stringify([textOf(role), text, textOf(calls), textOf(callId)]),
   }
 }

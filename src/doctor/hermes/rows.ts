@@ -19,7 +19,6 @@ export interface HermesSession {
   readonly model: string | null
   readonly title: string | null
   readonly sessionKey: string | null
-  readonly messageCount: number | null
   readonly toolCallCount: number | null
   readonly cooldownUntil: number | null
   readonly cooldownError: string | null
@@ -43,6 +42,8 @@ export interface HermesRow {
   readonly toolCallId: string | null
   /** Ids of the calls it makes; null when `tool_calls` holds something that cannot be read. */
   readonly callIds: readonly string[] | null
+  /** Of calls that have another name too: that one, and the id above. */
+  readonly otherNames: ReadonlyMap<string, string> | null
 }
 
 export interface Route {
@@ -55,13 +56,18 @@ export interface Route {
 
 const TEXT_BYTES_MAX = 2_048
 const CALLS_BYTES_MAX = 16 * 1024 * 1024
+const TEXTS_MAX = 1_000
 
-export function readSessions(database: DatabaseSync, schema: HermesSchema): HermesSession[] {
+/** As they are asked for. An id that stands twice, in a damaged table, comes twice. */
+export function* readSessions(
+  database: DatabaseSync,
+  schema: HermesSchema,
+): Generator<HermesSession> {
   const has = schema.columns.get('sessions') ?? new Set()
   const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
   const names = [
     ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
-    ...['model_config', 'model', 'title', 'session_key', 'message_count', 'tool_call_count'],
+    ...['model_config', 'model', 'title', 'session_key', 'tool_call_count'],
     ...['compression_failure_cooldown_until', 'compression_failure_error'],
     ...['compression_fallback_streak', 'compression_ineffective_count'],
   ]
@@ -69,32 +75,41 @@ export function readSessions(database: DatabaseSync, schema: HermesSchema): Herm
     database,
     `select ${names.map(column).join(', ')} from "sessions" order by rowid`,
   )
-  const sessions = new Map<string, HermesSession>()
+  const once = oncePerText()
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
     const [id, source, parent, started, ended, reason, config, model, title, key] = row
-    const [, , , , , , , , , , messages, calls, until, error, fallbacks, ineffective] = row
+    const [, , , , , , , , , , calls, until, error, fallbacks, ineffective] = row
     const text = textOf(id)
-    if (text === null || sessions.has(text)) continue
-    sessions.set(text, {
+    if (text === null) continue
+    yield {
       id: text,
-      source: textOf(source) ?? '',
+      source: once(textOf(source)) ?? '',
       parentId: textOf(parent),
       startedAt: numberOf(started),
       endedAt: numberOf(ended),
-      endReason: textOf(reason),
+      endReason: once(textOf(reason)),
       origin: originOf(textOf(config)),
-      model: textOf(model),
+      model: once(textOf(model)),
       title: textOf(title),
       sessionKey: textOf(key),
-      messageCount: numberOf(messages),
       toolCallCount: numberOf(calls),
       cooldownUntil: numberOf(until),
       cooldownError: textOf(error),
       fallbackStreak: numberOf(fallbacks) ?? 0,
       ineffectiveCount: numberOf(ineffective) ?? 0,
-    })
+    }
   }
-  return [...sessions.values()]
+}
+
+/** SQLite gives a new text for every row; of a hundred thousand equal ones, one is enough. */
+function oncePerText(): (text: string | null) => string | null {
+  const known = new Map<string, string>()
+  return (text) => {
+    if (text === null) return null
+    const first = known.get(text)
+    if (first === undefined && known.size < TEXTS_MAX) known.set(text, text)
+    return first ?? text
+  }
 }
 
 export function* scanMessages(
@@ -113,10 +128,9 @@ export function* scanMessages(
 }
 
 /** One of those that `scanMessages` tells of, by its id. */
-export function messageReader(
-  database: DatabaseSync,
-  schema: HermesSchema,
-): (id: number) => HermesRow | null {
+export type ReadRow = (id: number) => HermesRow | null
+
+export function messageReader(database: DatabaseSync, schema: HermesSchema): ReadRow {
   const statement = prepareArrays(database, `${selectMessages(schema)} where id = ?`)
   return (id) => {
     const row = statement.get(id) as unknown as readonly SQLOutputValue[] | undefined
@@ -174,6 +188,7 @@ function selectMessages(schema: HermesSchema): string {
 
 function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
   const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
+  const made = callsOf(calls)
   return {
     id: Number(id),
     sessionId: textOf(session) ?? '',
@@ -184,8 +199,15 @@ function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
     state: stateOf(active, compacted),
     isSummary: summary === 1n,
     toolCallId: textOf(callId),
-    callIds: callIdsOf(calls),
+    callIds: made?.map(([name]) => name) ?? null,
+    otherNames: otherNamesOf(made),
   }
+}
+
+/** Null: no call has one. */
+function otherNamesOf(calls: readonly CallNames[] | null): ReadonlyMap<string, string> | null {
+  const others = calls?.filter(([id, other]) => id !== other) ?? []
+  return others.length === 0 ? null : new Map(others.map(([id, other]) => [other, id]))
 }
 
 function outOfOrder(path: string, id: number): HermesStoreError {
@@ -196,8 +218,13 @@ function outOfOrder(path: string, id: number): HermesStoreError {
   })
 }
 
+function hasColumns(schema: HermesSchema, table: string, names: readonly string[]): boolean {
+  const there = schema.columns.get(table)
+  return there !== undefined && names.every((name) => there.has(name))
+}
+
 export function readRoutes(database: DatabaseSync, schema: HermesSchema): Route[] {
-  if (schema.columns.get('gateway_routing')?.has('entry_json') !== true) return []
+  if (!hasColumns(schema, 'gateway_routing', ['session_key', 'entry_json'])) return []
   const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
   return rows.flatMap((row) => {
     const entry = parse(textOf(row['entry_json']) ?? '')
@@ -227,7 +254,7 @@ export function readSystemPrompts(
 ): (sessionId: string) => string | null {
   const has = schema.columns.get('sessions') ?? new Set()
   const isShared =
-    has.has('system_prompt_hash') && schema.columns.get('system_prompts')?.has('hash')
+    has.has('system_prompt_hash') && hasColumns(schema, 'system_prompts', ['hash', 'prompt'])
   const own = has.has('system_prompt') ? 'system_prompt' : 'null'
   const statement = database.prepare(
     isShared
@@ -244,7 +271,7 @@ export interface Hold {
 }
 
 export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] {
-  if (schema.columns.get('compression_locks')?.has('expires_at') !== true) return []
+  if (!hasColumns(schema, 'compression_locks', ['session_id', 'expires_at'])) return []
   const rows = database.prepare('select session_id, expires_at from "compression_locks"').all()
   return rows.map((row) => ({
     name: textOf(row['session_id']) ?? '',
@@ -254,7 +281,9 @@ export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] 
 
 /** Failures in a row of the gateway's own compaction, by session key. */
 export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<string, number> {
-  if (schema.columns.get('gateway_hygiene_state')?.has('failure_streak') !== true) return new Map()
+  if (!hasColumns(schema, 'gateway_hygiene_state', ['session_key', 'failure_streak'])) {
+    return new Map()
+  }
   const rows = database
     .prepare('select session_key, failure_streak from "gateway_hygiene_state"')
     .all()
@@ -288,16 +317,27 @@ function originOf(config: string | null): HermesSession['origin'] {
 
 /** Null: it holds something that cannot be read. */
 export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
+  return callsOf(value)?.map(([id]) => id) ?? null
+}
+
+/** The names of each call, the one that results go by first: Hermes prefers `call_id` to `id`. */
+function callsOf(value: SQLOutputValue | undefined): readonly CallNames[] | null {
   const text = textOf(value)
-  if (text === null || text === '') return []
+  if (text === null || text === '') return NO_CALLS
   const calls = parse(text)
-  if (!isArray(calls)) return calls === null && text.trim() === 'null' ? [] : null
-  const ids: string[] = []
-  for (const call of calls) {
-    const id = isObject(call) ? ((call as JsonObject)['id'] ?? call['call_id']) : undefined
-    if (typeof id === 'string' && id !== '') ids.push(id)
-  }
-  return ids
+  if (!isArray(calls)) return calls === null && text.trim() === 'null' ? NO_CALLS : null
+  return calls.flatMap((call): CallNames[] => {
+    if (!isObject(call)) return []
+    const [id, other] = [call['call_id'], call['id']].filter(isName)
+    return id === undefined ? [] : [[id, other ?? id]]
+  })
+}
+
+type CallNames = readonly [string, string]
+const NO_CALLS: readonly CallNames[] = []
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 function parse(text: string): unknown {

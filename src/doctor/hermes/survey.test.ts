@@ -6,7 +6,7 @@ import { Surveyor } from './survey.ts'
 
 const SESSION: HermesSession = {
   ...{ id: 's', source: 'telegram', parentId: null, startedAt: 0, endedAt: null, endReason: null },
-  ...{ origin: null, model: null, title: null, sessionKey: null, messageCount: null },
+  ...{ origin: null, model: null, title: null, sessionKey: null },
   ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
   ...{ fallbackStreak: 0, ineffectiveCount: 0 },
 }
@@ -14,7 +14,7 @@ const SESSION: HermesSession = {
 function row(id: number, more: Partial<HermesRow>): HermesRow {
   return {
     ...{ id, sessionId: 's', role: 'assistant', text: '', contentBytes: 0, at: id, state: 'live' },
-    ...{ isSummary: false, toolCallId: null, callIds: [] },
+    ...{ isSummary: false, toolCallId: null, callIds: [], otherNames: null },
     ...more,
   }
 }
@@ -23,13 +23,53 @@ describe('Surveyor', () => {
   it('counts every call that is never answered and holds only a few', () => {
     const calls = 150_000
     const surveyor = new Surveyor([SESSION])
-    for (let id = 1; id <= calls; id++) surveyor.take(row(id, { callIds: [`a${id}`, `b${id}`] }))
+    const read = (id: number) => row(id, { callIds: [`a${id}`, `b${id}`] })
+    for (let id = 1; id <= calls; id++) surveyor.take(read(id))
     surveyor.take(row(calls + 1, { role: 'user' }))
     const survey = surveyor.end()
-    expect(survey.sessions.get('s')?.openCalls.size).toBeLessThanOrEqual(1_000)
-    const view = { survey, lineage: traceLineage(survey), routes: [], now: 0 }
+    expect(survey.sessions.get('s')?.openCalls?.size).toBeLessThanOrEqual(1_000)
+    const view = { survey, lineage: traceLineage(survey), routes: [], read, now: 0 }
     const [fault] = findTranscriptFaults(view)
     expect(fault).toMatchObject({ kind: 'broken-tool-pair', rowCount: calls })
     expect(fault?.rows.length).toBeLessThan(1_000)
   })
+
+  it('holds of rows no word, whatever they are kept for', () => {
+    const closed = { ...SESSION, endReason: 'compression', endedAt: 0.5 }
+    const surveyor = new Surveyor([closed, { ...SESSION, id: 'child', parentId: 's' }])
+    const words = 'I have no record of the words that nobody may hold'
+    const said = (id: number, more: Partial<HermesRow> = {}) =>
+      surveyor.take(row(id, { text: `${words} ${id}`, ...more }))
+    said(1, { role: 'user' })
+    said(2)
+    said(3, {
+      at: 2 + 1e-6,
+      text: `[CONTEXT COMPACTION] Summary generation was unavailable ${words}`,
+    })
+    said(4, { callIds: ['a'] })
+    said(5, { role: 'tool', toolCallId: 'b' })
+    said(6, { callIds: null })
+    said(7, { at: 2, text: `${words} 2` })
+    said(8, { sessionId: 'child', at: 2, text: `${words} 2` })
+    said(9, { sessionId: 'nobody' })
+    const { sessions, homeless } = surveyor.end()
+    const kept = sessions.get('s')
+    // Each is there, so that what is looked through below is not empty.
+    const { late, handoffs, torn, strayResults, unreadableCalls, doubled } = kept ?? {}
+    const samples = [late, handoffs, torn, strayResults, unreadableCalls, doubled]
+    expect(samples.map((one) => one?.ids[0])).toEqual([1, 3, 3, 5, 6, 7])
+    expect(kept?.denials[0]).toEqual({ id: 2, askedId: 1 })
+    expect(kept?.burst).toMatchObject({ firstId: 2, lastId: 3, handoffId: 3 })
+    expect(sessions.get('child')?.carried.ids).toEqual([8])
+    expect([...stringsIn([...sessions.values(), ...homeless.values()])].join()).not.toContain(
+      'words',
+    )
+  })
 })
+
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  if (typeof value !== 'object' || value === null) return
+  const items = value instanceof Map || value instanceof Set ? [...value] : Object.values(value)
+  for (const item of items) yield* stringsIn(item)
+}

@@ -5,6 +5,7 @@ import { HermesStoreError } from '../hermes/errors.ts'
 import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
 import { openReadOnly } from '../hermes/open.ts'
 import { rawRows } from '../hermes/raw-rows.ts'
+import { RouteOwners } from '../hermes/route-owners.ts'
 import { readSystemPrompts } from '../hermes/rows.ts'
 import { readSchema } from '../hermes/schema.ts'
 import { ImportDesk, type Shelve } from './desk.ts'
@@ -13,7 +14,13 @@ import { importChain } from './hermes-chain.ts'
 import { findLeftBehind } from './left-behind.ts'
 import { importMemories } from './memories.ts'
 import { readChains } from './read-chains.ts'
-import { addUp, type ConversationReport, type ImportReport, type ProfileReport } from './report.ts'
+import {
+  addUp,
+  type ConversationReport,
+  type ImportReport,
+  type ProfileReport,
+  type UnreadProfile,
+} from './report.ts'
 import { importRoutes, readAllRoutes } from './routes.ts'
 import { translateSettings } from './settings.ts'
 
@@ -70,16 +77,26 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
     })
   }
   const profiles: ProfileReport[] = []
+  const unread: UnreadProfile[] = []
+  const owners = new RouteOwners(places)
   for (const place of places) {
-    profiles.push(await importProfile(place, request.agent ?? place.name, request))
+    try {
+      profiles.push(await importProfile(place, request.agent ?? place.name, owners, request))
+    } catch (error) {
+      // One damaged store keeps no other agent's conversations back.
+      if (!(error instanceof HermesStoreError) || places.length === 1) throw error
+      unread.push({ name: place.name, store: place.store, problem: error.facts.problem })
+    }
   }
   const { isDryRun } = request.target
-  return { format: 'throughline-import', version: 1, path: request.path, isDryRun, profiles }
+  const { path } = request
+  return { format: 'throughline-import', version: 1, path, isDryRun, profiles, unread }
 }
 
 async function importProfile(
   place: ProfilePlace,
   agent: string,
+  owners: RouteOwners,
   request: ImportHermes,
 ): Promise<ProfileReport> {
   const path = place.store
@@ -125,7 +142,8 @@ async function importProfile(
     } finally {
       await desk.close()
     }
-    const routes = await readAllRoutes(database, schema, place)
+    const told = await readAllRoutes(database, schema, place)
+    const routes = owners.of(place, told, (id) => conversations.some(({ ids }) => ids.includes(id)))
     const hasChanged = await opened.hasChanged()
     const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
     return {

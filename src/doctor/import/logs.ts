@@ -54,7 +54,8 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const unit = 'line' as const
   const profile = { name: format, store: path, unit, agent, ...nothing, leftBehind: [] }
   const profiles = [{ ...profile, conversations, rows }]
-  return { format: 'throughline-import', version: 1, path, isDryRun: target.isDryRun, profiles }
+  const { isDryRun } = target
+  return { format: 'throughline-import', version: 1, path, isDryRun, profiles, unread: [] }
 }
 
 async function importLog(

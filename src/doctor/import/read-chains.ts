@@ -43,6 +43,7 @@ export async function readChains({
   rowIds.end()
   const sessions = new Map<string, Kin>()
   for (const session of readSessions(database, schema)) {
+    if (sessions.has(session.id)) continue
     sessions.set(session.id, { session, rows: rowIds.of(session.id).length })
   }
   const heirs = findHeirs(sessions, rowIds, messageReader(database, schema))

@@ -9,6 +9,14 @@ export interface ImportReport {
   readonly path: string
   readonly isDryRun: boolean
   readonly profiles: readonly ProfileReport[]
+  /** Profiles that could not be brought, or not to their end. */
+  readonly unread: readonly UnreadProfile[]
+}
+
+export interface UnreadProfile {
+  readonly name: string
+  readonly store: string
+  readonly problem: string
 }
 
 export interface ProfileReport {

@@ -1,4 +1,4 @@
-import { type Copy, type FoldRow, type FoldSession, foldConversation } from '../hermes/fold.ts'
+import { type FoldRow, type FoldSession, foldConversation } from '../hermes/fold.ts'
 import type { RawRows } from '../hermes/raw-rows.ts'
 import { callIdsOf, type HermesSession } from '../hermes/rows.ts'
 import type { Survey } from '../hermes/survey.ts'
@@ -18,112 +18,100 @@ export interface LostRow {
 interface Sources {
   readonly survey: Survey
   readonly rows: RawRows
-  readonly rowIds: (sessionId: string) => readonly number[]
+  readonly rowIds: (sessionId: string) => Float64Array
 }
 
 export function findLostRows(plan: RepairPlan, sources: Sources): readonly LostRow[] {
-  const roots = new Set<string>()
-  for (const { session } of plan.late) roots.add(plan.lineage.rootOf(session.session.id))
-  for (const { head } of plan.branches) roots.add(plan.lineage.rootOf(head))
-  return [...roots].flatMap((root) => lostOf(root, plan, sources))
+  const wishes = wishesOf(plan, sources.survey)
+  const roots = new Set([...wishes.keys()].map((id) => plan.lineage.rootOf(id)))
+  return [...roots].flatMap((root) => lostOf(root, plan, { ...sources, wishes }))
 }
 
-function lostOf(root: string, plan: RepairPlan, sources: Sources): readonly LostRow[] {
-  const { survey, rows, rowIds } = sources
+function lostOf(
+  root: string,
+  plan: RepairPlan,
+  { survey, rows, rowIds, wishes }: Sources & { readonly wishes: Wishes },
+): readonly LostRow[] {
   const first = survey.sessions.get(root)
   const members = [...(first === undefined ? [] : [first]), ...plan.lineage.descendantsOf(root)]
-  const facts = new Map<string, RowFacts[]>()
+  // A conversation may be large: of all its rows only those are held that may be lost.
+  const candidates = new Map<number, Candidate>()
   const folded = foldConversation(
-    members.map(({ session }) => {
-      const list: RowFacts[] = []
-      facts.set(session.id, list)
-      return foldSession(session, rowIds(session.id), (id) => {
-        // What was said is forgotten as soon as it is folded: a conversation may be large.
-        const { said, ...row } = rows.factsOf(id)
-        list.push(row)
-        return { ...row, said }
-      })
-    }),
+    members.map(({ session }) =>
+      foldSession(session, rowIds(session.id), (id) => {
+        const row = rows.factsOf(id)
+        const wanted = wishes.get(session.id)?.filter(({ isFor }) => isFor(row)) ?? []
+        if (wanted.length > 0) {
+          candidates.set(id, { sessionId: session.id, at: row.at ?? 0, wanted, copiedIn: [] })
+        }
+        return row
+      }),
+    ),
   )
-  const copies = [...folded.copies()]
-  const homes = new Map<number, string>()
-  const times = new Map<number, number>()
-  for (const [id, list] of facts) {
-    for (const row of list) {
-      homes.set(row.id, id)
-      times.set(row.id, row.at ?? 0)
+  for (const { rowId, ofRowId } of folded.copies()) {
+    const copy = candidates.get(rowId)
+    if (copy !== undefined) copy.wanted = copy.wanted.filter(({ takesCopies }) => takesCopies)
+    candidates.get(ofRowId)?.copiedIn.push(String(rows.read(rowId).fields['session_id'] ?? ''))
+  }
+  const wanted = new Map<string, Map<number, Candidate>>()
+  for (const [id, candidate] of candidates) {
+    for (const { tip, known } of candidate.wanted) {
+      const has = candidate.copiedIn.length === 0 ? null : known()
+      if (candidate.copiedIn.some((one) => has?.has(one))) continue
+      const list = wanted.get(tip) ?? new Map<number, Candidate>()
+      wanted.set(tip, list.set(id, candidate))
     }
   }
-  const wanted = new Map<string, Map<number, string>>()
-  const want = (tip: string, row: number) => {
-    const list = wanted.get(tip) ?? new Map<number, string>()
-    wanted.set(tip, list.set(row, homes.get(row) ?? ''))
-  }
-  const knows = whereCopied(copies, homes)
-  wantLate({ facts, plan, knows, want })
-  wantBranches({ facts, plan, knows, want, survey, copies })
   return [...wanted].flatMap(([tip, list]) => {
     const open = survey.sessions.get(tip)?.openCalls ?? new Map<string, unknown>()
-    const whole = withPairs(list, { rows, rowIds, open })
-    return inOrder(whole, times, rows).map(([rowId, sessionId]) => ({ rowId, sessionId, tip }))
+    const homes = new Map([...list].map(([id, { sessionId }]) => [id, sessionId]))
+    const whole = withPairs(homes, { rows, rowIds, open })
+    const timeOf = (id: number) => list.get(id)?.at ?? rows.factsOf(id).at ?? 0
+    return inOrder(whole, timeOf, rows).map(([rowId, sessionId]) => ({ rowId, sessionId, tip }))
   })
 }
 
-type Copies = readonly Copy[]
-type RowFacts = Omit<FoldRow, 'said'>
-
-/** Whether one of these sessions holds a copy of the row. */
-type Knows = (ids: ReadonlySet<string>, row: number) => boolean
-
-function whereCopied(copies: Copies, homes: ReadonlyMap<number, string>): Knows {
-  const places = new Map<number, string[]>()
-  for (const { rowId, ofRowId } of copies) {
-    const home = homes.get(rowId) ?? ''
-    const known = places.get(ofRowId)
-    if (known === undefined) places.set(ofRowId, [home])
-    else known.push(home)
-  }
-  return (ids, row) => places.get(row)?.some((id) => ids.has(id)) === true
+interface Candidate {
+  readonly sessionId: string
+  readonly at: number
+  wanted: readonly Wish[]
+  /** The sessions that hold a copy of it. */
+  readonly copiedIn: string[]
 }
 
-interface Wanting {
-  readonly facts: ReadonlyMap<string, readonly RowFacts[]>
-  readonly plan: RepairPlan
-  readonly knows: Knows
-  readonly want: (tip: string, row: number) => void
+/** Rows of one session that an end should have, unless one of these sessions has a copy. */
+interface Wish {
+  readonly tip: string
+  readonly known: () => ReadonlySet<string>
+  readonly isFor: (row: FoldRow) => boolean
+  readonly takesCopies: boolean
 }
 
-function wantLate({ facts, plan, knows, want }: Wanting): void {
+type Wishes = ReadonlyMap<string, readonly Wish[]>
+
+function wishesOf(plan: RepairPlan, survey: Survey): Wishes {
+  const wishes = new Map<string, Wish[]>()
+  const add = (id: string, wish: Wish) => wishes.set(id, [...(wishes.get(id) ?? []), wish])
   for (const { session, tip } of plan.late) {
     const { id, endedAt } = session.session
-    const followers = new Set(plan.lineage.descendantsOf(id).map((one) => one.session.id))
-    for (const row of facts.get(id) ?? []) {
-      const isLate = row.at !== null && endedAt !== null && row.at > endedAt
-      if (isLate && row.state !== 'rewound' && !knows(followers, row.id)) want(tip, row.id)
-    }
+    add(id, {
+      ...{ tip, takesCopies: true },
+      known: () => new Set(plan.lineage.descendantsOf(id).map((one) => one.session.id)),
+      isFor: ({ at, state }) =>
+        at !== null && endedAt !== null && at > endedAt && state !== 'rewound',
+    })
   }
-}
-
-function wantBranches(
-  wanting: Wanting & { readonly survey: Survey; readonly copies: Copies },
-): void {
-  const { facts, plan, knows, want, survey, copies } = wanting
-  const isCopy = new Set(copies.map(({ rowId }) => rowId))
-  for (const { head, tip, sessions } of plan.branches) {
-    if (!facts.has(head)) continue
-    const line = lineTo(tip, survey)
-    for (const { session } of sessions) {
-      for (const row of facts.get(session.id) ?? []) {
-        const isSaid = row.state !== 'rewound' && !row.isHandoff && !isCopy.has(row.id)
-        if (isSaid && !knows(line, row.id)) want(tip, row.id)
-      }
-    }
+  for (const { tip, sessions } of plan.branches) {
+    const known = () => lineTo(tip, survey)
+    const isFor = ({ state, isHandoff }: FoldRow) => state !== 'rewound' && !isHandoff
+    for (const { session } of sessions) add(session.id, { tip, takesCopies: false, known, isFor })
   }
+  return wishes
 }
 
 function foldSession(
   session: HermesSession,
-  rowIds: readonly number[],
+  rowIds: Float64Array,
   factsOf: (id: number) => FoldRow,
 ): FoldSession {
   const { id, parentId, endReason, endedAt } = session
@@ -146,7 +134,7 @@ function lineTo(tip: string, survey: Survey): ReadonlySet<string> {
 
 interface Pairing {
   readonly rows: RawRows
-  readonly rowIds: (sessionId: string) => readonly number[]
+  readonly rowIds: (sessionId: string) => Float64Array
   /** Calls that the end waits for an answer to. */
   readonly open: ReadonlyMap<string, unknown>
 }
@@ -200,12 +188,10 @@ function pairFacts(rows: RawRows, id: number): Pair | null {
 /** By time; what answers a call stands directly behind it. */
 function inOrder(
   lost: ReadonlyMap<number, string>,
-  times: ReadonlyMap<number, number>,
+  timeOf: (id: number) => number,
   rows: RawRows,
 ): readonly (readonly [number, string])[] {
-  const sorted = [...lost].sort(
-    ([one], [other]) => (times.get(one) ?? 0) - (times.get(other) ?? 0) || one - other,
-  )
+  const sorted = [...lost].sort(([one], [other]) => timeOf(one) - timeOf(other) || one - other)
   const answersOf = new Map<string, (readonly [number, string])[]>()
   for (const item of sorted) {
     const call = pairFacts(rows, item[0])?.answers ?? null

@@ -42,18 +42,19 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   rmSync(draft, { force: true })
   try {
     const opened = await openReadOnly(place.store)
-    let made: { readonly changes: readonly Change[]; readonly examined: Examined }
+    // Not the survey: the copy is examined next, and has one of its own.
+    let made: Pick<Examined, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
     try {
       checkSchema(opened.database, place.store)
       const examined = await examineOpened(opened, place, onRows)
       if (await opened.hasChanged()) refuse(path, 'Hermes writes to it. Try again when it is idle.')
       opened.copyTo(draft)
-      made = { examined, changes: change(draft, place, examined, now / 1_000) }
+      const { routes, remarks } = examined
+      made = { routes, remarks, changes: change(draft, place, examined, now / 1_000) }
     } finally {
       await opened.close()
     }
-    const { examined } = made
-    const isInFile = examined.routes.some(({ from }) => from === 'sessions.json')
+    const isInFile = made.routes.some(({ from }) => from === 'sessions.json')
     const routes = isInFile ? await oldRoutes(place, made.changes) : null
     linkSync(draft, to)
     if (routes !== null) writeFileSync(routingFile, routes, { flag: 'wx', mode: 0o600 })
@@ -62,7 +63,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
       routingFile: routes === null ? null : routingFile,
       changes: made.changes,
       left: await stillThere(to, now),
-      remarks: examined.remarks,
+      remarks: made.remarks,
     }
   } catch (error) {
     throw translate(error, place.store)
@@ -86,7 +87,7 @@ function refuse(path: string, problem: string): never {
 function change(
   draft: string,
   { store }: ProfilePlace,
-  { schema, survey, routes }: Examined,
+  { schema, survey, routes, read }: Examined,
   now: number,
 ): readonly Change[] {
   const plan = planRepair(survey, routes)
@@ -95,10 +96,16 @@ function change(
     database.exec('pragma trusted_schema = off; pragma cache_size = -4000; begin immediate')
     const bench = new Workbench(database, schema, now)
     const before = bench.witness()
-    const ids = database.prepare('select id from "messages" where session_id = ? order by id')
-    const rowIds = (id: string) => ids.all(id).map((row) => Number(row['id']))
-    const lost = findLostRows(plan, { survey, rowIds, rows: rawRows(database, schema) })
-    for (const [id, rows] of survey.homeless) bench.addSession(id, rows.rows[0]?.at ?? null)
+    const rows = rawRows(database, schema)
+    const lost = findLostRows(plan, { survey, rows, rowIds: rowIdsOf(database) })
+    for (const [
+      id,
+      {
+        ids: [first = 0],
+      },
+    ] of survey.homeless) {
+      bench.addSession(id, read(first)?.at ?? null)
+    }
     settle(plan, bench)
     for (const row of lost) bench.append(row)
     bench.mendReferences()
@@ -107,6 +114,19 @@ function change(
     return bench.changes
   } finally {
     database.close()
+  }
+}
+
+/** In a list of numbers: one session may have a million. */
+function rowIdsOf(database: DatabaseSync): (sessionId: string) => Float64Array {
+  const where = 'from "messages" where session_id = ?'
+  const counts = database.prepare(`select count(*) as rows ${where}`)
+  const ids = database.prepare(`select id ${where} order by id`)
+  return (sessionId) => {
+    const list = new Float64Array(Number(counts.get(sessionId)?.['rows'] ?? 0))
+    let filled = 0
+    for (const row of ids.iterate(sessionId)) list[filled++] = Number(row['id'])
+    return list
   }
 }
 

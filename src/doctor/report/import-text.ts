@@ -5,12 +5,23 @@ import type {
   ProfileReport,
   RouteReport,
   RowCount,
+  UnreadProfile,
 } from '../import/report.ts'
 import { unaccounted } from '../import/report.ts'
 
 /** The report of an import as a person reads it: what came, what did not, and the sum. */
-export function renderImport({ profiles, isDryRun }: ImportReport): string {
-  return profiles.map((profile) => renderProfile(profile, isDryRun)).join('\n')
+export function renderImport({ profiles, unread, isDryRun }: ImportReport): string {
+  return [
+    ...profiles.map((profile) => renderProfile(profile, isDryRun)),
+    ...unread.map(renderUnread),
+  ].join('\n')
+}
+
+function renderUnread({ name, store, problem }: UnreadProfile): string {
+  return lines([
+    `Profile ${name} (${store}) was not brought, or not to its end: ${problem}`,
+    `  \`throughline doctor hermes ${store}\` tells what is left of it.`,
+  ])
 }
 
 const CONVERSATIONS_MAX = 200

@@ -11,11 +11,17 @@ export class ListenError extends KnownError {
   readonly code = 'cannot-listen'
   readonly retryable = false
 
-  constructor(address: string, cause: Error) {
-    super(`Cannot listen on ${address}: ${cause.message}. Choose another address or port.`, {
-      cause,
-    })
+  constructor(address: string, cause: NodeJS.ErrnoException) {
+    const why = LISTEN_PROBLEMS[cause.code ?? ''] ?? `${cause.message}. Choose another one.`
+    super(`Cannot listen on ${address}: ${why}`, { cause })
   }
+}
+
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there. End it, or choose another port.',
+  EACCES: 'this user may not. Choose a port from 1024 on.',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
+  ENOTFOUND: 'this name has no address. Choose one that this machine has.',
 }
 
 const KEEP_ALIVE_MS = 30_000

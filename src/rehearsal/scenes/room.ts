@@ -64,7 +64,8 @@ async function whyNotInEffect(
 ): Promise<string | null> {
   const { state, result } = await stage.outcome(name, operation)
   if (result['reason'] === UNWRITTEN) throw new Error(`${name}: no handoff was written`)
-  // On a machine that is overloaded an owner may lose its sessions; that tears nothing.
+  // On a machine that is overloaded an owner may lose its sessions. Whether it was really gone is
+  // judged when all is known (`judgeAbandoned`).
   if (state === 'abandoned' && result['reason'] === OWNER_GONE) return null
   return state === 'committed' ? null : `the handoff was ${state}: ${JSON.stringify(result)}`
 }

@@ -21,7 +21,7 @@ function only(input: unknown): AgentPlan {
 
 describe('agentsOf', () => {
   it('makes of nothing one agent on the stand-in, with the defaults of every folder', () => {
-    const { name, routes, settings, tasks, window, policy } = only({})
+    const { name, routes, settings, auxiliary, window, policy } = only({})
     expect({ name, policy }).toEqual({ name: 'main', policy: 'steer' })
     expect(new Routes(routes).main).toEqual({
       name: 'main',
@@ -32,8 +32,8 @@ describe('agentsOf', () => {
       windowTokens: 16_000,
     })
     expect(settings).toEqual(SESSION_SETTINGS)
-    expect(tasks.compaction).toEqual({ shielded: true, deadlines: DEADLINES })
-    expect(tasks.title.shielded).toBe(false)
+    expect(auxiliary.compaction).toEqual({ shielded: true, deadlines: DEADLINES })
+    expect(auxiliary.title.shielded).toBe(false)
     expect(window).toEqual({ windowTokens: 16_000, laneMailMax: 10_000, sourceMailMax: 5_000 })
     expect(allowanceOf(configSchema.parse({}))).toEqual(ALLOWANCE)
     expect(processLimitsOf(configSchema.parse({}))).toEqual(PROCESS_LIMITS)

@@ -20,7 +20,7 @@ export interface AgentPlan {
   readonly tools: ToolsConfig
   readonly mcp: AgentConfig['mcp']
   readonly routes: RoutesConfig
-  readonly tasks: { readonly [task in TaskName]: TaskTerms }
+  readonly auxiliary: { readonly [task in TaskName]: TaskTerms }
   /** For `limitsFor`, which adds what system text and tools take. */
   readonly window: Omit<WindowShares, 'fixedTokens'>
   readonly settings: SessionSettings
@@ -54,7 +54,7 @@ export function agentsOf(
     const window = windowOf(routes.main, config)
     const compaction = compactionOf(config, window)
     const settings = settingsOf(config, compaction)
-    const tasks = mapTasks(config.auxiliary, termsOf)
+    const auxiliary = mapTasks(config.auxiliary, termsOf)
     return {
       name,
       system,
@@ -64,7 +64,7 @@ export function agentsOf(
       tools,
       mcp,
       routes,
-      tasks,
+      auxiliary,
       window,
       settings,
       compaction,
@@ -95,7 +95,7 @@ function routesOf(
   return {
     main: routeOf(model, standInUrl),
     fallbacks: fallbacks.map((each) => routeOf(each, standInUrl)),
-    tasks: mapTasks(auxiliary, (task) => ({
+    auxiliary: mapTasks(auxiliary, (task) => ({
       ...ofTask(routeIn(task)),
       fallbacks: task.fallbacks.map(ofTask),
     })),

@@ -64,7 +64,7 @@ function routeWarnings(
   const all = new Routes(routes)
   const used = [
     ...all.forMain(),
-    ...Object.keys(routes.tasks).flatMap((task) => [...all.forTask(task)]),
+    ...Object.keys(routes.auxiliary).flatMap((task) => [...all.forTask(task)]),
   ]
   const different = new Map(used.map((route) => [JSON.stringify({ ...route, name: '' }), route]))
   return [...different.values()].flatMap(({ model, windowTokens, credential }) => {

@@ -1,17 +1,17 @@
-import { entryNumber } from '../../base/ids.ts'
+import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { sha256 } from '../canonical.ts'
-import { hashAudit } from '../chain.ts'
 import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { mailState } from '../mail-state.ts'
 import type { Finding } from '../queries.ts'
-import type { AttemptRow } from '../rows.ts'
+import type { AttemptRow, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/birth.ts'
 import { around, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
-import { checkTranscript } from '../verify.ts'
+import { AuditCheck } from '../verify/audit.ts'
+import { keyHashOf, SessionCheck } from '../verify/session.ts'
 import { key, type MemoryTables } from './tables.ts'
 
 export function memoryReads(tables: MemoryTables): Readers {
@@ -38,8 +38,11 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => hasWork(row) || (row.wakeAt !== null && row.wakeAt <= at))
         .slice(0, Math.min(limit, LIST_MAX)),
     listRunners: () => [...tables.runners.values()],
-    readEntries: ({ sessionId, from, to }) =>
-      entriesOf(sessionId).slice(Math.max(0, from - 1), Math.min(to, from + LIST_MAX - 1)),
+    readEntries: ({ sessionId, from, to, kind }) =>
+      entriesOf(sessionId)
+        .slice(Math.max(0, from - 1), to)
+        .filter((entry) => (kind ?? entry.kind) === entry.kind)
+        .slice(0, LIST_MAX),
     readContext: ({ sessionId, upto }) => {
       const session = tables.session(sessionId)
       if (session === undefined) return null
@@ -138,18 +141,31 @@ export function memoryReads(tables: MemoryTables): Readers {
         }
       })
     },
-    verify: ({ sessionId }) => {
-      const findings: Finding[] = [...tables.sessions.values()]
-        .filter((row) => (sessionId ?? row.id) === row.id)
-        .flatMap((row) => checkTranscript(row, entriesOf(row.id)))
-      let prevHash = sha256(tables.id)
-      for (const row of tables.audit) {
-        if (hashAudit(prevHash, row) !== row.hash) {
-          findings.push({ sessionId: null, entry: null, problem: `audit row ${row.cursor}` })
-        }
-        prevHash = row.hash
-      }
-      return findings
-    },
+    verify: ({ sessionId }) => verifyTables(tables, sessionId),
   }
+}
+
+function verifyTables(tables: MemoryTables, only: SessionId | undefined): readonly Finding[] {
+  const sessions = [...tables.sessions.values()].filter(({ id }) => (only ?? id) === id)
+  const audit = new AuditCheck(tables.id)
+  for (const row of tables.audit) audit.add(row.cursor, row)
+  return [
+    ...sessions.flatMap((session) => verifySession(tables, session)),
+    ...audit.end(tables.sessions.values(), only),
+  ]
+}
+
+function verifySession(tables: MemoryTables, session: SessionRow): readonly Finding[] {
+  const { id } = session
+  const check = new SessionCheck(session)
+  for (const entry of tables.entries.get(id) ?? []) check.addEntry(entry)
+  for (const mail of tables.mails.get(id) ?? []) {
+    const known = tables.intakes.get(keyHashOf(mail) ?? '')
+    const isOwn = known?.sessionId === id && known.number === mail.number
+    check.addMail(mail, known && { bodyHash: known.bodyHash, isOwn })
+  }
+  for (const blob of tables.blobs.values()) {
+    if (blob.sessionId === id) check.addBlob(blob.hash, sha256(blob.bytes) === blob.hash)
+  }
+  return check.end()
 }

@@ -17,6 +17,7 @@ import {
   REPLY,
   ROUTE,
   RUNNER,
+  readableSessions,
   SCHEDULE,
   SESSION,
   TOKEN,
@@ -129,7 +130,7 @@ export const LOOKUPS = {
   ),
   heldBy: session('runner = any($1)', (asked) => [text(asked, 0)], {
     keyOf: column('runner'),
-    decode: many(SESSION.decode),
+    decode: readableSessions,
   }),
   // A runner's existence is what others rely on; only its own verbs change the row.
   runner: runner('for key share'),

@@ -1,4 +1,5 @@
 import type { RunnerId } from '../../base/ids.ts'
+import { withAnchor } from '../anchor.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
@@ -47,6 +48,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const settings = { ...DEFAULTS, ...options, url }
   const place = placeOf(settings)
   const connections = new Connections(settings)
+  const { anchorPath } = settings
   let anchor: PostgresAnchor | undefined
   try {
     const loan = await connections.loan()
@@ -55,13 +57,13 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     } finally {
       loan.end()
     }
-    const { anchorPath } = settings
     if (anchorPath !== undefined) anchor = await PostgresAnchor.open(connections, anchorPath, place)
   } catch (error) {
     await connections.close()
     throw translate(error, place, settings.busyMs)
   }
-  return storeOver(new PostgresEngine(connections, settings, place, anchor))
+  const store = storeOver(new PostgresEngine(connections, settings, place, anchor))
+  return anchorPath === undefined ? store : withAnchor(store, anchorPath)
 }
 
 class PostgresEngine implements Engine {

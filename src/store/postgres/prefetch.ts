@@ -143,11 +143,12 @@ const PREFETCH: Prefetch = {
   putToken: ({ id, hash }) => [['token', id], ['tokenOf', hash], ['tokens']],
   removeToken: ({ id }) => [['token', id]],
   setTitle: ({ sessionId }) => [['session', sessionId]],
-  eraseEntries: ({ lease, entries }) => [
+  eraseEntries: ({ lease, entries, schedules = [] }) => [
     ...held({ lease }),
     ...entries.map((number): Asked => ['entry', lease.sessionId, number]),
     ...entries.map((number): Asked => ['repliesOf', lease.sessionId, number]),
     ...entries.map((number): Asked => ['notesFrom', lease.sessionId, number]),
+    ...schedules.map((id): Asked => ['schedule', id]),
     ['handoffs', lease.sessionId],
     ['runningOf', lease.sessionId],
   ],

@@ -27,6 +27,7 @@ import {
   REPLY,
   ROUTE,
   RUNNER,
+  readableSessions,
   SCHEDULE,
   SESSION,
   TOKEN,
@@ -78,16 +79,23 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     findSession: (id) =>
       first(`select ${SESSION.columns} from session where id = $1`, [toText(id)], SESSION.decode),
-    listSessions: ({ agent, state, after = '', limit }) =>
-      all(
-        `select ${SESSION.columns} from session where id > $1 and agent = coalesce($2, agent)
-           and state = coalesce($3, state) order by id limit $4`,
-        [toText(after), optional(agent), state ?? null, most(limit)],
-        SESSION.decode,
-      ),
-    readReady: ({ agents, at, limit }) =>
-      all(
-        `select ${SESSION.columns} from session
+    listSessions: async ({ agent, state, after = '', limit }) => {
+      const found: SessionRow[] = []
+      const text = `select ${SESSION.columns} from session where id > $1
+        and agent = coalesce($2, agent) and state = coalesce($3, state) order by id limit $4`
+      for (let behind = toText(after); ; ) {
+        const wanted = most(limit) - found.length
+        const values = [behind, optional(agent), state ?? null, wanted]
+        const rows = await connections.query({ text, values })
+        found.push(...readableSessions(rows))
+        behind = String(rows.at(-1)?.['id'])
+        // A list that is short tells that it is the last.
+        if (rows.length < wanted || found.length === most(limit)) return found
+      }
+    },
+    readReady: async ({ agents, at, limit }) => {
+      const rows = await connections.query({
+        text: `select ${SESSION.columns} from session
          where id in (
              select id from session where work and agent = any($1)
              union select id from session where wake_at <= $2 and wake_at is not null
@@ -95,17 +103,26 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
            and state = 'open' and agent = any($1)
            and (runner is null or runner not in (select id from runner))
          order by n limit $3`,
-        [agents.map(toText), at, most(limit)],
-        SESSION.decode,
-      ),
+        values: [agents.map(toText), at, most(limit)],
+      })
+      return readableSessions(rows)
+    },
     listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
-    readEntries: ({ sessionId, from, to }) =>
-      all(
-        `select ${ENTRY.columns} from entry
-         where session = $1 and number between $2 and $3 order by number`,
-        [toText(sessionId), from, Math.min(to, from + LIST_MAX - 1)],
-        decodeEntry,
-      ),
+    readEntries: ({ sessionId, from, to, kind }) =>
+      kind === undefined
+        ? all(
+            `select ${ENTRY.columns} from entry
+             where session = $1 and number between $2 and $3 order by number`,
+            [toText(sessionId), from, Math.min(to, from + LIST_MAX - 1)],
+            decodeEntry,
+          )
+        : all(
+            `select ${ENTRY.columns} from entry
+             where session = $1 and number between $2 and $3 and kind = $4
+               and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`,
+            [toText(sessionId), from, to, kind, LIST_MAX],
+            decodeEntry,
+          ),
     readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
     listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
     findOperation: (id) =>

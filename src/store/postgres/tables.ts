@@ -1,6 +1,7 @@
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../canonical.ts'
+import { checkSession, orUnreadable, parseColumn } from '../damaged-row.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -43,9 +44,17 @@ function table<Row extends object>(name: string, fields: Fields<Row>): Table<Row
       Object.fromEntries(all.map(([field, [column, kind]]) => [column, ENCODE[kind](row[field])])),
     decode: (columns) =>
       Object.fromEntries(
-        all.map(([field, [column, kind]]) => [field, DECODE[kind](columns[column] ?? null)]),
+        all.map(([field, [column, kind]]) => {
+          const value = columns[column] ?? null
+          if (kind !== 'json') return [field, DECODE[kind](value)]
+          return [field, parseColumn(value, column, () => rowName(name, columns))]
+        }),
       ) as Row,
   }
+}
+
+function rowName(name: string, { id, session, number }: Columns): string {
+  return number === undefined ? `${name} ${id}` : `${name} ${number} of session ${session}`
 }
 
 export function prefixed(columns: string, table: string): string {
@@ -75,10 +84,9 @@ const ENCODE: Record<Kind, (value: unknown) => unknown> = {
   json: (value) => canonicalJson(value as JsonValue),
   hash: (value) => (value === null ? null : toBytes(value as string)),
 }
-const DECODE: Record<Kind, (value: unknown) => unknown> = {
+const DECODE: Record<Exclude<Kind, 'json'>, (value: unknown) => unknown> = {
   text: (value) => (value === null ? null : fromText(value as string)),
   int: (value) => value,
-  json: (value) => JSON.parse(value as string) as unknown,
   hash: (value) => (value === null ? null : (value as Buffer).toString('hex')),
 }
 
@@ -121,6 +129,11 @@ const SESSION_FIELDS = table<SessionRow>('session', {
 export const SESSION: Table<SessionRow> = {
   ...SESSION_FIELDS,
   encode: (row) => ({ ...SESSION_FIELDS.encode(row), work: hasWork(row) }),
+  decode: (columns) => checkSession(SESSION_FIELDS.decode(columns)),
+}
+/** One that is harmed is left out: it must not hide the others. `verify` names it. */
+export function readableSessions(rows: readonly Columns[]): readonly SessionRow[] {
+  return rows.flatMap((row) => orUnreadable(() => SESSION.decode(row)) ?? [])
 }
 
 /** Rows that do not know their session when they are values. */
@@ -327,10 +340,19 @@ export function encodeAudit(draft: AuditDraft, at: number): Columns {
   }
 }
 
+type Line = readonly [
+  at: AuditRow['at'],
+  sessionId: AuditRow['sessionId'],
+  kind: AuditRow['kind'],
+  operation: AuditRow['operation'],
+  phase: AuditRow['phase'],
+  facts: AuditRow['facts'],
+]
 export const AUDIT_COLUMNS = 'cursor, line, hash'
 export function decodeAudit(columns: Columns): AuditRow {
-  const [at, sessionId, kind, operation, phase, facts] = JSON.parse(`[${columns['line']}`)
   const cursor = columns['cursor'] as number
+  const line: Line = parseColumn(`[${columns['line']}`, 'line', () => `audit ${cursor}`)
+  const [at, sessionId, kind, operation, phase, facts] = line
   const hash = (columns['hash'] as Buffer).toString('hex')
   return { cursor, at, sessionId, kind, operation, phase, facts, hash }
 }

@@ -1,9 +1,23 @@
-import type { EntryNumber, SessionId } from '../../base/ids.ts'
-import { sha256 } from '../canonical.ts'
+import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
+import { orUnreadable } from '../damaged-row.ts'
 import type { Finding } from '../queries.ts'
-import { findAuditDamage, orUnreadable, TranscriptCheck } from '../verify.ts'
+import type { SessionRow } from '../rows.ts'
+import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import { type Connections, inSnapshot, type Loan } from './connections.ts'
-import { AUDIT_COLUMNS, decodeAudit, decodeEntry, ENTRY, SESSION, toText } from './tables.ts'
+import {
+  AUDIT_COLUMNS,
+  type Columns,
+  decodeAudit,
+  decodeEntry,
+  decodeMail,
+  ENTRY,
+  INTAKE,
+  MAIL,
+  SESSION,
+  toBytes,
+  toText,
+} from './tables.ts'
 
 const PAGE = 500
 
@@ -21,7 +35,11 @@ export async function verifyStore(
     const id = row['id'] as SessionId
     findings.push(...(await inSnapshot(connections, (loan) => verifySession(loan, id))))
   }
-  return [...findings, ...(await inSnapshot(connections, verifyAudit))]
+  return [
+    ...findings,
+    ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
+    ...(await findStrays(connections, sessionId)),
+  ]
 }
 
 async function verifySession(loan: Loan, id: SessionId): Promise<readonly Finding[]> {
@@ -29,51 +47,133 @@ async function verifySession(loan: Loan, id: SessionId): Promise<readonly Findin
     { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
-  const session = orUnreadable(() => SESSION.decode(row))
-  if (session === null) {
-    return [{ sessionId: id, entry: null, problem: 'session row cannot be read' }]
+  let session: SessionRow
+  try {
+    session = SESSION.decode(row)
+  } catch (error) {
+    return [unreadableSession(id, error)]
   }
-  const check = new TranscriptCheck(session)
-  for (let from = 1; ; from += PAGE) {
-    const [page = []] = await loan.send([
-      {
-        text: `select ${ENTRY.columns} from entry
-          where session = $1 and number between $2 and $3 order by number`,
-        values: [id, from, from + PAGE - 1],
-      },
-    ])
+  const check = new SessionCheck(session)
+  for await (const page of pages(loan, `select ${ENTRY.columns} from entry`, id)) {
     for (const columns of page) {
       const entry = orUnreadable(() => decodeEntry(columns))
-      if (entry === null) check.addUnreadable(columns['number'] as EntryNumber)
-      else check.add(entry)
+      if (entry === null) check.addUnreadableEntry(columns['number'] as EntryNumber)
+      else check.addEntry(entry)
     }
-    if (page.length === 0 && from > session.tail) return check.end()
+  }
+  for await (const page of pages(loan, `select ${MAIL.columns} from mail`, id)) {
+    const mails = page.map((columns) => orUnreadable(() => decodeMail(columns)))
+    const keys = mails.map((mail) => mail && keyHashOf(mail))
+    const known = await readMemories(
+      loan,
+      keys.filter((key) => key !== null),
+    )
+    for (const [index, columns] of page.entries()) {
+      const mail = mails[index] ?? null
+      const number = columns['number'] as MailNumber
+      if (mail === null) check.addUnreadableMail(number)
+      else check.addMail(mail, memoryOf(known.get(keys[index] ?? ''), id, number))
+    }
+  }
+  // Hashed where they are kept: they may be large.
+  const [blobs = []] = await loan.send([
+    {
+      text: `select encode(hash, 'hex') as hash, sha256(bytes) = hash as fits from blob
+        where session = $1`,
+      values: [id],
+    },
+  ])
+  for (const { hash, fits } of blobs) check.addBlob(hash as string, fits === true)
+  return check.end()
+}
+
+/** By keys, and not by counting up to the tail: a tail that was harmed may say any number. */
+async function* pages(
+  loan: Loan,
+  select: string,
+  id: SessionId,
+): AsyncIterable<readonly Columns[]> {
+  for (let last: unknown = 0; ; ) {
+    const text = `${select} where session = $1 and number > $2 order by number limit ${PAGE}`
+    const [page = []] = await loan.send([{ text, values: [id, last] }])
+    yield page
+    if (page.length < PAGE) return
+    last = page.at(-1)?.['number']
   }
 }
 
-async function verifyAudit(loan: Loan): Promise<readonly Finding[]> {
-  const [[store] = []] = await loan.send([
-    { text: 'select id from store where one = 1', values: [] },
+async function readMemories(
+  loan: Loan,
+  keyHashes: readonly string[],
+): Promise<ReadonlyMap<string, Columns>> {
+  const [rows = []] = await loan.send([
+    {
+      text: `select ${INTAKE.columns} from intake where key_hash = any($1)`,
+      values: [keyHashes.map(toBytes)],
+    },
   ])
-  const findings: Finding[] = []
-  let prevHash: string | null = sha256(String(store?.['id']))
-  let cursor = 0
-  for (;;) {
-    const [page = []] = await loan.send([
-      {
-        text: `select ${AUDIT_COLUMNS} from audit where cursor > $1 order by cursor limit $2`,
-        values: [cursor, PAGE],
-      },
-    ])
-    if (page.length === 0) return findings
+  return new Map(rows.map((row) => [(row['key_hash'] as Buffer).toString('hex'), row]))
+}
+
+function memoryOf(
+  row: Columns | undefined,
+  id: SessionId,
+  number: MailNumber,
+): KeyMemory | undefined {
+  if (row === undefined) return undefined
+  const { bodyHash, ...memory } = INTAKE.decode(row)
+  return { bodyHash, isOwn: memory.sessionId === id && memory.number === number }
+}
+
+/** In one snapshot with the sessions' counters: each commit writes both. */
+async function verifyAudit(loan: Loan, only: SessionId | undefined): Promise<readonly Finding[]> {
+  const [[store = {}] = []] = await loan.send([
+    { text: 'select id, commits, hash from store where one = 1', values: [] },
+  ])
+  const { id, commits, hash } = store as { id: string; commits: number; hash: string }
+  const check = new AuditCheck(id)
+  for (let last: unknown = 0; ; ) {
+    const text = `select ${AUDIT_COLUMNS} from audit where cursor > $1 order by cursor limit $2`
+    const [page = []] = await loan.send([{ text, values: [last, PAGE] }])
     for (const columns of page) {
-      const row = orUnreadable(() => decodeAudit(columns))
-      const number = columns['cursor'] as number
-      const expected = cursor + 1
-      const problem = findAuditDamage(row, { cursor: number, expected, prevHash })
-      if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
-      cursor = number
-      prevHash = row?.hash ?? null
+      check.add(
+        columns['cursor'] as number,
+        orUnreadable(() => decodeAudit(columns)),
+      )
     }
+    if (page.length < PAGE) break
+    last = page.at(-1)?.['cursor']
   }
+  check.endAt({ commits, hash })
+  const [unlinked = [], sessions = []] = await loan.send([
+    { text: `select ${AUDIT_COLUMNS} from audit where cursor is null`, values: [] },
+    { text: 'select id, birth, tail, mail, fence from session', values: [] },
+  ])
+  for (const { line } of unlinked) {
+    const columns = { line, cursor: 0, hash: Buffer.alloc(0) }
+    const row = orUnreadable(() => decodeAudit(columns))
+    if (row !== null) check.addUnlinked(row)
+  }
+  return check.end(sessions as unknown as Counted[], only)
+}
+
+const OF_SESSIONS = ['entry', 'mail', 'blob', 'operation', 'route', 'intake']
+
+/** Rows whose session has none. */
+async function findStrays(
+  connections: Connections,
+  only: SessionId | undefined,
+): Promise<readonly Finding[]> {
+  const rows = await connections.query({
+    text: `select session, string_agg(what, ', ' order by what) as what from (${OF_SESSIONS.map(
+      (table) => `select distinct session, '${table}' as what from ${table}`,
+    ).join(' union all ')}) as found
+      where not exists (select from session where id = found.session)
+        and session = coalesce($1, session) group by session order by session`,
+    values: [only === undefined ? null : toText(only)],
+  })
+  return rows.map(({ session, what }) => {
+    const problem = `rows of a session that is not there: ${what}`
+    return { sessionId: session as SessionId, entry: null, problem }
+  })
 }

@@ -3,8 +3,8 @@ import { sha256 } from '../canonical.ts'
 import type { AdoptSession } from '../commits.ts'
 import { mailState } from '../mail-state.ts'
 import type { IntakeRow, SessionRow } from '../rows.ts'
-import { checkTranscript } from '../verify.ts'
-import { hashKey, intakeHash } from './admit.ts'
+import { checkTranscript } from '../verify/transcript.ts'
+import { hashKey, intakeHash, UNTOLD } from './admit.ts'
 import { birthLine } from './birth.ts'
 import type { Rule, SenderRow } from './ruling.ts'
 import { checkLimits } from './settings.ts'
@@ -108,9 +108,9 @@ function pendingOf({ session, mail }: AdoptSession): SessionRow['pending'] {
 
 function intakeOf({ session, mail }: AdoptSession): readonly IntakeRow[] {
   return mail.flatMap(({ source, key, body, lane, control, number }) => {
-    if (source === null || key === null || body === null) return []
+    if (source === null || key === null) return []
     const keyHash = hashKey(source, key)
-    const bodyHash = intakeHash(keyHash, lane, control, body)
+    const bodyHash = body === null ? UNTOLD : intakeHash(keyHash, lane, control, body)
     return [{ keyHash, bodyHash, sessionId: session.id, number: mailNumber(number) }]
   })
 }

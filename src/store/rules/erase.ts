@@ -66,9 +66,12 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const notes = repeated.flatMap(({ number: entry }) => rows.notesFrom(session.id, entry))
   // One that was proposed from a range is found by every erased entry of it.
   const notesRemoved = [...new Map(notes.map((key) => [`${key.agent} ${key.id}`, key])).values()]
+  const schedulesRemoved = (request.schedules ?? []).filter(
+    (id) => rows.schedule(id)?.sessionId === session.id,
+  )
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
-    change: { ...draft.change(), replies: replies.map(unsent), notesRemoved },
+    change: { ...draft.change(), replies: replies.map(unsent), notesRemoved, schedulesRemoved },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { canonicalJson } from '../canonical.ts'
+import { checkSession, parseColumn } from '../damaged-row.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -38,8 +39,9 @@ function hex(value: Value | undefined): string {
   return Buffer.from(value as Uint8Array).toString('hex')
 }
 
-function json(value: Value | undefined): never {
-  return JSON.parse(value as string) as never
+/** An entry or a mail item by its key: only the row of its session has the session's id. */
+function numbered(what: string, id: Value | undefined): () => string {
+  return () => `${what} ${unpacked(id)} of the session with number ${sessionOf(id)}`
 }
 
 export const SESSION_COLUMNS = [
@@ -122,7 +124,8 @@ export function encodeSession(row: SessionRow): readonly Value[] {
 }
 
 export function decodeSession(row: Row): SessionRow {
-  return {
+  const json = (column: string) => parseColumn(row[column], column, () => `session ${row['id']}`)
+  return checkSession({
     id: row['id'] as never,
     agent: row['agent'] as never,
     state: row['state'] as never,
@@ -144,20 +147,20 @@ export function decodeSession(row: Row): SessionRow {
     turn: row['turn'] as never,
     turnState: row['turn_state'] as never,
     attempts: row['attempts'] as never,
-    openCalls: json(row['open_calls']),
+    openCalls: json('open_calls'),
     mail: row['mail'] as never,
-    delivered: json(row['delivered']),
-    settled: json(row['settled']),
-    pending: json(row['pending']),
+    delivered: json('delivered'),
+    settled: json('settled'),
+    pending: json('pending'),
     replies: row['replies'] as never,
     policy: row['policy'] as never,
     wakeAt: row['wake_at'] as never,
-    limits: json(row['limits']),
-    pins: json(row['pins']),
+    limits: json('limits'),
+    pins: json('pins'),
     settings: row['settings'] as never,
     tasks: row['tasks'] as never,
     title: row['title'] as never,
-  }
+  })
 }
 
 export function encodeEntry(n: number, entry: Entry): readonly Value[] {
@@ -185,7 +188,7 @@ export function decodeEntry(row: Row): Entry {
     fence: row['fence'] as never,
     at: row['at'] as never,
     tokens: row['tokens'] as never,
-    meta: json(row['meta']),
+    meta: parseColumn(row['meta'], 'meta', numbered('entry', row['id'])),
     body: (row['body'] ?? null) as never,
     salt: row['salt'] == null ? null : hex(row['salt']),
     bodyHash: hex(row['body_hash']),
@@ -211,7 +214,7 @@ export function decodeMail(row: Row): MailRow {
     tokens: row['tokens'] as never,
     state: row['state'] as never,
     turnAt: row['turn_at'] as never,
-    blobs: json(row['blobs']),
+    blobs: parseColumn(row['blobs'], 'blobs', numbered('mail', row['id'])),
     at: row['at'] as never,
   }
 }
@@ -248,7 +251,7 @@ export function decodeOperation(row: Row, sessionId: SessionId): OperationRow {
     covers: row['covers'] as never,
     previous: row['previous'] as never,
     state: row['state'] as never,
-    result: json(row['result']),
+    result: parseColumn(row['result'], 'result', () => `operation ${row['id']}`),
     startedAt: row['started_at'] as never,
     endedAt: row['ended_at'] as never,
   }
@@ -334,7 +337,7 @@ export function decodeAudit(row: Row): AuditRow {
     kind: row['kind'] as never,
     operation: row['operation'] as never,
     phase: row['phase'] as never,
-    facts: json(row['facts']),
+    facts: parseColumn(row['facts'], 'facts', () => `audit line ${row['cursor']}`),
     hash: hex(row['hash']),
   }
 }

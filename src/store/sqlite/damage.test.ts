@@ -210,14 +210,18 @@ describe('damage', () => {
     }
     writeFileSync(path, bytes)
     const findings = await (await open(path)).verify({})
-    expect(findings.map(({ entry }) => entry)).toEqual([1])
+    expect(findings.map(({ problem }) => problem)).toEqual([
+      'entry 1 has a body that does not fit its hash',
+      'mail 1 has a body that does not fit its hash',
+    ])
   })
 
   it('a row that is none any more is found and placed, and the others are checked [I19, fault 69]', async () => {
     const found: Record<string, string> = {
       "update entry set meta = '(' where id & 3 = 2": 'entry 2 cannot be read',
       'update entry set at = 1 << 62 where id & 3 = 2': 'entry 2 cannot be read',
-      "update session set pending = '('": 'session row cannot be read',
+      "update session set pending = '('":
+        'session row cannot be read: its column pending holds no JSON',
       "update audit set facts = '(' where cursor = 2": 'audit row 2 cannot be read',
     }
     for (const [harm, problem] of Object.entries(found)) {

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
+import { withAnchor } from '../anchor.ts'
 import { DEPTH_MAX } from '../canonical.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
-import { preparePlace, realPlace } from './place.ts'
+import { anchorOf, preparePlace, realPlace } from './place.ts'
 import { newStoreNumber, type StoreThread, storeThread } from './threads.ts'
 import { removeWakeFile, WakeFile } from './wake.ts'
 import type { WriterOptions } from './writer.ts'
@@ -32,15 +33,16 @@ const WAITING_MAX = 10_000
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = realPlace(options.path)
   preparePlace(path)
+  const anchorPath = options.anchorPath ?? anchorOf(path)
   const engine = new SqliteEngine({
     path,
-    anchorPath: options.anchorPath ?? `${path}.anchor`,
+    anchorPath,
     busyMs: options.busyMs ?? BUSY_MS,
     anchorMs: options.anchorMs ?? ANCHOR_MS,
     pollMs: options.pollMs ?? POLL_MS,
   })
   await engine.open()
-  return storeOver(engine)
+  return withAnchor(storeOver(engine), anchorPath)
 }
 
 type Role = 'writer' | 'reader'

@@ -62,6 +62,11 @@ export function realPlace(file: string): string {
   throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
 }
 
+/** Where the anchor is, unless somebody has said another place. */
+export function anchorOf(path: string): string {
+  return `${path}.anchor`
+}
+
 /** Makes sure that the file is there, private, and on a drive of this machine. */
 export function preparePlace(path: string): void {
   const folder = dirname(path)

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
+import { withAnchor } from '../anchor.ts'
 import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
-import { realPlace } from './place.ts'
+import { anchorOf, realPlace } from './place.ts'
 import { newStoreNumber, storeThread } from './threads.ts'
 
 /**
@@ -16,7 +17,7 @@ export async function readSqliteStore(file: string): Promise<ReadStore> {
   const thread = storeThread('reader')
   await thread.call(store, 'open', { kind: 'open-onlooker', path })
   let closing: Promise<void> | undefined
-  return readStoreOver({
+  const only = readStoreOver({
     async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
       if (closing !== undefined) throw new StoreClosedError({ verb })
       return (await thread.call(store, verb, { kind: 'read', verb, query })) as AnswerOf<Verb>
@@ -26,4 +27,5 @@ export async function readSqliteStore(file: string): Promise<ReadStore> {
       return closing
     },
   })
+  return withAnchor(only, anchorOf(path))
 }

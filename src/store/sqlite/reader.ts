@@ -28,7 +28,8 @@ export class Reader {
     } catch (error) {
       throw translate(error, this.#db.path)
     } finally {
-      if (this.#db.database.isTransaction) this.#db.exec('commit')
+      // Not a commit: behind a page that is none any more that fails as well, in raw words.
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
     }
   }
 

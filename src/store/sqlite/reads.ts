@@ -1,13 +1,9 @@
 import { statSync } from 'node:fs'
-import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
-import { sha256 } from '../canonical.ts'
 import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { mailState } from '../mail-state.ts'
-import type { Finding } from '../queries.ts'
-import type { AuditRow, Entry, SessionRow } from '../rows.ts'
-import { findAuditDamage, orUnreadable, TranscriptCheck } from '../verify.ts'
+import type { Entry, SessionRow } from '../rows.ts'
 import { newestAudit, readStoreId } from './apply.ts'
 import {
   bytes,
@@ -20,17 +16,15 @@ import {
   decodeReply,
   decodeRoute,
   decodeRunner,
-  decodeSession,
   packed,
   sessionOf,
 } from './codec.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Value } from './connection.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
-import type { SessionNumbers } from './sessions.ts'
+import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { standingReads } from './standing.ts'
-
-const VERIFY_PAGE = 500
+import { verifyStore } from './verify.ts'
 
 /** All reads, each inside one short read transaction that the caller opens. */
 export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
@@ -42,10 +36,6 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         packed(n, to),
       )
       .map(decodeEntry)
-  const findSession = (id: SessionId): SessionRow | undefined => {
-    const row = db.get('select * from session where id = ?', id)
-    return row && decodeSession(row)
-  }
 
   return {
     readStore: () => {
@@ -58,22 +48,31 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
         0,
       ),
-    findSession,
-    listSessions: ({ agent, state, after = '', limit }) =>
-      db
-        .all(
-          `select * from session where id > ? and agent = coalesce(?, agent)
+    findSession: (id) => findSession(db, id),
+    listSessions: ({ agent, state, after = '', limit }) => {
+      const found: SessionRow[] = []
+      const most = Math.min(limit, LIST_MAX)
+      for (let behind: Value = after; ; ) {
+        const wanted = most - found.length
+        const ids = db.all(
+          `select id from session where id > ? and agent = coalesce(?, agent)
              and state = coalesce(?, state) order by id limit ?`,
-          after,
+          behind,
           agent ?? null,
           state ?? null,
-          Math.min(limit, LIST_MAX),
+          wanted,
         )
-        .map(decodeSession),
+        found.push(...readableSessions(db, ids))
+        behind = ids.at(-1)?.['id'] ?? ''
+        // A list that is short tells that it is the last.
+        if (ids.length < wanted || found.length === most) return found
+      }
+    },
     readReady: ({ agents, at, limit }) =>
-      db
-        .all(
-          `select * from session
+      readableSessions(
+        db,
+        db.all(
+          `select id from session
            where n in (
                select n from session where work = 1 and agent in (select value from json_each(?1))
                union select n from session where wake_at <= ?2 and wake_at is not null
@@ -84,15 +83,26 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           JSON.stringify(agents),
           at,
           Math.min(limit, LIST_MAX),
-        )
-        .map(decodeSession),
+        ),
+      ),
     listRunners: () => db.all('select * from runner order by id').map(decodeRunner),
-    readEntries: ({ sessionId, from, to }) => {
+    readEntries: ({ sessionId, from, to, kind }) => {
       const n = numbers.find(sessionId)
-      return n === undefined ? [] : range(n, from, Math.min(to, from + LIST_MAX - 1))
+      if (n === undefined) return []
+      if (kind === undefined) return range(n, from, Math.min(to, from + LIST_MAX - 1))
+      return db
+        .all(
+          `select * from entry where id between ? and ? and kind = ?
+             and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`,
+          packed(n, from),
+          packed(n, to),
+          kind,
+          LIST_MAX,
+        )
+        .map(decodeEntry)
     },
     readContext: ({ sessionId, upto }) => {
-      const session = findSession(sessionId)
+      const session = findSession(db, sessionId)
       const n = numbers.find(sessionId)
       if (session === undefined || n === undefined) return null
       return contextEntries(session, upto ?? session.tail, {
@@ -111,7 +121,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       })
     },
     listMail: ({ sessionId, lane, state, after = 0, limit }) => {
-      const session = findSession(sessionId)
+      const session = findSession(db, sessionId)
       const n = numbers.find(sessionId)
       if (session === undefined || n === undefined) return []
       const { user, notification } = session.delivered
@@ -215,93 +225,11 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       return row && decodeBlob(row, sessionId)
     },
     search: (query) => {
-      const session = findSession(query.sessionId)
+      const session = findSession(db, query.sessionId)
       const n = numbers.find(query.sessionId)
       if (session === undefined || n === undefined) return []
       return searchSession(db, n, session, query, (from, to) => range(n, from, to))
     },
-    verify: ({ sessionId }) => {
-      const ids = db
-        .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
-        .map((row) => row['id'] as SessionId)
-      const findings = ids.flatMap((id) => verifySession(id, findSession, numbers.get(id), range))
-      return [...findings, ...verifyAudit(db), ...verifyFile(db)]
-    },
-  }
-}
-
-type Range = (n: number, from: number, to: number) => readonly Entry[]
-
-function verifySession(
-  id: SessionId,
-  find: (id: SessionId) => SessionRow | undefined,
-  n: number,
-  range: Range,
-): readonly Finding[] {
-  const session = orUnreadable(() => find(id))
-  if (session === undefined) return []
-  if (session === null) {
-    return [{ sessionId: id, entry: null, problem: 'session row cannot be read' }]
-  }
-  const check = new TranscriptCheck(session)
-  for (let from = 1; ; ) {
-    const page = orUnreadable(() => range(n, from, from + VERIFY_PAGE - 1))
-    if (page === null) addOneByOne(check, from, (number) => range(n, number, number))
-    else for (const entry of page) check.add(entry)
-    from += VERIFY_PAGE
-    if (from > session.tail && (page === null || page.length === 0)) return check.end()
-  }
-}
-
-/** A byte that changed may leave a row that is none: it is named, and the others are checked. */
-function addOneByOne(
-  check: TranscriptCheck,
-  from: number,
-  read: (number: number) => readonly Entry[],
-): void {
-  for (let number = from; number < from + VERIFY_PAGE; number++) {
-    const found = orUnreadable(() => read(number))
-    if (found === null) check.addUnreadable(entryNumber(number))
-    else for (const entry of found) check.add(entry)
-  }
-}
-
-function verifyAudit(db: Connection): readonly Finding[] {
-  const findings: Finding[] = []
-  let prevHash: string | null = sha256(readStoreId(db))
-  let cursor = 0
-  for (;;) {
-    const sql = 'select cursor from audit where cursor > ? order by cursor limit ?'
-    const page = db.all(sql, cursor, VERIFY_PAGE).map((row) => row['cursor'] as number)
-    if (page.length === 0) return findings
-    for (const number of page) {
-      const row = orUnreadable(() => findAudit(db, number))
-      const expected = cursor + 1
-      const problem = findAuditDamage(row, { cursor: number, expected, prevHash })
-      if (problem !== null) findings.push({ sessionId: null, entry: null, problem })
-      cursor = number
-      prevHash = row?.hash ?? null
-    }
-  }
-}
-
-function findAudit(db: Connection, cursor: number): AuditRow {
-  return decodeAudit(db.get('select * from audit where cursor = ?', cursor) ?? {})
-}
-
-/**
- * On a connection of its own: one that has searched remembers the shape of the word index, and after
- * somebody else's commit its check reports a corruption that is not there (SQLite 3.53.4).
- */
-function verifyFile(present: Connection): readonly Finding[] {
-  const db = present.again()
-  try {
-    return db
-      .all('pragma quick_check(10)')
-      .map((row) => String(Object.values(row)[0]))
-      .filter((text) => text !== 'ok')
-      .map((text) => ({ sessionId: null, entry: null, problem: `file: ${text}` }))
-  } finally {
-    db.close()
+    verify: (query) => verifyStore(db, numbers, query),
   }
 }

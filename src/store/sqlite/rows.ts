@@ -32,13 +32,12 @@ import {
   decodeReply,
   decodeRoute,
   decodeRunner,
-  decodeSession,
   packed,
   sessionOf,
   unpacked,
 } from './codec.ts'
 import type { Connection, Value } from './connection.ts'
-import type { SessionNumbers } from './sessions.ts'
+import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { findNote, findSchedule, findToken } from './standing.ts'
 
 /** The rules' view of the tables, inside a write transaction. */
@@ -52,14 +51,12 @@ export class SqliteRows implements Rows {
   }
 
   session(id: SessionId): SessionRow | undefined {
-    const row = this.#db.get('select * from session where id = ?', id)
-    return row && decodeSession(row)
+    return findSession(this.#db, id)
   }
 
   heldBy(runner: RunnerId): readonly SessionRow[] {
-    return this.#db
-      .all('select * from session where runner = ? order by n', runner)
-      .map(decodeSession)
+    const ids = this.#db.all('select id from session where runner = ? order by n', runner)
+    return readableSessions(this.#db, ids)
   }
 
   runner(id: RunnerId): RunnerRow | undefined {

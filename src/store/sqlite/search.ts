@@ -4,8 +4,8 @@ import type { Search, SearchHit } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
-import { decodeEntry, packed, unpacked } from './codec.ts'
-import type { Connection } from './connection.ts'
+import { packed, unpacked } from './codec.ts'
+import type { Connection, Record_ } from './connection.ts'
 
 /**
  * Every word is indexed with its session's number before it ("12xorchid"), so that a word is a word
@@ -75,31 +75,32 @@ export function unindexedSessions(db: Connection): number[] {
  */
 export function indexSome(db: Connection, n: number): boolean {
   const upto = indexedUpTo(db, n)
-  const entries = db
-    .all(
-      'select * from entry where id between ? and ? order by id',
-      packed(n, upto + 1),
-      packed(n, upto + INDEX_BATCH),
-    )
-    .map(decodeEntry)
-  const last = entries.at(-1)
+  const rows = db.all(
+    `select ${WORDS} from entry where id between ? and ? order by id`,
+    packed(n, upto + 1),
+    packed(n, upto + INDEX_BATCH),
+  )
+  const last = rows.at(-1)
   if (last === undefined) return false
-  for (const entry of entries) {
-    const words = indexedWords(n, entry)
+  for (const row of rows) {
+    const words = indexedWords(n, row)
     if (words === null) continue
-    const sql = 'insert into entry_words (rowid, words) values (?, ?)'
-    db.run(sql, packed(n, entry.number), words)
+    db.run('insert into entry_words (rowid, words) values (?, ?)', row['id'] ?? null, words)
   }
   db.run(
     `insert into indexed (session, upto) values (?, ?)
      on conflict (session) do update set upto = excluded.upto`,
     n,
-    entryNumber(last.number),
+    entryNumber(unpacked(last['id'])),
   )
-  return entries.length === INDEX_BATCH
+  return rows.length === INDEX_BATCH
 }
 
-function indexedWords(n: number, entry: Entry): string | null {
+/** No more than this is asked for: what else of an entry is harmed keeps no words in, and none out. */
+const WORDS = 'id, kind, body'
+
+function indexedWords(n: number, row: Record_): string | null {
+  const entry = row as unknown as Pick<Entry, 'kind' | 'body'>
   if (!isSearched(entry) || entry.body === null) return null
   return wordsOf(textOf(entry))
     .map((word) => prefixed(n, word))
@@ -112,8 +113,8 @@ function indexedWords(n: number, entry: Entry): string | null {
  * merged.
  */
 export function unindex(db: Connection, n: number, number: number): void {
-  const row = db.get('select * from entry where id = ?', packed(n, number))
-  const words = row && number <= indexedUpTo(db, n) ? indexedWords(n, decodeEntry(row)) : null
+  const row = db.get(`select ${WORDS} from entry where id = ?`, packed(n, number))
+  const words = row && number <= indexedUpTo(db, n) ? indexedWords(n, row) : null
   if (words === null) return
   const sql = "insert into entry_words (entry_words, rowid, words) values ('delete', ?, ?)"
   db.run(sql, packed(n, number), words)

@@ -1,5 +1,9 @@
 import type { SessionId } from '../../base/ids.ts'
-import type { Connection } from './connection.ts'
+import { orUnreadable } from '../damaged-row.ts'
+import { DamagedRowError } from '../errors.ts'
+import type { SessionRow } from '../rows.ts'
+import { decodeSession, SESSION_COLUMNS } from './codec.ts'
+import type { Connection, Record_ } from './connection.ts'
 
 /**
  * Ids and the small numbers that stand for them in keys. A pair never changes once it is committed;
@@ -32,7 +36,14 @@ export class SessionNumbers {
     const known = this.#ids.get(n)
     if (known !== undefined) return known
     const found = this.#connection.get('select id from session where n = ?', n)?.['id']
-    if (found === undefined) throw new Error(`no session has the number ${n}`)
+    if (found === undefined) {
+      const row = `the session with number ${n}`
+      throw new DamagedRowError({
+        row,
+        column: 'n',
+        problem: 'is not there, and other rows name it',
+      })
+    }
     return found as SessionId
   }
 
@@ -45,3 +56,26 @@ export class SessionNumbers {
 }
 
 const REMEMBERED_MAX = 20_000
+
+export function findSession(db: Connection, id: SessionId): SessionRow | undefined {
+  const row = getSession(db, id)
+  return row && decodeSession(row)
+}
+
+/** One that is harmed is left out: it must not hide the others. `verify` names it. */
+export function readableSessions(db: Connection, ids: readonly Record_[]): readonly SessionRow[] {
+  return ids.flatMap((row) => orUnreadable(() => findSession(db, row['id'] as SessionId)) ?? [])
+}
+
+/** SQLite keeps larger numbers than it can hand over here; which one it was, it does not say. */
+function getSession(db: Connection, id: SessionId): Record_ | undefined {
+  const get = (columns: string) => db.get(`select ${columns} from session where id = ?`, id)
+  try {
+    return get('*')
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const column = SESSION_COLUMNS.find((name) => orUnreadable(() => get(name) ?? {}) === null)
+    const problem = 'holds a number that is far too large'
+    throw new DamagedRowError({ row: `session ${id}`, column: column ?? 'n', problem })
+  }
+}

@@ -1,4 +1,4 @@
-import type { EntryNumber, RunnerId, SessionId } from '../../base/ids.ts'
+import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../../base/ids.ts'
 import type { Store } from '../../store/contract.ts'
 
 /** One law of the store's contract, as a function that throws when the law is broken. */
@@ -25,5 +25,13 @@ export interface StoreBench {
     swap(sessionId: SessionId, one: EntryNumber, other: EntryNumber): Promise<void>
     changeSessionRow(sessionId: SessionId): Promise<void>
     changeAudit(cursor: number): Promise<void>
+    /** Another body in the mailbox. */
+    changeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
+    removeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
+    changeBlob(sessionId: SessionId, hash: string): Promise<void>
+    removeBlob(sessionId: SessionId, hash: string): Promise<void>
+    removeSession(sessionId: SessionId): Promise<void>
+    /** Takes the newest audit row away, and whatever in the store counts it. */
+    cutAudit(): Promise<void>
   }
 }

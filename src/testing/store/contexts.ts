@@ -112,6 +112,30 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
+    name: 'entries of one kind are read from the whole range, in order, without the others',
+    run: async ({ store }) => {
+      const [desk, other] = [await Desk.open(store), await Desk.open(store)]
+      await other.pin('elsewhere', 'x', 1)
+      for (const name of ['first', 'second', 'first']) {
+        await desk.exchange(name, 'yes')
+        expectKind(await desk.pin(name, `of ${name}`, 1), 'appended')
+      }
+      const read = async (from: number, to: number, kind: 'pin' | 'compaction') => {
+        const range = { sessionId: desk.id, from: entryNumber(from), to: entryNumber(to), kind }
+        return (await store.readEntries(range)).map(({ number, body }) => [number, body])
+      }
+      const pins = [
+        [4, '"of first"'],
+        [8, '"of second"'],
+        [12, '"of first"'],
+      ]
+      assert.deepEqual(await read(1, 99, 'pin'), pins)
+      assert.deepEqual(await read(5, 12, 'pin'), pins.slice(1))
+      assert.deepEqual(await read(5, 11, 'pin'), pins.slice(1, 2))
+      assert.deepEqual(await read(1, 99, 'compaction'), [])
+    },
+  },
+  {
     name: 'any past context can be read again as it was [I9]',
     run: async ({ store }) => {
       const desk = await talked(store)

@@ -207,6 +207,29 @@ export const erasures: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a schedule goes with the entries that it repeats; those of other sessions stay [I19]',
+    run: async ({ store }) => {
+      const [desk, other] = [await Desk.open(store), await Desk.open(store)]
+      await desk.exchange('canary', 'noted')
+      const plain = { dueAt: 1_000, repeat: null, body: said('canary'), tokens: 1 }
+      for (const [id, { id: sessionId }] of [
+        ['mine', desk],
+        ['mine-too', desk],
+        ['of-other', other],
+      ] as const) {
+        expectKind(await store.putSchedule({ id, sessionId, ...plain }), 'scheduled')
+      }
+      const request = { ...desk.fenced(), entries: [one], reason: 'asked for' }
+      const schedules = ['mine', 'of-other', 'of-nobody']
+      expectKind(await store.eraseEntries({ ...request, schedules }), 'erased')
+      const left = await store.listSchedules({ limit: 9 })
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        ['mine-too', 'of-other'],
+      )
+    },
+  },
+  {
     name: 'a pin is erased alone: no handoff, title or note is made from one [I19]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)

@@ -251,6 +251,18 @@ export const intake: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a message that was withdrawn keeps no words, and is known by its key [I4, I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const mail = await desk.admit(said('canary'), { key: 'k1' })
+      expectKind(await store.withdraw({ sessionId: desk.id, mail }), 'withdrawn')
+      const [row] = await store.listMail({ sessionId: desk.id, limit: 1 })
+      assert.deepEqual([row?.state, row?.body], ['withdrawn', null])
+      const again = await desk.tryAdmit(said('canary'), { key: 'k1' })
+      assert.equal(expectKind(again, 'duplicate').mail, mail)
+    },
+  },
+  {
     name: 'withdrawing makes room for its source [I24]',
     run: async ({ store }) => {
       const desk = await Desk.open(store, { limits: { ...LIMITS, sourceMailMax: 1 } })

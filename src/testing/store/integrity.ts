@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { entryNumber } from '../../base/ids.ts'
+import { entryNumber, mailNumber } from '../../base/ids.ts'
+import type { Finding } from '../../store/queries.ts'
 import type { StoreBench, StoreCase } from './case.ts'
-import { Desk, replyTo, said } from './desk.ts'
+import { Desk, expectKind, newOperation, replyTo, said } from './desk.ts'
 
 export async function talked({ store }: StoreBench): Promise<Desk> {
   const desk = await Desk.open(store)
@@ -10,6 +11,14 @@ export async function talked({ store }: StoreBench): Promise<Desk> {
 }
 
 const five = entryNumber(5)
+
+function about(desk: Desk, problem: string): Finding {
+  return { sessionId: desk.id, entry: null, problem }
+}
+
+function byProblem(one: Finding, other: Finding): number {
+  return one.problem < other.problem ? -1 : 1
+}
 
 export const integrity: readonly StoreCase[] = [
   {
@@ -119,6 +128,109 @@ export const integrity: readonly StoreCase[] = [
       await bench.harm.changeAudit(3)
       const findings = await bench.store.verify({})
       assert.match(findings[0]?.problem ?? '', /audit row 3/)
+    },
+  },
+  {
+    name: 'an audit that was cut at its end is found by what its session knows [I19, I20]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.admit(said('the last that was told'))
+      await bench.harm.cutAudit()
+      assert.deepEqual(await bench.store.verify({}), [
+        about(desk, 'session row says mail 5, the audit tells of 4'),
+      ])
+    },
+  },
+  {
+    name: 'a session row that was taken away is found by the audit [I5, I19]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      const other = await talked(bench)
+      await bench.harm.removeSession(desk.id)
+      const problem = 'session row is missing, and the audit tells of it'
+      const found = await bench.store.verify({})
+      assert.deepEqual(found[0], about(desk, problem))
+      assert.deepEqual(
+        found.filter(({ sessionId }) => sessionId === other.id),
+        [],
+      )
+      assert.deepEqual((await bench.store.verify({ sessionId: desk.id }))[0], found[0])
+      assert.deepEqual(await bench.store.verify({ sessionId: other.id }), [])
+    },
+  },
+  {
+    name: 'changed mail is found and placed, delivered or not [I1, I19]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.admit(said('pay 100'))
+      const last = await desk.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
+      for (const number of [2, 5, last]) await bench.harm.changeMail(desk.id, mailNumber(number))
+      assert.deepEqual(
+        await bench.store.verify({ sessionId: desk.id }),
+        [2, 5, 6].map((number) =>
+          about(desk, `mail ${number} has a body that does not fit its hash`),
+        ),
+      )
+    },
+  },
+  {
+    name: 'missing mail is found and placed, in the middle and at the end [I2, I19]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.admit(said('waits'))
+      // From behind: the numbers in front of it stay.
+      for (const number of [5, 3, 2]) await bench.harm.removeMail(desk.id, mailNumber(number))
+      assert.deepEqual(await bench.store.verify({ sessionId: desk.id }), [
+        about(desk, 'mail 2 to 3 is missing'),
+        about(desk, 'mail 5 is missing'),
+      ])
+    },
+  },
+  {
+    name: 'a blob whose bytes changed, or that is missing, is found with whoever uses it [I19]',
+    run: async (bench) => {
+      const { store, harm } = bench
+      const desk = await talked(bench)
+      const blobs: string[] = []
+      for (const byte of [1, 2, 3, 4]) {
+        const file = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([byte]) }
+        blobs.push(expectKind(await store.stageBlob(file), 'staged').hash)
+      }
+      const [seen = '', shown = '', waiting = '', staged = ''] = blobs
+      const [entry = five] = await desk.deliver(await desk.admit(said('look'), { blobs: [seen] }))
+      await desk.reply('see', { ends: 'answered', blobs: [shown] })
+      await desk.admit(said('later'), { blobs: [waiting, seen] })
+      assert.deepEqual(await store.verify({}), [])
+      await harm.changeBlob(desk.id, seen)
+      await harm.changeBlob(desk.id, staged)
+      await harm.removeBlob(desk.id, shown)
+      await harm.removeBlob(desk.id, waiting)
+      const found = await store.verify({ sessionId: desk.id })
+      const broken = (hash: string) => `blob ${hash} has bytes that do not fit its hash`
+      const expected = [
+        { ...about(desk, `${broken(seen)} (entry ${entry} uses it)`), entry },
+        about(desk, broken(staged)),
+        { ...about(desk, `entry 14 uses blob ${shown}, which is missing`), entry: entryNumber(14) },
+        about(desk, `mail 6 uses blob ${waiting}, which is missing`),
+      ]
+      assert.deepEqual(found.toSorted(byProblem), expected.toSorted(byProblem))
+    },
+  },
+  {
+    name: 'a session that is being erased, or is gone, is in order [I19]',
+    run: async (bench) => {
+      const { store } = bench
+      const desk = await talked(bench)
+      const file = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([1]) }
+      const { hash } = expectKind(await store.stageBlob(file), 'staged')
+      await desk.deliver(await desk.admit(said('look'), { blobs: [hash] }))
+      const end = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+      await store.deleteSession(end)
+      for (let left = true; left; ) {
+        const piece = await store.eraseSome({ sessionId: desk.id, limit: 2 })
+        left = expectKind(piece, 'erased').left
+        assert.deepEqual(await store.verify({}), [])
+      }
     },
   },
   {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { entryNumber } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { StoreCase } from './case.ts'
-import { expectKind, LIMITS, said } from './desk.ts'
+import { Desk, expectKind, LIMITS, newOperation, register, said } from './desk.ts'
 import { talked } from './integrity.ts'
 
 async function linesOf(source: AsyncIterable<string>): Promise<string[]> {
@@ -109,6 +109,24 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
+    name: 'what is erased while a session is exported makes no file with holes: whoever exports is told [I9, I19]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.compact(4)
+      const erase = () => desk.erase([entryNumber(1)], 'without the first')
+      const end = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+      for (const meanwhile of [erase, () => bench.store.deleteSession(end)]) {
+        const source = bench.store.exportSession(desk.id)[Symbol.asyncIterator]()
+        await source.next()
+        await meanwhile()
+        const rest = async () => {
+          for (let next = await source.next(); !next.done; ) next = await source.next()
+        }
+        await assert.rejects(rest, { code: 'store-busy', retryable: true })
+      }
+    },
+  },
+  {
     name: 'an imported session knows the keys it has taken in [I4]',
     run: async (bench) => {
       const desk = await talked(bench)
@@ -124,6 +142,32 @@ export const portability: readonly StoreCase[] = [
       } as const
       const again = await target.admit({ ...mail, tokens: 10, body: said('waiting') })
       expectKind(again, 'duplicate')
+    },
+  },
+  {
+    name: 'what was carried out or withdrawn before an export is not taken in again [I4]',
+    run: async (bench) => {
+      const { store } = bench
+      const desk = await Desk.open(store)
+      const pinned = { name: 'rule', text: 'be kind' }
+      const asked = { lane: 'control', control: 'pin', key: 'asked' } as const
+      const done = await desk.admit(pinned, asked)
+      expectKind(await store.settleControl({ lease: desk.lease, mail: [done] }), 'done')
+      const idle = await desk.admit({}, { lane: 'control', control: 'stop', key: 'idle' })
+      const taken = await desk.admit(said('never mind'), { key: 'taken' })
+      expectKind(await store.withdraw({ sessionId: desk.id, mail: taken }), 'withdrawn')
+      const lines = await linesOf(store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const there = await Desk.acquire(target, desk.id, await register(target))
+      const repeated = [
+        await there.tryAdmit(pinned, asked),
+        await there.tryAdmit({}, { lane: 'control', control: 'stop', key: 'idle' }),
+        await there.tryAdmit(said('never mind'), { key: 'taken' }),
+      ]
+      const numbers = repeated.map((outcome) => expectKind(outcome, 'duplicate').mail)
+      assert.deepEqual(numbers, [done, idle, taken])
+      assert.deepEqual((await there.row()).pending, { control: 0, user: 0, notification: 0 })
     },
   },
   {

@@ -106,6 +106,30 @@ describe('a note', () => {
     },
   )
 
+  it('is read out a bounded number of times where notes go as fast, and none that went stays', async () => {
+    const inner = openMemoryStore()
+    const desk = await Desk.open(inner)
+    const put = (id: string) => inner.putNote({ agent: 'ada', id, text: `of ${id}`, origin: null })
+    await put('n0')
+    let admitted = 0
+    const store = {
+      ...inner,
+      admit: async (request: Admit) => {
+        const outcome = await inner.admit(request)
+        if (admitted < 50) {
+          await inner.removeNote({ agent: 'ada', id: `n${admitted}` })
+          await put(`n${++admitted}`)
+        }
+        return outcome
+      },
+    }
+    const target = { sessionId: desk.id, agent: 'ada', key: 'k' }
+    await refreshMemory({ store, countTokens: () => 1 }, target)
+    expect(admitted).toBe(4)
+    const waiting = await inner.listMail({ sessionId: desk.id, state: 'pending', limit: 99 })
+    expect(waiting).toEqual([])
+  })
+
   it('that is added and removed in one turn leaves nothing', async () => {
     const { host, id } = await ada()
     await host.ask(

@@ -122,22 +122,31 @@ export async function refreshMemory(
   { store, countTokens }: Omit<MemoryParts, 'tokensMax'>,
   target: { readonly sessionId: SessionId; readonly agent: string; readonly key: string },
 ): Promise<AdmitOutcome | null> {
-  const { agent, sessionId } = target
-  const text = await readBlock(store, agent)
-  if ((await readShown(store, sessionId)) === text) return null
-  const outcome = await admitControl(store, target, {
-    control: 'pin',
-    body: { name: MEMORY_PIN, text, when: 'between-turns' },
-    tokens: text === null ? 0 : countTokens(sessionId, text),
-  })
-  if (outcome.kind !== 'admitted' || text === null) return outcome
-  // A note that was erased since it was read would come back with this.
-  const lines = new Set((await readBlock(store, agent))?.split('\n'))
-  if (text.split('\n').every((line) => lines.has(line))) return outcome
-  await takeBack(store, { sessionId, mail: outcome.mail })
-  const again = { ...target, key: `${target.key}-again` }
-  return (await refreshMemory({ store, countTokens }, again)) ?? outcome
+  const { agent, sessionId, key } = target
+  let outcome: AdmitOutcome | null = null
+  for (let round = 1; round <= ROUNDS_MAX; round++) {
+    const text = await readBlock(store, agent)
+    if ((await readShown(store, sessionId)) === text) return outcome
+    outcome = await admitControl(
+      store,
+      { ...target, key: round === 1 ? key : `${key}-${round}` },
+      {
+        control: 'pin',
+        body: { name: MEMORY_PIN, text, when: 'between-turns' },
+        tokens: text === null ? 0 : countTokens(sessionId, text),
+      },
+    )
+    if (outcome.kind !== 'admitted' || text === null) return outcome
+    // A note that was erased since it was read would come back with this.
+    const lines = new Set((await readBlock(store, agent))?.split('\n'))
+    if (text.split('\n').every((line) => lines.has(line))) return outcome
+    await takeBack(store, { sessionId, mail: outcome.mail })
+  }
+  return outcome
 }
+
+/** Where notes go faster than they are read out, the next refresh shows what is left of them. */
+const ROUNDS_MAX = 4
 
 async function readBlock(store: MemoryStore, agent: string): Promise<string | null> {
   return memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))

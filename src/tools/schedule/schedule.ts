@@ -9,6 +9,13 @@ import { isHeld } from '../send-message/held.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { EVERY_MS_MIN, nextDue, problemOf, type Repeat, writeRepeat } from './repeat.ts'
 
+export const SCHEDULE_TOOL = 'schedule'
+
+/** The schedule that a call makes, however often it is repeated. */
+export function scheduleId(call: Pick<ToolCall, 'key'>): string {
+  return idFor('t', call)
+}
+
 const SECONDS_MAX = 10 * 366 * 86_400
 
 const input = z.strictObject({
@@ -46,7 +53,7 @@ const LIST_LIMIT = 200
 export function scheduleTool(parts: ScheduleParts): Tool {
   const { store, clock } = parts
   return defineTool({
-    name: 'schedule',
+    name: SCHEDULE_TOOL,
     description:
       'Have a text sent to you later, once (`at` or `in_seconds`) or again and again ' +
       '(`every_seconds` or `cron`). `list` shows what is planned, `cancel` ends one by its `id`.',
@@ -86,7 +93,7 @@ async function add(
   const { sessionId } = call
   const body = noticeBody(`A reminder that you scheduled:\n${text}`)
   const tokens = countTokens(sessionId, JSON.stringify(body))
-  const id = idFor('t', call)
+  const id = scheduleId(call)
   const outcome = await store.putSchedule({ id, sessionId, dueAt, repeat, body, tokens })
   switch (outcome.kind) {
     case 'scheduled':

@@ -1,5 +1,5 @@
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
-import { MemoryTables } from '../../../src/store/memory/tables.ts'
+import { key, MemoryTables } from '../../../src/store/memory/tables.ts'
 import type { Entry } from '../../../src/store/rows.ts'
 import { RULES, type Rules } from '../../../src/store/rules/rules.ts'
 import type { StoreBench } from '../../../src/testing/store-contract.ts'
@@ -41,6 +41,28 @@ export async function memoryBench(rules: Rules = RULES): Promise<StoreBench & As
       changeAudit: async (cursor) => {
         const row = tables.audit[cursor - 1]
         if (row !== undefined) tables.audit[cursor - 1] = { ...row, at: 7 }
+      },
+      changeMail: async (id, number) => {
+        const rows = tables.mails.get(id)
+        const mail = rows?.[number - 1]
+        if (rows !== undefined && mail !== undefined) rows[number - 1] = { ...mail, body: '"harm"' }
+      },
+      removeMail: async (id, number) => {
+        tables.mails.get(id)?.splice(number - 1, 1)
+      },
+      changeBlob: async (id, hash) => {
+        const blob = tables.blobs.get(key(id, hash))
+        if (blob !== undefined)
+          tables.blobs.set(key(id, hash), { ...blob, bytes: Buffer.from('x') })
+      },
+      removeBlob: async (id, hash) => {
+        tables.blobs.delete(key(id, hash))
+      },
+      removeSession: async (id) => {
+        tables.sessions.delete(id)
+      },
+      cutAudit: async () => {
+        tables.audit.pop()
       },
     },
     [Symbol.asyncDispose]: () => store.close(),

@@ -95,6 +95,25 @@ export async function postgresBench(
           cursor,
         )
       },
+      changeMail: (id, number) =>
+        harm(`update mail set body = '"harm"' where session = $1 and number = $2`, id, number),
+      removeMail: (id, number) =>
+        harm('delete from mail where session = $1 and number = $2', id, number),
+      changeBlob: (id, hash) =>
+        harm(
+          "update blob set bytes = 'x' where session = $1 and hash = decode($2, 'hex')",
+          id,
+          hash,
+        ),
+      removeBlob: (id, hash) =>
+        harm("delete from blob where session = $1 and hash = decode($2, 'hex')", id, hash),
+      removeSession: (id) => harm('delete from session where id = $1', id),
+      cutAudit: async () => {
+        await store.readStore() // Links what is to be cut.
+        await harm('delete from audit where cursor = (select commits from store)')
+        await harm(`update store set commits = commits - 1,
+          hash = (select encode(hash, 'hex') from audit where cursor = store.commits - 1)`)
+      },
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(opened.map((each) => each.close()))

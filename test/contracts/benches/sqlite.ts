@@ -30,6 +30,7 @@ export async function sqliteBench(
     database.prepare(sql).run(...values)
     database.close()
   }
+  const blob = 'session = (select n from session where id = ?) and hash = unhex(?)'
   const entry = '(select n << 31 from session where id = ?) | ?'
   return {
     path,
@@ -53,6 +54,13 @@ export async function sqliteBench(
       },
       changeSessionRow: (id) => harm('update session set covers = seen - 1 where id = ?', id),
       changeAudit: (cursor) => harm('update audit set at = 7 where cursor = ?', cursor),
+      changeMail: (id, number) =>
+        harm(`update mail set body = '"harm"' where id = ${entry}`, id, number),
+      removeMail: (id, number) => harm(`delete from mail where id = ${entry}`, id, number),
+      changeBlob: (id, hash) => harm(`update blob set bytes = x'00' where ${blob}`, id, hash),
+      removeBlob: (id, hash) => harm(`delete from blob where ${blob}`, id, hash),
+      removeSession: (id) => harm('delete from session where id = ?', id),
+      cutAudit: () => harm('delete from audit where cursor = (select max(cursor) from audit)'),
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(opened.map((each) => each.close()))

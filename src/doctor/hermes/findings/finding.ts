@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts'
 import type { LogEvent } from '../log-event.ts'
-import type { HermesRow } from '../rows.ts'
+import type { HermesRow, ReadRow } from '../rows.ts'
 
 /**
  * One thing that happened to a conversation, with what proves it. Certain: the rows or lines leave no
@@ -70,8 +70,18 @@ const QUOTE_LENGTH_MAX = 160
 
 export function rowEvidence(row: HermesRow): RowEvidence {
   const { id, sessionId, role, at, text } = row
-  const plain = text.startsWith('\0json:') ? text.slice(6) : text
-  return { id, sessionId, role, at, text: plain.slice(0, QUOTE_LENGTH_MAX) }
+  const start = text.startsWith('\0json:') ? 6 : 0
+  // Copied: a part of a text would hold on to the whole of it.
+  const quote = JSON.stringify(text.slice(start, start + QUOTE_LENGTH_MAX))
+  return { id, sessionId, role, at, text: JSON.parse(quote) as string }
+}
+
+/** The survey knows rows by their ids; what they say is read again for whoever quotes them. */
+export function readEvidence(ids: readonly number[], read: ReadRow): readonly RowEvidence[] {
+  return ids.flatMap((id) => {
+    const row = read(id)
+    return row === null ? [] : [rowEvidence(row)]
+  })
 }
 
 export function lineEvidence({ path, line, text }: LogEvent): LineEvidence {

@@ -1,5 +1,5 @@
 import { markOf } from '../marks.ts'
-import type { Route } from '../rows.ts'
+import type { ReadRow, Route } from '../rows.ts'
 import type { SessionSurvey, Survey } from '../survey.ts'
 import { counted, type Finding, finding, rowEvidence } from './finding.ts'
 import type { Lineage } from './lineage.ts'
@@ -12,6 +12,7 @@ export interface StoreView {
   readonly survey: Survey
   readonly lineage: Lineage
   readonly routes: readonly Route[]
+  readonly read: ReadRow
   readonly now: number
 }
 
@@ -21,7 +22,7 @@ export function findIdentityFaults(view: StoreView): Finding[] {
   )
   return [
     ...closed.flatMap((survey) => [
-      ...lateRows(survey, view.lineage),
+      ...lateRows(survey, view),
       ...continuity(survey, view.lineage),
       ...shells(survey, view.lineage),
     ]),
@@ -29,18 +30,20 @@ export function findIdentityFaults(view: StoreView): Finding[] {
   ]
 }
 
-function lateRows({ session, late }: SessionSurvey, lineage: Lineage): Finding[] {
+function lateRows({ session, late }: SessionSurvey, { lineage, read }: StoreView): Finding[] {
+  if (late.count === 0) return []
   const descendants = lineage.descendantsOf(session.id)
-  const unseen = late.rows.filter((row) => {
-    const mark = markOf(row)
-    return (
-      mark === null ||
-      !descendants.some(({ marks, carriedMarks }) => marks.has(mark) || carriedMarks.has(mark))
-    )
+  const unseen = late.ids.flatMap((id) => {
+    const row = read(id)
+    const mark = row === null ? null : markOf(row)
+    const isSeen =
+      mark !== null &&
+      descendants.some((one) => one.marks.has(mark) || one.carriedMarks?.has(mark) === true)
+    return row === null || isSeen ? [] : [rowEvidence(row)]
   })
   if (unseen.length === 0) return []
   // Beyond the sample the copies cannot be told apart; the share that was looked at stands for it.
-  const count = late.count > late.rows.length ? late.count : unseen.length
+  const count = late.count > late.ids.length ? late.count : unseen.length
   const tip = lineage.tipOf(session.id)
   // An empty shell continues nothing.
   const isFollowed = descendants.some((one) => one.session.id === tip && one.rows > 0)
@@ -63,7 +66,7 @@ function lateRows({ session, late }: SessionSurvey, lineage: Lineage): Finding[]
       from: unseen[0]?.at ?? null,
       to: unseen.at(-1)?.at ?? null,
       facts: { parent: session.id, tip, closedAt: session.endedAt, rows: count },
-      rows: unseen.map(rowEvidence),
+      rows: unseen,
       rowCount: count,
     }),
   ]

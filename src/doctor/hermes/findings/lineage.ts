@@ -22,12 +22,14 @@ export interface Kin {
 }
 
 /** A child that began this long before the closing was made while its parent lived: a subagent. */
-const EARLY_CHILD_SECONDS = 60
+const EARLY_CHILD_SECONDS = 5
+/** Of those whom somebody asked, and who continue nobody. */
+const ASKED = new Set(['tool', 'subagent'])
 
 export function traceLineage({ sessions }: Pick<Survey, 'sessions'>): Lineage {
   return linkUp(
     sessions,
-    ({ handoffs, firstId, carried }) => handoffs.rows[0]?.id === firstId || carried.count > 0,
+    ({ handoffs, firstId, carried }) => handoffs.ids[0] === firstId || carried.count > 0,
   )
 }
 
@@ -50,10 +52,11 @@ export function linkUp<Member extends Kin>(
     else siblings.push(child)
   }
   const continuationsOf = (id: string) => children.get(id) ?? []
+  const [roots, tips] = [new Map<string, string>(), new Map<string, string>()]
   return {
     continuationsOf,
-    rootOf: (id) => follow(id, (at) => parents.get(at)),
-    tipOf: (id) => follow(id, (at) => likeliest(continuationsOf(at), continuationsOf)),
+    rootOf: (id) => follow(id, roots, (at) => parents.get(at)),
+    tipOf: (id) => follow(id, tips, (at) => likeliest(continuationsOf(at), continuationsOf)),
     descendantsOf: (id) => collect(id, continuationsOf),
   }
 }
@@ -64,7 +67,7 @@ export function kinship(
   parent: HermesSession,
 ): 'continues' | 'open' | 'none' {
   if (parent.endReason !== 'compression' || session.id === parent.id) return 'none'
-  if (session.origin !== null || session.source === 'tool') return 'none'
+  if (session.origin !== null || ASKED.has(session.source)) return 'none'
   const isEarly =
     session.startedAt !== null &&
     parent.endedAt !== null &&
@@ -85,13 +88,24 @@ function likeliest(
     ?.session.id
 }
 
-/** Rows can name each other as parents in a circle. */
-function follow(start: string, next: (id: string) => string | undefined): string {
-  const seen = new Set([start])
+/**
+ * Rows can name each other as parents in a circle; the end of one depends on where it is entered.
+ * Every other end is remembered for all on the way, since a conversation may be thousands long.
+ */
+function follow(
+  start: string,
+  ends: Map<string, string>,
+  next: (id: string) => string | undefined,
+): string {
+  const way = new Set<string>()
   for (let id = start; ; ) {
-    const following = next(id)
-    if (following === undefined || seen.has(following)) return id
-    seen.add(following)
+    const following = ends.get(id) ?? next(id)
+    if (following !== undefined && (way.has(following) || following === id)) return id
+    if (following === undefined) {
+      for (const one of way) ends.set(one, id)
+      return id
+    }
+    way.add(id)
     id = following
   }
 }

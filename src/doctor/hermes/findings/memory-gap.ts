@@ -30,7 +30,11 @@ export function findDenials({
     const rooms = [survey, ...view.lineage.descendantsOf(sessionId)]
     const denials = rooms
       .flatMap((room) => room.denials)
-      .filter(({ row }) => (row.at ?? 0) > since && !told.has(row.id))
+      .flatMap(({ id, askedId }) => {
+        const row = view.read(id)
+        const isLater = row !== null && (row.at ?? 0) > since && !told.has(id)
+        return isLater ? [{ row, asked: askedId === null ? null : view.read(askedId) }] : []
+      })
     return denials.map(({ row, asked }) => {
       told.add(row.id)
       const turn = asked === null ? undefined : quotes.turn(row.sessionId, asked.text)

@@ -1,5 +1,5 @@
 import type { Burst, SessionSurvey } from '../survey.ts'
-import { counted, type Finding, finding, rowEvidence } from './finding.ts'
+import { counted, type Finding, finding, readEvidence } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
 /**
@@ -26,16 +26,17 @@ export function findRewrites(view: StoreView): Finding[] {
 }
 
 function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
-  const burst = survey.bursts.filter(({ rows, handoff }) => rows > 1 && handoff !== null).at(-1)
-  if (burst === undefined) return []
-  const { session } = survey
-  const gone = view.survey.missingBetween(survey.bornAfterId, burst.first.id)
+  const { session, burst } = survey
+  if (burst === null) return []
+  const gone = view.survey.missingBetween(survey.bornAfterId, burst.firstId)
   if (gone === 0 && (burst.rows < ROWS_SURE || session.origin !== null)) return []
-  const isWhole = survey.firstId === burst.first.id
+  const isWhole = survey.firstId === burst.firstId
   // Rows before it: a rewrite leaves none, so a short run of microseconds means something else.
   if (!isWhole && (gone === 0 || burst.rows < ROWS_SURE)) return []
+  // Compaction in place writes so too, behind what it archives, and some versions every turn.
+  if (!burst.isAlone) return []
   const continuesAnother = view.lineage.rootOf(session.id) !== session.id
-  const age = (burst.first.at ?? 0) - (session.startedAt ?? Number.POSITIVE_INFINITY)
+  const age = burst.firstAt - (session.startedAt ?? Number.POSITIVE_INFINITY)
   if (continuesAnother && (gone === 0 || age < BIRTH_SECONDS)) return []
   return [{ survey, burst, gone, isWhole }]
 }
@@ -45,15 +46,16 @@ function tell(
   { view, rewrites }: { readonly view: StoreView; readonly rewrites: readonly Rewrite[] },
 ): Finding {
   const { session, bornAfterId } = survey
-  const at = burst.first.at
+  const at = burst.firstAt
+  const ids = [burst.firstId, burst.handoffId ?? burst.firstId, burst.lastId]
   const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
-  const began = times.find((time) => time !== null && at !== null && time < at) ?? null
+  const began = times.find((time) => time !== null && time < at) ?? null
   // Another session's deleted rows may be among the missing ids.
   const isShared = rewrites.some(
     (other) =>
       other.survey !== survey &&
-      other.survey.bornAfterId < burst.first.id &&
-      bornAfterId < other.burst.first.id,
+      other.survey.bornAfterId < burst.firstId &&
+      bornAfterId < other.burst.firstId,
   )
   const isRoot = view.lineage.rootOf(session.id) === session.id
   const isSure = gone > 0 && burst.rows >= ROWS_SURE && isWhole && isRoot
@@ -71,7 +73,7 @@ function tell(
         ? 'A session was deleted and written anew in a shorter form'
         : `${isShared ? 'Up to ' : ''}${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
     explanation:
-      `Rows ${burst.first.id} to ${burst.last.id} of ${session.id} are a microsecond apart and hold a summary: ` +
+      `Rows ${burst.firstId} to ${burst.lastId} of ${session.id} are a microsecond apart and hold a summary: ` +
       'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
       `${goneText} Tool calls and results are not among what was written back.`,
     advice:
@@ -87,9 +89,7 @@ function tell(
       rewrittenAt: at,
       toolCallsCounted: session.toolCallCount,
     },
-    rows: [burst.first, ...(burst.handoff === null ? [] : [burst.handoff]), burst.last]
-      .filter((row, index, rows) => rows.indexOf(row) === index)
-      .map(rowEvidence),
+    rows: readEvidence([...new Set(ids)], view.read),
     rowCount: burst.rows,
   })
 }

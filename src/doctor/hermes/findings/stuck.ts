@@ -17,12 +17,18 @@ const STRIKES = 2
 const LOCK_AHEAD_SECONDS = 3_600
 
 export function findStuck(view: StuckView): Finding[] {
+  // The first of a name, where a damaged table has several.
+  const lockedUntil = new Map(view.locks.toReversed().map(({ name, until }) => [name, until]))
   return [...view.survey.sessions.values()]
     .filter(({ session }) => session.endedAt === null)
-    .flatMap((survey) => judge(survey, view))
+    .flatMap((survey) => judge(survey, view, lockedUntil))
 }
 
-function judge(survey: SessionSurvey, { now, locks, hygiene }: StuckView): Finding[] {
+function judge(
+  survey: SessionSurvey,
+  { now, hygiene }: StuckView,
+  lockedUntil: ReadonlyMap<string, number>,
+): Finding[] {
   const { session } = survey
   const { cooldownUntil, cooldownError, fallbackStreak, ineffectiveCount } = session
   const reasons: string[] = []
@@ -48,8 +54,7 @@ function judge(survey: SessionSurvey, { now, locks, hygiene }: StuckView): Findi
     reasons.push(`the gateway's own compaction failed ${streak} times in a row`)
     isSure = true
   }
-  const lock = locks.find(({ name }) => name === session.id)
-  if (lock !== undefined && lock.until > now + LOCK_AHEAD_SECONDS) {
+  if ((lockedUntil.get(session.id) ?? 0) > now + LOCK_AHEAD_SECONDS) {
     reasons.push('its compaction lock ends more than an hour from now')
     isSure = true
   }

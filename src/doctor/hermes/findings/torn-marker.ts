@@ -1,15 +1,11 @@
-import { type Finding, finding, rowEvidence } from './finding.ts'
+import { type Finding, finding, readEvidence } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
-/** Where no log is left, a summary that was never written is known by the text put in its place. */
-const MARKER = 'Summary generation was unavailable'
-
-export function findTornMarkers({ survey }: StoreView): Finding[] {
-  return [...survey.sessions.values()].flatMap(({ session, handoffs }) => {
-    const rows = handoffs.rows.filter(
-      ({ text, state }) => state === 'live' && text.includes(MARKER),
-    )
-    if (rows.length === 0) return []
+/** Where no log is left: a handoff that says itself that its summary was never written. */
+export function findTornMarkers({ survey, read }: StoreView): Finding[] {
+  return [...survey.sessions.values()].flatMap(({ session, torn }) => {
+    if (torn.count === 0) return []
+    const rows = readEvidence(torn.ids, read)
     return [
       finding({
         kind: 'torn-summary',
@@ -24,7 +20,7 @@ export function findTornMarkers({ survey }: StoreView): Finding[] {
           'The rows that were dropped are still in the store or in the parent session; importing writes the summary anew.',
         from: rows[0]?.at ?? null,
         to: rows.at(-1)?.at ?? null,
-        rows: rows.map(rowEvidence),
+        rows,
       }),
     ]
   })

@@ -1,33 +1,33 @@
-import type { HermesRow } from '../rows.ts'
+import type { ReadRow } from '../rows.ts'
 import type { Sample, SessionSurvey } from '../survey.ts'
-import { counted, type Finding, finding, rowEvidence } from './finding.ts'
+import { counted, type Finding, finding, type RowEvidence, readEvidence } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
 /** What is wrong inside one session's rows: tool calls without results, rows that stand twice. */
-export function findTranscriptFaults({ survey, lineage }: StoreView): Finding[] {
+export function findTranscriptFaults({ survey, lineage, read }: StoreView): Finding[] {
   const sessions = [...survey.sessions.values()]
   return [
-    ...sessions.flatMap(brokenPairs),
-    ...sessions.flatMap(doubledRows),
+    ...sessions.flatMap((session) => brokenPairs(session, read)),
+    ...sessions.flatMap((session) => doubledRows(session, read)),
     ...sessions.flatMap((session) =>
-      lineage.rootOf(session.session.id) === session.session.id ? [] : carriedRows(session),
+      lineage.rootOf(session.session.id) === session.session.id ? [] : carriedRows(session, read),
     ),
-    ...[...survey.homeless].map(([id, rows]) => homelessRows(id, rows)),
+    ...[...survey.homeless].map(([id, rows]) => homelessRows(id, rows, read)),
   ]
 }
 
-function brokenPairs(survey: SessionSurvey): Finding[] {
-  const { session, strayResults, openCalls, unreadableCalls, lastLive } = survey
+function brokenPairs(survey: SessionSurvey, read: ReadRow): Finding[] {
+  const { session, strayResults, openCalls, unreadableCalls, lastLiveId } = survey
   // A call behind which nothing stands is still being worked on, or was cut off by a closing.
-  const left = [...new Set(openCalls.values())].filter(
-    (row) => lastLive !== null && lastLive.role !== 'tool' && row.id < lastLive.id,
+  const left = [...new Set(openCalls?.values())].filter(
+    (id) => lastLiveId !== null && id < lastLiveId,
   )
-  const abandoned = [...survey.abandoned.rows, ...left]
+  const abandoned = [...survey.abandoned.ids, ...left]
   const abandonedCount = survey.abandoned.count + left.length
   // A list of calls that cannot be read may hold the missing call.
-  const strays = unreadableCalls.count > 0 ? [] : strayResults.rows
+  const strays = unreadableCalls.count > 0 ? [] : strayResults.ids
   if (strays.length === 0 && abandoned.length === 0) return []
-  const rows = [...strays, ...abandoned]
+  const rows = readEvidence([...strays, ...abandoned], read)
   const parts = [
     ...(strays.length > 0 ? [`${counted(strayResults.count, 'tool result')} without a call`] : []),
     ...(abandoned.length > 0 ? [`${counted(abandonedCount, 'tool call')} without a result`] : []),
@@ -49,14 +49,15 @@ function brokenPairs(survey: SessionSurvey): Finding[] {
         strayResults: strays.length === 0 ? 0 : strayResults.count,
         openCalls: abandonedCount,
       },
-      rows: rows.map(rowEvidence),
+      rows,
       rowCount: (strays.length === 0 ? 0 : strayResults.count) + abandonedCount,
     }),
   ]
 }
 
-function doubledRows({ session, doubled }: SessionSurvey): Finding[] {
+function doubledRows({ session, doubled }: SessionSurvey, read: ReadRow): Finding[] {
   if (doubled.count === 0) return []
+  const rows = readEvidence(doubled.ids, read)
   return [
     finding({
       kind: 'doubled-rows',
@@ -68,16 +69,17 @@ function doubledRows({ session, doubled }: SessionSurvey): Finding[] {
         `These rows of ${session.id} say word for word and at the same instant what an earlier live row says: ` +
         'a copy was made and its original was left in the context. The model reads the same thing twice and pays for it twice.',
       advice: 'Importing takes each row once.',
-      ...span(doubled.rows),
+      ...span(rows),
       facts: { rows: doubled.count },
-      rows: doubled.rows.map(rowEvidence),
+      rows,
       rowCount: doubled.count,
     }),
   ]
 }
 
-function carriedRows({ session, carried }: SessionSurvey): Finding[] {
+function carriedRows({ session, carried }: SessionSurvey, read: ReadRow): Finding[] {
   if (carried.count === 0) return []
+  const rows = readEvidence(carried.ids, read)
   return [
     finding({
       kind: 'carried-over-rows',
@@ -89,15 +91,16 @@ function carriedRows({ session, carried }: SessionSurvey): Finding[] {
         'Compaction by rotation copies the newest rows into the new session. That is how it works and no fault; ' +
         'whoever counts or exports messages counts them twice.',
       advice: 'Importing recognises them and takes each once.',
-      ...span(carried.rows),
+      ...span(rows),
       facts: { rows: carried.count },
-      rows: carried.rows.map(rowEvidence),
+      rows,
       rowCount: carried.count,
     }),
   ]
 }
 
-function homelessRows(sessionId: string, { count, rows }: Sample): Finding {
+function homelessRows(sessionId: string, { count, ids }: Sample, read: ReadRow): Finding {
+  const rows = readEvidence(ids, read)
   return finding({
     kind: 'homeless-rows',
     severity: 'risk',
@@ -110,12 +113,12 @@ function homelessRows(sessionId: string, { count, rows }: Sample): Finding {
     advice: 'Importing gives them a session of their own.',
     ...span(rows),
     facts: { rows: count },
-    rows: rows.map(rowEvidence),
+    rows,
     rowCount: count,
   })
 }
 
-function span(rows: readonly HermesRow[]): { from: number | null; to: number | null } {
+function span(rows: readonly RowEvidence[]): { from: number | null; to: number | null } {
   const times = rows.flatMap(({ at }) => (at === null ? [] : [at]))
   return times.length === 0
     ? { from: null, to: null }

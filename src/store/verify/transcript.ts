@@ -1,8 +1,8 @@
-import { type EntryNumber, entryNumber } from '../base/ids.ts'
-import { checkEntry, type EntryDamage, firstHash, hashAudit } from './chain.ts'
-import { FOLDED_KINDS, fold } from './fold.ts'
-import type { Finding } from './queries.ts'
-import type { AuditRow, Entry, EntryHead, SessionRow } from './rows.ts'
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import { checkEntry, type EntryDamage, firstHash } from '../chain.ts'
+import { FOLDED_KINDS, fold } from '../fold.ts'
+import type { Finding } from '../queries.ts'
+import type { Entry, EntryHead, SessionRow } from '../rows.ts'
 
 /**
  * Checks one transcript against itself and against its session row. Entries come in the order of
@@ -84,32 +84,6 @@ export class TranscriptCheck {
     const problem = entry === null ? what : `entry ${entry} ${what}`
     this.#findings.push({ sessionId: this.#session.id, entry, problem })
   }
-}
-
-/** A byte that changed may leave a row that is none; what can be read is checked all the same. */
-export function orUnreadable<Value>(read: () => Value): Value | null {
-  try {
-    return read()
-  } catch {
-    return null
-  }
-}
-
-/** What is wrong with the audit row that stands where `expected` should; null when nothing is. */
-export function findAuditDamage(
-  row: AuditRow | null,
-  place: {
-    readonly cursor: number
-    readonly expected: number
-    readonly prevHash: string | null
-  },
-): string | null {
-  const { cursor, expected, prevHash } = place
-  if (cursor !== expected) return `audit row ${expected} is missing`
-  if (row === null) return `audit row ${cursor} cannot be read`
-  // Behind one that cannot be read nobody knows which hash it follows.
-  if (prevHash === null || hashAudit(prevHash, row) === row.hash) return null
-  return `audit row ${cursor} does not fit its hash`
 }
 
 const DAMAGE: Record<EntryDamage, string> = {

@@ -1,0 +1,39 @@
+import type { ProfilePlace } from './home.ts'
+import type { Route } from './rows.ts'
+
+/**
+ * A gateway that serves several profiles keeps the routes of all of them in the home that it was
+ * started in. The key says whose a route is, `agent:NAME:…`, and the session stands in the store of
+ * that profile. Profiles are read one after the other, the home's own first; it lends the others
+ * theirs.
+ */
+export class RouteOwners {
+  readonly #lent: ReadonlyMap<string, Route[]>
+
+  constructor(places: readonly ProfilePlace[]) {
+    this.#lent = new Map(places.map(({ name }) => [name, []]))
+  }
+
+  /** The routes of this profile: its own, but for those that it lends, and those lent to it. */
+  of(
+    { name }: ProfilePlace,
+    routes: readonly Route[],
+    holds: (sessionId: string) => boolean,
+  ): readonly Route[] {
+    const own = routes.filter((route) => {
+      const owner = ownerOf(route.key)
+      const lent = owner === name ? undefined : this.#lent.get(owner)
+      if (lent === undefined || holds(route.sessionId)) return true
+      lent.push(route)
+      return false
+    })
+    return [...own, ...(this.#lent.get(name) ?? [])]
+  }
+}
+
+/** `main` is the profile whose home it is; one that is called so bears a mark. */
+function ownerOf(key: string): string {
+  const [first, owner = ''] = key.split(':', 2)
+  if (first !== 'agent') return ''
+  return owner === 'main~' ? 'main' : owner === 'main' ? '' : owner
+}

@@ -1,0 +1,75 @@
+import { isObject } from '../base/json.ts'
+import { DamagedRowError } from './errors.ts'
+import { isCount } from './measure.ts'
+import type { SessionRow } from './rows.ts'
+
+/**
+ * Rows as they come from a disk. A byte that changed may leave a column that says nothing, or
+ * something impossible; every verb begins at the session's row, so that one is looked at each time
+ * it is read: believed, a wrong count would be written back, and a tail that is too large would reach
+ * into other sessions' entries.
+ */
+export function parseColumn(text: unknown, column: string, row: () => string): never {
+  try {
+    return JSON.parse(text as string) as never
+  } catch {
+    throw new DamagedRowError({ row: row(), column, problem: 'holds no JSON' })
+  }
+}
+
+/** A byte that changed may leave a row that is none; what can be read is read all the same. */
+export function orUnreadable<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+/** Entries and mail are numbered up to this. */
+const NUMBER_MAX = 2 ** 31 - 1
+
+const NUMBERS = [
+  'tail',
+  'base',
+  'seen',
+  'effective',
+  'covers',
+  'mail',
+  'settings',
+  'tasks',
+] as const
+const INPUT_LANES = ['user', 'notification'] as const
+const LIMITS = [
+  ...(['hardTokens', 'pinTokens', 'handoffTokens', 'inputTokens', 'stepTokens'] as const),
+  ...(['outputTokens', 'laneMailMax', 'sourceMailMax'] as const),
+] as const
+
+/** The row itself, once everything that is counted on is there. */
+export function checkSession(session: SessionRow): SessionRow {
+  for (const name of NUMBERS) {
+    const found = session[name]
+    if (!isCount(found) || found > NUMBER_MAX) {
+      throw damagedSession(session, name, `holds ${found}, which is no number of an entry or mail`)
+    }
+  }
+  if (!Array.isArray(session.openCalls)) throw shapeless(session, 'open_calls')
+  if (!hasCounts(session.delivered, INPUT_LANES)) throw shapeless(session, 'delivered')
+  if (!hasCounts(session.settled, INPUT_LANES)) throw shapeless(session, 'settled')
+  if (!hasCounts(session.pending, ['control', ...INPUT_LANES])) throw shapeless(session, 'pending')
+  if (!hasCounts(session.limits, LIMITS)) throw shapeless(session, 'limits')
+  if (!isObject(session.pins)) throw shapeless(session, 'pins')
+  return session
+}
+
+function hasCounts(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === 'number')
+}
+
+function shapeless(session: SessionRow, column: string): DamagedRowError {
+  return damagedSession(session, column, 'holds something else than it should')
+}
+
+function damagedSession({ id }: SessionRow, column: string, problem: string): DamagedRowError {
+  return new DamagedRowError({ row: `session ${id}`, column, problem })
+}
