@@ -1,5 +1,5 @@
 // Your agent's conversation has grown. Make it smaller before the next request.
-// In your own project: npm install throughline, and import from 'throughline/compaction'.
+// In your own project install the package (docs/guides/own-agent.md) and import from 'throughline/compaction'.
 import { readFile } from 'node:fs/promises'
 import { compact } from '../src/compaction/index.ts'
 import { readConversation, writeConversation } from '../src/message/index.ts'

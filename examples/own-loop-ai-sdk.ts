@@ -1,4 +1,4 @@
-// In your own project: npm install throughline, and import from 'throughline/runtime' and so on.
+// In your own project install the package (docs/guides/own-agent.md) and import from 'throughline/runtime' and so on.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, type ToolSet, tool } from 'ai'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// In your own project: npm install throughline, and import from 'throughline/runtime' and so on.
+// In your own project install the package (docs/guides/own-agent.md) and import from 'throughline/runtime' and so on.
 import OpenAI from 'openai'
 import { openLoop } from '../src/runtime/index.ts'
 import { standIn } from '../src/stand-in/index.ts'

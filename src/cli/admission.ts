@@ -14,7 +14,9 @@ export function taken(admission: Admission, what: string): Taken {
     case 'duplicate':
       return admission
     case 'conflict':
-      throw new UsageError('That key was used before with another text; choose another --key.')
+      throw new UsageError(
+        'That key was used before, with another text or for another session; choose another --key.',
+      )
     case 'full':
       throw new FailedError(
         `The mailbox is full (${admission.limit} wait); nothing was taken. Try again later.`,

@@ -1,3 +1,4 @@
+import type { SessionId } from '../base/ids.ts'
 import type { OwnDiagnosis } from '../doctor/own/finding.ts'
 import { renderOwn } from '../doctor/report/own-text.ts'
 import { EXIT } from './exit.ts'
@@ -19,9 +20,12 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   const { isServer, openForReading, openStore } = await import('../runtime/open-store.ts')
   const { isGone } = await import('../runtime/host.ts')
   const { diagnoseOwn } = await import('../doctor/own/diagnose.ts')
-  const { sqliteVersion } = await import('../doctor/own/file.ts')
+  const { freeBytes, sqliteVersion } = await import('../doctor/own/file.ts')
   const { fixFindings } = await import('../doctor/own/fix.ts')
+  const { finishErasure } = await import('../runtime/purge.ts')
+  const { estimateText } = await import('../tokens/estimate.ts')
   const { worstOf } = await import('../doctor/own/finding.ts')
+  const countTokens = (_id: SessionId, text: string) => estimateText(text, 'generic')
   const where = await storeOf(flags)
   checkExists(where.url)
   const progress = new ProgressLine('Examining the store')
@@ -30,11 +34,15 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     ...{ now, isGone, agents: await configuredAgents(flags) },
     open: async () => await openForReading(where, process.env),
     file: isServer(where.url) ? null : where.url,
+    freeBytes: isServer(where.url) ? null : freeBytes(where.url),
     sqlite: sqliteVersion(),
     onSession: (count) => progress.update(`Examining ${count} sessions`),
   }).finally(() => progress.end())
   const fixed = flags.fix
-    ? await fixFindings(findings, () => openStore(where, process.env, besideStore(where.url)))
+    ? await fixFindings(findings, {
+        openStore: () => openStore(where, process.env, besideStore(where.url)),
+        finishErasure: (store, id) => finishErasure({ store, countTokens }, id),
+      })
     : []
   const diagnosis: OwnDiagnosis = {
     ...{ format: 'throughline-doctor', version: 1, store: shownPlace(where.url) },

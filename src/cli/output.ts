@@ -36,7 +36,6 @@ export async function writeStream(path: string, pieces: AsyncIterable<string>): 
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
   try {
     mkdirSync(folder, { recursive: true })
-    // A session holds what people said: nobody else needs to read it.
     await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
     renameSync(draft, path)
   } catch (error) {
@@ -58,7 +57,8 @@ function writeFileWhole(path: string, text: string): void {
   }
 }
 
-function replaceFile(path: string, text: string, mode = 0o666): void {
+/** What commands write holds what people said, as a rule: nobody else needs to read it. */
+function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
   mkdirSync(folder, { recursive: true })

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import type { Found, Runtime } from '../runtime/runtime.ts'
-import type { ReadStore } from '../store/contract.ts'
+import type { Found } from '../runtime/runtime.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { drawFound } from './found-text.ts'
 import { withHelp } from './help.ts'
 import { requireNamed } from './named-session.ts'
 import { countOption } from './numbers.ts'
+import type { ReadAct } from './open-place.ts'
 import { writeOutput } from './output.ts'
 import { paintOn } from './paint.ts'
 import { addPlaceOptions, type PlaceFlags } from './place-options.ts'
@@ -39,9 +39,8 @@ export function searchCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
       const { readPlace } = await import('./open-place.ts')
-      process.exitCode = await readPlace(flags, ({ runtime, store }) =>
-        runSearch(runtime, words.join(' '), flags, store),
-      )
+      const text = words.join(' ')
+      process.exitCode = await readPlace(flags, (place) => runSearch(place, text, flags))
     })
   return withHelp(addPlaceOptions(command), {
     codes: [
@@ -56,13 +55,10 @@ export function searchCommand(): Command {
   })
 }
 
-async function runSearch(
-  runtime: Runtime,
-  text: string,
-  flags: SearchFlags,
-  store: ReadStore,
-): Promise<number> {
-  const found = await find(runtime, text, flags, store)
+type ReadPlace = Parameters<ReadAct>[0]
+
+async function runSearch(place: ReadPlace, text: string, flags: SearchFlags): Promise<number> {
+  const found = await find(place, text, flags)
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
@@ -73,10 +69,9 @@ async function runSearch(
 }
 
 async function find(
-  runtime: Runtime,
+  { runtime, store }: ReadPlace,
   text: string,
   flags: SearchFlags,
-  store: ReadStore,
 ): Promise<readonly Found[]> {
   const { agent, limit, neighbours } = flags
   if (flags.session === undefined) {

@@ -93,12 +93,13 @@ export function auditFolder(storeUrl: string): string {
   return join(besideStore(storeUrl), 'audit')
 }
 
-/** As people may see it. */
+/** As people may see it: a password may stand before the host, behind the "?", or be misspelt. */
 export function shownPlace(storeUrl: string): string {
-  const url = isServer(storeUrl) ? URL.parse(storeUrl) : null
-  if (url === null || url.password === '') return storeUrl
-  url.password = ''
-  return url.href
+  if (!isServer(storeUrl)) return storeUrl
+  const url = URL.parse(storeUrl)
+  if (url === null) return 'a postgres:// address that cannot be read'
+  const user = url.username === '' ? '' : `${url.username}@`
+  return `${url.protocol}//${user}${url.host}${url.pathname}`
 }
 
 /** A command that looks or sends must not leave an empty store behind where one was misspelt. */

@@ -40,6 +40,19 @@ export async function admitMessage(
   return admissionOf(outcome, desk.wake)
 }
 
+/**
+ * Whoever names a session means that one. What came before under the same key for another session is
+ * no repetition of it: acknowledged as one, it would be in neither.
+ */
+export function meantFor<Outcome extends Admission | AdmitOutcome>(
+  id: SessionId,
+  outcome: Outcome,
+): Outcome | Extract<Admission, { kind: 'conflict' }> {
+  if (outcome.kind !== 'duplicate' || outcome.sessionId === id) return outcome
+  const { sessionId, mail } = outcome
+  return { kind: 'conflict', sessionId, mail }
+}
+
 export function admissionOf(outcome: AdmitOutcome, wake: (id: SessionId) => void): Admission {
   switch (outcome.kind) {
     case 'admitted':

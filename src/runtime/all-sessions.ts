@@ -2,8 +2,7 @@ import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { Found, SessionQuery, SessionSummary } from './runtime.ts'
-import { type SessionDesk, searchSession } from './session-handle.ts'
-import { summaryOf } from './views.ts'
+import { readSummary, type SessionDesk, searchSession } from './session-handle.ts'
 
 export async function listSummaries(
   store: Store,
@@ -11,15 +10,7 @@ export async function listSummaries(
   waitOf: SessionDesk['waitOf'],
 ): Promise<readonly SessionSummary[]> {
   const rows = await store.listSessions(query)
-  return await Promise.all(
-    rows.map(async (row) => {
-      const [source, routes] = await Promise.all([
-        store.readContext({ sessionId: row.id }),
-        store.listRoutes({ sessionId: row.id }),
-      ])
-      return summaryOf(row, { source, routes, waits: waitOf(row) })
-    }),
-  )
+  return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
 }
 
 /** One session after another, until there is enough. */

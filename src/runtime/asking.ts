@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { KnownError } from '../base/errors.ts'
 import type { MailNumber, SessionId } from '../base/ids.ts'
-import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import { bodyOf } from '../session/state.ts'
 import { ERASE_MAX, LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 
-/** Only whoever holds a session writes there; whoever wants something forgotten in it asks. */
-
-/** Whoever wants something forgotten must know when it was not even asked for. */
+/**
+ * Only whoever holds a session writes there; whoever wants something forgotten in it asks, and must
+ * know when it was not even asked for.
+ */
 export class NotAskedError extends KnownError {
   override readonly name = 'NotAskedError'
   readonly code = 'purge-not-asked'
@@ -63,10 +65,10 @@ export async function readControls(
   return (await store.listMail(query)).map(controlOf)
 }
 
-function controlOf({ number: mail, control, body }: MailItem): WaitingControl {
-  const asked = body === null ? null : (JSON.parse(body) as JsonValue)
-  const { name, text, entries }: JsonObject = isObject(asked) ? asked : {}
+function controlOf(item: MailItem): WaitingControl {
+  const { control } = item
+  const { name, text, entries } = bodyOf(item)
   const isPin = control === 'pin' && typeof name === 'string' && typeof text === 'string'
   const erases = control === 'erase' && Array.isArray(entries) ? entries : []
-  return { mail, pin: isPin ? { name, text } : null, erases }
+  return { mail: item.number, pin: isPin ? { name, text } : null, erases }
 }

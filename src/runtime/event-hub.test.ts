@@ -5,8 +5,9 @@ import { type SessionId, sessionId } from '../base/ids.ts'
 import { StoreBusyError, StoreClosedError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { create } from '../testing/store/desk.ts'
-import { EventHub, type Standing } from './event-hub.ts'
+import { EventHub } from './event-hub.ts'
 import type { RuntimeEvent } from './runtime.ts'
+import type { StandingNotice } from './waits.ts'
 
 const pass = async (turns: number) => {
   for (let n = 0; n < turns; n++) await null
@@ -23,7 +24,7 @@ function open(readTurns = 0) {
     failing.reads--
     throw failing.error
   }
-  const waits: Standing[] = []
+  const waits: StandingNotice[] = []
   const told: string[] = []
   const log = (_: object, text: string) => told.push(text)
   const hub = new EventHub({
@@ -38,9 +39,11 @@ function open(readTurns = 0) {
       after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
     },
     logger: { debug: log, info: log, warn: log, error: log },
-    waits: async (only) => {
-      await pass(readTurns)
-      return waits.filter(({ sessionId }) => (only ?? sessionId) === sessionId)
+    readWaits: async (only) => {
+      const found = waits.filter(({ sessionId }) => (only ?? sessionId) === sessionId)
+      // Sessions are read one by one: news may be quicker.
+      await pass(3 * readTurns)
+      return found
     },
   })
   const passTime = () => timeline.run(timeline.now + 60_000, () => false)
@@ -235,16 +238,12 @@ describe('whoever comes in the middle of an answer', () => {
 })
 
 describe('whoever comes while a turn waits', () => {
-  const wait = (sessionId: SessionId): Standing => ({
-    ...{
-      sessionId,
-      kind: 'notice',
-      turn: 1,
-      code: 'waiting-for-model',
-      text: 'Your message is safe.',
-    },
-  })
-  const told = (hub: EventHub, { sessionId, ...notice }: Standing) => hub.publish(sessionId, notice)
+  const wait = (sessionId: SessionId): StandingNotice => {
+    const text = 'Your message is safe.'
+    return { sessionId, kind: 'notice', turn: 1, code: 'waiting-for-model', text }
+  }
+  const told = (hub: EventHub, { sessionId, ...notice }: StandingNotice) =>
+    hub.publish(sessionId, notice)
 
   function hear(hub: EventHub, only?: SessionId) {
     const stop = new AbortController()
@@ -292,6 +291,29 @@ describe('whoever comes while a turn waits', () => {
       expect(heard).toEqual(['one waiting-for-model', 'one budget-spent'])
       await close()
     }
+  })
+
+  it('hears of it before what ends it, whenever that comes', async () => {
+    let tellings = 0
+    for (let turns = 0; turns < 40; turns++) {
+      const { store, hub, waits } = open(4)
+      waits.push(wait(one))
+      const stop = new AbortController()
+      const heard: string[] = []
+      const listening = (async () => {
+        for await (const { type } of hub.events({}, stop.signal)) heard.push(type)
+      })()
+      await pass(turns)
+      waits.pop()
+      await create(store)
+      await pass(100)
+      stop.abort()
+      await listening
+      const [before = '', behind] = heard.join(' ').split('stored')
+      if (before.includes('live')) tellings += 1
+      expect(behind ?? '').not.toContain('live')
+    }
+    expect(tellings).toBeGreaterThan(0)
   })
 
   it('hears nothing of a wait that is over because the turn writes', async () => {

@@ -6,7 +6,7 @@ import type { Store } from '../store/contract.ts'
 import type { AuditRow, StoreRow } from '../store/rows.ts'
 import type { Logger } from './logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from './runtime.ts'
-import type { WaitNotice } from './waits.ts'
+import type { StandingNotice } from './waits.ts'
 import { Heard, noticeName, Writing } from './writing.ts'
 
 /**
@@ -20,15 +20,12 @@ const QUEUE_MAX = 1_000
 /** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
 const ASK_AGAIN_MS = 1_000
 
-/** A notice that still holds. */
-export type Standing = { readonly sessionId: SessionId } & WaitNotice
-
 interface HubParts {
   readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
   readonly clock: Clock
   readonly logger: Logger
   /** Of one session, or of all. */
-  readonly waits: (only: SessionId | undefined) => Promise<readonly Standing[]>
+  readonly readWaits: (only: SessionId | undefined) => Promise<readonly StandingNotice[]>
 }
 
 interface Listener {
@@ -46,7 +43,7 @@ export class EventHub {
   readonly #store: HubParts['store']
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #waits: HubParts['waits']
+  readonly #readWaits: HubParts['readWaits']
   readonly #listeners = new Set<Listener>()
   readonly #writing = new Writing()
   #unwatch: (() => void) | null = null
@@ -59,7 +56,7 @@ export class EventHub {
     this.#store = parts.store
     this.#clock = parts.clock
     this.#logger = parts.logger
-    this.#waits = parts.waits
+    this.#readWaits = parts.readWaits
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
@@ -108,16 +105,18 @@ export class EventHub {
             }
             isMore = rows.length === LIST_MAX
           }
-          const waits = await this.#ask(() => this.#waits(query.sessionId), signal)
+          const waits = await this.#ask(() => this.#readWaits(query.sessionId), signal)
           if (waits === null) return
           // At one blow, and behind what is stored: no word falls in between, and none comes behind
-          // the commit of its step. A turn that writes waits no more.
+          // the commit of its step. A turn that writes waits no more. Notices come before what was
+          // queued while they were asked for: that may be the end of the very turn that waited.
+          const queued = new Set(listener.queue.map(noticeName))
           const standing = waits
             .filter(({ sessionId }) => !this.#writing.has(sessionId))
             .map((wait): RuntimeEvent => ({ type: 'live', ...wait }))
-            .filter((wait) => !heard.knows(wait) && !listener.queue.some(isSameAs(wait)))
+            .filter((wait) => !heard.knows(wait) && !queued.has(noticeName(wait)))
           const written = this.#writing.tell(query.sessionId)
-          listener.queue = [...listener.queue, ...standing, ...written]
+          listener.queue = [...standing, ...listener.queue, ...written]
           // Running attempts may be many: told at one blow, they make nobody fall behind again.
           listener.queueMax = listener.queue.length + QUEUE_MAX
           listener.hearsAttempts = true
@@ -228,11 +227,6 @@ export class EventHub {
       limit: LIST_MAX,
     })
   }
-}
-
-function isSameAs(event: RuntimeEvent): (other: RuntimeEvent) => boolean {
-  const text = noticeName(event)
-  return (other) => text !== null && noticeName(other) === text
 }
 
 function storedEvent(row: AuditRow): RuntimeEvent {

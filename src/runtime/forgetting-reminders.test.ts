@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../base/clock.ts'
 import { entryNumber, sessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
@@ -55,7 +56,7 @@ async function reminded(inner: Store) {
 
 const tellingOf = async (store: Store, { id }: Desk) => {
   const range = { sessionId: id, from: entryNumber(1), to: entryNumber(99) }
-  const mail = await store.listMail({ sessionId: id, limit: 99 })
+  const mail = await store.listMail({ sessionId: id, limit: LIST_MAX })
   const said = [await store.readEntries(range), mail, await store.listSchedules({ limit: 9 })]
   return { isTold: JSON.stringify(said).includes(WORD), mail }
 }
@@ -81,6 +82,19 @@ describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, ope
     expect(await store.verify({})).toEqual([])
     await store.close()
     if (engine === 'on SQLite') expect(filesThatHold(WORD)).toEqual([])
+  })
+
+  it('goes with it however often it has come', async () => {
+    const store = await openStore()
+    const { desk, fire, spoken } = await reminded(store)
+    const come: (number | undefined)[] = []
+    for (let times = 0; times < 120; times++) come.push(...(await desk.deliver(await fire())))
+    await desk.erase(spoken)
+    const { mail } = await tellingOf(store, desk)
+    const asked = mail.filter(({ control }) => control === 'erase')
+    const entries = asked.flatMap(({ body }): number[] => JSON.parse(body ?? '').entries)
+    expect(entries.sort((a, b) => a - b)).toEqual(come)
+    await store.close()
   })
 })
 

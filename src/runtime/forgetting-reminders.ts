@@ -1,9 +1,8 @@
-import type { SessionId } from '../base/ids.ts'
+import { type EntryNumber, entryNumber, type SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry } from '../store/rows.ts'
-import { textOf } from '../store/search/words.ts'
 import type { ScheduleRow } from '../store/standing.ts'
 import { SCHEDULE_TOOL, scheduleId } from '../tools/schedule/schedule.ts'
 import { callKey } from '../tools/tool.ts'
@@ -27,12 +26,13 @@ export async function forgetReminders(
   }
   if (made.length === 0) return made
   await takeBack(store, sessionId, made)
-  const sent = new Set<Entry['number']>()
+  const sent = new Set<string>()
   for (const id of made) {
     const schedule = await findSchedule(store, sessionId, id)
-    for (const { number } of await findSent(store, schedule)) sent.add(number)
+    if (schedule !== undefined && schedule.fired > 0) sent.add(schedule.body)
   }
-  await askToErase(store, sessionId, [...sent], 'a reminder of what was erased')
+  const come = sent.size === 0 ? [] : await findCome(store, sessionId, sent)
+  await askToErase(store, sessionId, come, 'a reminder of what was erased')
   return made
 }
 
@@ -70,14 +70,20 @@ async function findSchedule(
   return near.find((row) => row.id === id)
 }
 
-/** The entries in which it has come, as far as one page of what is found by its words. */
-async function findSent(
+/**
+ * The entries in which they have come. Everything is read for it: a search shows the best of what it
+ * finds, and what came every hour has come more often than that.
+ */
+async function findCome(
   store: Store,
-  schedule: ScheduleRow | undefined,
-): Promise<readonly Entry[]> {
-  if (schedule === undefined || schedule.fired === 0) return []
-  const { sessionId, body } = schedule
-  const asked = { sessionId, text: textOf({ body }), limit: LIST_MAX, neighbours: 0 }
-  const hits = await store.search(asked)
-  return hits.map(({ entry }) => entry).filter((entry) => entry.body === body)
+  sessionId: SessionId,
+  bodies: ReadonlySet<string>,
+): Promise<readonly EntryNumber[]> {
+  const { tail = entryNumber(0) } = (await store.findSession(sessionId)) ?? {}
+  const found: EntryNumber[] = []
+  for (let from = 1; from <= tail; from += LIST_MAX) {
+    const page = await store.readEntries({ sessionId, from: entryNumber(from), to: tail })
+    for (const { number, body } of page) if (body !== null && bodies.has(body)) found.push(number)
+  }
+  return found
 }

@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber, type SessionId } from '../base/ids.ts'
-import type { JsonValue } from '../base/json.ts'
 import { LIST_MAX, NOTES_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import { parseBody } from '../store/damaged-row.ts'
 import type { Entry, SessionRow } from '../store/rows.ts'
 import { blockMayRepeat, type Forgotten, mayRepeat, memoryBlock } from '../tools/memory/block.ts'
 import { MEMORY_PIN, MEMORY_TOOL } from '../tools/memory/memory.ts'
@@ -14,7 +14,8 @@ import { forgetReminders } from './forgetting-reminders.ts'
  * about to; each such session is asked to erase those, and to show the notes as they are now. What
  * the entry asked to be told later goes as well. All of that is asked for before the entries
  * themselves go: whoever dies in between finds the request for the erasure still waiting, and does
- * it again. What it costs depends on what is erased and on what was noted, not on what was said.
+ * it again. What it costs depends on what is erased and on what was noted; on what was said only
+ * where reminders have come.
  */
 export interface ForgettingParts {
   readonly store: Store
@@ -132,6 +133,6 @@ async function findBlocks(
 
 function blockIn(entry: Entry): string | null {
   if (entry.kind !== 'pin' || entry.meta.name !== MEMORY_PIN || entry.body === null) return null
-  const text = JSON.parse(entry.body) as JsonValue
+  const text = parseBody('entry', entry)
   return typeof text === 'string' ? text : null
 }

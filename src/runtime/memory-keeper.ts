@@ -5,6 +5,7 @@ import { Recent } from '../base/recent.ts'
 import { NOTES_MAX } from '../store/bounds.ts'
 import type { Refusal } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
+import { parseBody } from '../store/damaged-row.ts'
 import { memoryBlock } from '../tools/memory/block.ts'
 import { MEMORY_PIN, refreshMemory } from '../tools/memory/memory.ts'
 
@@ -84,7 +85,7 @@ export class MemoryKeeper {
     if (session === undefined) return undefined
     const entry = session.pins[MEMORY_PIN]?.entry ?? entryNumber(0)
     const [pin] = entry === 0 ? [] : await store.readEntries({ sessionId, from: entry, to: entry })
-    const body: unknown = pin?.body == null ? null : JSON.parse(pin.body)
+    const body = pin === undefined ? null : parseBody('entry', pin)
     const { asked } = this.#shown.get(sessionId) ?? {}
     const shown: Shown = {
       agent: session.agent,

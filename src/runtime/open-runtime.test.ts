@@ -33,6 +33,18 @@ describe('a runtime', () => {
     expect(await session.admit(say('Other.', 'k'))).toMatchObject({ kind: 'conflict' })
   })
 
+  it('takes no key of another session for a repetition: the message would be in neither', async () => {
+    const { runtime } = await open()
+    const [one, other] = ['key-a', 'key-b'].map((id) => runtime.session(sessionId(id)))
+    for (const id of ['key-a', 'key-b']) await runtime.createSession({ agent: 'main', id })
+    await one?.admit(say('Hello.', 'k'))
+    const conflict = { kind: 'conflict', sessionId: 'key-a', mail: 1 }
+    expect(await other?.admit(say('Hello.', 'k'))).toEqual(conflict)
+    await one?.compact({ source: 'test', key: 'c' })
+    expect(await other?.compact({ source: 'test', key: 'c' })).toMatchObject({ kind: 'conflict' })
+    expect(await other?.mailbox({ limit: 9 })).toEqual([])
+  })
+
   it('makes one session per route, and another one when started afresh', async () => {
     const { runtime } = await open()
     const route = { agent: 'main', channel: 'test', address: 'room' }

@@ -12,12 +12,14 @@ import type { Agent, AgentDesk } from './agent.ts'
 import { listSummaries, searchAll } from './all-sessions.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { Births } from './births.ts'
-import { EventHub, type Standing } from './event-hub.ts'
+import { erasureRounds } from './erasure-rounds.ts'
+import { EventHub } from './event-hub.ts'
 import { forgetting } from './forgetting.ts'
 import { type Health, readHealth } from './health.ts'
 import { isGone, thisHost } from './host.ts'
 import { type Logger, SILENT } from './logger.ts'
 import { ModelRoom } from './model-room.ts'
+import type { Rounds } from './rounds.ts'
 import type {
   Admission,
   AgentSummary,
@@ -37,7 +39,7 @@ import type {
 } from './runtime.ts'
 import { type RuntimeOptions, SOUND } from './runtime-options.ts'
 import { type SessionDesk, SessionHandle } from './session-handle.ts'
-import { StagedSweep } from './staged-sweep.ts'
+import { stagedSweep } from './staged-sweep.ts'
 import { StoreTrouble } from './store-trouble.ts'
 import { ToolRoom } from './tool-room.ts'
 import { Waits, waitNotice } from './waits.ts'
@@ -68,7 +70,8 @@ export class LocalRuntime implements Runtime {
   readonly #waits = new Waits()
   readonly #births: Births
   readonly #toolRoom: ToolRoom
-  readonly #sweeping: StagedSweep
+  readonly #sweeping: Rounds
+  readonly #erasing: Rounds
   #agents: readonly Agent[]
   #desks: ReadonlyMap<string, AgentDesk>
 
@@ -84,8 +87,11 @@ export class LocalRuntime implements Runtime {
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
     this.#births = new Births(store, () => this.#desks)
-    this.#hub = new EventHub({ store, clock, logger, waits: (only) => this.#readWaits(only) })
-    this.#sweeping = new StagedSweep({ store, clock, logger })
+    const readWaits = (only: SessionId | undefined) =>
+      this.#waits.readStanding(store, { only, ourselves: this.#runner?.id ?? null })
+    this.#hub = new EventHub({ store, clock, logger, readWaits })
+    this.#sweeping = stagedSweep({ store, clock, logger })
+    this.#erasing = erasureRounds({ store, countTokens, clock, logger })
     this.#edges = [...edges]
     this.#toolRoom = new ToolRoom({
       ...{ store, clock, logger, countTokens },
@@ -174,6 +180,7 @@ export class LocalRuntime implements Runtime {
     await this.#toolRoom.start()
     this.#runner.start()
     this.#sweeping.start()
+    this.#erasing.start({ firstMs: 0 })
   }
 
   get agents(): readonly AgentSummary[] {
@@ -249,6 +256,7 @@ export class LocalRuntime implements Runtime {
 
   async close(): Promise<void> {
     await this.#sweeping.close()
+    await this.#erasing.close()
     await this.#runner?.close()
     await this.#toolRoom.close()
     await this.#room.close()
@@ -264,17 +272,5 @@ export class LocalRuntime implements Runtime {
     const isTold = tellsWaits || notice !== 'waiting-for-compaction'
     this.#waits.note({ id, turn, notice, isTold })
     if (isTold && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
-  }
-
-  /** For whoever begins to listen: what people were told and what still holds. */
-  async #readWaits(only: SessionId | undefined): Promise<readonly Standing[]> {
-    const standing: Standing[] = []
-    for (const id of this.#waits.told) {
-      if (only !== undefined && only !== id) continue
-      const session = await this.#store.findSession(id)
-      const event = session && this.#waits.noticeOf(session, this.#runner?.id ?? null)
-      if (event !== undefined) standing.push({ sessionId: id, ...event })
-    }
-    return standing
   }
 }

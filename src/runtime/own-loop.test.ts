@@ -34,6 +34,13 @@ describe('a loop of one’s own', () => {
     expect(JSON.stringify(seen[1])).toContain('rain')
   })
 
+  it('tells a key of another session from a repetition', async () => {
+    const { loop } = await open()
+    expect(await loop.admit('s', user('Hello.'), 'k')).toMatchObject({ kind: 'admitted' })
+    expect(await loop.admit('s', user('Hello.'), 'k')).toMatchObject({ kind: 'duplicate' })
+    expect(await loop.admit('t', user('Hello.'), 'k')).toMatchObject({ kind: 'conflict' })
+  })
+
   it('compacts beside the conversation, in the words of the writer', async () => {
     const { loop, store } = await open({
       summarize: async () => ({ text: 'We spoke of rivers.', finish: 'stop' }),

@@ -14,6 +14,7 @@ import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { ModelFamily } from '../tokens/family.ts'
 import { callsOf, type StepOutcome, type ToolOutcome } from '../turn/step.ts'
+import { meantFor } from './admission.ts'
 import { isGone, thisHost } from './host.ts'
 import { limitsFor } from './limits.ts'
 import { readMessage, writeMessages } from './loop-messages.ts'
@@ -135,7 +136,7 @@ class OwnLoop implements Loop {
       outcome = await ask()
     }
     this.#runner.wake(to.sessionId)
-    return outcome
+    return meantFor(to.sessionId, outcome)
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<LoopStep> {

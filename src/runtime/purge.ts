@@ -34,12 +34,26 @@ export async function purge(
   const operation = operationId(randomUUID())
   // `gone` when an earlier purge ended halfway: it goes on where that one stopped.
   await store.deleteSession({ sessionId, operation, reason })
+  await finishErasure(parts, sessionId)
+  return { kind: 'purged', entries: session.tail }
+}
+
+/**
+ * The rest of the way from `erasing` to `gone`, wherever the one before stopped; several may do it at
+ * once. False: the signal ended it first. Throws NotAskedError where a mailbox takes nothing now.
+ */
+export async function finishErasure(
+  parts: ForgettingParts,
+  sessionId: SessionId,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (signal?.aborted) return false
   await forgetNotes(parts, { sessionId, entries: 'all' })
-  let after: ErasedUpTo | undefined
-  for (;;) {
-    const erased = await store.eraseSome({ sessionId, limit: PIECE, ...(after && { after }) })
-    if (erased.kind === 'not-deleted' || !erased.left) break
+  for (let after: ErasedUpTo | undefined; !signal?.aborted; ) {
+    const request = { sessionId, limit: PIECE, ...(after && { after }) }
+    const erased = await parts.store.eraseSome(request)
+    if (erased.kind === 'not-deleted' || !erased.left) return true
     after = erased.upTo
   }
-  return { kind: 'purged', entries: session.tail }
+  return false
 }

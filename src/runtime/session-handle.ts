@@ -15,9 +15,10 @@ import { readRange } from '../session/source.ts'
 import type { SessionSettings } from '../session/state.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
-import { InvalidRequestError, UnknownSessionError } from '../store/errors.ts'
+import { DamagedRowError, InvalidRequestError, UnknownSessionError } from '../store/errors.ts'
+import type { ContextEntries } from '../store/queries.ts'
 import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '../store/rows.ts'
-import { type AdmissionDesk, admissionOf, admitMessage } from './admission.ts'
+import { type AdmissionDesk, admissionOf, admitMessage, meantFor } from './admission.ts'
 import type { EventHub } from './event-hub.ts'
 import { purge } from './purge.ts'
 import type {
@@ -75,19 +76,13 @@ export class SessionHandle implements Session {
   }
 
   async summary(): Promise<SessionSummary | undefined> {
-    const { store } = this.#desk
-    const sessionId = this.id
-    const [source, routes] = await Promise.all([
-      store.readContext({ sessionId }),
-      store.listRoutes({ sessionId }),
-    ])
-    const session = source?.session ?? (await store.findSession(sessionId))
-    if (session === undefined) return undefined
-    return summaryOf(session, { source, routes, waits: this.#desk.waitOf(session) })
+    const { store, waitOf } = this.#desk
+    const session = await store.findSession(this.id)
+    return session && (await readSummary(store, session, waitOf))
   }
 
   async admit(message: NewMessage): Promise<Admission> {
-    return await admitMessage(this.#desk, this.id, message)
+    return meantFor(this.id, await admitMessage(this.#desk, this.id, message))
   }
 
   async stop(request: Idempotent): Promise<Admission> {
@@ -324,12 +319,34 @@ export class SessionHandle implements Session {
     const outcome = await this.#desk.store.admit({
       ...{ to, source, key, lane: 'control', control, body, tokens },
     })
-    return admissionOf(outcome, this.#desk.wake)
+    return meantFor(this.id, admissionOf(outcome, this.#desk.wake))
   }
 }
 
 const PAGE = 200
 const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
+
+/**
+ * Of one with a damaged entry it tells what the row knows: that one must neither hide all others in
+ * a list nor keep anybody from purging it.
+ */
+export async function readSummary(
+  store: Store,
+  session: SessionRow,
+  waitOf: SessionDesk['waitOf'],
+): Promise<SessionSummary> {
+  const { id: sessionId } = session
+  const routes = await store.listRoutes({ sessionId })
+  const tell = (row: SessionRow, source: ContextEntries | null) =>
+    summaryOf(row, { source, routes, waits: waitOf(row) })
+  try {
+    const source = await store.readContext({ sessionId })
+    return tell(source?.session ?? session, source)
+  } catch (error) {
+    if (error instanceof DamagedRowError) return tell(session, null)
+    throw error
+  }
+}
 
 export async function searchSession(
   store: Store,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { MemoryTables } from '../store/memory/tables.ts'
 import { create } from '../testing/store/desk.ts'
-import { StagedSweep } from './staged-sweep.ts'
+import { stagedSweep } from './staged-sweep.ts'
 
 const HOUR = 3_600_000
 
@@ -24,7 +24,7 @@ it('drops a file that no message used within a day, and keeps a younger one', as
   const told: unknown[] = []
   const tell = (facts: unknown) => told.push(facts)
   const logger = { debug: tell, info: tell, warn: tell, error: tell }
-  const sweep = new StagedSweep({ store, clock, logger })
+  const sweep = stagedSweep({ store, clock, logger })
   sweep.start()
   const old = await stage(1)
   now = 24 * HOUR

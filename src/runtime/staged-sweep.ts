@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Store } from '../store/contract.ts'
 import type { Logger } from './logger.ts'
+import { Rounds } from './rounds.ts'
 
 const EVERY_MS = 3_600_000
 /** A file is staged before the message that carries it; after a day none comes any more. */
@@ -13,29 +14,8 @@ interface SweepParts {
 }
 
 /** Files that were staged and that no message ever used are dropped, now and then. */
-export class StagedSweep {
-  readonly #parts: SweepParts
-  #cancel = () => {}
-  #sweeping: Promise<void> = Promise.resolve()
-
-  constructor(parts: SweepParts) {
-    this.#parts = parts
-  }
-
-  start(): void {
-    this.#cancel = this.#parts.clock.after(EVERY_MS, () => {
-      this.#sweeping = this.#sweep()
-      this.start()
-    })
-  }
-
-  async close(): Promise<void> {
-    this.#cancel()
-    await this.#sweeping
-  }
-
-  async #sweep(): Promise<void> {
-    const { store, clock, logger } = this.#parts
+export function stagedSweep({ store, clock, logger }: SweepParts): Rounds {
+  const round = async () => {
     try {
       const { count } = await store.dropStaged({ before: clock.now() - STAGED_MS_MAX })
       if (count > 0) logger.info({ count }, 'files that no message used dropped')
@@ -43,4 +23,5 @@ export class StagedSweep {
       logger.warn({ err: error }, 'files that no message used not dropped')
     }
   }
+  return new Rounds({ clock, everyMs: EVERY_MS, round })
 }

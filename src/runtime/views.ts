@@ -8,6 +8,7 @@ import { textOf } from '../message/text.ts'
 import { buildContext, type Context, messagesOf, type Piece } from '../session/context.ts'
 import { budgetOf } from '../session/room.ts'
 import type { SessionSettings } from '../session/state.ts'
+import { parseBody } from '../store/damaged-row.ts'
 import type { ContextEntries, MailItem } from '../store/queries.ts'
 import type {
   AttemptRow,
@@ -34,7 +35,7 @@ import type {
 
 export function entryView(entry: Entry, covers: number): TranscriptEntry {
   const { number, kind, at, tokens, meta } = entry
-  const body = entry.body === null ? null : (JSON.parse(entry.body) as JsonValue)
+  const body = parseBody('entry', entry)
   return {
     number,
     kind,
@@ -80,7 +81,7 @@ function messageIn(entry: Entry, body: JsonValue): Message | null {
 
 export function mailView(item: MailItem): Mail {
   const { number, source, key, lane, control, state, at } = item
-  const body = item.body === null ? null : (JSON.parse(item.body) as JsonValue)
+  const body = parseBody('mail', item)
   const message = isObject(body) ? body['message'] : undefined
   const text = isObject(message) ? textOf(message as unknown as Message) : ''
   return { number, source, key, lane, control, state, at, text }
@@ -264,7 +265,7 @@ const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = 
 
 /** The agent's list as it last kept it; or what a compaction finds in the conversation. */
 export function tasksIn(newest: Entry | undefined, context: Context): TaskList['tasks'] {
-  const body = newest?.body == null ? null : (JSON.parse(newest.body) as JsonValue)
+  const body = newest === undefined ? null : parseBody('entry', newest)
   const kept = isObject(body) ? body['tasks'] : undefined
   if (Array.isArray(kept)) {
     return kept.filter(isObject).map(({ content, status }) => ({

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { runnerId, sessionId } from '../base/ids.ts'
+import { DamagedRowError } from '../store/errors.ts'
+import type { SessionRow } from '../store/rows.ts'
 import { Waits } from './waits.ts'
 
 describe('what a turn waits for', () => {
   const id = sessionId('s')
   const ours = runnerId('ours')
-  const session = { id, turn: 3, runner: ours }
+  const session = { id, turn: 3, turnState: 'running', runner: ours } as const
 
   it('is known until the turn says something', () => {
     const waits = new Waits()
@@ -23,16 +25,40 @@ describe('what a turn waits for', () => {
     expect(waits.of({ ...session, runner: null }, ours)).toBeUndefined()
   })
 
-  it('is told to whoever comes later while it holds, and only where people are told', () => {
+  /** What somebody is told who comes now, where the store knows this row; null: a damaged one. */
+  const tell = (waits: Waits, row: Partial<SessionRow> | null) => {
+    const findSession = async () => {
+      if (row !== null) return { ...session, ...row } as SessionRow
+      throw new DamagedRowError({ row: `session ${id}`, column: 'tail', problem: 'is wrong' })
+    }
+    return waits.readStanding({ findSession }, { only: undefined, ourselves: ours })
+  }
+
+  it('is told to whoever comes later while it holds, and only where people are told', async () => {
     const waits = new Waits()
     waits.note({ id, turn: 3, notice: 'waiting-for-compaction', isTold: false })
-    expect(waits.told).toEqual([])
-    expect(waits.noticeOf(session, ours)).toBeUndefined()
+    expect(await tell(waits, {})).toEqual([])
     waits.note({ id, turn: 3, notice: 'waiting-for-model', isTold: true })
-    expect(waits.told).toEqual([id])
-    expect(waits.noticeOf(session, ours)).toMatchObject({ turn: 3, code: 'waiting-for-model' })
-    // The turn was stopped, or goes on elsewhere: nobody told us, and nobody else is told.
-    expect(waits.noticeOf({ ...session, turn: 4 }, ours)).toBeUndefined()
-    expect(waits.told).toEqual([])
+    expect(await tell(waits, {})).toMatchObject([
+      { sessionId: id, turn: 3, code: 'waiting-for-model' },
+    ])
+    // It was stopped, or the next one has begun: nobody told us, and nobody else is told.
+    expect(await tell(waits, { turnState: 'idle' })).toEqual([])
+    waits.note({ id, turn: 3, notice: 'waiting-for-model', isTold: true })
+    expect(await tell(waits, { turn: 4 })).toEqual([])
+    expect(await tell(waits, {})).toEqual([])
+  })
+
+  it('is not forgotten by whoever has read the row before its turn began', async () => {
+    const waits = new Waits()
+    waits.note({ id, turn: 4, notice: 'waiting-for-model', isTold: true })
+    expect(await tell(waits, { turnState: 'idle' })).toEqual([])
+    expect(waits.of({ ...session, turn: 4 }, ours)).toBe('waiting-for-model')
+  })
+
+  it('of one session whose row is damaged keeps nobody from hearing of the others', async () => {
+    const waits = new Waits()
+    waits.note({ id, turn: 3, notice: 'waiting-for-model', isTold: true })
+    expect(await tell(waits, null)).toEqual([])
   })
 })

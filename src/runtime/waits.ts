@@ -1,6 +1,8 @@
 import type { SessionId } from '../base/ids.ts'
 import { Recent } from '../base/recent.ts'
 import type { Notice } from '../session/state.ts'
+import type { Reads } from '../store/contract.ts'
+import { DamagedRowError } from '../store/errors.ts'
 import type { SessionRow } from '../store/rows.ts'
 import type { LiveEvent } from './runtime.ts'
 
@@ -16,7 +18,9 @@ interface Noted {
 
 /** What a person is told who waits. */
 export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
-type Asking = Pick<SessionRow, 'id' | 'turn' | 'runner'>
+/** One that still holds. */
+export type StandingNotice = { readonly sessionId: SessionId } & WaitNotice
+type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
 /**
  * What turns wait for, as far as this process knows: noted when a person is told, over when the turn
@@ -34,22 +38,50 @@ export class Waits {
     this.#noted.delete(id)
   }
 
-  of({ id, turn, runner }: Asking, ourselves: SessionRow['runner']): Notice | undefined {
+  of(session: Turn, ourselves: SessionRow['runner']): Notice | undefined {
+    return this.#find(session, ourselves)?.notice
+  }
+
+  /** What people were told and what still holds, for whoever was not there. */
+  async readStanding(
+    store: Pick<Reads, 'findSession'>,
+    { only, ourselves }: { only: SessionId | undefined; ourselves: SessionRow['runner'] },
+  ): Promise<readonly StandingNotice[]> {
+    const standing: StandingNotice[] = []
+    for (const { id, isTold } of [...this.#noted.values()]) {
+      if (!isTold || (only ?? id) !== id) continue
+      const session = await findReadable(store, id)
+      if (session === undefined) continue
+      const noted = this.#find(session, ourselves)
+      if (noted?.isTold) standing.push({ sessionId: id, ...waitNotice(noted.turn, noted.notice) })
+      else this.#forgetIfOver(session)
+    }
+    return standing
+  }
+
+  /** A later turn than the row's was noted after the row was read: that one goes on waiting. */
+  #forgetIfOver({ id, turn, turnState }: Turn): void {
+    const waitedIn = this.#noted.get(id)?.turn ?? turn
+    if (waitedIn < turn || (waitedIn === turn && turnState === 'idle')) this.end(id)
+  }
+
+  #find({ id, turn, turnState, runner }: Turn, ourselves: SessionRow['runner']): Noted | undefined {
     const noted = this.#noted.get(id)
-    return noted?.turn === turn && runner === ourselves ? noted.notice : undefined
+    const holds = noted?.turn === turn && turnState === 'running' && runner === ourselves
+    return holds ? noted : undefined
   }
+}
 
-  /** Sessions of which people were told that they wait; whether they still do is to be asked. */
-  get told(): readonly SessionId[] {
-    return [...this.#noted.values()].flatMap(({ id, isTold }) => (isTold ? [id] : []))
-  }
-
-  /** What was told and still holds, for somebody who was not there. One that is over is forgotten. */
-  noticeOf(session: Asking, ourselves: SessionRow['runner']): WaitNotice | undefined {
-    const notice = this.of(session, ourselves)
-    if (notice === undefined) this.end(session.id)
-    const { isTold = false } = this.#noted.get(session.id) ?? {}
-    return notice === undefined || !isTold ? undefined : waitNotice(session.turn, notice)
+/** One whose row is damaged must not end what is heard of all others. */
+async function findReadable(
+  store: Pick<Reads, 'findSession'>,
+  id: SessionId,
+): Promise<SessionRow | undefined> {
+  try {
+    return await store.findSession(id)
+  } catch (error) {
+    if (error instanceof DamagedRowError) return undefined
+    throw error
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../message/message.ts'
-import { parseColumn } from '../store/damaged-row.ts'
+import { parseBody } from '../store/damaged-row.ts'
 import type { ContextEntries } from '../store/queries.ts'
 import type { Entry, Limits } from '../store/rows.ts'
 
@@ -147,7 +147,7 @@ function addMessage(
   limits: Limits,
 ): void {
   const { number } = entry
-  const body = bodyOf(entry)
+  const body = parseBody('entry', entry)
   switch (entry.kind) {
     case 'input': {
       const message = inputMessage(body, entry.meta.lane)
@@ -207,11 +207,6 @@ function textLength(message: Message): number {
   return JSON.stringify(message).length
 }
 
-function bodyOf(entry: Entry): JsonValue {
-  if (entry.body === null) return null
-  return parseColumn(entry.body, 'body', () => `entry ${entry.number}`)
-}
-
 const ERASED = '[erased]'
 
 /** Bodies are written by this folder; one that was erased or imported is shown as far as it goes. */
@@ -251,13 +246,13 @@ function resultPart(
 }
 
 function handoffPiece(entry: Entry): Piece {
-  const body = bodyOf(entry)
+  const body = parseBody('entry', entry)
   const handoff = body as unknown as Handoff
   return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
 }
 
 function pinPiece(entry: Entry): Piece {
-  const body = bodyOf(entry)
+  const body = parseBody('entry', entry)
   const text = typeof body === 'string' ? body : ERASED
   return {
     number: entry.number,
@@ -275,14 +270,14 @@ function systemPiece(entry: Entry): Piece | undefined {
 }
 
 function objectOf(entry: Entry): JsonObject {
-  const body = bodyOf(entry)
+  const body = parseBody('entry', entry)
   return isObject(body) ? body : {}
 }
 
 /** Where the answer to an input goes, if it says so. */
 export function replyToOf(entry: Entry): InputBody['replyTo'] | undefined {
   if (entry.kind !== 'input') return undefined
-  const body = bodyOf(entry)
+  const body = parseBody('entry', entry)
   const place = isObject(body) ? body['replyTo'] : undefined
   if (!isObject(place)) return undefined
   const { edge, address } = place as { edge?: JsonValue; address?: JsonValue }

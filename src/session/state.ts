@@ -4,7 +4,7 @@ import type { BudgetSettings } from '../compaction/defaults.ts'
 import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult, Refusal } from '../store/commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../store/contract.ts'
-import { parseColumn } from '../store/damaged-row.ts'
+import { parseBody } from '../store/damaged-row.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { BusyPolicy, Limits, OperationRow, SessionRow } from '../store/rows.ts'
 import type { StepOutcome } from '../turn/step.ts'
@@ -365,7 +365,6 @@ export function only(state: State): Advance {
 
 /** What a control item says beside its name. */
 export function bodyOf(mail: MailItem): JsonObject {
-  if (mail.body === null) return {}
-  const body: JsonValue = parseColumn(mail.body, 'body', () => `mail ${mail.number}`)
+  const body = parseBody('mail', mail)
   return isObject(body) ? body : {}
 }

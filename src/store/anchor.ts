@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import type { Reads } from './contract.ts'
+import { DamagedRowError, StoreDamagedError } from './errors.ts'
 import type { Finding } from './queries.ts'
 
 /**
@@ -110,8 +111,14 @@ async function findLoss(store: Reads, path: string): Promise<string | null> {
     return `the anchor ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`
   }
   const after = Math.max(0, (anchor?.commits ?? 0) - 1)
-  const present = await store.readStore()
-  const [row] = await store.readAudit({ after, limit: 1 })
-  const problem = checkAnchor(path, anchor, present, () => row?.hash)
-  return problem === null ? null : `the store is not the one that was anchored: ${problem}`
+  try {
+    const present = await store.readStore()
+    const [row] = await store.readAudit({ after, limit: 1 })
+    const problem = checkAnchor(path, anchor, present, () => row?.hash)
+    return problem === null ? null : `the store is not the one that was anchored: ${problem}`
+  } catch (error) {
+    // What is harmed there is found by the check itself, which must not end with it.
+    if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
+    return `the anchor ${path} cannot be held against the audit, which is damaged there`
+  }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts'
+import { isObject, type JsonValue } from '../base/json.ts'
 import { DamagedRowError } from './errors.ts'
 import { isCount } from './measure.ts'
 import type { SessionRow } from './rows.ts'
@@ -17,7 +17,25 @@ export function parseColumn(text: unknown, column: string, row: () => string): n
   }
 }
 
-/** A byte that changed may leave a row that is none; what can be read is read all the same. */
+/** What an entry or a mail item says; null: nothing, or nothing any more. */
+export function parseBody(
+  what: 'entry' | 'mail',
+  { number, body }: { readonly number: number; readonly body: string | null },
+): JsonValue {
+  return body === null ? null : parseColumn(body, 'body', () => `${what} ${number}`)
+}
+
+/** Null for a row that is damaged. Any other failure is the store's, and hides behind no short list. */
+export function unlessDamaged<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DamagedRowError) return null
+    throw error
+  }
+}
+
+/** For checks: whatever it is that keeps a row from being read is a finding, and ends nothing else. */
 export function orUnreadable<Value>(read: () => Value): Value | null {
   try {
     return read()
@@ -41,9 +59,15 @@ const NUMBERS = [
 ] as const
 const INPUT_LANES = ['user', 'notification'] as const
 const LIMITS = [
-  ...(['hardTokens', 'pinTokens', 'handoffTokens', 'inputTokens', 'stepTokens'] as const),
-  ...(['outputTokens', 'laneMailMax', 'sourceMailMax'] as const),
-] as const
+  'hardTokens',
+  'pinTokens',
+  'handoffTokens',
+  'inputTokens',
+  'stepTokens',
+  'outputTokens',
+  'laneMailMax',
+  'sourceMailMax',
+] as const satisfies readonly (keyof SessionRow['limits'])[]
 
 /** The row itself, once everything that is counted on is there. */
 export function checkSession(session: SessionRow): SessionRow {

@@ -18,6 +18,7 @@ import { searches } from './store/searches.ts'
 import { settings } from './store/settings.ts'
 import { standing } from './store/standing.ts'
 import { steps } from './store/steps.ts'
+import { withdrawals } from './store/withdrawals.ts'
 
 /**
  * The contract of every engine, as cases that need no test runner: give each a bench of its own,
@@ -27,6 +28,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   births,
   adoptions,
   intake,
+  withdrawals,
   leases,
   delivery,
   steps,

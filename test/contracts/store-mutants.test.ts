@@ -211,8 +211,24 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
       })),
     })),
     'a stop is settled early': seeing('admit', { turnState: 'idle' }),
+  },
+  withdrawals: {
     'withdrawing what was delivered': replace('withdraw', () => () => ({
       outcome: { kind: 'withdrawn' },
+    })),
+    'a notification keeps its words': writing('withdraw', (change) => ({
+      ...change,
+      mail: (change.mail ?? []).map(({ sessionId, mail }) => ({
+        sessionId,
+        mail: { ...mail, body: mail.body ?? '{}' },
+      })),
+    })),
+    'a message loses its words': writing('withdraw', (change) => ({
+      ...change,
+      mail: (change.mail ?? []).map(({ sessionId, mail }) => ({
+        sessionId,
+        mail: { ...mail, body: null },
+      })),
     })),
   },
   delivery: {

@@ -49,6 +49,7 @@ describe('throughline doctor hermes', { timeout: PROCESSES_MS_MAX }, () => {
     const text = doctor(home).stdout
     const markdown = doctor(home, '--markdown').stdout
     const html = readFileSync(page, 'utf8')
+    expect(statSync(page).mode & 0o777).toBe(0o600)
     for (const title of titles) {
       expect(text).toContain(title)
       expect(markdown.replaceAll('\\', '')).toContain(title)

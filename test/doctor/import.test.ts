@@ -116,6 +116,23 @@ describe('importing a Hermes home', () => {
     expect(hashOf(join(path, 'state.db'))).toBe(before)
   })
 
+  it('foretells in a dry run what two profiles with the same ids will come to', async () => {
+    const path = homeOf(plain({ content: 'a' }))
+    const later = new HermesModel()
+    later.open('root', 2_000)
+    later.append('root', { role: 'user', content: 'b', at: 2_001 })
+    mkdirSync(join(path, 'profiles', 'nova'), { recursive: true })
+    writeStore(later, SHAPE, join(path, 'profiles', 'nova', 'state.db'))
+    const store = openMemoryStore()
+    const request = { path, agent: null, limits: LIMITS, withMemories: false, host: HOST }
+    const dry = await importHermes({ ...request, target: { isDryRun: true, reads: store } })
+    const real = await bring(path, store)
+    const outcomes = ({ profiles }: ImportReport) =>
+      profiles.flatMap(({ conversations }) => conversations.map(({ outcome }) => outcome))
+    expect(outcomes(real)).toEqual(['new', 'taken'])
+    expect(outcomes(dry)).toEqual(outcomes(real))
+  })
+
   it('leaves a session that somebody holds, and one of the same id that is another', async () => {
     const model = plain({ content: 'a' })
     const path = homeOf(model)

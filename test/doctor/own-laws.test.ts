@@ -17,11 +17,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { diagnoseOwn, type OwnExamination } from '../../src/doctor/own/diagnose.ts'
 import { sqliteVersion } from '../../src/doctor/own/file.ts'
 import type { OwnDiagnosis, OwnFinding } from '../../src/doctor/own/finding.ts'
-import { fixFindings } from '../../src/doctor/own/fix.ts'
+import { fixFindings, type Hands } from '../../src/doctor/own/fix.ts'
 import { renderOwn } from '../../src/doctor/report/own-text.ts'
+import { finishErasure } from '../../src/runtime/purge.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
-import { Desk, replyTo } from '../../src/testing/store/desk.ts'
+import { Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
 
 /**
  * Every check of the doctor on our own store, as a table: a fault planted in the file of a sound
@@ -80,6 +81,17 @@ const LAWS: readonly Law[] = [
     async plant(path) {
       await inSession(path, async (desk) => {
         await desk.hear('and now?')
+      })
+      return undefined
+    },
+  },
+  {
+    ...{ kind: 'erasure-left', severity: 'warning', isMended: true },
+    async plant(path) {
+      await inSession(path, async (desk, store) => {
+        await desk.exchange('forget me', 'soon')
+        const operation = newOperation()
+        await store.deleteSession({ sessionId: desk.id, operation, reason: 'asked' })
       })
       return undefined
     },
@@ -150,6 +162,10 @@ const LAWS: readonly Law[] = [
     plant: () => ({ sqlite: '3.51.2' }),
   },
   {
+    ...{ kind: 'little-space', severity: 'warning', isMended: false },
+    plant: () => ({ freeBytes: 10 * 1024 * 1024 }),
+  },
+  {
     ...{ kind: 'store-damaged', severity: 'fault', isMended: false },
     plant(path) {
       truncateSync(path, statSync(path).size >> 1)
@@ -193,7 +209,7 @@ describe('the doctor of our own store', () => {
       }
       expect(found.some(({ fix }) => fix !== undefined)).toBe(isMended)
       if (!isMended) return
-      const fixed = await fixFindings(found, () => openSqliteStore({ path }))
+      const fixed = await fixFindings(found, handsFor(path))
       expect(fixed).toHaveLength(1)
       expect(kindsOf(await examine(path, terms))).toEqual([])
     },
@@ -217,7 +233,7 @@ describe('a damaged store of ours', () => {
         expect(() => renderOwn(diagnosisOf(path, findings))).not.toThrow()
         if (findings.some(({ severity }) => severity === 'fault')) {
           faults += 1
-          await fixFindings(findings, () => openSqliteStore({ path }))
+          await fixFindings(findings, handsFor(path))
           expect(readFileSync(path).equals(bytes)).toBe(true)
         }
       }
@@ -252,6 +268,11 @@ describe('a damaged store of ours', () => {
 
 const PAGE_BYTES = 4_096
 
+const handsFor = (path: string): Hands => ({
+  openStore: () => openSqliteStore({ path }),
+  finishErasure: (store, id) => finishErasure({ store, countTokens: () => 1 }, id),
+})
+
 function diagnosisOf(store: string, findings: readonly OwnFinding[]): OwnDiagnosis {
   const about = { format: 'throughline-doctor', version: 1, examinedAt: '' } as const
   return { ...about, store, sessions: 1, findings, fixed: [] }
@@ -266,7 +287,7 @@ async function examine(
   const isGone: OwnExamination['isGone'] = ({ id }) => id === 'dead'
   const now = Date.now() + (terms.now === undefined ? HOUR : 0)
   const { findings } = await diagnoseOwn({
-    ...{ now, isGone, agents: null, file: path, sqlite: sqliteVersion() },
+    ...{ now, isGone, agents: null, file: path, sqlite: sqliteVersion(), freeBytes: 1e9 },
     open: async () => await readSqliteStore(path),
     ...terms,
   })

@@ -8,14 +8,19 @@ import { runnerId } from '../../src/base/ids.ts'
 import { type Examination, examineStore } from '../../src/doctor/own/examine.ts'
 import { examineFile, examineIndex } from '../../src/doctor/own/file.ts'
 import { worstOf } from '../../src/doctor/own/finding.ts'
-import { fixFindings } from '../../src/doctor/own/fix.ts'
+import { fixFindings, type Hands } from '../../src/doctor/own/fix.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
-import { create, Desk, replyTo } from '../../src/testing/store/desk.ts'
+import { create, Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const handsFor = (openStore: Hands['openStore']): Hands => ({
+  openStore,
+  finishErasure: () => Promise.reject(new Error('nothing was to be erased')),
+})
 
 async function examine(examination: Pick<Examination, 'reads'> & Partial<Examination>) {
   const terms = { now: Date.now(), isGone: () => false, agents: null }
@@ -46,7 +51,7 @@ describe('examining a store of ours', () => {
     const findings = await examine({ reads: store, isGone, now: later })
     expect(findings.map(({ kind }) => kind)).toEqual(['dead-runner', 'orphaned-claim', 'turn-left'])
     const open = async () => Object.assign(Object.create(store), { close: async () => {} })
-    expect(await fixFindings(findings, open)).toEqual([
+    expect(await fixFindings(findings, handsFor(open))).toEqual([
       expect.stringContaining('was dismissed'),
       expect.stringContaining('was given up'),
     ])
@@ -61,8 +66,19 @@ describe('examining a store of ours', () => {
     const findings = await examine({ reads: store, isGone: () => true })
     await store.renew({ runner: desk.lease.runner })
     const open = async () => Object.assign(Object.create(store), { close: async () => {} })
-    expect(await fixFindings(findings, open)).toEqual([expect.stringContaining('is alive')])
+    expect(await fixFindings(findings, handsFor(open))).toEqual([
+      expect.stringContaining('is alive'),
+    ])
     expect(await store.listRunners()).toHaveLength(1)
+  })
+
+  it('leaves a removal alone that was begun a moment ago', async () => {
+    const store = openMemoryStore()
+    const id = await create(store)
+    await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
+    expect(await examine({ reads: store })).toEqual([])
+    const old = await examine({ reads: store, now: Date.now() + 3_600_000 })
+    expect(old.map(({ kind, sessionIds }) => [kind, sessionIds])).toEqual([['erasure-left', [id]]])
   })
 
   it('finds answers that wait or were given up', async () => {
@@ -124,7 +140,10 @@ describe('examining the file of a store', () => {
     chmodSync(path, 0o644)
     const findings = examineFile(path)
     expect(findings.map(({ kind }) => kind)).toEqual(['open-to-others'])
-    await fixFindings(findings, () => openSqliteStore({ path }))
+    await fixFindings(
+      findings,
+      handsFor(() => openSqliteStore({ path })),
+    )
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
@@ -137,7 +156,10 @@ describe('examining the file of a store', () => {
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
     const findings = examineIndex(path)
     expect(findings.map(({ kind }) => kind)).toEqual(['index-drift'])
-    await fixFindings(findings, () => openSqliteStore({ path }))
+    await fixFindings(
+      findings,
+      handsFor(() => openSqliteStore({ path })),
+    )
     expect(examineIndex(path)).toEqual([])
   })
 

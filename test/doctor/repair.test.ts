@@ -359,6 +359,7 @@ describe('the commands', () => {
       const back = run('export', 'a', '--to', 'hermes', '-o', to, '--store', store, '--json')
       expect({ status: back.status, stderr: back.stderr }).toEqual({ status: 0, stderr: '' })
       expect(JSON.parse(back.stdout)).toMatchObject({ id: 'a', to })
+      for (const file of [place.to, to]) expect(statSync(file).mode & 0o777).toBe(0o600)
       expect(run('export', 'a', '--to', 'hermes', '--store', store).status).toBe(2)
     },
     PROCESSES_MS_MAX,

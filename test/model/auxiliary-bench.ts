@@ -42,7 +42,9 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
   const routes = new Routes(
     routesSchema.parse({
       main: route('main-model', { windowTokens: 128_000, ...main }),
-      tasks: separate ? { compaction: route('aux-model', { windowTokens: 128_000, ...task }) } : {},
+      auxiliary: separate
+        ? { compaction: route('aux-model', { windowTokens: 128_000, ...task }) }
+        : {},
     }),
   )
   const notices: TaskNotice[] = []

@@ -175,8 +175,10 @@ export class EntryLaws {
       this.#bad('I3', `mail ${row.number} was ${known.state} and is written again`)
     }
     // What a control item asked for stands in what carried it out; its own words go with it, as do
-    // those of what was withdrawn: no erasure would reach them (I19).
-    const body = row.lane === 'control' || row.state === 'withdrawn' ? null : known.body
+    // those of a notification that was withdrawn: no erasure would reach them (I19).
+    const isGone =
+      row.lane === 'control' || (row.lane === 'notification' && row.state === 'withdrawn')
+    const body = isGone ? null : known.body
     if (row.body !== body) this.#bad('I1', `mail ${row.number} changed`)
     known.state = row.state
     // A stop is settled by what ends its turn, in the same commit; earlier is forgotten (I11).

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { secondsOf } from './hermes-row.ts'
@@ -32,6 +33,8 @@ export class HermesFile {
   #calls = 0
 
   constructor(path: string) {
+    // SQLite takes an empty file for a new database, and it will hold what people said.
+    writeFileSync(path, '', { flag: 'a', mode: 0o600 })
     this.#database = new DatabaseSync(path, { enableForeignKeyConstraints: true })
     this.#database.exec(`pragma synchronous = off; begin; ${SCHEMA}`)
     const columns = MESSAGE_COLUMNS.map((name) => `"${name}"`).join(', ')

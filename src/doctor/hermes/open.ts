@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs'
+import { constants, type Stats, writeFileSync } from 'node:fs'
 import { copyFile, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -250,6 +250,8 @@ function connect(
 }
 
 function vacuumInto(database: DatabaseSync, file: string): void {
+  // SQLite fills an empty file as well, and it holds what people said.
+  writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
   database.exec('pragma query_only = off')
   try {
     database.prepare('vacuum into ?').run(file)

@@ -5,10 +5,11 @@ import type { Route } from './rows.ts'
  * A gateway that serves several profiles keeps the routes of all of them in the home that it was
  * started in. The key says whose a route is, `agent:NAME:…`, and the session stands in the store of
  * that profile. Profiles are read one after the other, the home's own first; it lends the others
- * theirs.
+ * theirs. A route of one that was read before stays where it is kept: nobody would ask for it again.
  */
 export class RouteOwners {
-  readonly #lent: ReadonlyMap<string, Route[]>
+  /** By those who have not asked yet. */
+  readonly #lent: Map<string, Route[]>
 
   constructor(places: readonly ProfilePlace[]) {
     this.#lent = new Map(places.map(({ name }) => [name, []]))
@@ -20,14 +21,15 @@ export class RouteOwners {
     routes: readonly Route[],
     holds: (sessionId: string) => boolean,
   ): readonly Route[] {
+    const borrowed = this.#lent.get(name) ?? []
+    this.#lent.delete(name)
     const own = routes.filter((route) => {
-      const owner = ownerOf(route.key)
-      const lent = owner === name ? undefined : this.#lent.get(owner)
+      const lent = this.#lent.get(ownerOf(route.key))
       if (lent === undefined || holds(route.sessionId)) return true
       lent.push(route)
       return false
     })
-    return [...own, ...(this.#lent.get(name) ?? [])]
+    return [...own, ...borrowed]
   }
 }
 

@@ -34,6 +34,22 @@ describe('Surveyor', () => {
     expect(fault?.rows.length).toBeLessThan(1_000)
   })
 
+  it('knows calls by either name, however many there were, and holds the names of a few', () => {
+    const surveyor = new Surveyor([SESSION])
+    for (let round = 0; round < 2_000; round++) {
+      const calls = [`a${round}`, `b${round}`]
+      const otherNames = new Map(calls.map((call) => [`other-${call}`, call]))
+      surveyor.take(row(3 * round + 1, { callIds: calls, otherNames }))
+      calls.forEach((call, at) => {
+        const answer = { role: 'tool', toolCallId: `other-${call}` }
+        surveyor.take(row(3 * round + 2 + at, answer))
+      })
+    }
+    const { strayResults, openCalls, otherNames } = surveyor.end().sessions.get('s') ?? {}
+    expect([strayResults?.count, openCalls]).toEqual([0, null])
+    expect(otherNames?.size).toBe(1_000)
+  })
+
   it('holds of rows no word, whatever they are kept for', () => {
     const closed = { ...SESSION, endReason: 'compression', endedAt: 0.5 }
     const surveyor = new Surveyor([closed, { ...SESSION, id: 'child', parentId: 's' }])

@@ -34,7 +34,7 @@ export interface SessionSurvey {
   strayResults: Sample
   /** Calls in the context that nothing has answered yet, with the row of each; the newest ones. */
   openCalls: Map<string, number> | null
-  /** Other names of those that have two. */
+  /** Other names of those that have two; the newest ones, open or not. */
   otherNames: Map<string, string> | null
   /** Rows with calls that were open for so long that they are not waited for. */
   abandoned: Sample
@@ -263,6 +263,8 @@ function notePairs(survey: SessionSurvey, row: HermesRow): void {
   for (const [other, id] of row.otherNames ?? []) {
     survey.otherNames ??= new Map()
     survey.otherNames.set(other, id)
+    const [oldest] = survey.otherNames.keys()
+    if (survey.otherNames.size > OPEN_CALLS_MAX) survey.otherNames.delete(oldest ?? '')
   }
   if (survey.openCalls !== null) giveUp(survey, survey.openCalls, row.id)
   if (row.role !== 'tool' || row.toolCallId === null) return
@@ -272,7 +274,6 @@ function notePairs(survey: SessionSurvey, row: HermesRow): void {
     survey.answered ??= new Marks()
     survey.answered.note(mark, row)
     if (survey.openCalls.size === 0) survey.openCalls = null
-    if ((survey.otherNames?.size ?? 0) > OPEN_CALLS_MAX) survey.otherNames = null
   } else if (survey.answered?.has(mark) !== true) {
     survey.strayResults = sample(survey.strayResults, row.id)
   }

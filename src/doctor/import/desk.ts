@@ -77,6 +77,8 @@ export class ImportDesk {
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
   readonly #isGone: (runner: RunnerRow) => boolean
   readonly #shelve: Shelve | null
+  /** Sessions that a dry run would have made by now, and when they began. */
+  readonly #wouldBe: Map<SessionId, number>
   #runner: RunnerRow['id'] | null = null
   #renewedAt = 0
 
@@ -87,12 +89,14 @@ export class ImportDesk {
     readonly host: Pick<RunnerRow, 'boot' | 'process'>
     readonly isGone: (runner: RunnerRow) => boolean
     readonly shelve: Shelve | null
+    readonly wouldBe?: Map<SessionId, number>
   }) {
     this.#reads = parts.reads
     this.#store = parts.store
     this.#host = parts.host
     this.#isGone = parts.isGone
     this.#shelve = parts.shelve
+    this.#wouldBe = parts.wouldBe ?? new Map()
   }
 
   async take(birth: Birth): Promise<ImportHand | Hindrance> {
@@ -118,6 +122,11 @@ export class ImportDesk {
     const hand = new ImportHand(this, known === undefined ? 'new' : 'continued', places)
     const isBlank = places.tail === 0
     if (this.#store === null) {
+      const { id, createdAt } = birth
+      if (known === undefined && (this.#wouldBe.get(id) ?? createdAt) !== createdAt) {
+        return { kind: 'taken' }
+      }
+      this.#wouldBe.set(id, createdAt)
       if (isBlank || !isToldOf) await hand.append(settingsEntry(birth))
       return hand
     }

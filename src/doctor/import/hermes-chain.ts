@@ -89,7 +89,9 @@ function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | n
 export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
 
 const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
-  taken: 'A session of this id is there already and does not come from this conversation.',
+  taken:
+    'A session of this id is there already and was not brought from here. Bring this one into ' +
+    'another store (`--store`).',
   gone: 'A session of this id was there and was deleted; it stays deleted.',
   held:
     'A process holds the session: it serves the store, or imports too. Run the import again when it ' +

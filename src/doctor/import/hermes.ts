@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
+import type { SessionId } from '../../base/ids.ts'
 import type { ReadStore, Store } from '../../store/contract.ts'
 import type { Limits, RunnerRow } from '../../store/rows.ts'
 import { HermesStoreError } from '../hermes/errors.ts'
@@ -79,9 +80,10 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
   const profiles: ProfileReport[] = []
   const unread: UnreadProfile[] = []
   const owners = new RouteOwners(places)
+  const wouldBe = new Map<SessionId, number>()
   for (const place of places) {
     try {
-      profiles.push(await importProfile(place, request.agent ?? place.name, owners, request))
+      profiles.push(await importProfile(place, { ...request, owners, wouldBe }))
     } catch (error) {
       // One damaged store keeps no other agent's conversations back.
       if (!(error instanceof HermesStoreError) || places.length === 1) throw error
@@ -95,12 +97,14 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
 
 async function importProfile(
   place: ProfilePlace,
-  agent: string,
-  owners: RouteOwners,
-  request: ImportHermes,
+  request: ImportHermes & {
+    readonly owners: RouteOwners
+    readonly wouldBe: Map<SessionId, number>
+  },
 ): Promise<ProfileReport> {
   const path = place.store
-  const { target, onProgress } = request
+  const { target, owners, wouldBe, onProgress } = request
+  const agent = request.agent ?? place.name
   const opened = await openReadOnly(path)
   try {
     const { database } = opened
@@ -118,6 +122,7 @@ async function importProfile(
       host: request.host,
       isGone: request.isGone ?? (() => false),
       shelve: request.shelve ?? null,
+      wouldBe,
     })
     const conversations: ConversationReport[] = []
     const prompts = readSystemPrompts(database, schema)
@@ -143,7 +148,8 @@ async function importProfile(
       await desk.close()
     }
     const told = await readAllRoutes(database, schema, place)
-    const routes = owners.of(place, told, (id) => conversations.some(({ ids }) => ids.includes(id)))
+    const held = new Set(conversations.flatMap(({ ids }) => ids))
+    const routes = owners.of(place, told, (id) => held.has(id))
     const hasChanged = await opened.hasChanged()
     const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
     return {

@@ -1,7 +1,7 @@
 import type { ReadStore } from '../../store/contract.ts'
 import { StoreRefusedError } from '../../store/errors.ts'
 import { type Examination, type Examined, examineStore } from './examine.ts'
-import { examineFile, examineIndex, judgeVersion } from './file.ts'
+import { examineFile, examineIndex, judgeSpace, judgeVersion } from './file.ts'
 import { type OwnFinding, unreadable } from './finding.ts'
 
 /**
@@ -15,11 +15,13 @@ export interface OwnExamination extends Omit<Examination, 'reads'> {
   readonly file: string | null
   /** The version of SQLite that this program runs. */
   readonly sqlite: string
+  /** On the disk of the file; null: nobody can tell. */
+  readonly freeBytes: number | null
 }
 
 export async function diagnoseOwn(examination: OwnExamination): Promise<Examined> {
-  const { open, file, sqlite } = examination
-  const ofProgram = file === null ? [] : judgeVersion(sqlite)
+  const { open, file, sqlite, freeBytes } = examination
+  const ofHost = file === null ? [] : [...judgeVersion(sqlite), ...judgeSpace(freeBytes)]
   let reads: ReadStore
   try {
     reads = await open()
@@ -27,13 +29,13 @@ export async function diagnoseOwn(examination: OwnExamination): Promise<Examined
     // What was refused may be somebody else's file: who may read that is none of our business.
     const isOurs = file !== null && !(error instanceof StoreRefusedError)
     const ofFile = isOurs ? examineFile(file) : []
-    return { sessions: 0, findings: [unreadable(error), ...ofFile, ...ofProgram] }
+    return { sessions: 0, findings: [unreadable(error), ...ofFile, ...ofHost] }
   }
   try {
     const { sessions, findings } = await examineStore({ ...examination, reads })
     const ofFile: readonly OwnFinding[] =
       file === null ? [] : [...examineFile(file), ...examineIndex(file)]
-    return { sessions, findings: [...findings, ...ofFile, ...ofProgram] }
+    return { sessions, findings: [...findings, ...ofFile, ...ofHost] }
   } finally {
     await reads.close()
   }

@@ -142,7 +142,8 @@ async function judgeSession(
   living: ReadonlySet<string>,
   { reads, now }: Examination,
 ): Promise<OwnFinding[]> {
-  if (session.state !== 'open') return []
+  if (session.state === 'erasing') return await judgeErasure(session, { reads, now })
+  if (session.state === 'gone') return []
   const { id, runner } = session
   const isHeld = runner !== null && living.has(runner)
   const about = { sessionIds: [id] }
@@ -172,6 +173,32 @@ async function judgeSession(
     })
   }
   return findings
+}
+
+async function judgeErasure(
+  { id }: SessionRow,
+  { reads, now }: Pick<Examination, 'reads' | 'now'>,
+): Promise<OwnFinding[]> {
+  const at = await deletedAt(reads, id)
+  if (at !== null && now - at <= STUCK_MS) return []
+  return [
+    {
+      ...{ kind: 'erasure-left', severity: 'warning', sessionIds: [id], since: at },
+      what: `Session ${id} was to be removed for good, and some of what it holds is still there.`,
+      advice: 'Whoever serves the store finishes it by itself; --fix does it now.',
+      fix: { kind: 'finish-erasure', sessionId: id },
+    },
+  ]
+}
+
+/** When its removal was begun. Null: nothing tells. */
+async function deletedAt(reads: Reads, sessionId: SessionId): Promise<number | null> {
+  for (let after = 0; ; ) {
+    const page = await reads.readAudit({ sessionId, after, limit: PAGE })
+    const row = page.find(({ kind }) => kind === 'session deleted')
+    if (row !== undefined || page.length < PAGE) return row?.at ?? null
+    after = page.at(-1)?.cursor ?? after
+  }
 }
 
 function orphanedClaim(

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { SEARCHED_KINDS } from '../../store/search/words.ts'
@@ -9,6 +10,8 @@ import { type OwnFinding, unreadable } from './finding.ts'
 /** What only a SQLite file has: its neighbours, who may read it, its search index. Only reads. */
 const WAL_BYTES_MAX = 256 * 1024 * 1024
 const OTHERS = 0o077
+/** The log alone may take as much before it is folded in. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024
 
 export function examineFile(path: string): readonly OwnFinding[] {
   return [...judgeModes(path), ...judgeWal(path)]
@@ -54,6 +57,27 @@ export function judgeVersion(version: string): OwnFinding[] {
       advice: `Use a Node.js with SQLite ${SQLITE_VERSION_MIN} or newer.`,
     },
   ]
+}
+
+export function judgeSpace(bytes: number | null): OwnFinding[] {
+  if (bytes === null || bytes >= FREE_BYTES_MIN) return []
+  return [
+    {
+      ...{ kind: 'little-space', severity: 'warning', sessionIds: [], since: null },
+      what: `Only ${Math.floor(bytes / 1024 / 1024)} MB are free where the store is.`,
+      advice: 'Free some: on a full disk nothing is taken any more. What was taken is safe.',
+    },
+  ]
+}
+
+/** What is left for us on the disk of a file; null where the system does not tell. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize
+  } catch {
+    return null
+  }
 }
 
 /** Of the library that is loaded; a Node may have been built with one that is the system's. */

@@ -1,4 +1,5 @@
 import { KnownError } from '../../base/errors.ts'
+import type { SessionId } from '../../base/ids.ts'
 
 /** One thing that is not as it should be in a store of ours. */
 export interface OwnFinding {
@@ -17,6 +18,7 @@ export interface OwnFinding {
 export type Fix =
   | { readonly kind: 'dismiss-runner'; readonly runner: string; readonly beat: number }
   | { readonly kind: 'fail-operation'; readonly operation: string; readonly fence: number }
+  | { readonly kind: 'finish-erasure'; readonly sessionId: SessionId }
   | { readonly kind: 'make-private'; readonly path: string }
   | { readonly kind: 'rebuild-index'; readonly path: string }
 

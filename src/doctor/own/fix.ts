@@ -1,8 +1,15 @@
 import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { operationId, runnerId } from '../../base/ids.ts'
+import { operationId, runnerId, type SessionId } from '../../base/ids.ts'
 import type { Store } from '../../store/contract.ts'
 import type { Fix, OwnFinding } from './finding.ts'
+
+/** What the doctor cannot do by itself. */
+export interface Hands {
+  readonly openStore: () => Promise<Store>
+  /** Tools have carried the words on, and only whoever runs them knows where to. */
+  readonly finishErasure: (store: Store, sessionId: SessionId) => Promise<unknown>
+}
 
 /**
  * Repairs what is safe to repair: each of these is also done by a process that serves the store, or
@@ -11,7 +18,7 @@ import type { Fix, OwnFinding } from './finding.ts'
  */
 export async function fixFindings(
   findings: readonly OwnFinding[],
-  openStore: () => Promise<Store>,
+  hands: Hands,
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
   const told: string[] = []
@@ -36,22 +43,28 @@ export async function fixFindings(
   for (const fix of inStore) {
     if (fix.kind === 'rebuild-index') await attempt(fix, () => emptyIndex(fix.path))
   }
-  const store = await openStore()
+  const store = await hands.openStore()
   try {
-    for (const fix of inStore) await attempt(fix, async () => await fixInStore(fix, store))
+    for (const fix of inStore) await attempt(fix, async () => await fixInStore(fix, store, hands))
   } finally {
     await store.close()
   }
   return told
 }
 
-const DAMAGE: ReadonlySet<string> = new Set(['damaged-chain', 'store-damaged', 'unreadable'])
+const DAMAGE: ReadonlySet<string> = new Set([
+  'damaged-chain',
+  'damaged-row',
+  'store-damaged',
+  'unreadable',
+])
 
 const NAMES: { readonly [kind in Fix['kind']]: string } = {
   'make-private': 'The mode of a file',
   'rebuild-index': 'The search index',
   'dismiss-runner': 'A runner',
   'fail-operation': 'A compaction',
+  'finish-erasure': 'The removal of a session',
 }
 
 function makePrivate(path: string): string {
@@ -59,7 +72,7 @@ function makePrivate(path: string): string {
   return `${path} is private now.`
 }
 
-async function fixInStore(fix: Fix, store: Store): Promise<string | null> {
+async function fixInStore(fix: Fix, store: Store, hands: Hands): Promise<string | null> {
   switch (fix.kind) {
     case 'dismiss-runner': {
       const { runner, beat } = fix
@@ -76,6 +89,9 @@ async function fixInStore(fix: Fix, store: Store): Promise<string | null> {
         ? `Compaction ${fix.operation} was given up.`
         : `Compaction ${fix.operation} had ended by itself (${outcome.state}).`
     }
+    case 'finish-erasure':
+      await hands.finishErasure(store, fix.sessionId)
+      return `Nothing is left of session ${fix.sessionId} but its id.`
     default:
       return null
   }

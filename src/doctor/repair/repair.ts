@@ -98,13 +98,8 @@ function change(
     const before = bench.witness()
     const rows = rawRows(database, schema)
     const lost = findLostRows(plan, { survey, rows, rowIds: rowIdsOf(database) })
-    for (const [
-      id,
-      {
-        ids: [first = 0],
-      },
-    ] of survey.homeless) {
-      bench.addSession(id, read(first)?.at ?? null)
+    for (const [id, { ids }] of survey.homeless) {
+      bench.addSession(id, read(ids[0] ?? 0)?.at ?? null)
     }
     settle(plan, bench)
     for (const row of lost) bench.append(row)

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../base/clock.ts'
 import { Access, hashToken, mintToken, type TokenRecord } from './access.ts'
 
-function shop(records: TokenRecord[]) {
+function shop(records: TokenRecord[], { isOpen = false } = {}) {
   const times = { now: 0 }
   const clock: Clock = { now: () => times.now, monotonic: () => times.now, after: () => () => {} }
   const tokens = {
     listTokens: async () => records,
     findToken: async ({ hash }: { hash: string }) => records.find((row) => row.hash === hash),
   }
-  const access = new Access(tokens, clock)
+  const access = new Access(tokens, clock, { isOpen })
   const identify = (text: string) =>
     access.identify(text).catch((error: { code: string }) => error.code)
   return { times, identify }
@@ -54,6 +54,21 @@ describe('Access', () => {
     ]) {
       expect(await identify(wrong)).toBe('unauthorized')
     }
+  })
+
+  it('lets everybody in until there is a token, and nobody without one from then on', async () => {
+    const records: TokenRecord[] = []
+    const { times, identify } = shop(records, { isOpen: true })
+    expect(await identify('')).toMatchObject({ id: 'local' })
+    const { text, record } = mint(['read'])
+    records.push(record)
+    times.now += 2_000
+    expect(await identify('')).toBe('unauthorized')
+    expect(await identify(`Bearer ${text}`)).toMatchObject({ id: record.id })
+    records.pop()
+    times.now += 2_000
+    expect(await identify('')).toBe('unauthorized')
+    expect(await identify(`Bearer ${text}`)).toBe('unauthorized')
   })
 
   it('refuses a token that has expired, also one that was used before', async () => {

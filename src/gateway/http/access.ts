@@ -68,7 +68,7 @@ function isScope(scope: string): boolean {
 
 const LOCAL: Principal = { id: 'local', may: () => true, sessions: null }
 
-/** A token that was removed is refused after this time at the latest. */
+/** A token that was removed is refused, and the first one needed, after this time at the latest. */
 const REMEMBERED_MS = 2_000
 const REMEMBERED_MAX = 1_000
 
@@ -76,21 +76,36 @@ export class Access {
   readonly #tokens: Tokens | null
   readonly #clock: Clock
   readonly #remembered = new Map<string, { record: TokenRecord; until: number }>()
+  /** Until when nobody need be asked whether there is a token by now; null: there was one. */
+  #openUntil: number | null
 
-  /** Without tokens everybody is let in: for loopback only. */
-  constructor(tokens: Tokens | null, clock: Clock) {
+  /**
+   * Nowhere to keep tokens: everybody is let in. `isOpen`: everybody is until there is a token, and
+   * from then on nobody without one, also if the last is revoked. Both for loopback only.
+   */
+  constructor(tokens: Tokens | null, clock: Clock, { isOpen }: { readonly isOpen: boolean }) {
     this.#tokens = tokens
     this.#clock = clock
+    this.#openUntil = isOpen ? 0 : null
   }
 
   async identify(authorization: string | undefined): Promise<Principal> {
-    if (this.#tokens === null) return LOCAL
+    if (this.#tokens === null || (await this.#isOpen(this.#tokens))) return LOCAL
     const text = BEARER.exec(authorization ?? '')?.[1]
     const record = text === undefined ? undefined : await this.#find(this.#tokens, hashToken(text))
     if (record === undefined) {
       throw new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
     }
     return principalOf(record)
+  }
+
+  async #isOpen(tokens: Tokens): Promise<boolean> {
+    if (this.#openUntil === null) return false
+    const now = this.#clock.monotonic()
+    if (now < this.#openUntil) return true
+    const isOpen = (await tokens.listTokens()).length === 0
+    this.#openUntil = isOpen ? now + REMEMBERED_MS : null
+    return isOpen
   }
 
   async #find(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {

@@ -23,7 +23,7 @@ export const PROBLEMS = {
   timeout: [408, 'The request took too long to arrive'],
   'session-exists': [409, 'A session with this id exists'],
   'route-taken': [409, 'The route points to another session'],
-  'key-conflict': [409, 'This Idempotency-Key came with another body before'],
+  'key-conflict': [409, 'This Idempotency-Key was used for another request'],
   'not-pending': [409, 'The message does not wait any more'],
   'turned-down': [409, 'The session turned it down; nothing was changed'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],

@@ -86,8 +86,9 @@ const NOTHING = { from: 1, to: 0 } as const
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const tokens = await usableTokens(options.tokens)
-  if (tokens === null && !isLoopback(host)) throw new TokenNeededError(host)
+  const { tokens = null } = options
+  const isOpen = tokens === null || (await tokens.listTokens()).length === 0
+  if (isOpen && !isLoopback(host)) throw new TokenNeededError(host)
 
   const closing = new AbortController()
   const streams = new EventStreams(limits)
@@ -108,7 +109,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       readMetrics: () => metrics.read(),
       openApi: () => document,
     },
-    access: new Access(tokens, clock),
+    access: new Access(tokens, clock, { isOpen }),
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     allowedOrigins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),
@@ -118,7 +119,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
   const server = new NodeServer(routesTo(desk, pages), limits)
   const url = urlOf(host, await server.listen(host, port))
-  logger.info({ url, tokens: tokens === null ? 'none' : 'needed' }, 'listening')
+  logger.info({ url, tokens: isOpen ? 'none' : 'needed' }, 'listening')
 
   const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
     logger.error({ err: error }, 'events cannot be counted any more')
@@ -138,11 +139,6 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed
     },
   }
-}
-
-async function usableTokens(tokens: Tokens | undefined): Promise<Tokens | null> {
-  if (tokens === undefined) return null
-  return (await tokens.listTokens()).length > 0 ? tokens : null
 }
 
 type Routed = Context<{ Bindings: HttpBindings }>

@@ -155,7 +155,8 @@ async function append(
 }
 
 const APPEND_NOTES: { readonly [outcome: string]: string } = {
-  conflict: 'This key was used before with another text; nothing was changed.',
+  conflict:
+    'This key was used before, with another text or in another session; nothing was changed.',
   busy: 'Somebody works on the session just now; send this and what follows again.',
   gone: 'The session was purged; its id is never used again.',
 }

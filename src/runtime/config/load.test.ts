@@ -252,6 +252,7 @@ describe('secrets', () => {
     ['credential.command', of(`credential: {kind: command, command: "echo ${KEY}"}`)],
     ['agents.main.system', `agents: {main: {system: "use ${KEY}"}}`],
     ['store', 'store: postgres://me:hunter2@host/db'],
+    ['store', 'store: "postgres://host/db?user=me&password=hunter2"'],
     ['store.password', 'store: {url: "postgres://me@host/db", password: hunter2}'],
   ])('are refused in the file without being told: %s', (key, text) => {
     const problems = problemsOf(text)
@@ -278,6 +279,10 @@ describe('secrets', () => {
     expect(shown).not.toMatch(/hunter2|Zq7Lk2/)
     expect(shown).toContain('postgres://me:[secret]@host/db')
     expect(shown).toContain('x-team')
+    const asked = { THROUGHLINE_STORE: 'postgres://me@host/db?password=hunter2&sslmode=require' }
+    expect(configText(loaded('', { env: asked }))).toContain(
+      'postgres://me@host/db?password=[secret]&sslmode=require',
+    )
   })
 })
 

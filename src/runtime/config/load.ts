@@ -69,7 +69,8 @@ export function loadConfig(request: LoadRequest): LoadResult {
     readText(resolve(baseOf(origin), path), TEXT_BYTES_MAX),
   )
   const files = [
-    ...(file === null ? [] : [file]),
+    // Where there is none, one may be made.
+    file ?? join(cwd, CONFIG_NAME),
     ...whole.taken.map(({ path, origin }) => resolve(baseOf(origin), path)),
   ]
   const { tree } = whole

@@ -45,8 +45,9 @@ function whySecret(value: string, path: Path): string | undefined {
 
 function hasPassword(value: string): boolean {
   if (!/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value)) return false
-  const password = URL.parse(value)?.password
-  return password !== undefined && password !== ''
+  const url = URL.parse(value)
+  // PostgreSQL's own programs take it in either place, and so does its driver.
+  return url !== null && (url.password !== '' || url.searchParams.has('password'))
 }
 
 /** A value as it may be shown: passwords in addresses and keys are masked. */
@@ -55,6 +56,7 @@ export function shownValue(value: unknown, path: Path): unknown {
   if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) return '[secret]'
   if (!hasPassword(value)) return redact(value)
   const url = new URL(value)
-  url.password = 'secret'
-  return url.href.replace(':secret@', ':[secret]@')
+  if (url.password !== '') url.password = 'secret'
+  if (url.searchParams.has('password')) url.searchParams.set('password', 'secret')
+  return url.href.replace(':secret@', ':[secret]@').replace('password=secret', 'password=[secret]')
 }

@@ -15,10 +15,10 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 const EVERY_MS = 1_000
 
 /** A watched file, and what was told about it so far. */
-function watched(text: string) {
+function watched(text: string | null) {
   const folder = mkdtempSync(join(place, 'a-'))
   const file = join(folder, 'throughline.yaml')
-  writeFileSync(file, text)
+  if (text !== null) writeFileSync(file, text)
   const clock = new FakeClock()
   const told: string[] = []
   const load = { cwd: folder, env: {}, flags: [] }
@@ -45,6 +45,14 @@ function replace(file: string, text: string): void {
 }
 
 describe('watchConfig', () => {
+  it('takes up a file that is made where there was none', async () => {
+    const { file, look, end } = watched(null)
+    expect(await look()).toEqual([])
+    writeFileSync(file, 'http: {port: 1}\nlogging: {level: debug}')
+    expect(await look()).toEqual(['1: now logging.level, later http.port'])
+    end()
+  })
+
   it('tells what a change changes, once, however the file is replaced', async () => {
     const { file, look, end } = watched('http: {port: 1}')
     expect(await look()).toEqual([])

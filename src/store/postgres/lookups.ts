@@ -2,6 +2,20 @@ import { DELIVERY_MAX } from '../bounds.ts'
 import { handoffOf } from '../fold.ts'
 import { PROPOSED } from '../standing.ts'
 import {
+  type Args,
+  bytes,
+  column,
+  count,
+  type Lookup,
+  many,
+  noteKey,
+  number,
+  one,
+  sessionAnd,
+  text,
+} from './lookup.ts'
+import { REMAINS } from './remains.ts'
+import {
   ATTEMPT,
   type Columns,
   decodeEntry,
@@ -21,46 +35,8 @@ import {
   SCHEDULE,
   SESSION,
   TOKEN,
-  toBytes,
   toText,
 } from './tables.ts'
-
-/**
- * How each kind of row that a rule may look at is found: many of a kind in one statement. The order
- * of this list is the order in which locks are taken, in every transaction the same: route, session,
- * runner, blob, reply. Whatever a session's lock guards is read by a later statement than the one
- * that took it: a statement that waited for a lock still sees all other rows as they were before.
- */
-export type Args = readonly (string | number)[]
-
-export interface Lookup {
-  readonly text: string
-  /** From the arguments of all that were asked for to the parameters of one statement. */
-  readonly values: (asked: readonly Args[]) => readonly unknown[]
-  /** The arguments under which a found row is asked for. */
-  readonly keyOf: (row: Columns) => Args
-  readonly decode: (rows: readonly Columns[]) => unknown
-  /** Prefetched for another lookup, which then finds the row under its own key. */
-  readonly serves?: string
-  /** Locks sessions: what was read before it may be old by now. */
-  readonly guards?: true
-}
-
-const text = (asked: readonly Args[], index: number) =>
-  asked.map((args) => toText(String(args[index])))
-const number = (asked: readonly Args[], index: number) => asked.map((args) => args[index])
-const bytes = (asked: readonly Args[], index: number) =>
-  asked.map((args) => toBytes(String(args[index])))
-const one = (decode: (row: Columns) => unknown) => (rows: readonly Columns[]) =>
-  rows[0] && decode(rows[0])
-const many = (decode: (row: Columns) => unknown) => (rows: readonly Columns[]) => rows.map(decode)
-const count = (rows: readonly Columns[]) => rows[0]?.['count'] ?? 0
-const noteKey = ({ agent, id }: Columns) => ({ agent: fromText(agent as string), id })
-const column = (name: string) => (row: Columns) => [fromText(row[name] as string)]
-const sessionAnd = (name: string) => (row: Columns) => [
-  row['session'] as string,
-  row[name] as number,
-]
 
 const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
 const routeValues = (asked: readonly Args[]) => [text(asked, 0), text(asked, 1), text(asked, 2)]
@@ -103,12 +79,12 @@ function entries(columns: string, where: string): string {
   return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
 }
 
-const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
-  (table, index) => `select '${table}' as what, number, null as hash, null as agent,
-    null as channel, null as address, null::bigint as version from ${table}
-    where session = $1 and number > $${index + 3} and body is not null order by number limit $2`,
-)
-
+/**
+ * How each kind of row that a rule may look at is found. The order of this list is the order in which
+ * locks are taken, in every transaction the same: route, session, runner, blob, reply. Whatever a
+ * session's lock guards is read by a later statement than the one that took it: a statement that
+ * waited for a lock still sees all other rows as they were before.
+ */
 export const LOOKUPS = {
   route: route('for share'),
   routeToChange: route('for update'),
@@ -363,37 +339,7 @@ export const LOOKUPS = {
     keyOf: column('id'),
     decode: one(ATTEMPT.decode),
   },
-  remains: {
-    text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
-      $5::bigint as reply from (${[
-        ...REMAINING_BODIES,
-        `select 'blob', null, encode(hash, 'hex'), null, null, null, null from blob
-          where session = $1 limit $2`,
-        `select 'route', null, null, agent, channel, address, version from route
-          where session = $1 limit $2`,
-        `select 'schedule', null, id, null, null, null, null from schedule
-          where session = $1 limit $2`,
-        `select 'note', null, id, agent, null, null, null from note
-          where origin_session = $1 limit $2`,
-      ]
-        .map((select) => `(${select})`)
-        .join(' union all ')}) as rest`,
-    values: ([args = []]) => args,
-    keyOf: (row) =>
-      ['session', 'most', 'entry', 'mail', 'reply'].map((name) => row[name] as string),
-    decode: (rows) => {
-      const of = (what: string) => rows.filter((row) => row['what'] === what)
-      return {
-        entries: of('entry').map((row) => row['number']),
-        mail: of('mail').map((row) => row['number']),
-        replies: of('reply').map((row) => row['number']),
-        blobs: of('blob').map((row) => row['hash']),
-        routes: of('route').map(ROUTE.decode),
-        schedules: of('schedule').map((row) => row['hash']),
-        notes: of('note').map((row) => noteKey({ ...row, id: row['hash'] })),
-      }
-    },
-  },
+  remains: REMAINS,
 } as const satisfies Record<string, Lookup>
 
 export type LookupName = keyof typeof LOOKUPS

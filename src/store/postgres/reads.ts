@@ -108,6 +108,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       return readableSessions(rows)
     },
     listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
+    // The last condition of a kind excludes nothing; by it the index of the few is found fit.
     readEntries: ({ sessionId, from, to, kind }) =>
       kind === undefined
         ? all(

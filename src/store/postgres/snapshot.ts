@@ -17,7 +17,8 @@ import type {
 import type { Remains, Rows } from '../rules/ruling.ts'
 import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../standing.ts'
 import type { Loan, Query } from './connections.ts'
-import { type Args, LOOKUP_NAMES, LOOKUPS, type Lookup, type LookupName } from './lookups.ts'
+import type { Args, Lookup } from './lookup.ts'
+import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
 import type { Columns } from './tables.ts'
 
 /** One row, or one list of rows, that a rule asks for. */

@@ -1,7 +1,7 @@
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../canonical.ts'
-import { checkSession, orUnreadable, parseColumn } from '../damaged-row.ts'
+import { checkSession, parseColumn, unlessDamaged } from '../damaged-row.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -133,7 +133,7 @@ export const SESSION: Table<SessionRow> = {
 }
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
 export function readableSessions(rows: readonly Columns[]): readonly SessionRow[] {
-  return rows.flatMap((row) => orUnreadable(() => SESSION.decode(row)) ?? [])
+  return rows.flatMap((row) => unlessDamaged(() => SESSION.decode(row)) ?? [])
 }
 
 /** Rows that do not know their session when they are values. */

@@ -95,7 +95,8 @@ export class Draft {
   /**
    * Takes one item out of the waiting ones; what becomes of it is told by `fields`. What a control
    * item asked for stands in the entry that carried it out: kept here as well, it would outlive the
-   * erasure of that entry. What was withdrawn stands in no entry, so that no erasure would reach it.
+   * erasure of that entry. A notification that was withdrawn stands in no entry, so that no erasure
+   * would reach it; what a person has taken back stays on record until the session goes.
    */
   unqueue(mail: MailRow, fields: Partial<MailRow>): void {
     const pending = { ...this.#session.pending }
@@ -107,7 +108,8 @@ export class Draft {
       this.#senders.set(mail.source, waiting - 1)
     }
     if (Object.keys(fields).length === 0) return
-    const isKept = mail.lane !== 'control' && fields.state !== 'withdrawn'
+    const isKept =
+      mail.lane === 'user' || (mail.lane === 'notification' && fields.state !== 'withdrawn')
     const body = isKept ? mail.body : null
     this.#mail.set(mail.number, { ...mail, body, ...fields })
   }

@@ -4,12 +4,12 @@ import type { SessionRow } from '../rows.ts'
 import type { Change, Erase } from '../rules/ruling.ts'
 import {
   bytes,
-  decodeAudit,
   encodeEntry,
   encodeMail,
   encodeOperation,
   encodeReply,
   encodeSession,
+  hex,
   packed,
   SESSION_COLUMNS,
 } from './codec.ts'
@@ -232,12 +232,14 @@ function writeAudit(db: Connection, change: Change, at: number): void {
   }
 }
 
-/** Where the chain of the audit stands; before the first row it starts from the store's id. */
+/**
+ * Where the chain of the audit stands; before the first row it starts from the store's id. What the
+ * newest row tells is not read: every commit needs its hash, and would fail with it.
+ */
 export function newestAudit(db: Connection): { readonly cursor: number; readonly hash: string } {
-  const row = db.get('select * from audit order by cursor desc limit 1')
+  const row = db.get('select cursor, hash from audit order by cursor desc limit 1')
   if (row === undefined) return { cursor: 0, hash: sha256(readStoreId(db)) }
-  const { cursor, hash } = decodeAudit(row)
-  return { cursor, hash }
+  return { cursor: row['cursor'] as number, hash: hex(row['hash']) }
 }
 
 export function readStoreId(db: Connection): string {

@@ -35,7 +35,7 @@ export function bytes(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex')
 }
 
-function hex(value: Value | undefined): string {
+export function hex(value: Value | undefined): string {
   return Buffer.from(value as Uint8Array).toString('hex')
 }
 

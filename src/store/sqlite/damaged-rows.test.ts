@@ -73,6 +73,21 @@ describe('a row that is harmed', () => {
     expect(rest.map(({ id }) => id)).toEqual([ids[5]])
   })
 
+  it('is left out of a list, and no row that another failure keeps from being read', async () => {
+    const path = newPath()
+    await Desk.open(await open(path))
+    const reader = new Reader(path)
+    const failing = vi.spyOn(StatementSync.prototype, 'get').mockImplementation(() => {
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+    })
+    try {
+      expect(() => reader.read('listSessions', { limit: 9 })).toThrow('disk I/O error')
+    } finally {
+      failing.mockRestore()
+      reader.close()
+    }
+  })
+
   it('of a session that was taken away: what is left of it is refused by name, and found', async () => {
     const path = newPath()
     const before = await open(path)
@@ -216,5 +231,21 @@ describe('verify and the anchor', () => {
       ])
     }
     await only.close()
+  })
+
+  it('an audit row that is harmed where the anchor points is placed, and all else goes on', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store)
+    await desk.exchange('hi', 'hello')
+    const { commits } = await store.readStore()
+    byHand(path, `update audit set facts = '(' where cursor = ${commits}`)
+    byHand(path, `${UNGUARDED}; update entry set body = '1' where id & 3 = 1`)
+    expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
+      'entry 1 has a body that does not fit its hash',
+      `audit row ${commits} cannot be read`,
+      expect.stringMatching(/^the anchor .* cannot be held against the audit/),
+    ])
+    expect(await desk.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
   })
 })

@@ -1,5 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
-import { orUnreadable } from '../damaged-row.ts'
+import { orUnreadable, unlessDamaged } from '../damaged-row.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { SessionRow } from '../rows.ts'
 import { decodeSession, SESSION_COLUMNS } from './codec.ts'
@@ -64,7 +64,7 @@ export function findSession(db: Connection, id: SessionId): SessionRow | undefin
 
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
 export function readableSessions(db: Connection, ids: readonly Record_[]): readonly SessionRow[] {
-  return ids.flatMap((row) => orUnreadable(() => findSession(db, row['id'] as SessionId)) ?? [])
+  return ids.flatMap((row) => unlessDamaged(() => findSession(db, row['id'] as SessionId)) ?? [])
 }
 
 /** SQLite keeps larger numbers than it can hand over here; which one it was, it does not say. */

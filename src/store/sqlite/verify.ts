@@ -6,7 +6,7 @@ import type { SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import { readStoreId } from './apply.ts'
-import { bytes, decodeAudit, decodeEntry, decodeMail, packed, unpacked } from './codec.ts'
+import { bytes, decodeAudit, decodeEntry, decodeMail, hex, packed, unpacked } from './codec.ts'
 import type { Connection, Record_ } from './connection.ts'
 import { findSession, type SessionNumbers } from './sessions.ts'
 
@@ -62,7 +62,7 @@ function verifySession(db: Connection, n: number, id: SessionId): readonly Findi
   }
   for (const { hash } of db.all('select hash from blob where session = ?', n)) {
     const row = db.get('select bytes from blob where session = ? and hash = ?', n, hash ?? null)
-    const name = Buffer.from(hash as Uint8Array).toString('hex')
+    const name = hex(hash)
     check.addBlob(name, sha256(row?.['bytes'] as Uint8Array) === name)
   }
   return check.end()
@@ -147,9 +147,14 @@ function* eachCounted(db: Connection): Iterable<Counted> {
   }
 }
 
+/** Tables with rows of sessions, and where each says the session's number. */
 const OF_SESSIONS = {
-  ...{ entry: 'id >> 31', mail: 'id >> 31' },
-  ...{ blob: 'session', operation: 'session', route: 'session', intake: 'session' },
+  entry: 'id >> 31',
+  mail: 'id >> 31',
+  blob: 'session',
+  operation: 'session',
+  route: 'session',
+  intake: 'session',
 }
 
 /** Rows whose session has none. The row alone tells its id; what is left tells its number. */

@@ -43,11 +43,15 @@ export class AuditCheck {
     }
     this.#cursor = cursor
     this.#hash = row?.hash ?? null
-    if (row !== null) this.addUnlinked(row)
+    if (row !== null) this.#hear(row)
   }
 
   /** One that is kept, and not in the chain yet. */
-  addUnlinked({ kind, sessionId, facts }: Pick<AuditRow, 'kind' | 'sessionId' | 'facts'>): void {
+  addUnlinked(row: AuditRow): void {
+    this.#hear(row)
+  }
+
+  #hear({ kind, sessionId, facts }: AuditRow): void {
     const told = this.#told.get(sessionId) ?? { isBorn: false, entry: 0, mail: 0, fence: 0 }
     this.#told.set(sessionId, told)
     told.entry = Math.max(told.entry, countOf(facts['entry']))

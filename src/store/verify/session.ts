@@ -58,7 +58,7 @@ export class SessionCheck {
     this.#expectMail(mail.number)
     if (mailState(this.#session, mail) === 'pending') this.#pending[mail.lane] += 1
     if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
-    const problem = this.#findForgotten(mail, memory)
+    const problem = this.#judgeMemory(mail, memory)
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
   }
 
@@ -68,7 +68,7 @@ export class SessionCheck {
     this.#find(`mail ${number} cannot be read`)
   }
 
-  #findForgotten(mail: MailRow, memory: KeyMemory | undefined): string | null {
+  #judgeMemory(mail: MailRow, memory: KeyMemory | undefined): string | null {
     const keyHash = keyHashOf(mail)
     if (keyHash === null || mail.body === null) return null
     if (memory === undefined)

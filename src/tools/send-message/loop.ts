@@ -3,6 +3,10 @@
  * nothing happens in between. After a number of such messages in a row the next ones are kept but
  * wake nobody. Whatever is not of that kind begins the count anew: a person's word, any other
  * notification, a tool call, a message with something to say.
+ *
+ * Agents that thank each other in a ring never write back, and each hears from one and writes to
+ * another. So short messages from third ones begin only a smaller count anew: one who leads several
+ * hears from others between any two, and is let talk longer.
  */
 export interface LoopRule {
   readonly messagesMax: number
@@ -11,20 +15,23 @@ export interface LoopRule {
 }
 
 export const LOOP_RULE: LoopRule = { messagesMax: 6, tokensMin: 40 }
+/** So many times longer where short messages from third ones came in between. */
+const RING_TIMES = 4
 
 /** Something that happened in one of the two sessions. */
 export interface Sign {
   /** As the store stamped it. */
   readonly at: number
-  readonly kind: 'message' | 'held' | 'other'
-  /** Of a message between the two. */
+  /** `message`: between the two; `third`: from another agent's session. */
+  readonly kind: 'message' | 'third' | 'held' | 'other'
+  /** Of a message. */
   readonly tokens?: number
 }
 
 export type LoopVerdict =
   | { readonly kind: 'send' }
   /** `isFirst`: nothing was held back in this run yet, so both have to be told. */
-  | { readonly kind: 'hold'; readonly isFirst: boolean }
+  | { readonly kind: 'hold'; readonly isFirst: boolean; readonly messages: number }
 
 export function judgeLoop(
   signs: readonly Sign[],
@@ -32,11 +39,20 @@ export function judgeLoop(
   rule: LoopRule,
 ): LoopVerdict {
   if (next.tokens >= rule.tokensMin) return { kind: 'send' }
-  const isBreak = ({ kind, tokens = 0 }: Sign) => kind === 'other' || tokens >= rule.tokensMin
+  const isOther = ({ kind, tokens = 0 }: Sign) => kind === 'other' || tokens >= rule.tokensMin
+  const pair = judgeRun(signs, (sign) => isOther(sign) || sign.kind === 'third', rule.messagesMax)
+  return pair.kind === 'hold' ? pair : judgeRun(signs, isOther, RING_TIMES * rule.messagesMax)
+}
+
+function judgeRun(
+  signs: readonly Sign[],
+  isBreak: (sign: Sign) => boolean,
+  messages: number,
+): LoopVerdict {
   const brokenAt = signs.filter(isBreak).reduce((at, sign) => Math.max(at, sign.at), -1)
   // In the same millisecond the order is not known; then it was no loop.
   const run = signs.filter((sign) => !isBreak(sign) && sign.at > brokenAt)
   const sent = run.filter(({ kind }) => kind === 'message').length
-  if (sent < rule.messagesMax) return { kind: 'send' }
-  return { kind: 'hold', isFirst: !run.some(({ kind }) => kind === 'held') }
+  if (sent < messages) return { kind: 'send' }
+  return { kind: 'hold', isFirst: !run.some(({ kind }) => kind === 'held'), messages }
 }

@@ -13,7 +13,7 @@ const send = (session: string, text: string) => ({
 })
 
 async function pair() {
-  const host = new ToolHost(['ada', 'bob'])
+  const host = new ToolHost(['ada', 'bob', 'eve'])
   const { store, countTokens } = host
   const routed: string[] = []
   const openRoute = async (route: { agent: string; address: string }) => {
@@ -24,13 +24,14 @@ async function pair() {
     sendMessageTool({ store, countTokens, openRoute }),
     tasksTool({ store, countTokens }),
   ]
-  for (const name of ['ada', 'bob']) host.tools.set(name, tools)
+  for (const name of ['ada', 'bob', 'eve']) host.tools.set(name, tools)
   const ada = await host.open('ada', 's-ada')
   const bob = await host.open('bob', 's-bob')
+  const eve = await host.open('eve', 's-eve')
   host.start()
   // Off the beat of the polls: what happens in one moment has no order.
   await host.pass(550)
-  return { host, ada, bob, routed }
+  return { host, ada, bob, eve, routed }
 }
 
 /** Sends once per turn to the other, whatever it hears. */
@@ -72,7 +73,7 @@ describe('send_message', () => {
     const input = { agent: 'bob', channel: 'telegram', address: '42', text: 'hi' }
     const answers = await host.ask(ada, 'go', [
       { tool: 'send_message', input },
-      { tool: 'send_message', input: { ...input, agent: 'eve' } },
+      { tool: 'send_message', input: { ...input, agent: 'sam' } },
       send('s-bob.snapshot.1', 'hi'),
       send('nobody', 'hi'),
       send(ada, 'hi'),
@@ -80,7 +81,7 @@ describe('send_message', () => {
     ])
     expect(answers).toEqual([
       'Sent to bob, session s-bob.',
-      'There is no conversation telegram 42 of an agent eve.',
+      'There is no conversation telegram 42 of an agent sam.',
       'There is no session s-bob.snapshot.1.',
       'There is no session nobody.',
       'That is this session itself.',
@@ -111,6 +112,19 @@ describe('send_message', () => {
       ({ kind, body }) => kind === 'result' && String(body).includes('wake nobody'),
     )
     expect(told).toHaveLength(1)
+  })
+
+  it('ends a loop of three that only ever write to the next [fault 40]', async () => {
+    const { host, ada, bob, eve } = await pair()
+    host.plays.set('ada', thanks(bob))
+    host.plays.set('bob', thanks(eve))
+    host.plays.set('eve', thanks(ada))
+    await host.say(ada, 'Say thanks to bob.')
+    await host.pass(300_000)
+    const turns = async (id: SessionId) => (await host.store.findSession(id))?.turn
+    expect([await turns(ada), await turns(bob), await turns(eve)]).toEqual([25, 24, 24])
+    await host.pass(60_000)
+    expect(await turns(ada)).toBe(25)
   })
 
   it('keeps a held message once however often its call is repeated', async () => {
@@ -184,14 +198,18 @@ describe('judgeLoop', () => {
   const judge = (signs: readonly Sign[], tokens = 5) => judgeLoop(signs, { tokens }, LOOP_RULE)
 
   it('holds the seventh of seven short messages in a row', () => {
-    expect(judge(six)).toEqual({ kind: 'hold', isFirst: true })
+    expect(judge(six)).toEqual({ kind: 'hold', isFirst: true, messages: 6 })
     expect(judge(six.slice(1))).toEqual({ kind: 'send' })
-    expect(judge([...six, { at: 7, kind: 'held' }])).toEqual({ kind: 'hold', isFirst: false })
+    expect(judge([...six, { at: 7, kind: 'held' }])).toEqual({
+      kind: 'hold',
+      isFirst: false,
+      messages: 6,
+    })
   })
 
   it('sends a message with something to say', () => {
     expect(judge(six, 40)).toEqual({ kind: 'send' })
-    expect(judge(six, 39)).toEqual({ kind: 'hold', isFirst: true })
+    expect(judge(six, 39)).toEqual({ kind: 'hold', isFirst: true, messages: 6 })
   })
 
   it('counts anew behind a person, a tool call, or a longer message', () => {
@@ -202,6 +220,16 @@ describe('judgeLoop', () => {
       expect(judge([...six, sign])).toEqual({ kind: 'send' })
       expect(judge([...six, short(7), short(8), short(9), sign]).kind).toBe('hold')
     }
+  })
+
+  it('lets one who leads several talk longer, but not for ever', () => {
+    const third = (at: number): Sign => ({ at, kind: 'third', tokens: 5 })
+    const rounds = (count: number) =>
+      Array.from({ length: count }, (_, n) => [third(2 * n), short(2 * n + 1)]).flat()
+    expect(judge(rounds(23))).toEqual({ kind: 'send' })
+    expect(judge(rounds(24))).toEqual({ kind: 'hold', isFirst: true, messages: 24 })
+    const told: Sign = { at: 40, kind: 'third', tokens: 40 }
+    expect(judge([...rounds(24), told])).toEqual({ kind: 'send' })
   })
 
   it('does not see a loop where the order is not known', () => {

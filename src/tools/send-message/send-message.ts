@@ -123,7 +123,7 @@ async function send(
     if (outcome.kind === 'admitted') parts.onAdmitted?.(receiver.id)
     return answerTo(outcome, `Sent to ${receiver.agent}, session ${receiver.id}.`)
   }
-  const body = bodyOf(from, verdict.isFirst ? `${text}\n\n${toldReceiver(rule)}` : text)
+  const body = bodyOf(from, verdict.isFirst ? `${text}\n\n${toldReceiver(verdict)}` : text)
   const outcome = await store.putSchedule({
     id: heldId(call),
     sessionId: receiver.id,
@@ -134,7 +134,7 @@ async function send(
   switch (outcome.kind) {
     case 'scheduled':
     case 'passed':
-      return ok(verdict.isFirst ? `${KEPT} ${toldSender(rule)}` : KEPT)
+      return ok(verdict.isFirst ? `${KEPT} ${toldSender(verdict)}` : KEPT)
     case 'full':
     case 'too-large':
       return refuse(`Not sent: the session ${receiver.id} takes no more for now.`)
@@ -155,16 +155,16 @@ function bodyOf(from: From, text: string) {
 
 const KEPT = 'Kept: it is read when something else arrives there.'
 
-function toldSender({ messagesMax }: LoopRule): string {
+function toldSender({ messages }: { readonly messages: number }): string {
   return (
-    `The last ${messagesMax} messages between you two were all short and nothing happened in ` +
+    `The last ${messages} messages between you two were all short and nothing else happened in ` +
     'between, so further ones of that kind wake nobody. A message with something to say does.'
   )
 }
 
-function toldReceiver({ messagesMax }: LoopRule): string {
+function toldReceiver({ messages }: { readonly messages: number }): string {
   return (
-    `[This was kept without waking you: the last ${messagesMax} messages between you two were all ` +
-    'short and nothing happened in between. Further ones of that kind are kept the same way.]'
+    `[This was kept without waking you: the last ${messages} messages between you two were all ` +
+    'short and nothing else happened in between. Further ones of that kind are kept the same way.]'
   )
 }

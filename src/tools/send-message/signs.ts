@@ -40,8 +40,9 @@ export async function readSigns(
 
 function mailSign(item: MailItem, other: SessionId): Sign {
   const from = fromOf(bodyOf(item.body))
-  if (from === null || from.sessionId !== other) return { at: item.at, kind: 'other' }
-  return { at: item.at, kind: 'message', tokens: from.tokens }
+  if (from === null) return { at: item.at, kind: 'other' }
+  const kind = from.sessionId === other ? 'message' : 'third'
+  return { at: item.at, kind, tokens: from.tokens }
 }
 
 /** A reply that calls a tool other than the one that sends messages. */

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { RouteOwners } from './route-owners.ts'
+import type { Route } from './rows.ts'
+
+const PLACES = ['default', 'ada', 'nova'].map((name) => ({
+  ...{ name, folder: null, store: `${name}/state.db`, logs: [], routingFile: null },
+}))
+
+const route = (owner: string): Route => ({
+  ...{ key: `agent:${owner}:telegram:dm:1`, sessionId: `of ${owner}`, from: 'x', entry: {} },
+})
+
+it('every route is told of once, by its owner or where it is kept, wherever the gateway was started', () => {
+  for (const kept of PLACES) {
+    const owners = new RouteOwners(PLACES)
+    const all = ['main', 'ada', 'nova', 'nobody'].map(route)
+    const told = PLACES.flatMap((place) =>
+      owners.of(place, place === kept ? all : [], () => false).map(({ key }) => key),
+    )
+    expect(told.toSorted()).toEqual(all.map(({ key }) => key).toSorted())
+  }
+})

@@ -1,0 +1,40 @@
+import { type Lookup, noteKey } from './lookup.ts'
+import { ROUTE } from './tables.ts'
+
+const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
+  (table, index) => `select '${table}' as what, number, null as hash, null as agent,
+    null as channel, null as address, null::bigint as version from ${table}
+    where session = $1 and number > $${index + 3} and body is not null order by number limit $2`,
+)
+
+/** What is left of a session that is being erased, a piece at a time. */
+export const REMAINS: Lookup = {
+  text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
+    $5::bigint as reply from (${[
+      ...REMAINING_BODIES,
+      `select 'blob', null, encode(hash, 'hex'), null, null, null, null from blob
+        where session = $1 limit $2`,
+      `select 'route', null, null, agent, channel, address, version from route
+        where session = $1 limit $2`,
+      `select 'schedule', null, id, null, null, null, null from schedule
+        where session = $1 limit $2`,
+      `select 'note', null, id, agent, null, null, null from note
+        where origin_session = $1 limit $2`,
+    ]
+      .map((select) => `(${select})`)
+      .join(' union all ')}) as rest`,
+  values: ([args = []]) => args,
+  keyOf: (row) => ['session', 'most', 'entry', 'mail', 'reply'].map((name) => row[name] as string),
+  decode: (rows) => {
+    const of = (what: string) => rows.filter((row) => row['what'] === what)
+    return {
+      entries: of('entry').map((row) => row['number']),
+      mail: of('mail').map((row) => row['number']),
+      replies: of('reply').map((row) => row['number']),
+      blobs: of('blob').map((row) => row['hash']),
+      routes: of('route').map(ROUTE.decode),
+      schedules: of('schedule').map((row) => row['hash']),
+      notes: of('note').map((row) => noteKey({ ...row, id: row['hash'] })),
+    }
+  },
+}
