@@ -168,7 +168,8 @@ function revokeCommand(): Command {
       const { openPlace } = await import('./open-place.ts')
       process.exitCode = await openPlace(flags, async ({ store }) => {
         const outcome = await store.removeToken({ id: parseId(id) })
-        if (outcome.kind === 'unknown') throw new UsageError(`There is no token ${id}.`)
+        if (outcome.kind === 'unknown')
+          throw new UsageError(`There is no token ${id}; \`tokens list\` shows their names.`)
         tell(`Token ${id} was revoked.`)
         return EXIT.done
       })

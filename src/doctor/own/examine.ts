@@ -2,6 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import type { Reads } from '../../store/contract.ts'
 import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '../../store/rows.ts'
 import { hasWork } from '../../store/rules/birth.ts'
+import { counted } from '../hermes/findings/finding.ts'
 import { type OwnFinding, unreadable } from './finding.ts'
 
 /** Looks through a store of ours by its own reads; nothing is changed. */
@@ -229,7 +230,7 @@ function unservedAgent(agent: string, count: number, ids: readonly SessionId[]):
   return {
     kind: 'unserved-agent',
     severity: ids.length === 0 ? 'note' : 'warning',
-    what: `Agent ${agent} has ${count} sessions and is not configured${waiting}.`,
+    what: `Agent ${agent} has ${counted(count, 'session')} and is not configured${waiting}.`,
     since: null,
     advice: `Add \`agents.${agent}\` to the configuration, or leave them: nothing is lost.`,
     sessionIds: ids.slice(0, 20),

@@ -20,10 +20,23 @@ export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): s
 }
 
 const FINDINGS_MAX = 200
+const NAMES_MAX = 8
 
-function render({ kind, severity, what, since, advice }: OwnFinding): string[] {
+function render({ kind, severity, what, since, advice, sessionIds }: OwnFinding): string[] {
   const time = since === null || !isMoment(since) ? '' : `  since ${new Date(since).toISOString()}`
-  return [`${severity.toUpperCase()}  ${kind}${time}`, `  ${what}`, `  ${advice}`]
+  const unnamed = sessionIds.filter((id) => !what.includes(id))
+  return [
+    `${severity.toUpperCase()}  ${kind}${time}`,
+    `  ${what}`,
+    ...(unnamed.length > 0 ? [`  In ${namesOf(unnamed)}.`] : []),
+    `  ${advice}`,
+  ]
+}
+
+function namesOf(ids: readonly string[]): string {
+  const shown = ids.slice(0, NAMES_MAX)
+  const more = ids.length > shown.length ? ` and ${ids.length - shown.length} more` : ''
+  return `${ids.length === 1 ? 'session' : 'sessions'} ${shown.join(', ')}${more}`
 }
 
 /** A damaged row may say anything. */

@@ -126,7 +126,7 @@ function storeLines({ store, conversationsHealthy, conversations }: ProfileDiagn
       return [
         `${store.path}: ${schema}, ${counted(store.sessions, 'session')}, ${counted(store.rows, 'row')}, ${store.liveRows} of them live.`,
         conversations.length === 0
-          ? `All ${counted(conversationsHealthy, 'conversation')} are as they should be.`
+          ? `${counted(conversationsHealthy, 'conversation')}, as ${conversationsHealthy === 1 ? 'it' : 'they'} should be.`
           : `Nothing to say about ${counted(conversationsHealthy, 'other conversation')}.`,
       ]
     }
