@@ -1,4 +1,4 @@
-import { batch, type Signal, signal } from '@preact/signals'
+import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { JsonObject } from '../../src/base/json.ts'
 import type {
   LiveEvent,
@@ -12,7 +12,7 @@ import { call, ServerRefusal, sessionPath, wordsOf } from './api.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
-import { type Attempt, endsNotice, noticeIn, withPiece, writingIn } from './writing.ts'
+import { type Attempt, type Notice, noticeIn, withPiece, writingIn } from './writing.ts'
 
 /**
  * One session on the screen. The transcript is the truth and is read in pages, only those that are
@@ -34,13 +34,15 @@ export class Conversation {
   readonly pages = signal<Pages>(new Map())
   readonly attempts: Signal<readonly Attempt[]>
   readonly pending = signal<readonly Mail[]>([])
-  readonly notice: Signal<string | null>
+  /** What the turn waits for, in words for whoever waits with it. */
+  readonly notice = computed(() => this.#wordsOfWait())
   readonly problem = signal<string | null>(null)
   /** Why what was asked for last could not be done. */
   readonly refusal = signal<string | null>(null)
   /** Rises with every compaction that starts, ends or is undone. */
   readonly compactions = signal(0)
   readonly outbox: Outbox
+  readonly #told: Signal<Notice | null>
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
   /** Pages that could not be read: asked for again when the server is back. */
@@ -59,7 +61,7 @@ export class Conversation {
   constructor(id: string) {
     this.id = id
     this.attempts = signal(writingIn(id))
-    this.notice = signal(noticeIn(id))
+    this.#told = signal(noticeIn(id))
     this.outbox = new Outbox(id, () => this.#soon())
     this.#unlisten = listen((event) => this.#take(event))
     this.#soon()
@@ -149,7 +151,6 @@ export class Conversation {
       return
     }
     const { kind } = event
-    if (endsNotice(kind)) this.notice.value = null
     if (kind === 'turn ended') this.#isTurnOver = true
     if (kind === 'control settled') this.#noteRefusal(event.facts)
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
@@ -173,12 +174,24 @@ export class Conversation {
     this.#news = []
     let attempts = this.attempts.value
     for (const event of news) {
-      if (event.kind === 'notice') this.notice.value = event.text
-      else if (event.kind === 'void' || !this.#isWritten(event.step)) {
+      if (event.kind === 'notice') {
+        this.#told.value = event
+        this.#soon()
+      } else if (event.kind === 'void' || !this.#isWritten(event.step)) {
         attempts = withPiece(attempts, event)
       }
     }
     this.attempts.value = attempts
+  }
+
+  /**
+   * Whether it still waits is the session's to say: what is live overtakes what is stored, and the end
+   * of an earlier turn may come behind the notice of this one.
+   */
+  #wordsOfWait(): string | null {
+    const [told, summary] = [this.#told.value, this.summary.value]
+    if (told === null || told.turn !== summary?.turn || told.code !== summary.state) return null
+    return told.text
   }
 
   /** The reply to a context up to `step`, or to a later one, is an entry behind it. */
@@ -247,7 +260,6 @@ export class Conversation {
       this.pending.value = mail.filter(({ lane }) => lane !== 'control')
       this.outbox.forget(taken)
       if (isTurnOver || summary.state === 'idle') this.attempts.value = []
-      if (summary.state === 'idle') this.notice.value = null
       this.problem.value = null
       noteSummary(summary)
     })

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '../../src/runtime/runtime.ts'
-import { listen, type StoredEvent } from './events.ts'
+import { listen } from './events.ts'
 
 /**
  * What is being written, in every session, and what a turn waits for: whoever opens one in the middle
@@ -14,12 +14,15 @@ export interface Attempt {
   readonly calls: readonly string[]
 }
 
+export type Notice = Extract<LiveEvent, { kind: 'notice' }>
+
 const bySession = new Map<string, readonly Attempt[]>()
-const notices = new Map<string, string>()
+/** The newest that a person was told. */
+const notices = new Map<string, Notice>()
 
 export const writingIn = (sessionId: string): readonly Attempt[] => bySession.get(sessionId) ?? []
 
-export const noticeIn = (sessionId: string): string | null => notices.get(sessionId) ?? null
+export const noticeIn = (sessionId: string): Notice | null => notices.get(sessionId) ?? null
 
 export function followWriting(): void {
   listen((event) => {
@@ -28,18 +31,13 @@ export function followWriting(): void {
       notices.clear()
     } else if (event.type === 'live') {
       const { sessionId } = event
-      if (event.kind === 'notice') notices.set(sessionId, event.text)
+      if (event.kind === 'notice') notices.set(sessionId, event)
       else bySession.set(sessionId, withPiece(writingIn(sessionId), event))
     } else if (event.type === 'stored') {
       const { sessionId, kind } = event
       if (kind === 'step committed' || kind === 'turn ended') bySession.delete(sessionId)
-      if (endsNotice(kind)) notices.delete(sessionId)
     }
   })
-}
-
-export function endsNotice(kind: StoredEvent['kind']): boolean {
-  return kind === 'turn started' || kind === 'step committed' || kind === 'turn ended'
 }
 
 export function withPiece(

@@ -206,6 +206,12 @@ describe('the page', { timeout: 60_000 }, () => {
     const id = await makeSession(place)
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    // What is read comes behind what is told: a row of before the turn must not end its notice.
+    await page.route(`**/v1/sessions/${id}`, async (route) => {
+      const response = await route.fetch()
+      await sleep(100)
+      await route.fulfill({ response })
+    })
     const notice = page.locator('.notice')
     const session = place.runtime.session(sessionId(id))
     // The page keeps only what is near; the session itself knows whether it has answered.
