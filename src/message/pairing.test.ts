@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../test/support/generators.ts'
-import { fastestMs } from '../../test/support/timing.ts'
+import { costOfTenfold } from '../../test/support/timing.ts'
 import type { AssistantPart, Message, ToolResultPart } from './message.ts'
 import { alignBack, alignForward, openCalls, repairPairs } from './pairing.ts'
 
@@ -186,13 +186,12 @@ describe('repairPairs', () => {
       user('between'),
       results(...Array.from({ length: count * 2 }, () => result('a'))),
     ]
-    const msToRepair = (count: number) => {
+    const prepare = (count: number) => {
       const messages = hostile(count)
-      return fastestMs(() => repairPairs(messages))
+      return () => repairPairs(messages)
     }
-    // Ten times the messages: linear is 10, quadratic 100.
-    const fewMs = Math.max(3, msToRepair(2000))
-    expect(msToRepair(20_000)).toBeLessThan(40 * fewMs)
+    // Linear is 10, quadratic 100.
+    expect(costOfTenfold(prepare, { size: 2_000, floorMs: 3 })).toBeLessThan(40)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fastestMs } from '../../test/support/timing.ts'
+import { costOfTenfold } from '../../test/support/timing.ts'
 import type { FormatName } from './codec.ts'
 import { InputError } from './input-error.ts'
 import { readConversation } from './read.ts'
@@ -174,19 +174,18 @@ describe('readConversation takes time in proportion', () => {
     ['items in a reply', (length) => `[${repeat('{"type":"reasoning"},', length)}{"type":"x"}]`],
     ['a fault at the end', (length) => `[${repeat('\n{},', length)}]`],
   ])('to %s', (_, make) => {
-    const msToRead = (length: number) => {
+    const prepare = (length: number) => {
       const text = make(length)
-      return fastestMs(() => {
+      return () => {
         try {
           readConversation(text, 'auto')
         } catch (error) {
           expect(error).toBeInstanceOf(InputError)
         }
-      })
+      }
     }
-    const shortMs = Math.max(2, msToRead(100_000))
-    // Ten times the input; quadratic would be 100. JSON.parse alone was seen at 35 on a busy
-    // machine, because at this size the collector begins to copy.
-    expect(msToRead(1_000_000)).toBeLessThan(50 * shortMs)
+    // Quadratic would be 100. JSON.parse alone was seen at 35 on a busy machine, because at this
+    // size the collector begins to copy.
+    expect(costOfTenfold(prepare, { size: 100_000, floorMs: 2 })).toBeLessThan(50)
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../test/support/timing.ts'
 import type { JsonValue } from '../base/json.ts'
 import { EventReader } from './event-reader.ts'
 
@@ -75,8 +76,7 @@ describe('EventReader', () => {
 
   it('reads a line of any length in linear time', () => {
     const chunk = bytes('x'.repeat(64 * 1024))
-    const timeOf = (chunks: number) => {
-      const startedAt = performance.now()
+    const prepare = (chunks: number) => () => {
       const { reader, events } = read([
         bytes('data: "'),
         ...new Array<Uint8Array>(chunks).fill(chunk),
@@ -84,11 +84,7 @@ describe('EventReader', () => {
       ])
       expect(reader.isTooLarge).toBe(false)
       expect(events).toHaveLength(1)
-      return performance.now() - startedAt
     }
-    timeOf(16)
-    const few = Math.min(timeOf(32), timeOf(32), timeOf(32))
-    const many = Math.min(timeOf(320), timeOf(320), timeOf(320))
-    expect(many / few).toBeLessThan(30)
+    expect(costOfTenfold(prepare, { size: 32, floorMs: 0 })).toBeLessThan(30)
   })
 })

@@ -7,7 +7,7 @@ import {
   toolResult,
   user,
 } from '../../test/support/builders.ts'
-import { fastestMs } from '../../test/support/timing.ts'
+import { costOfTenfold } from '../../test/support/timing.ts'
 import type { Message } from '../message/message.ts'
 import { makeAnswer, type Script } from './answer.ts'
 import type { Ask } from './protocol.ts'
@@ -168,11 +168,11 @@ describe('makeAnswer to a very long text', () => {
     'takes time in proportion to its length: %s',
     (question) => {
       const seeds = ['a', '/', 'a/', 'A1-', '===== a 0123456789ab =====\n', '#1 user:\n', '? ']
-      const time = (length: number) => {
+      const prepare = (length: number) => {
         const messages = seeds.map((seed) => user(seed.repeat(length / seeds.length / seed.length)))
-        return fastestMs(() => answerTo(...messages, user(question)))
+        return () => answerTo(...messages, user(question))
       }
-      expect(time(1_000_000)).toBeLessThan(15 * Math.max(time(100_000), 8))
+      expect(costOfTenfold(prepare, { size: 100_000, floorMs: 8 })).toBeLessThan(15)
     },
   )
 })

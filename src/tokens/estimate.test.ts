@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { handoff } from '../../test/support/builders.ts'
-import { fastestMs } from '../../test/support/timing.ts'
+import { costOfTenfold, fastestMs } from '../../test/support/timing.ts'
 import type { AssistantMessage, Message, Part } from '../message/message.ts'
 import { estimateMessage, estimatePart, estimateText, estimateTools } from './estimate.ts'
 import { exactCounter } from './exact.ts'
@@ -88,16 +88,11 @@ describe('estimateText', () => {
   it.each([...Object.values(SAMPLES), 'a', ' ', '1', 'a1', `${'a'.repeat(63)}.`, '\ud800', '='])(
     'takes linear time over %j repeated',
     (piece) => {
-      const short = piece.repeat(Math.ceil(100_000 / piece.length))
-      const long = piece.repeat(Math.ceil(1_000_000 / piece.length))
-      // A floor of 5 ms: below it the clock measures the machine.
-      expect(fastestMs(() => estimateText(long, 'claude'))).toBeLessThan(
-        15 *
-          Math.max(
-            5,
-            fastestMs(() => estimateText(short, 'claude')),
-          ),
-      )
+      const prepare = (length: number) => {
+        const text = piece.repeat(Math.ceil(length / piece.length))
+        return () => estimateText(text, 'claude')
+      }
+      expect(costOfTenfold(prepare, { size: 100_000, floorMs: 5 })).toBeLessThan(15)
     },
   )
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { assistant, toolCall, toolResult, user } from '../../../test/support/builders.ts'
-import { fastestMs } from '../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { LedgerEntry } from '../../message/handoff.ts'
 import { writeLedger } from '../../message/ledger-text.ts'
@@ -159,17 +159,15 @@ describe('buildLedger', () => {
         Array.from({ length: length / 20 }, (_, at) => `/srv/a${at}/b_${at}.ts`).join(' '),
     ]
     for (const shape of shapes) {
-      const small = msToBuild(shape(100_000))
-      const large = msToBuild(shape(1_000_000))
-      expect(large / Math.max(small, 2)).toBeLessThan(15)
+      const prepare = (length: number) => {
+        const text = shape(length)
+        const head = [user(text), ...call('Bash', { command: text }, text)]
+        return () => build(head, { visible: [text] })
+      }
+      expect(costOfTenfold(prepare, { size: 100_000, floorMs: 2 })).toBeLessThan(15)
     }
   })
 })
-
-function msToBuild(text: string): number {
-  const head = [user(text), ...call('Bash', { command: text }, text)]
-  return fastestMs(() => build(head, { visible: [text] }))
-}
 
 function build(
   head: readonly Message[],

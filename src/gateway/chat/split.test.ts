@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fastestMs } from '../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { splitText } from './split.ts'
 
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== '')
@@ -97,11 +97,10 @@ describe('splitText', () => {
   })
 
   it('takes ten times as long for ten times the text', () => {
-    const time = (length: number) => {
+    const prepare = (length: number) => {
       const text = '[`*_ a'.repeat(length / 6)
-      return fastestMs(() => splitText(text, 4_000))
+      return () => splitText(text, 4_000)
     }
-    // Below a millisecond noise decides; what grows with the square is far above it.
-    expect(time(1_000_000)).toBeLessThan(15 * Math.max(1, time(100_000)))
+    expect(costOfTenfold(prepare, { size: 100_000 })).toBeLessThan(15)
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fastestMs } from '../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { parseJson } from './json-body.ts'
 import { Problem } from './problems.ts'
 
@@ -73,10 +73,12 @@ describe('parseJson', () => {
       (size: number) => `["a"${' '.repeat(size)}]`,
       (size: number) => '"a" '.repeat(size / 4),
     ]
-    const time = (text: string) => fastestMs(() => faultWith(text, wide))
     for (const shape of shapes) {
-      const small = time(shape(100_000))
-      expect(time(shape(1_000_000))).toBeLessThan(15 * small)
+      const prepare = (size: number) => {
+        const text = shape(size)
+        return () => faultWith(text, wide)
+      }
+      expect(costOfTenfold(prepare, { size: 100_000, floorMs: 0 })).toBeLessThan(15)
     }
   })
 })

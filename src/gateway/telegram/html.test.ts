@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../test/gateways/bot-api-server.ts'
-import { fastestMs } from '../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { renderHtml } from './html.ts'
 
 describe('renderHtml', () => {
@@ -50,12 +50,11 @@ describe('renderHtml', () => {
   it.each(['**a ', '[', '](x)', '[a](', '[a](b ', '`', '_a', '``` \n', '*a_b~~'])(
     'takes ten times as long for ten times as much of %j',
     (piece) => {
-      const time = (length: number) => {
+      const prepare = (length: number) => {
         const text = piece.repeat(length / piece.length)
-        return fastestMs(() => renderHtml(text))
+        return () => renderHtml(text)
       }
-      // Below a millisecond noise decides; what grows with the square is far above it.
-      expect(time(100_000)).toBeLessThan(15 * Math.max(1, time(10_000)))
+      expect(costOfTenfold(prepare, { size: 10_000 })).toBeLessThan(15)
     },
   )
 })

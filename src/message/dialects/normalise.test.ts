@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fastestMs } from '../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { DIALECTS, type Dialect } from '../dialect.ts'
 import { writeEnvelope } from '../envelope.ts'
 import type { Handoff } from '../handoff.ts'
@@ -325,12 +325,11 @@ describe('render', () => {
       ),
       ...Array.from({ length: count }, () => reply(item, thought)),
     ]
-    const msToRender = (count: number) => {
+    const prepare = (count: number) => {
       const messages = hostile(count)
-      return fastestMs(() => render(messages, dialect))
+      return () => render(messages, dialect)
     }
-    // Ten times the messages: linear is 10, quadratic 100.
-    const fewMs = Math.max(3, msToRender(1000))
-    expect(msToRender(10_000)).toBeLessThan(40 * fewMs)
+    // Linear is 10, quadratic 100.
+    expect(costOfTenfold(prepare, { size: 1_000, floorMs: 3 })).toBeLessThan(40)
   })
 })

@@ -111,6 +111,8 @@ export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
     holder: null,
     state: 'erasing',
     wakeAt: null,
+    // Lists show it until the rest is gone.
+    title: null,
   })
   draft.endOperation('superseded', { reason: 'the session was deleted' })
   draft.auditOperation('session deleted', 'started', { fence: draft.session.fence })
@@ -149,7 +151,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   return {
     outcome: { kind: 'erased', left, upTo },
     change: {
-      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
+      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {} } }],
       draftsRemoved: sessionId,
       sendersRemoved: sessionId,
       audit: [

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { stem } from './stem.ts'
 import { questionWords, textOf, wordsOf } from './words.ts'
 
@@ -83,16 +84,11 @@ describe('wordsOf', () => {
   })
 
   it('takes time in proportion to the text', () => {
-    // The quickest of several: the machine's own noise only ever adds.
-    const time = (size: number) => {
-      const rounds = Array.from({ length: 5 }, () => {
-        const started = performance.now()
-        wordsOf('a\u0301'.repeat(size / 2))
-        return performance.now() - started
-      })
-      return Math.min(...rounds)
+    const prepare = (size: number) => {
+      const text = 'a\u0301'.repeat(size / 2)
+      return () => wordsOf(text)
     }
-    expect(time(1_000_000)).toBeLessThan(15 * Math.max(10, time(100_000)))
+    expect(costOfTenfold(prepare, { size: 100_000, floorMs: 10 })).toBeLessThan(15)
   })
 })
 

@@ -176,6 +176,9 @@ const schedules: readonly StoreCase[] = [
       await store.putNote({ agent: 'ada', id: 'from', text: 'x', origin })
       await store.putNote({ agent: 'ada', id: 'own', text: 'x', origin: null })
       await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
+      // At once: what has not been erased yet is still listed.
+      assert.equal((await desk.row()).title, null)
+      expectKind(await store.setTitle({ sessionId: desk.id, title: 'late' }), 'gone')
       expectKind(await store.putSchedule(timer(desk, { id: 'late' })), 'gone')
       const fire = { id: 'plants', dueAt: 1_000, nextDueAt: 2_000 }
       expectKind(await store.fireSchedule(fire), 'gone')
@@ -187,7 +190,6 @@ const schedules: readonly StoreCase[] = [
         notes.map(({ id }) => id),
         ['own'],
       )
-      assert.equal((await desk.row()).title, null)
     },
   },
 ]

@@ -90,6 +90,7 @@ describe('a schedule', () => {
     [{ at: '2026-03-01T13:00:00' }, '`at` is a time with its zone'],
     [{ at: 'tomorrow' }, '`at` is a time with its zone'],
     [{ at: '2026-13-45T99:00:00Z' }, '`at` is a time with its zone'],
+    [{ at: '2027-02-29T12:00Z' }, '`at` is a time with its zone'],
     [{ cron: '* * * * * *' }, 'five fields'],
     [{ cron: '0 0 31 2 *' }, 'never comes'],
     [

@@ -120,7 +120,11 @@ interface Planned {
 }
 
 // With its zone: a time without one is another moment on every machine.
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/
+/** `Date.parse` takes 30 February for 2 March. */
+const MOMENT = z.union([
+  z.iso.datetime({ offset: true }),
+  z.iso.datetime({ offset: true, precision: -1 }),
+])
 
 function planOf(
   { at, in_seconds, every_seconds, cron, timezone }: Input,
@@ -133,7 +137,7 @@ function planOf(
   }
   if (in_seconds !== undefined) return { dueAt: now + in_seconds * 1_000, repeat: null }
   if (at !== undefined) {
-    const dueAt = MOMENT.test(at) ? Date.parse(at) : Number.NaN
+    const dueAt = MOMENT.safeParse(at).success ? Date.parse(at) : Number.NaN
     if (Number.isNaN(dueAt))
       return '`at` is a time with its zone, such as 2026-05-01T09:00:00+02:00.'
     return dueAt > now ? { dueAt, repeat: null } : `That is past; it is ${moment(now)}.`
