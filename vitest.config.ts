@@ -6,5 +6,7 @@ export default defineConfig({
     globalSetup: ['test/scratch.ts'],
     // Process tests wait for real children; a hung one must fail instead of holding the run.
     testTimeout: 30_000,
+    // A condition that is waited for comes late on a busy machine, not never.
+    expect: { poll: { timeout: 15_000 } },
   },
 })

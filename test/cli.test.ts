@@ -309,7 +309,8 @@ describe('--summarizer', () => {
     ['hangs in the background', 'sleep 30 & exit 0', /longer than 0\.5 s/],
     ['is killed', 'kill -9 $$', /ended by SIGKILL/],
   ])('command: refuses a program that %s, and writes nothing', async (_, command, words) => {
-    const args = [...SMALL, '--summarizer', `command:${command}`, '--summarizer-timeout', '0.5']
+    const seconds = command.startsWith('sleep') ? '0.5' : '20'
+    const args = [...SMALL, '--summarizer', `command:${command}`, '--summarizer-timeout', seconds]
     const { exitCode, stdout, stderr } = await runCli(args)
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^Refused \(summary-failed\): /)

@@ -55,7 +55,8 @@ export class Conversation {
   #isRefreshing = false
   #isStale = false
   #isClosed = false
-  #isTurnOver = false
+  /** The entry that ended the newest turn that is over. */
+  #overAt = 0
   #areMarksOld = false
 
   constructor(id: string) {
@@ -151,7 +152,7 @@ export class Conversation {
       return
     }
     const { kind } = event
-    if (kind === 'turn ended') this.#isTurnOver = true
+    if (kind === 'turn ended') this.#overAt = Number(event.facts['entry'])
     if (kind === 'control settled') this.#noteRefusal(event.facts)
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
@@ -235,9 +236,8 @@ export class Conversation {
   }
 
   async #readNews(): Promise<void> {
-    const [areMarksOld, isTurnOver] = [this.#areMarksOld, this.#isTurnOver]
+    const [areMarksOld, overAt] = [this.#areMarksOld, this.#overAt]
     this.#areMarksOld = false
-    this.#isTurnOver = false
     const { taken } = this.outbox
     const mailPath = `/mailbox?state=pending&limit=${PENDING_MAX}`
     const [summary, { mail }] = await Promise.all([
@@ -254,12 +254,14 @@ export class Conversation {
       if (lastPage - firstNew === 1) wanted.add(firstNew)
     }
     await Promise.all([...wanted].filter((page) => page >= 0).map((page) => this.#read(page)))
+    // What is being written may be of a later turn than what was read: it has seen more entries.
+    const from = summary.state === 'idle' ? summary.entries + 1 : overAt
     batch(() => {
       this.summary.value = summary
       this.tail.value = Math.max(this.tail.value, summary.entries)
       this.pending.value = mail.filter(({ lane }) => lane !== 'control')
       this.outbox.forget(taken)
-      if (isTurnOver || summary.state === 'idle') this.attempts.value = []
+      this.attempts.value = this.attempts.value.filter(({ step }) => step >= from)
       this.problem.value = null
       noteSummary(summary)
     })

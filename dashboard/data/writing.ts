@@ -34,8 +34,13 @@ export function followWriting(): void {
       if (event.kind === 'notice') notices.set(sessionId, event)
       else bySession.set(sessionId, withPiece(writingIn(sessionId), event))
     } else if (event.type === 'stored') {
-      const { sessionId, kind } = event
-      if (kind === 'step committed' || kind === 'turn ended') bySession.delete(sessionId)
+      const { sessionId, kind, facts } = event
+      if (kind === 'step committed' || kind === 'turn ended') {
+        // What is live overtakes what is stored: the next step may be writing already.
+        const left = writingIn(sessionId).filter(({ step }) => step >= Number(facts['entry']))
+        if (left.length > 0) bySession.set(sessionId, left)
+        else bySession.delete(sessionId)
+      }
     }
   })
 }

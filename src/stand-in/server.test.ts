@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { handoffOf, user } from '../../test/support/builders.ts'
 import {
   at,
@@ -201,7 +201,7 @@ describe('the journal', () => {
     expect(at(journal.entries[1]?.body, 'messages', 0, 'content')).toBe('Again.')
     expect(JSON.parse(journal.entries[1]?.bodyText ?? '')).toEqual(journal.entries[1]?.body)
     agent.destroy()
-    await vi.waitFor(() => expect(journal.openSockets).toBe(0))
+    await expect.poll(() => journal.openSockets).toBe(0)
     expect(journal.sockets[0]).toMatchObject({ id: 1, requests: 2, closedBy: 'client' })
     expect(journal.socketsOpened).toBe(2)
   })
@@ -209,7 +209,7 @@ describe('the journal', () => {
   it('sees a client leave in the middle of a stream', async () => {
     const { url, server } = await start({ speed: { outputTokensPerSecond: 10 } })
     await send(url, { protocol: 'openai-chat', stream: true, leaveMs: 150 })
-    await vi.waitFor(() => expect(server.journal.last?.outcome).toBe('left'))
+    await expect.poll(() => server.journal.last?.outcome).toBe('left')
     expect(server.journal.last?.socket.closedBy).toBe('client')
   })
 
@@ -230,7 +230,7 @@ describe('the server', () => {
     await send(url, { protocol: 'openai-chat', agent })
     expect(server.journal.openSockets).toBe(1)
     server.closeIdleSockets()
-    await vi.waitFor(() => expect(server.journal.openSockets).toBe(0))
+    await expect.poll(() => server.journal.openSockets).toBe(0)
     expect(server.journal.sockets[0]?.closedBy).toBe('stand-in')
     agent.destroy()
   })
@@ -248,7 +248,7 @@ describe('the server', () => {
     const unfinished = connect(port, '127.0.0.1')
     unfinished.write('POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{')
     for (const socket of [mute, unfinished]) socket.on('error', () => {})
-    await vi.waitFor(() => expect(server.journal.openRequests).toBe(faults.length))
+    await expect.poll(() => server.journal.openRequests).toBe(faults.length)
     const both = [close(), close()]
     await Promise.all(both)
     expect(server.journal.openSockets).toBe(0)

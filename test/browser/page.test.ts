@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
 import { answers, heldHandoffs, makeSession, message, say } from './hands.ts'
@@ -31,6 +32,19 @@ async function makeCompacted(place: Place): Promise<string> {
   }
   while ((await place.runtime.session(id as never).summary())?.compaction === null) await sleep(50)
   return id
+}
+
+/** Answers what is asked about that session only once `until` holds: what was read is old by then. */
+async function answerLate(page: Page, id: string, until: () => Promise<unknown>): Promise<void> {
+  await page.route(`**/v1/sessions/${id}`, async (route) => {
+    try {
+      const response = await route.fetch()
+      await until()
+      await route.fulfill({ response })
+    } catch (error) {
+      if (!page.isClosed()) throw error
+    }
+  })
 }
 
 // One after another: what is looked at lasts only so long, and browsers want the processors.
@@ -86,6 +100,24 @@ describe('the page', { timeout: 60_000 }, () => {
     expect(seen.some(isShorter)).toBe(true)
     await page.getByText('main is idle').waitFor()
     expect(await page.getByText('word19').count()).toBe(2)
+    expect(problems).toEqual([])
+  })
+
+  it('goes on showing what is written where it had asked before that turn began', async (ctx) => {
+    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 30 } } })
+    const id = await makeSession(place)
+    const { page, problems } = await visit(ctx, place.url)
+    const { promise: isWriting, resolve } = Promise.withResolvers<void>()
+    await answerLate(page, id, () => isWriting)
+    await page.goto(`${place.url}/#/sessions/${id}`)
+    await page.evaluate(NOTE_WRITING)
+    const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
+    await say(page, `say ${words}`)
+    await page.locator('.writing').getByText('word2').waitFor()
+    resolve()
+    await answers(page).getByText('word19').waitFor()
+    const seen = ((await page.evaluate('seen')) as string[]).filter((text) => text !== '')
+    for (const text of seen) expect(words.startsWith(text)).toBe(true)
     expect(problems).toEqual([])
   })
 
@@ -206,12 +238,7 @@ describe('the page', { timeout: 60_000 }, () => {
     const id = await makeSession(place)
     for (let turn = 1; turn <= 5; turn++) await place.ask(id, `Report ${turn}. ${FILLER}`)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
-    // What is read comes behind what is told: a row of before the turn must not end its notice.
-    await page.route(`**/v1/sessions/${id}`, async (route) => {
-      const response = await route.fetch()
-      await sleep(100)
-      await route.fulfill({ response })
-    })
+    await answerLate(page, id, () => sleep(150))
     const notice = page.locator('.notice')
     const session = place.runtime.session(sessionId(id))
     // The page keeps only what is near; the session itself knows whether it has answered.

@@ -38,7 +38,7 @@ function send(store: Store, id: string, key: string) {
   return store.admit({ ...plain, key, body: said(key), tokens: 1 })
 }
 
-async function until(holds: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+async function until(holds: () => boolean | Promise<boolean>, ms = 15_000): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end; ) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -180,7 +180,7 @@ describe('a server in trouble', () => {
     await using bench = await postgresBench(url)
     const id = await create(bench.store, { limits })
     const slow = await mailTrigger(bench, 'perform pg_sleep(5)')
-    const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 200 })
+    const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 1_000 })
     await expect(send(hasty, id, 'k')).rejects.toMatchObject({ code: 'store-busy' })
     await slow[Symbol.asyncDispose]()
     expect(await send(hasty, id, 'k')).toMatchObject({ kind: 'admitted', mail: 1 })
@@ -192,8 +192,8 @@ describe('a server in trouble', () => {
     await using bench = await postgresBench(url)
     const id = await create(bench.store, { limits })
     // Runs inside the commit, where the server's own time-outs do not reach.
-    await using _slow = await mailTrigger(bench, 'perform pg_sleep(1.5)', 'at the commit')
-    const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 300 })
+    await using _slow = await mailTrigger(bench, 'perform pg_sleep(3)', 'at the commit')
+    const hasty = await openPostgres(url, { schema: bench.schema, statementMs: 1_000 })
     await expect(send(hasty, id, 'k')).rejects.toMatchObject({ code: 'outcome-unknown' })
     await until(async () => (await bench.store.findSession(id))?.mail === 1)
     expect(await send(bench.store, id, 'k')).toMatchObject({ kind: 'duplicate', mail: 1 })
@@ -278,7 +278,7 @@ describe('a server in trouble', () => {
     await own?.kill()
     const atDeath = acknowledged.length
     await own?.start()
-    await until(() => acknowledged.length > atDeath + 20, 15_000)
+    await until(() => acknowledged.length > atDeath + 20)
     stopped = true
     await Promise.all(sending)
     const kept = new Set<string | null>()

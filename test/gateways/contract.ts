@@ -230,7 +230,7 @@ export function describeChatPlatform(
       'a growing answer is one message that is changed until it is whole',
       { tokensPerSecond: 150 },
       async (place) => {
-        const words = Array.from({ length: 40 }, (_, at) => `word${at}`).join(' ')
+        const words = Array.from({ length: 160 }, (_, at) => `word${at}`).join(' ')
         place.say(`say ${words}`)
         await until(() => place.shown().length === 1)
         expect(place.shown()[0]).not.toBe(words)

@@ -23,7 +23,7 @@ describe('a server that does as it should', () => {
   const trace = join(temporaryFolder(), 'trace')
   let world: World
   beforeAll(async () => {
-    const terms = { trace, env: { BASE: '1' }, variables: ['NAMED', 'ABSENT'], callMs: 400 }
+    const terms = { trace, env: { BASE: '1' }, variables: ['NAMED', 'ABSENT'], callMs: 1_000 }
     world = await openWorld(
       { good: hostileProgram('plain', { ...terms, allow: ['*'], deny: ['pi*', 'vast'] }) },
       { environment: { NAMED: 'yes', SECRET: 'no' } },
@@ -55,7 +55,7 @@ describe('a server that does as it should', () => {
     let isLate = false
     setTimeout(() => {
       isLate = true
-    }, 300)
+    }, 900)
     expect((await called).outcome).toBe('interrupted')
     expect(isLate).toBe(false)
     await until(() => existsSync(trace) && readFileSync(trace, 'utf8').includes('cancelled'))
@@ -157,11 +157,11 @@ describe('a hostile server harms nothing else:', () => {
   })
 
   it('one that never answers is not waited for', async () => {
-    const terms = { startMs: 1_500, callMs: 300 }
+    const terms = { startMs: 1_500, callMs: 1_000 }
     const begun = performance.now()
     const { call, servers } = await openWorld({
       mute: hostileProgram('silent', terms),
-      good: hostileProgram('plain', { callMs: 300 }),
+      good: hostileProgram('plain', { callMs: 1_000 }),
     })
     expect(performance.now() - begun).toBeLessThan(4_000)
     expect(servers.problems).toEqual(['MCP server mute of agent ada: it did not start in time'])
@@ -172,7 +172,7 @@ describe('a hostile server harms nothing else:', () => {
   })
 
   it.concurrent('one that answers nothing any more is ended and begins anew', async () => {
-    const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 100 }) })
+    const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 400 }) })
     for (let n = 1; n <= 3; n++) await call('good__hang')
     expect(servers.problems.join()).toContain('3 calls in a row')
     expect((await call('good__echo')).output).toContain('is not running')

@@ -155,7 +155,7 @@ function slow(id: Id, progressToken: Id | undefined): void {
     if (progress < 5) return
     clearInterval(timer)
     answer(id, text('done at last'))
-  }, 150)
+  }, 300)
 }
 
 function flood(): void {

@@ -24,7 +24,7 @@ function published(name: string): string {
   return join(dirname(manifest), 'dist', 'index.js')
 }
 
-const SILENCE_MS = 700
+const SILENCE_MS = 1_500
 
 /** What `everything` is for: each part of the protocol once, over either transport. */
 function describeEverything(transport: string, open: () => Promise<World>): void {
@@ -64,9 +64,9 @@ function describeEverything(transport: string, open: () => Promise<World>): void
 
     it('may take long as long as it tells of progress', async () => {
       const slow = 'trigger-long-running-operation'
-      const told = await call(slow, { duration: 1.2, steps: 6 })
+      const told = await call(slow, { duration: 2.4, steps: 8 })
       expect(told).toMatchObject({ outcome: 'ok', output: expect.stringContaining('completed') })
-      const silent = await call(slow, { duration: 1.2, steps: 1 })
+      const silent = await call(slow, { duration: 2.4, steps: 1 })
       expect(silent.output).toContain('did not answer within')
     })
 

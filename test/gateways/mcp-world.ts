@@ -85,7 +85,7 @@ const CALL = { sessionId: 's', agent: 'ada', turn: 1, entry: 1, key: 'k' } as ne
   'input'
 >
 
-export async function until(isTrue: () => boolean | Promise<boolean>, ms = 8_000): Promise<void> {
+export async function until(isTrue: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await isTrue())) {
     if (performance.now() > end) throw new Error('It did not come to pass in time.')

@@ -68,6 +68,8 @@ describe('a provider that is down for an hour', () => {
       await waitFor(
         async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'waiting-for-model',
       )
+      // The state is asked for, the notice is told: it may come a moment later.
+      if (notices === 0) await follower.until((e) => e.type === 'live' && e.kind === 'notice')
       notices += follower.live('notice').length
       await journey.end()
       await journey.start()

@@ -33,8 +33,9 @@ describe('a conversation that is compacted', () => {
       const follower = await journey.follow(id)
       const filler = 'The pump ran without a fault until the evening. '.repeat(150)
       while (follower.live('notice').length === 0) {
-        await journey.say(id, filler)
+        // Before it is said: its turn may be over when the acknowledgment is read.
         const turn = follower.stored('turn ended').length + 1
+        await journey.say(id, filler)
         await follower.until(
           () => follower.live('notice').length > 0 || follower.stored('turn ended').length >= turn,
         )

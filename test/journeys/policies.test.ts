@@ -9,7 +9,7 @@ afterEach(async () => {
 })
 
 /** A model that speaks for about a second, so that something can arrive meanwhile. */
-async function open(policy: BusyPolicy): Promise<Journey> {
+async function open(policy: BusyPolicy, debounceMs = 200): Promise<Journey> {
   const journey = await Journey.open({
     model: {
       speed: { outputTokensPerSecond: 30 },
@@ -21,7 +21,7 @@ async function open(policy: BusyPolicy): Promise<Journey> {
       },
     },
     agent: { policy },
-    runtime: { settings: { debounceMs: 200, collectMsMax: 5_000 } },
+    runtime: { settings: { debounceMs, collectMsMax: 10_000 } },
   })
   opened.push(journey)
   return journey
@@ -41,9 +41,17 @@ async function story(journey: Journey, id: string): Promise<readonly string[]> {
   )
 }
 
+/** The long story breaks off in the middle and never goes on: only a stop ends its turn. */
+function stallStory({ model }: Journey): void {
+  model.faults.next('stall-mid-stream; after=0.5', {
+    when: ({ bodyText }) => bodyText.includes('A long story'),
+  })
+}
+
 /** One message; a second while the first is being answered. */
 async function interjection(policy: BusyPolicy, turns: number) {
   const journey = await open(policy)
+  if (policy === 'interrupt') stallStory(journey)
   const id = await journey.make()
   const follower = await journey.follow(id)
   await journey.say(id, 'A long story, please.')
@@ -127,7 +135,8 @@ describe('a message that arrives while another is being answered', () => {
   })
 
   it('is delivered together with those around it under `collect`', async () => {
-    const journey = await open('collect')
+    // Longer than any of them is on its way.
+    const journey = await open('collect', 1_500)
     const id = await journey.make()
     const follower = await journey.follow(id)
     for (const text of ['One.', 'Two.', 'Three.']) await journey.say(id, text)
@@ -141,6 +150,7 @@ describe('a message that arrives while another is being answered', () => {
 describe('a stop', () => {
   it('ends the running turn at once, keeps what was said, and the next message is answered', async () => {
     const journey = await open('steer')
+    stallStory(journey)
     const id = await journey.make()
     const follower = await journey.follow(id)
     await journey.say(id, 'A long story, please.')
@@ -149,8 +159,8 @@ describe('a stop', () => {
     await journey.stop(id)
     const end = await follower.turnEnd()
     expect(end).toMatchObject({ facts: { ended: 'stopped' } })
-    // The rest of the story would have taken a second.
-    expect(end.seenAt - stoppedAt).toBeLessThan(800)
+    // The rest of the story never comes, and its silence would be borne for a minute.
+    expect(end.seenAt - stoppedAt).toBeLessThan(5_000)
     expect((await journey.ask(id, 'And now?')).reply).toMatchObject({ text: 'short', turn: 2 })
     expect(await story(journey, id)).toEqual([
       ...['input 1', 'assistant', 'turn stopped'],
@@ -160,6 +170,7 @@ describe('a stop', () => {
 
   it('gives whoever waits for the reply of a stopped turn what was said until then', async () => {
     const journey = await open('steer')
+    stallStory(journey)
     const id = await journey.make()
     const follower = await journey.follow(id)
     const waiting = journey.ask(id, 'A long story, please.')

@@ -14,6 +14,9 @@ import { openModel } from '../../src/model/provider-model.ts'
 import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
 import { type StandInOptions, standIn } from '../../src/stand-in/server.ts'
 
+/** Whatever ends late on a busy machine does end. */
+const PATIENT = { timeout: 15_000 }
+
 /** The providers' packages that the stand-in can be asked through, all three protocols. */
 export const WIRES = ['openai-chat', 'openai-responses', 'anthropic', 'openai-compatible'] as const
 
@@ -92,7 +95,7 @@ export async function openBench(
     await vi.waitFor(() => {
       expect(clock.timers).toBe(0)
       expect(server.journal.openRequests).toBe(0)
-    })
+    }, PATIENT)
     expect(rejections).toEqual([])
     server.faults.clear()
   }
@@ -114,7 +117,7 @@ export async function openBench(
     close: async () => {
       await settle()
       await pool.close()
-      await vi.waitFor(() => expect(server.journal.openSockets).toBe(0))
+      await vi.waitFor(() => expect(server.journal.openSockets).toBe(0), PATIENT)
       expect(pool.lines).toBe(0)
       process.off('unhandledRejection', onRejection)
       await running.close()
@@ -132,16 +135,22 @@ export interface Heard {
 }
 
 /** Reads a stream to its end, with so much time between two pieces. */
-export async function hear(stream: ModelStream, pauseMs = 0): Promise<Heard> {
+export async function hear(
+  stream: ModelStream,
+  pauseMs = 0,
+  onText: (text: string) => void = () => {},
+): Promise<Heard> {
   const startedAt = performance.now()
   const pieces: Piece[] = []
+  let text = ''
   for await (const piece of stream) {
     pieces.push(piece)
+    if (piece.kind === 'text') text += piece.text
+    onText(text)
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   const end = pieces.at(-1)
   if (end?.kind !== 'end') throw new Error('a stream ended without an end')
-  const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')
   return { pieces, end, text, tookMs: performance.now() - startedAt }
 }
 

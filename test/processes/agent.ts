@@ -60,8 +60,9 @@ const runner = new Runner({
   },
 })
 runner.start()
-console.log('ready')
+// Before it says so: whoever hears it may send the signal at once.
 process.on('SIGTERM', () => void end())
+console.log('ready')
 if (options.sends !== undefined) {
   const courier = new Courier({ store, folder, name, sessions: options.sends.sessions })
   await courier.run(options.sends.paceMs, options.sends.count)

@@ -292,8 +292,7 @@ describe('throughline serve', () => {
     await until(() => changing.stderr().includes('nothing was changed'))
     writeFileSync(file, 'agents: {main: {system: Two.}}\nstore: elsewhere.db\n')
     await until(() => changing.stderr().includes('agents.main.system'))
-    await until(() => changing.stderr().includes('store'))
-    expect(changing.stderr()).toMatch(/store\S* needs a restart/)
+    await until(() => /store\S* needs a restart/.test(changing.stderr()))
     const at = ['--store', 'configured.db']
     await place.run(['send', 'new', 'Hello.', '--agent', 'main', '--wait', ...at])
     const context = await place.run(['show', 'new', '--context', '--json', ...at])

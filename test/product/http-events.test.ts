@@ -41,9 +41,10 @@ describe('an event stream', () => {
   it('tells stored events under their cursor, and live deltas without an id', async () => {
     const place = await open()
     const id = await place.make()
-    const listening = listen(place, `/v1/sessions/${id}/events?after=0`, isTurnEnd)
-    await ask(place, id, 'Hello there.')
-    const events = await listening
+    const events = await listen(place, `/v1/sessions/${id}/events?after=0`, (event) => {
+      if (event.type === 'caught-up') void ask(place, id, 'Hello there.')
+      return isTurnEnd(event)
+    })
     const stored = events.filter(({ type }) => type === 'stored')
     expect(stored.map(kindOf)).toEqual(expect.arrayContaining(['session created', 'turn started']))
     const cursors = stored.map((event) => Number(event.id))
@@ -94,8 +95,8 @@ describe('an event stream', () => {
     const reading = (async () => {
       for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
         text += Buffer.from(chunk).toString()
-        if (text.split('\n: \n').length > 3) places.splice(0)
-        if (text.split('\n: \n').length === 4) void place.close()
+        if (text.split('\n: \n').length <= 3) continue
+        for (const each of places.splice(0)) void each.close()
       }
     })()
     await reading

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startStandIn } from './raw-client.ts'
 
 /**
@@ -114,7 +114,7 @@ describe('openai, chat', () => {
     const messages = [{ role: 'user' as const, content: `say ${'word '.repeat(2_000)}` }]
     const stream = await openai.chat.completions.create({ model, messages, stream: true })
     for await (const _ of stream) stream.controller.abort()
-    await vi.waitFor(() => expect(running.server.journal.last?.outcome).toBe('left'))
+    await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
   })
 
   it('lists the models', async () => {
@@ -216,7 +216,7 @@ describe('openai, Responses', () => {
     const input = `say ${'word '.repeat(2_000)}`
     const stream = await openai.responses.create({ model, input, stream: true })
     for await (const _ of stream) stream.controller.abort()
-    await vi.waitFor(() => expect(running.server.journal.last?.outcome).toBe('left'))
+    await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
   })
 })
 
@@ -331,7 +331,7 @@ describe('anthropic', () => {
     const stream = anthropic.messages.stream({ model, max_tokens: 9_000, messages })
     stream.on('text', () => stream.abort())
     await expect(stream.done()).rejects.toThrow(Anthropic.APIUserAbortError)
-    await vi.waitFor(() => expect(running.server.journal.last?.outcome).toBe('left'))
+    await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
   })
 })
 

@@ -153,6 +153,17 @@ describe('an answer that grows', () => {
     await live.close()
   })
 
+  it('has its first words also where they came before its turn was heard of', async () => {
+    const { live, stored, say, pass, shown } = open()
+    live.watch(S, 'room')
+    await say('I note ')
+    await stored('turn started')
+    await say('that down.')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['I note that down. …'])
+    await live.close()
+  })
+
   it('is left to the outbox where a reply waits there', async () => {
     const { live, stored, say, pass, shown, waiting } = open()
     live.watch(S, 'room')

@@ -129,8 +129,10 @@ export class Live {
   }
 
   #begin(watched: Watched, turn: number): void {
-    this.#rest(watched)
+    // What is live overtakes what is stored: its first words may be here already.
+    if (watched.turn !== turn) this.#rest(watched)
     watched.turn = turn
+    watched.cancelTyping()
     this.#keepTyping(watched)
   }
 

@@ -280,7 +280,7 @@ function count(path: string, sql: string): number {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 1_500; tries++) {
     if (condition()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
