@@ -57,7 +57,9 @@ export class Conversation {
   #isClosed = false
   /** The entry that ended the newest turn that is over. */
   #overAt = 0
-  #areMarksOld = false
+  /** How often what is covered has changed, and how much of that was read. */
+  #marks = 0
+  #marksRead = 0
 
   constructor(id: string) {
     this.id = id
@@ -157,7 +159,7 @@ export class Conversation {
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
       // What is covered has changed.
-      if (kind !== 'compaction started') this.#areMarksOld = true
+      if (kind !== 'compaction started') this.#marks++
     }
     this.#soon()
   }
@@ -236,8 +238,7 @@ export class Conversation {
   }
 
   async #readNews(): Promise<void> {
-    const [areMarksOld, overAt] = [this.#areMarksOld, this.#overAt]
-    this.#areMarksOld = false
+    const [marks, overAt] = [this.#marks, this.#overAt]
     const { taken } = this.outbox
     const mailPath = `/mailbox?state=pending&limit=${PENDING_MAX}`
     const [summary, { mail }] = await Promise.all([
@@ -247,12 +248,13 @@ export class Conversation {
     const before = this.tail.value
     const lastPage = Math.floor((summary.entries - 1) / PAGE_ENTRIES)
     const firstNew = Math.floor(Math.max(0, before - 1) / PAGE_ENTRIES)
-    const wanted = new Set<number>(areMarksOld ? this.pages.value.keys() : [])
+    const wanted = new Set<number>(marks > this.#marksRead ? this.pages.value.keys() : [])
     // Where the end is on the screen, what is new is read before it is announced: nothing flickers.
     if (summary.entries > before && (before === 0 || this.pages.value.has(firstNew))) {
       wanted.add(lastPage)
       if (lastPage - firstNew === 1) wanted.add(firstNew)
     }
+    this.#marksRead = marks
     await Promise.all([...wanted].filter((page) => page >= 0).map((page) => this.#read(page)))
     // What is being written may be of a later turn than what was read: it has seen more entries.
     const from = summary.state === 'idle' ? summary.entries + 1 : overAt

@@ -17,6 +17,8 @@ export const listProblem = signal<string | null>(null)
 export const isListRead = signal(false)
 const all = signal<ReadonlyMap<string, SessionSummary>>(new Map())
 const stale = new Set<string>()
+/** Read by themselves while a page of the list was on its way: what stands in it is older. */
+const fresher = new Set<string>()
 let isDue = false
 
 export const sessions = computed<readonly SessionSummary[]>(() =>
@@ -25,6 +27,7 @@ export const sessions = computed<readonly SessionSummary[]>(() =>
 
 /** The conversation on the screen reads its own; this saves the second request. */
 export function noteSummary(summary: SessionSummary): void {
+  fresher.add(summary.id)
   all.value = new Map(all.value).set(summary.id, summary)
 }
 
@@ -50,11 +53,12 @@ async function readAll(): Promise<void> {
     let after: string | null = ''
     while (after !== null) {
       const from: string = after === '' ? '' : `&after=${encodeURIComponent(after)}`
+      fresher.clear()
       const page: { sessions: SessionSummary[]; next: string | null } = await call(
         `/v1/sessions?limit=${PAGE}${from}`,
       )
       const next = new Map(all.value)
-      for (const each of page.sessions) next.set(each.id, each)
+      for (const each of page.sessions) if (!fresher.has(each.id)) next.set(each.id, each)
       all.value = next
       after = page.next
     }
@@ -87,6 +91,7 @@ async function refresh(): Promise<void> {
   )
   const next = new Map(all.value)
   for (const { id, summary } of read) {
+    if (summary !== undefined) fresher.add(id)
     if (summary === undefined) stale.add(id)
     else if (summary === null) next.delete(id)
     else next.set(id, summary)

@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { CompactionView, TranscriptEntry } from '../../src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
+import { useReading } from '../data/reading.ts'
 import { COMPACTIONS_MAX, rewriteOf, toothOf } from '../data/tooth.ts'
 import { BeforeAfter } from '../parts/before-after.tsx'
 import { SawTooth } from '../parts/saw-tooth.tsx'
@@ -27,37 +28,29 @@ export function Compactions(props: {
 }) {
   const { conversation, at } = props
   const { id } = conversation
-  const [rows, setRows] = useState<readonly CompactionView[] | null>(null)
-  const [recent, setRecent] = useState<readonly TranscriptEntry[]>([])
-  const [problem, setProblem] = useState<string | null>(null)
   const version = conversation.compactions.value
   const summary = conversation.summary.value
   const tail = conversation.tail.value
-  useEffect(() => {
-    const read = async () => {
-      try {
-        const path = sessionPath(id, `/compactions?limit=${COMPACTIONS_MAX}`)
-        const [{ compactions }, { entries }] = await Promise.all([
-          call<{ compactions: CompactionView[] }>(path),
-          call<{ entries: TranscriptEntry[] }>(
-            sessionPath(id, `/transcript?limit=${COMPACTIONS_MAX}`),
-          ),
-        ])
-        setRows(compactions)
-        setRecent(entries)
-        setProblem(null)
-      } catch (error) {
-        setProblem(wordsOf(error))
-      }
-    }
-    void read()
-  }, [id, version, tail])
+  const { value, problem } = useReading(
+    async (signal) => {
+      const limit = `limit=${COMPACTIONS_MAX}`
+      const [{ compactions }, { entries }] = await Promise.all([
+        call<{ compactions: CompactionView[] }>(sessionPath(id, `/compactions?${limit}`), {
+          signal,
+        }),
+        call<{ entries: TranscriptEntry[] }>(sessionPath(id, `/transcript?${limit}`), { signal }),
+      ])
+      return { compactions, entries }
+    },
+    [id, version, tail],
+  )
+  const rows = value?.compactions ?? null
   const { points, marks } = useMemo(
     () =>
-      summary === null || rows === null
+      summary === null || value === null
         ? { points: [], marks: [] }
-        : toothOf(summary, rows, recent),
-    [summary, rows, recent],
+        : toothOf(summary, value.compactions, value.entries),
+    [summary, value],
   )
   return (
     <div class="scroll">

@@ -1,29 +1,23 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { PinView } from '../../src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
+import { useReading } from '../data/reading.ts'
 import { Verbatim } from '../parts/markdown.tsx'
 import { tokens } from '../parts/words.ts'
 
 /** The pins as the model reads them, and a way to set, change and remove them. */
 export function PinPanel({ conversation }: { readonly conversation: Conversation }) {
   const { id } = conversation
-  const [pins, setPins] = useState<readonly PinView[]>([])
-  const [problem, setProblem] = useState<string | null>(null)
+  const { value, problem } = useReading(
+    (signal) => call<{ pins: PinView[] }>(sessionPath(id, '/pins'), { signal }),
+    [id, conversation.tail.value],
+  )
+  const pins = value?.pins ?? []
   const [name, setName] = useState('')
   const [text, setText] = useState('')
   const box = useRef<HTMLTextAreaElement>(null)
-  const tail = conversation.tail.value
-  useEffect(() => {
-    call<{ pins: PinView[] }>(sessionPath(id, '/pins')).then(
-      (read) => {
-        setPins(read.pins)
-        setProblem(null)
-      },
-      (error) => setProblem(wordsOf(error)),
-    )
-  }, [id, tail])
   const path = (pin: string) => `/pins/${encodeURIComponent(pin)}`
   const set = async (event: Event) => {
     event.preventDefault()

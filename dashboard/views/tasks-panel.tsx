@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { TaskList } from '../../src/runtime/runtime.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
+import { useReading } from '../data/reading.ts'
 import { TaskItems } from '../parts/task-items.tsx'
 
 /**
@@ -14,12 +14,10 @@ export function TasksPanel(props: {
 }) {
   const { conversation, onChange } = props
   const { id } = conversation
-  const [list, setList] = useState<TaskList | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const tail = conversation.tail.value
-  useEffect(() => {
-    call<TaskList>(sessionPath(id, '/tasks')).then(setList, (error) => setProblem(wordsOf(error)))
-  }, [id, tail])
+  const { value: list, problem } = useReading(
+    (signal) => call<TaskList>(sessionPath(id, '/tasks'), { signal }),
+    [id, conversation.tail.value],
+  )
   const tasks = list?.tasks ?? []
   const change = () => {
     const lines = tasks

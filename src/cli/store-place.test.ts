@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { shownPlace } from './store-place.ts'
+import { auditFolder, shownPlace } from './store-place.ts'
 
 it('a store’s address is shown without its password, wherever that stands', () => {
   const addresses = [
@@ -13,4 +16,19 @@ it('a store’s address is shown without its password, wherever that stands', ()
     'a postgres:// address that cannot be read',
   ])
   expect(shownPlace('a folder/store.db?x')).toBe('a folder/store.db?x')
+})
+
+it('the logs of a store are in one place, whichever name it is reached by', ({
+  onTestFinished,
+}) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'throughline-place-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const name of ['real', 'other']) mkdirSync(join(root, name))
+  const store = join(root, 'real', 'store.db')
+  const link = join(root, 'other', 'link.db')
+  symlinkSync(store, link)
+  // Nobody has made it yet, or it is gone: whoever opens it says so.
+  expect(auditFolder(link)).toBe(join(root, 'other', 'audit'))
+  writeFileSync(store, '')
+  expect([store, link].map(auditFolder)).toEqual(Array(2).fill(join(root, 'real', 'audit')))
 })

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LoadRequest } from '../runtime/config/load.ts'
 import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
@@ -83,9 +83,14 @@ export async function withStoreToRead(
   return await act(store).finally(() => store.close())
 }
 
-/** Where all that stands that belongs to a store and is not in it. */
+/**
+ * Where all that stands that belongs to a store and is not in it. Beside the file, not beside a link
+ * to it: processes that reach it by two names keep their logs in one place.
+ */
 export function besideStore(storeUrl: string): string {
-  return isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
+  if (isServer(storeUrl)) return stateFolder()
+  const isLink = lstatSync(storeUrl, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return dirname(isLink && existsSync(storeUrl) ? realpathSync(storeUrl) : storeUrl)
 }
 
 /** Every process that runs the sessions of a store writes a log of its own there. */

@@ -53,12 +53,13 @@ export function rest(state: State, picture: Picture, decisions: Decisions): Chos
   if (state.restingSince === null) return only({ ...state, restingSince: at.mono })
   const until = state.restingSince + settings.lingerMs
   if (at.mono < until) return waitUntil(state, until)
+  const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)
   if (
     settings.idleCompactionMs !== null &&
-    session.wakeAt === null &&
+    // Further off than anybody sets it: a clock has jumped, and it would ring in years.
+    (session.wakeAt === null || session.wakeAt > wakeAt) &&
     decisions.planCover(picture, 'idle', settings) !== null
   ) {
-    const wakeAt = at.wall + settings.idleCompactionMs
     return commit(state, { verb: 'setWake', request: { lease, wakeAt } })
   }
   return commit(state, { verb: 'release', request: { lease, reason: 'idle' } })

@@ -166,6 +166,21 @@ describe('the protocol', () => {
     expect(play.effects).toEqual([{ kind: 'setTimer', at: AT.mono + SESSION_SETTINGS.debounceMs }])
   })
 
+  it('sets the alarm of a session at rest anew where a clock that jumped has set it years off [I25, fault 75]', () => {
+    const pieces = Array.from({ length: 20 }, () => ['user', 100] as const)
+    const { lingerMs, idleCompactionMs } = SESSION_SETTINGS
+    const soon = AT.wall + lingerMs + (idleCompactionMs ?? 0)
+    const atRest = (wakeAt: number | null) => {
+      const picture = scene({ pieces, row: { seen: entryNumber(20), wakeAt } })
+      const play = new Play().tell({ kind: 'opened' }).look(picture)
+      return play.wait(lingerMs).tell({ kind: 'woken' })
+    }
+    for (const wakeAt of [null, AT.wall + 10 * 365 * 86_400_000]) {
+      expect(atRest(wakeAt).commit('setWake').request).toMatchObject({ wakeAt: soon })
+    }
+    expect(atRest(soon).kinds).toEqual(['release'])
+  })
+
   it('stops at once when the lease is lost, and writes nothing more [fault 23]', () => {
     const play = asked({ operation: {} })
     play.tell({ kind: 'lost' })

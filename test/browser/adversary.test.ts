@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
 import { mintToken } from '../../src/gateway/http/access.ts'
 import { answers, foreignNodes, makeSession, message, say } from './hands.ts'
 import { HOSTILE } from './hostile.ts'
@@ -8,7 +9,7 @@ import { openStage } from './stage.ts'
 /** What people, models, networks and servers do to the page that nobody wished for. */
 const { open, visit } = openStage()
 
-describe('the page, when somebody or something is against it', { timeout: 60_000 }, () => {
+describe('the page, when somebody or something is against it', { timeout: 120_000 }, () => {
   it('shows 200 hostile texts as text, wherever they stand', async (ctx) => {
     const script = () => ({ text: HOSTILE[turn % HOSTILE.length] ?? '' })
     let turn = 0
@@ -129,6 +130,29 @@ describe('the page, when somebody or something is against it', { timeout: 60_000
     await page.getByText('cannot be reached').waitFor({ state: 'detached' })
   })
 
+  it('keeps what it was told of a session since it asked for the list of all', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    const { page } = await visit(ctx, 'about:blank')
+    const [read, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/v1/sessions?limit=*', async (route) => {
+      const response = await route.fetch()
+      read.resolve()
+      await told.promise
+      await route.fulfill({ response })
+    })
+    await page.goto(place.url)
+    await read.promise
+    place.model.faults.next('stall-mid-stream; after=0.5')
+    const parts = [{ type: 'text' as const, text: 'say A story without an end.' }]
+    await place.runtime.session(sessionId(id)).admit({ source: 'test', key: 'long', parts })
+    const chip = page.locator('.list .row .chip')
+    await expect.poll(() => chip.allTextContents()).toEqual(['turn'])
+    told.resolve()
+    await page.getByText('1 session', { exact: true }).waitFor()
+    expect(await chip.allTextContents()).toEqual(['turn'])
+  })
+
   it('tells by the clock of the server how long ago something was', async (ctx) => {
     const place = await open(ctx)
     const id = await makeSession(place)
@@ -167,7 +191,9 @@ describe('the page, when somebody or something is against it', { timeout: 60_000
     await page.getByRole('region', { name: 'Tasks' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('region', { name: 'Tasks' }).waitFor({ state: 'detached' })
-    expect(await message(page).evaluate((element) => element.matches(':focus'))).toBe(true)
+    await expect
+      .poll(() => message(page).evaluate((element) => element.matches(':focus')))
+      .toBe(true)
     await page.evaluate('document.activeElement.blur()')
     await page.keyboard.press('/')
     await isOn('searchbox', /searches all/)

@@ -52,7 +52,7 @@ class Hand {
 const row = (page: Page) => page.locator('.list .row', { hasText: 'booking service' })
 const tab = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
-describe('the page, where something has happened', { timeout: 60_000 }, () => {
+describe('the page, where something has happened', { timeout: 120_000 }, () => {
   it('finds sessions by channel, state and what was said, compacted or not', async (ctx) => {
     const { place } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, place.url)

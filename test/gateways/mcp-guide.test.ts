@@ -51,5 +51,5 @@ describe('docs/guides/mcp.md', () => {
       expect({ command, exitCode, stderr }).toMatchObject({ command, exitCode: 0 })
     })
     await Promise.all(runs)
-  })
+  }, 120_000)
 })

@@ -67,7 +67,7 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
 
   const killSoon = async () => {
     // Every other one falls into the middle of an answer, if somebody speaks.
-    if (killed % 2 === 0) await Promise.race([watcher.nextDelta(), sleep(SPEAK_MS_MAX)])
+    if (killed % 2 === 0) await Promise.race([watcher.nextWord(), sleep(SPEAK_MS_MAX)])
     await sleep(random() * KILL_MS_MAX)
     const dying = server
     server = null

@@ -39,7 +39,7 @@ export class Watcher {
   readonly #shown = new Map<string, Shown>()
   /** By turn: everything that was heard. */
   readonly #heard = new Map<number, string>()
-  #onDelta = () => {}
+  #onWord = () => {}
   #onAnswer = () => {}
   #cursor = 0
   #died = 0
@@ -65,10 +65,10 @@ export class Watcher {
     this.#stop.abort()
   }
 
-  /** Resolves while somebody speaks. */
-  nextDelta(): Promise<void> {
+  /** Resolves when somebody begins to speak: most of the answer is still to come. */
+  nextWord(): Promise<void> {
     return new Promise((resolve) => {
-      this.#onDelta = resolve
+      this.#onWord = resolve
     })
   }
 
@@ -118,7 +118,7 @@ export class Watcher {
       if (known !== undefined && isNew) this.#died++
       this.#drafts.set(name, { turn, attempt, text: (isNew ? '' : known.text) + text })
       this.#heard.set(turn, (this.#heard.get(turn) ?? '') + text)
-      this.#onDelta()
+      if (isNew) this.#onWord()
     } else if (event.type === 'live' && event.kind === 'void') {
       this.#drafts.delete(`${event.turn} ${event.step}`)
     }

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mailNumber, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
+import { SCHEMA as POSTGRES_SCHEMA } from '../../src/store/postgres/schema.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { SCHEMA } from '../../src/store/sqlite/schema.ts'
 import { create, Desk, LIMITS, said } from '../../src/testing/store/desk.ts'
@@ -149,7 +150,7 @@ async function migrateThroughDeaths(
   for (const [point, schema] of [
     ['half', from],
     ['whole', from],
-    ['after', SCHEMA],
+    ['after', place.kind === 'sqlite' ? SCHEMA : POSTGRES_SCHEMA],
   ] as const) {
     const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
     const child = start(MIGRATOR, [JSON.stringify(place)], env)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { originText } from './problem.ts'
 import { readYaml } from './read-yaml.ts'
 import { originAt, plainOf } from './tree.ts'
@@ -56,16 +57,11 @@ describe('readYaml', () => {
     ['colons', (n: number) => `store: ${': '.repeat(n / 2)}`],
     ['blanks', (n: number) => `store:${' '.repeat(n)}x`],
   ])('takes time in proportion to the size: %s', (_, make) => {
-    // Of the processor, not of the wall: others use this machine.
-    const timeOf = (size: number) => {
+    const prepare = (size: number) => {
       const text = make(size)
-      const before = process.cpuUsage()
-      readYaml(text, 'f')
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1_000
+      return () => readYaml(text, 'f')
     }
-    const bestOf = (size: number) => Math.min(timeOf(size), timeOf(size), timeOf(size))
-    expect(bestOf(100_000)).toBeLessThan(15 * Math.max(12, bestOf(10_000)))
+    expect(costOfTenfold(prepare, { size: 10_000, floorMs: 12 })).toBeLessThan(15)
   })
 })
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
+  linkSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -139,6 +140,20 @@ describe('damage', () => {
     const path = newPath()
     symlinkSync(`${path}.gone`, path)
     await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
+  it('a second name of the file is refused while it is there, under either name [I1, I26]', async () => {
+    const path = newPath()
+    const other = `${path}.other`
+    const desk = await Desk.open(await open(path))
+    linkSync(path, other)
+    const refused = { code: 'store-refused', message: expect.stringContaining('2 names') }
+    await expect(open(other)).rejects.toMatchObject(refused)
+    await desk.admit(said('who had it open before goes on'))
+    await opened.pop()?.close()
+    await expect(open(path)).rejects.toMatchObject(refused)
+    rmSync(other)
+    expect((await (await open(path)).findSession(desk.id))?.mail).toBe(1)
   })
 
   it('a database file replaced under a running process is noticed [I26, fault 72]', async () => {

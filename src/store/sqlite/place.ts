@@ -81,12 +81,26 @@ export function preparePlace(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
+    if (code === 'EEXIST') {
+      refuseSecondName(path)
+      return
+    }
     if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
       throw new StoreReadOnlyError({ path, problem: String(code) })
     }
     throw error
   }
+}
+
+/**
+ * A hard link has a WAL of its own: of what two processes acknowledged under two names, that of one
+ * was gone, and every check said "ok". Which name the others use cannot be told from here.
+ */
+function refuseSecondName(path: string): void {
+  const names = statSync(path).nlink
+  if (names <= 1) return
+  const problem = `the file has ${names} names (hard links), and SQLite keeps a WAL for each: commits would be lost. Remove the others, or make them copies.`
+  throw new StoreRefusedError({ path, problem })
 }
 
 /**

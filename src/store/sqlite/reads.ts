@@ -159,7 +159,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
     listOperations: ({ sessionId, limit }) =>
       db
         .all(
-          `select * from operation where session = ? order by started_at desc, rowid desc limit ?`,
+          'select * from operation where session = ? order by rowid desc limit ?',
           numbers.find(sessionId) ?? 0,
           Math.min(limit, LIST_MAX),
         )

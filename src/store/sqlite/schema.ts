@@ -269,7 +269,14 @@ create table draft (
 ) strict, without rowid;
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD]
+// The newest operation is the one that began last, not the one with the latest time: after a clock
+// was set back, the running one stood behind those of the hour before, and was not found.
+const FOURTH = `
+drop index operation_session;
+create index operation_session on operation (session);
+`
+
+const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

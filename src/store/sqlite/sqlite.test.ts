@@ -286,3 +286,17 @@ async function until(condition: () => boolean): Promise<void> {
   }
   throw new Error('waited in vain')
 }
+
+describe('operations', () => {
+  it('the newest is the one that began last, however far the clock was set back [I25, fault 75]', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.exchange('one', 'a')
+    await desk.compact(1)
+    await desk.exchange('two', 'b')
+    const last = await desk.claim(5)
+    byHand(path, `update operation set started_at = 0 where id = '${last}'`)
+    const [newest] = await desk.store.listOperations({ sessionId: desk.id, limit: 1 })
+    expect([newest?.id, newest?.state]).toEqual([last, 'running'])
+  })
+})

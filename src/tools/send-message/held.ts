@@ -23,9 +23,16 @@ export function isHeld({ id }: Pick<ScheduleRow, 'id'>): boolean {
   return id.startsWith(`${PREFIX}-`)
 }
 
-/** `since`: the newest mail of the receiver when the message was kept. */
-export function holding(since: number): { readonly dueAt: number; readonly repeat: string } {
-  return { dueAt: NEVER, repeat: `${PREFIX} ${since}` }
+/**
+ * `since`: the newest mail of the receiver when the message was kept; `before`: what was held for it
+ * then. The place behind those orders them: clocks go back.
+ */
+export function holding(
+  since: number,
+  before: readonly Pick<ScheduleRow, 'repeat'>[],
+): { readonly dueAt: number; readonly repeat: string } {
+  const place = before.reduce((last, row) => Math.max(last, placeOf(row)), 0) + 1
+  return { dueAt: NEVER, repeat: `${PREFIX} ${since} ${place}` }
 }
 
 /** All messages held for a session, fired ones included. */
@@ -61,7 +68,7 @@ export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
 export async function releaseHeld(
   store: Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>,
 ): Promise<readonly SessionId[]> {
-  // All of them before any is fired: a session's are fired in the order of their times, not ids.
+  // All of them before any is fired: a session's are fired in the order they were kept in, not by id.
   // Without their bodies: those may be large, and the store has them.
   const held = new Map<SessionId, Pick<ScheduleRow, 'id' | 'at' | 'dueAt' | 'repeat'>[]>()
   for await (const { id, at, dueAt, repeat, ...row } of heldRows(store, { state: 'waiting' })) {
@@ -74,7 +81,7 @@ export async function releaseHeld(
     const session = await store.findSession(id)
     const isDue = session === undefined || of.some((row) => session.mail > sinceOf(row))
     if (!isDue) continue
-    for (const { id: schedule, dueAt } of of.toSorted((a, b) => a.at - b.at)) {
+    for (const { id: schedule, dueAt } of of.toSorted(byPlace)) {
       const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
       if (outcome.kind === 'full') break
       if (outcome.kind === 'fired') woken.add(outcome.sessionId)
@@ -83,6 +90,17 @@ export async function releaseHeld(
   return [...woken]
 }
 
+type Held = Pick<ScheduleRow, 'at' | 'repeat'>
+
+/** Those without a place are of an older program. */
+function byPlace(a: Held, b: Held): number {
+  return placeOf(a) - placeOf(b) || a.at - b.at
+}
+
 function sinceOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
-  return Number(repeat?.slice(PREFIX.length + 1) ?? 0)
+  return Number(repeat?.split(' ')[1] ?? 0)
+}
+
+function placeOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
+  return Number(repeat?.split(' ')[2] ?? 0)
 }

@@ -127,7 +127,7 @@ async function send(
   const outcome = await store.putSchedule({
     id: heldId(call),
     sessionId: receiver.id,
-    ...holding(receiver.mail),
+    ...holding(receiver.mail, held),
     body,
     tokens: countTokens(receiver.id, JSON.stringify(body)),
   })
