@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
 import type { CommitVerb, Store } from '../../src/store/contract.ts'
 
@@ -71,12 +72,7 @@ export function pass(name: string): void {
       Atomics.wait(cell, 0, 0)
       break
     case 'stop':
-      // A process stopped inside a commit would keep the file's write lock for as long: first let
-      // the store's thread finish what it is at.
-      Atomics.wait(cell, 0, 0, 100)
-      writeSync(1, 'stopping\n')
-      process.kill(process.pid, 'SIGSTOP')
-      Atomics.wait(cell, 0, 0, 20)
+      stop()
       break
     case 'block':
       writeSync(1, 'blocking\n')
@@ -85,6 +81,21 @@ export function pass(name: string): void {
     default:
       present.act satisfies never
   }
+}
+
+/**
+ * A process stopped inside a commit keeps the file's write lock for as long. It stops between two:
+ * who has the lock himself knows that the store's thread has not.
+ */
+function stop(): void {
+  const path = process.env['STORE_FILE']
+  const file = path === undefined ? null : new DatabaseSync(path, { timeout: 5_000 })
+  file?.exec('begin immediate')
+  writeSync(1, 'stopping\n')
+  file?.exec('rollback')
+  process.kill(process.pid, 'SIGSTOP')
+  Atomics.wait(cell, 0, 0, 20)
+  file?.close()
 }
 
 export function withFailpoints(store: Store): Store {

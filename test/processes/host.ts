@@ -80,6 +80,7 @@ export class Host {
         NODE_COMPILE_CACHE: COMPILED,
         ...(isPlanted && { NODE_OPTIONS: `--import=${this.#program.plant}` }),
         ...(failpoint !== undefined && { FAILPOINT: failpoint }),
+        ...(this.place.kind === 'sqlite' && { STORE_FILE: this.place.path }),
         ...(mutant !== undefined && { AGENT_MUTANT: mutant }),
       },
     })
