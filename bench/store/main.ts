@@ -82,13 +82,14 @@ async function benchAcknowledgments(): Promise<void> {
     const before = calibration()
     const windows: { readonly p99: number; readonly text: string }[] = []
     for (let window = 0; window < ACK_WINDOWS; window++) {
-      const perProcess = await runWriters(path, ids, { seconds: ACK_SECONDS, rate: ACK_RATE })
-      const all = sort(perProcess.flat())
+      const perProcess = await runWriters(path, ids, { seconds: 1 + ACK_SECONDS, rate: ACK_RATE })
+      // In their first second thirteen processes begin together, with code that has never run, on as
+      // many cores as there are: told beside the rest, which is how agents spend their months.
+      const first = sort(perProcess.flatMap((latencies) => latencies.slice(0, ACK_RATE)))
+      const all = sort(perProcess.flatMap((latencies) => latencies.slice(ACK_RATE)))
       const p99 = at(all, 0.99)
       const rest = `p50 ${at(all, 0.5).toFixed(1)}, worst ${at(all, 1).toFixed(0)}`
-      // Thirteen processes that begin together find code that has never run, on two cores.
-      const first = sort(perProcess.flatMap((latencies) => latencies.slice(0, ACK_RATE)))
-      const cold = `p99 of the first second ${at(first, 0.99).toFixed(0)}`
+      const cold = `p99 of the second before ${at(first, 0.99).toFixed(0)}`
       windows.push({ p99, text: `${p99.toFixed(1)} (${rest}; ${cold})` })
     }
     const median = at(sort(windows.map(({ p99 }) => p99)), 0.5)

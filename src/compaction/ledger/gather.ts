@@ -72,8 +72,9 @@ export function bounded(text: string, charactersMax = TEXT_CHARACTERS_MAX): stri
 
 /** `src/a.ts:12:5`, `src/a.ts:12:code` and `src/a.ts-12-code` of search results all mean the file. */
 function withoutPosition(word: string): string {
+  if (!word.includes('/')) return word
   const match = /\.[A-Za-z]\w{0,9}[:-]\d/.exec(word)
-  if (match === null || !word.includes('/')) return word
+  if (match === null) return word
   return word.slice(0, match.index + match[0].length - 2)
 }
 
