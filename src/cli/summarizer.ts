@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { KnownError } from '../base/errors.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import { UsageError } from './exit.ts'
@@ -68,6 +68,8 @@ interface CommandRun {
  */
 function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
+  // Before there is anybody to pass them on to: a signal that comes meanwhile would leave it behind.
+  const stopForwarding = forwardSignals(() => killGroup(child))
   const child = spawn(command, {
     shell: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -87,7 +89,6 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
   const onTimeout = () =>
     fail(`the command took longer than ${timeoutMs / 1_000} s (--summarizer-timeout)`)
   const timer = setTimeout(onTimeout, timeoutMs)
-  const stopForwarding = forwardSignals(child)
   signal.addEventListener('abort', onAbort, { once: true })
 
   // A command need not read its input, or not all of it.
@@ -118,10 +119,10 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
 }
 
 /** On a signal the command ends first, then we die of the same signal, as a shell expects. */
-function forwardSignals(child: ChildProcess): () => void {
+function forwardSignals(endCommand: () => void): () => void {
   const handlers = END_SIGNALS.map((signal) => {
     const handler = () => {
-      killGroup(child)
+      endCommand()
       stop()
       process.kill(process.pid, signal)
     }
