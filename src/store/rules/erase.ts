@@ -151,7 +151,8 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   return {
     outcome: { kind: 'erased', left, upTo },
     change: {
-      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {} } }],
+      // The title also here: whoever began this may have been an older program.
+      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
       draftsRemoved: sessionId,
       sendersRemoved: sessionId,
       audit: [

@@ -190,6 +190,7 @@ const schedules: readonly StoreCase[] = [
         notes.map(({ id }) => id),
         ['own'],
       )
+      assert.equal((await desk.row()).title, null)
     },
   },
 ]

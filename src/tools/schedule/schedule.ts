@@ -119,8 +119,8 @@ interface Planned {
   readonly repeat: string | null
 }
 
-// With its zone: a time without one is another moment on every machine.
-/** `Date.parse` takes 30 February for 2 March. */
+// With its zone: a time without one is another moment on every machine. And a day that there is:
+// `Date.parse` takes 30 February for 2 March.
 const MOMENT = z.union([
   z.iso.datetime({ offset: true }),
   z.iso.datetime({ offset: true, precision: -1 }),
