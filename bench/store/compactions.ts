@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { mailNumber, operationId, runnerId, sessionId } from '../../src/base/ids.ts'
 import { handoffWriter } from '../../src/session/handoff.ts'
 import { Lookout } from '../../src/session/lookout.ts'
@@ -37,7 +37,10 @@ export class LongSession {
   readonly #store: Store
   readonly #lease: Lease
   readonly #lookout: Lookout
-  readonly #writer = handoffWriter(counters, async () => ({ text: SUMMARY, finish: 'stop' }))
+  readonly #writer = handoffWriter(counters, {
+    summarize: async () => ({ text: SUMMARY, finish: 'stop' }),
+    breathe,
+  })
   #tail: Tail
   #messages = 0
 

@@ -27,8 +27,8 @@ export class Auxiliary {
   }
 
   /**
-   * The writer of a session's handoffs: `auxiliary.handoffs((summarize) => handoffWriter(counters,
-   * summarize))`, where the inner writer makes and checks the handoff.
+   * The writer of a session's handoffs: `auxiliary.handoffs((summarize) => handoffWriter(counters, {
+   * summarize }))`, where the inner writer makes and checks the handoff.
    */
   handoffs<Ask extends HandoffAsk, Reply extends HandoffResult>(
     makerFor: (summarize: SummaryWriter) => HandoffMaker<Ask, Reply>,

@@ -24,6 +24,8 @@ export interface Setting {
   readonly budget: Budget
   readonly pins: readonly SystemMessage[]
   readonly counters: Counters
+  /** Gives way between two pieces of work, so that no process is held for the whole of it. */
+  readonly breathe?: () => Promise<void>
 }
 
 /** The envelope's own words: header, preamble, section titles. */
@@ -44,7 +46,7 @@ export async function makeHandoff(
   setting: Setting,
   timings: Stopwatch,
 ): Promise<Made> {
-  const { options, counters } = setting
+  const { options, counters, breathe } = setting
   const { layout, cut, allotment } = planned
   const { firstNumber } = layout
   const { countTokens } = counters
@@ -59,6 +61,7 @@ export async function makeHandoff(
     -ENVELOPE_TOKENS,
   )
   const { reply, by } = await writeSummary(messages, planned, setting, earlier)
+  await breathe?.()
   timings.lap('summary')
 
   let left = sectionsTokens - countTokens(reply.text)
@@ -88,6 +91,7 @@ export async function makeHandoff(
     tasksTokens,
     countTokens,
   )
+  await breathe?.()
   timings.lap('assemble')
   const ledger = buildLedger({
     ...shared,

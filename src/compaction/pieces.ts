@@ -18,21 +18,23 @@ export function splitIntoPieces(
     current = []
     tokens = 0
   }
-  for (const text of texts.flatMap((whole) => slices(whole, options))) {
-    const size = countTokens(text) + 1
+  const add = (text: string, size: number) => {
     if (tokens + size > tokensMax) close()
     current.push(text)
     tokens += size
+  }
+  for (const text of texts) {
+    const size = countTokens(text) + 1
+    if (size <= tokensMax) add(text, size)
+    else for (const slice of slices(text, size, tokensMax)) add(slice, countTokens(slice) + 1)
   }
   close()
   return pieces
 }
 
-function slices(text: string, options: { tokensMax: number; countTokens: CountTokens }): string[] {
-  const tokens = options.countTokens(text)
-  if (tokens < options.tokensMax) return [text]
+function slices(text: string, tokens: number, tokensMax: number): string[] {
   // Half a piece each: density varies inside a text, and a slice must never outgrow its piece.
-  const length = Math.max(1, Math.floor((text.length * options.tokensMax) / tokens / 2))
+  const length = Math.max(1, Math.floor((text.length * tokensMax) / tokens / 2))
   const result: string[] = []
   for (let from = 0; from < text.length; ) {
     const to = cutBetweenWords(text, from, Math.min(text.length, from + length))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../test/support/timing.ts'
 import { LEDGER_KINDS } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 
@@ -13,6 +14,17 @@ describe('the ledger as text', () => {
     expect(writeLedger(entries)).toBe(
       'error:\n connection refused by 10.0.0.7\npath: /srv/app/main.ts /srv/app/plan.ts',
     )
+  })
+
+  it('takes linear time over many words of a kind', () => {
+    const prepare = (size: number) => {
+      const entries = Array.from(
+        { length: size },
+        (_, number) => ({ kind: 'id', text: `word-${number}`, count: 1, number }) as const,
+      )
+      return () => writeLedger(entries)
+    }
+    expect(costOfTenfold(prepare, { size: 3_000 })).toBeLessThan(15)
   })
 
   it('is read back with the same kinds and texts in the same order', () => {

@@ -10,17 +10,26 @@ import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from './handoff.ts'
  *      connection refused by 10.0.0.7
  */
 export function writeLedger(entries: readonly LedgerEntry[]): string {
-  const lines: string[] = []
+  const lines: string[][] = []
   let open: LedgerKind | undefined
-  for (const { kind, text } of entries) {
-    if (kind !== open) lines.push(`${kind}:`)
-    open = kind
-    const last = lines.at(-1) ?? ''
-    if (!isWord(text)) lines.push(` ${text}`)
-    else if (last.startsWith(' ')) lines.push(`${kind}: ${text}`)
-    else lines[lines.length - 1] = `${last} ${text}`
+  // The line that takes words; put together at the end, so that a long one is not copied per word.
+  let words: string[] | undefined
+  const begin = (line: string[]) => {
+    lines.push(line)
+    return line
   }
-  return lines.join('\n')
+  for (const { kind, text } of entries) {
+    if (kind !== open) words = begin([`${kind}:`])
+    open = kind
+    if (isWord(text)) {
+      words ??= begin([`${kind}:`])
+      words.push(text)
+    } else {
+      begin([` ${text}`])
+      words = undefined
+    }
+  }
+  return lines.map((line) => line.join(' ')).join('\n')
 }
 
 /** Counts and numbers are not written, so that what comes back has neutral ones. */

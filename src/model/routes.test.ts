@@ -63,6 +63,17 @@ describe('the route of a task', () => {
   })
 })
 
+it('tells every provider that a call may go to, those that stand in included', () => {
+  const google = { provider: 'google', model: 'gemini-3-pro' }
+  const chat = { provider: 'openai-chat', model: 'gpt-5-nano' }
+  const made = routes({
+    main,
+    fallbacks: [google],
+    auxiliary: { title: { provider: 'main' }, memory: { ...other, fallbacks: [chat] } },
+  })
+  expect([...made.providers].sort()).toEqual(['anthropic', 'codex', 'google', 'openai-chat'])
+})
+
 describe('the configuration of a route', () => {
   it('knows the usual addresses and credentials, and none for a server of unknown place', () => {
     const made = routes({ main: { provider: 'anthropic', model: 'm' } })

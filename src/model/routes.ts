@@ -47,6 +47,12 @@ export class Routes {
     return [this.#route(task, config), ...fallbacks]
   }
 
+  /** Wherever a call may go. */
+  get providers(): ReadonlySet<ProviderName> {
+    const tasks = [...this.#auxiliary.keys()].flatMap((task) => this.forTask(task))
+    return new Set([...this.forMain(), ...tasks].map(({ provider }) => provider))
+  }
+
   #route(name: string, config: TaskRoute | FallbackRoute): ModelRoute {
     if (config.provider !== 'main') return namedRoute(name, config as RouteConfig)
     const model = config.model || this.#main.model

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { Auxiliary } from '../auxiliary/auxiliary.ts'
 import type { SummarySettings } from '../auxiliary/summary-rungs.ts'
 import { AuxiliaryTasks, type AuxiliaryTasksParts } from '../auxiliary/tasks.ts'
@@ -9,6 +10,7 @@ import { DEADLINES } from '../model/deadlines.ts'
 import type { Model } from '../model/model.ts'
 import { Pool } from '../model/pool.ts'
 import { openModel } from '../model/provider-model.ts'
+import { warmUp } from '../model/providers/open.ts'
 import type { ModelRoute } from '../model/route.ts'
 import { type HandoffWriter, handoffWriter } from '../session/handoff.ts'
 import type { Store } from '../store/contract.ts'
@@ -137,9 +139,15 @@ export class ModelRoom {
       preview: { write: (request, signal) => this.#writer(request.agent).write(request, signal) },
       digest: {
         write: (request, signal) =>
-          handoffWriter(this.#countersFor(request.agent)).write(request, signal),
+          handoffWriter(this.#countersFor(request.agent), { breathe }).write(request, signal),
       },
     }
+  }
+
+  async start(): Promise<void> {
+    const desks = [...this.#parts.desks().values()]
+    const providers = new Set(desks.flatMap(({ routes }) => [...routes.providers]))
+    await Promise.all([...providers].map(warmUp))
   }
 
   /** A person stops a session: so do its tasks, but those that are shielded. */
@@ -212,8 +220,10 @@ export class ModelRoom {
   #writer(agent: string): HandoffWriter {
     const desk = this.#parts.desks().get(agent)
     const counters = this.#countersFor(agent)
-    if (desk === undefined) return handoffWriter(counters)
-    return this.#auxiliaryOf(desk).handoffs((summarize) => handoffWriter(counters, summarize))
+    if (desk === undefined) return handoffWriter(counters, { breathe })
+    return this.#auxiliaryOf(desk).handoffs((summarize) =>
+      handoffWriter(counters, { summarize, breathe }),
+    )
   }
 
   /** Made for each use: it holds nothing, and an agent's routes change with the configuration. */

@@ -177,7 +177,7 @@ export class LocalRuntime implements Runtime {
 
   async start(): Promise<void> {
     if (this.#runner === null) return
-    await this.#toolRoom.start()
+    await Promise.all([this.#toolRoom.start(), this.#room.start()])
     this.#runner.start()
     this.#sweeping.start()
     this.#erasing.start({ firstMs: 0 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { systemClock } from '../base/clock.ts'
 import { operationId, type SessionId, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
@@ -108,7 +109,10 @@ class OwnLoop implements Loop {
         isRepeatable: () => false,
         run: ({ call, key, sessionId }, signal) => this.#call(sessionId, call, key, signal),
       },
-      writers: { model: handoffWriter(counters, summarize), digest: handoffWriter(counters) },
+      writers: {
+        model: handoffWriter(counters, { breathe, ...(summarize !== undefined && { summarize }) }),
+        digest: handoffWriter(counters, { breathe }),
+      },
       settings: SESSION_SETTINGS,
       handoffMsMax: HANDOFF_MS_MAX,
       wantedFor: () => wanted,

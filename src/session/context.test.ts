@@ -5,7 +5,7 @@ import type { JsonValue } from '../base/json.ts'
 import { textOf } from '../message/text.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from '../store/rows.ts'
-import { buildContext, changesFoundation, continueContext, messagesOf } from './context.ts'
+import { buildContext, continueContext, messagesOf } from './context.ts'
 import { bodyOf } from './state.ts'
 
 const LIMITS: Limits = {
@@ -172,9 +172,51 @@ describe('continueContext', () => {
       input('six', 9_000),
     )
     for (let at = 0; at <= list.length; at++) {
-      const more = list.slice(at)
-      expect(more.some(changesFoundation)).toBe(false)
-      expect(continueContext(build(list.slice(0, at)), more, LIMITS)).toEqual(build(list))
+      expect(continueContext(build(list.slice(0, at)), list.slice(at), LIMITS)).toEqual(build(list))
     }
+  })
+
+  const handoff = { summary: 'what was', preserved: [], tasks: [], files: [], ledger: [] }
+  const compaction = (covers: number): Said => ({
+    kind: 'compaction',
+    meta: { covers, previous: 0, by: 'model' },
+    body: handoff,
+  })
+
+  it('follows a compaction without reading the messages behind it again', () => {
+    const revert: Said = { kind: 'revert', meta: { target: 9, previous: 0 }, body: null }
+    const list = entries(
+      pin('rule', 'always'),
+      input('one'),
+      revert,
+      reply('two', ['a']),
+      result('a', 'three', 5_000),
+      input('four'),
+      compaction(5),
+      input('five', 9_000),
+      compaction(6),
+    )
+    // As the store hands them over: of the covered range only what still holds.
+    const anew = (to: number, covers: number) => {
+      const held = list.slice(0, to).filter(({ number, kind }) => number > covers || kind === 'pin')
+      return { ...build(held, to, covers), upto: entryNumber(to) }
+    }
+    const [first, second] = [anew(7, 5), anew(9, 6)]
+    for (let at = 3; at <= 6; at++) {
+      const before = build(list.slice(0, at))
+      expect(continueContext(before, list.slice(at, 7), LIMITS)).toEqual(first)
+      expect(continueContext(before, list.slice(at), LIMITS)).toEqual(second)
+    }
+    expect(continueContext(first, list.slice(7), LIMITS)).toEqual(second)
+    expect(build(list.slice(0, 6)).reverted).toBe(3)
+    expect(first.reverted).toBe(0)
+  })
+
+  it('is built anew where a compaction covers fewer, or cuts the results of a step', () => {
+    const step = [reply('both', ['a', 'b']), result('a', 'x'), result('b', 'y')]
+    const cut = entries(...step, compaction(2))
+    expect(continueContext(build(cut.slice(0, 3)), cut.slice(3), LIMITS)).toBeNull()
+    const fewer = entries(...step, compaction(3), compaction(1))
+    expect(continueContext(build(fewer.slice(0, 4), 4, 3), fewer.slice(4), LIMITS)).toBeNull()
   })
 })

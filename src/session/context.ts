@@ -103,32 +103,43 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
   }
 }
 
-/** Continues a context with entries that change none of its foundations. */
+/** Continues a context with the entries behind it. Null: one of them has it built from the store. */
 export function continueContext(
   context: Context,
   entries: readonly Entry[],
   limits: Limits,
-): Context {
-  const pieces = [...context.pieces]
+): Context | null {
+  let { effective, covers, handoff, reverted } = context
+  let pieces = [...context.pieces]
   for (const entry of entries) {
-    if (entry.kind === 'input' || entry.kind === 'assistant' || entry.kind === 'result') {
-      addMessage(pieces, entry, limits)
+    switch (entry.kind) {
+      case 'input':
+      case 'assistant':
+      case 'result':
+        addMessage(pieces, entry, limits)
+        break
+      case 'compaction':
+        if (entry.meta.covers < covers) return null
+        covers = entryNumber(entry.meta.covers)
+        effective = entry.number
+        handoff = handoffPiece(entry)
+        pieces = pieces.filter((piece) => piece.number > covers)
+        // Results may have been covered in part; which of them stand in the message nobody knows.
+        if (pieces[0]?.message.role === 'tool') return null
+        if (reverted <= covers) reverted = NO_ENTRY
+        break
+      case 'revert':
+      case 'erasure':
+      case 'pin':
+      case 'settings':
+        return null
+      default:
+        break
     }
   }
   const upto = entries.at(-1)?.number ?? context.upto
-  const tokens = sum(context.system) + (context.handoff?.tokens ?? 0) + sum(pieces)
-  return { ...context, upto, pieces, tokens }
-}
-
-/** Entries of these kinds change a context's foundation; after one it is built anew. */
-export function changesFoundation({ kind }: Entry): boolean {
-  return (
-    kind === 'compaction' ||
-    kind === 'revert' ||
-    kind === 'erasure' ||
-    kind === 'pin' ||
-    kind === 'settings'
-  )
+  const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
+  return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
 }
 
 export function messagesOf({ system, handoff, pieces }: Context): readonly Message[] {

@@ -50,7 +50,7 @@ export type HandoffReply =
 /** Handoffs through the compaction core: by a summary's writer, or without one as a digest. */
 export function handoffWriter(
   counters: Setting['counters'],
-  summarize?: SummaryWriter,
+  { summarize, breathe }: { summarize?: SummaryWriter } & Pick<Setting, 'breathe'> = {},
 ): HandoffWriter {
   return {
     async write(request, signal) {
@@ -67,6 +67,7 @@ export function handoffWriter(
         budget,
         pins: [],
         counters,
+        ...(breathe !== undefined && { breathe }),
       }
       let made: Awaited<ReturnType<typeof makeHandoff>>
       try {
@@ -74,6 +75,7 @@ export function handoffWriter(
       } catch (error) {
         return { kind: 'failed', reason: signal.aborted ? 'aborted' : `writer: ${told(error)}` }
       }
+      await breathe?.()
       const { handoff, reply } = made
       const after = assemble({ messages, plan, handoff, pins: [], ...counters })
       const verdict = check({

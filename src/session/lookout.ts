@@ -2,13 +2,7 @@ import type { OperationId } from '../base/ids.ts'
 import type { Lease, Reads } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
-import {
-  buildContext,
-  type Context,
-  changesFoundation,
-  continueContext,
-  replyToOf,
-} from './context.ts'
+import { buildContext, type Context, continueContext, replyToOf } from './context.ts'
 import { findReplyTo, readRange } from './source.ts'
 import type { Picture, WantedSettings } from './state.ts'
 
@@ -107,10 +101,10 @@ export class Lookout {
     before: Picture | null,
     added: readonly Entry[],
   ): Promise<Context | null> {
-    if (before !== null && !added.some(changesFoundation)) {
-      return added.length === 0
-        ? before.context
-        : continueContext(before.context, added, session.limits)
+    if (before !== null) {
+      if (added.length === 0) return before.context
+      const continued = continueContext(before.context, added, session.limits)
+      if (continued !== null) return continued
     }
     const source = await this.#store.readContext({ sessionId: session.id, upto: session.tail })
     return source === null ? null : buildContext(source, session.limits, session.tail)

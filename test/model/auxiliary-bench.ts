@@ -62,7 +62,7 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
     })
     const parts = { tasks, routes, clock, ...(summaries !== undefined && { summaries }) }
     const auxiliary = new Auxiliary(parts)
-    const handoffs = auxiliary.handoffs((summarize) => handoffWriter(counters, summarize))
+    const handoffs = auxiliary.handoffs((summarize) => handoffWriter(counters, { summarize }))
     return { tasks, auxiliary, handoffs }
   }
   const { tasks, auxiliary, handoffs } = open()

@@ -9,14 +9,15 @@ import type { Secret } from './secret.ts'
  */
 interface Shape {
   readonly kind: string
-  /** Literal beginnings, in any order; a longer one wins over a shorter one at the same place. */
+  /**
+   * Literal beginnings of three characters or more, in any order; a longer one wins over a shorter
+   * one at the same place.
+   */
   readonly begins: readonly string[]
   /** What follows the beginning, as the source of a pattern. */
   readonly tail: string
   /** What must stand before the beginning and belongs to the secret. */
   readonly behind?: RegExp
-  /** A lookahead for beginnings that are everywhere, so that the search itself passes over them. */
-  readonly ahead?: string
   /** The beginning is no secret (a host, a field) and stays. */
   readonly keeps?: true
   /** The beginning is a common part of words, so it must begin a word itself. */
@@ -83,13 +84,6 @@ const SHAPES: readonly Shape[] = [
     keeps: true,
   },
   { kind: 'telegram', begins: [':AA'], tail: '[\\w-]{32,64}', behind: /\d{6,12}$/ },
-  {
-    kind: 'discord',
-    begins: ['.'],
-    ahead: '(?=[\\w-]{6,7}\\.[\\w-]{27})',
-    tail: '[\\w-]{6,7}\\.[\\w-]{27,}',
-    behind: /(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))[MNO][\w-]{22,27}$/,
-  },
   // Clouds
   {
     kind: 'aws',
@@ -126,7 +120,12 @@ const SHAPES: readonly Shape[] = [
     begins: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'],
     tail: '[A-Za-z0-9+/=]{16,}',
   },
-  { kind: 'twilio', begins: ['SK'], tail: '[0-9a-f]{32}(?![A-Za-z0-9])', apart: true },
+  {
+    kind: 'twilio',
+    begins: [...'0123456789abcdef'].map((digit) => `SK${digit}`),
+    tail: '[0-9a-f]{31}(?![A-Za-z0-9])',
+    apart: true,
+  },
   { kind: 'sendgrid', begins: ['SG.'], tail: '[\\w-]{16,32}\\.[\\w-]{30,}', apart: true },
   { kind: 'mailgun', begins: ['key-'], tail: '[0-9a-f]{32}(?![A-Za-z0-9])', apart: true },
   { kind: 'shopify', begins: ['shpat_', 'shpca_', 'shppa_', 'shpss_'], tail: '[0-9a-fA-F]{32,}' },
@@ -194,29 +193,51 @@ const BEGINS = new Map(
 
 // Longer beginnings first: an alternation takes the first that fits.
 const ANY_BEGIN = new RegExp(
-  [...BEGINS]
-    .sort(([a], [b]) => b.length - a.length)
-    .map(([begin, { shape }]) => begin.replace(/[.?/]/g, '\\$&') + (shape.ahead ?? ''))
+  [...BEGINS.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map((begin) => begin.replace(/[.?/]/g, '\\$&'))
     .join('|'),
-  'g',
+  'y',
 )
+
+// Hardly any place begins a secret. A hash over three characters that rolls along the text passes
+// over nearly all of them, in a third of the time that a search for the alternation takes.
+const ROLLED = 3
+const HASH_BITS = 15
+const MAY_BEGIN = new Uint8Array(2 ** HASH_BITS)
+for (const begin of BEGINS.keys()) {
+  let hash = 0
+  for (let index = 0; index < ROLLED; index++) hash = roll(hash, begin.charCodeAt(index))
+  MAY_BEGIN[hash] = 1
+}
+
+/** A character is shifted out when `ROLLED` more have come. */
+function roll(hash: number, code: number): number {
+  return ((hash << (HASH_BITS / ROLLED)) ^ code) & (2 ** HASH_BITS - 1)
+}
 
 export function findShapes(text: string): readonly Secret[] {
   const secrets: Secret[] = []
-  ANY_BEGIN.lastIndex = 0
-  for (let hit = ANY_BEGIN.exec(text); hit !== null; hit = ANY_BEGIN.exec(text)) {
-    const secret = secretAt(text, hit.index, hit[0])
+  let hash = 0
+  let begins = 0
+  for (let index = 0; index < text.length; index++) {
+    hash = roll(hash, text.charCodeAt(index))
+    const from = index + 1 - ROLLED
+    if (MAY_BEGIN[hash] === 0 || from < begins) continue
+    const secret = secretAt(text, from)
     if (secret === undefined) continue
     secrets.push(secret)
     if (secret.kind === 'aws') secrets.push(...findAwsSecret(text, secret.to))
-    ANY_BEGIN.lastIndex = secret.to
+    begins = secret.to
   }
-  return secrets
+  return [...secrets, ...findDiscord(text)]
 }
 
-function secretAt(text: string, from: number, begin: string): Secret | undefined {
-  const entry = BEGINS.get(begin)
-  if (entry === undefined) return undefined
+function secretAt(text: string, from: number): Secret | undefined {
+  ANY_BEGIN.lastIndex = from
+  const begin = ANY_BEGIN.exec(text)?.[0]
+  const entry = begin === undefined ? undefined : BEGINS.get(begin)
+  if (begin === undefined || entry === undefined) return undefined
   const { shape, tail } = entry
   if (shape.apart && !beginsWord(text, from)) return undefined
   tail.lastIndex = from + begin.length
@@ -229,6 +250,23 @@ function secretAt(text: string, from: number, begin: string): Secret | undefined
     from: shape.keeps ? from + begin.length : from - (before?.[0].length ?? 0),
     to: tail.lastIndex,
   }
+}
+
+const DISCORD_FIRST = /(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))[MNO][\w-]{22,27}$/
+const DISCORD_REST = /\.[\w-]{6,7}\.[\w-]{27,}/y
+
+/** Three runs of known lengths joined by points, and no beginning of their own but one letter. */
+function findDiscord(text: string): readonly Secret[] {
+  const secrets: Secret[] = []
+  for (let at = text.indexOf('.'); at !== -1; at = text.indexOf('.', at + 1)) {
+    if (text[at + 7] !== '.' && text[at + 8] !== '.') continue
+    DISCORD_REST.lastIndex = at
+    if (!DISCORD_REST.test(text)) continue
+    const first = DISCORD_FIRST.exec(text.slice(Math.max(0, at - BEHIND_CHARACTERS_MAX), at))
+    if (first === null) continue
+    secrets.push({ kind: 'discord', from: at - first[0].length, to: DISCORD_REST.lastIndex })
+  }
+  return secrets
 }
 
 /** The secret half has no beginning of its own; it is known by the key it stands behind. */
