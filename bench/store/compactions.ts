@@ -184,6 +184,8 @@ export class LongSession {
     })
     if (reply.kind !== 'committed') throw new Error(`not answered: ${reply.kind}`)
     this.#tail = reply.tail
+    // As its actor does: what a thousand messages leave behind is not a compaction's own.
+    await this.#look()
   }
 
   async #admit(): Promise<number> {

@@ -37,6 +37,10 @@ export function preserveUserMessages(
   let left = plan.allotment.user
   let dropped = 0
   for (const candidate of candidates(messages, plan, earlier)) {
+    if (left < TITLE_TOKENS && kept.length > 0) {
+      dropped++
+      continue
+    }
     const fitting = [candidate, withoutAttachments(candidate)].find(
       ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
     )

@@ -5,6 +5,7 @@
  */
 const WORD_CHARACTERS_MIN = 4
 const WORD_CHARACTERS_MAX = 160
+const RUN_MIN = 3
 
 const SEPARATOR = 1
 const DIGIT = 2
@@ -12,29 +13,29 @@ const LETTER = 4
 /** What names are built with: a word without a digit or one of these is prose. */
 const MARK = 8
 
-const CLASSES = new Uint8Array(128)
-for (let code = 0; code <= 32; code++) CLASSES[code] = SEPARATOR
+const CLASSES = new Uint8Array(2 ** 16)
+CLASSES.fill(SEPARATOR, 0, 33)
 for (const mark of '"\'`,;(){}[]<>|&=') CLASSES[mark.charCodeAt(0)] = SEPARATOR
 for (const mark of '/._#-') CLASSES[mark.charCodeAt(0)] = MARK
 for (let code = 48; code <= 57; code++) CLASSES[code] = DIGIT
 for (let code = 65; code <= 90; code++) CLASSES[code] = CLASSES[code + 32] = LETTER
+// Wide blanks, typographic quotes, arrows and boxes of listings part words; other scripts do not.
+CLASSES.fill(SEPARATOR, 0x2000, 0x2070)
+CLASSES.fill(SEPARATOR, 0x2190, 0x2600)
+CLASSES[0xa0] = CLASSES[0x3000] = SEPARATOR
 
 /** Visits the words that hold a digit or a mark, and three letters or digits in a row. */
 export function eachWord(text: string, visit: (word: string) => void): void {
   let start = 0
   let seen = 0
-  let run = 0
-  let hasRun = false
   for (let index = 0; index <= text.length; index++) {
-    const code = index < text.length ? text.charCodeAt(index) : 32
-    const kind = code < 128 ? (CLASSES[code] ?? 0) : classOfWide(code)
+    const kind = index < text.length ? (CLASSES[text.charCodeAt(index)] ?? 0) : SEPARATOR
     if (kind !== SEPARATOR) {
       seen |= kind
-      run = (kind & (DIGIT | LETTER)) === 0 ? 0 : run + 1
-      if (run === 3) hasRun = true
       continue
     }
-    if (hasRun && (seen & (DIGIT | MARK)) !== 0) {
+    // Most words are prose and end here.
+    if ((seen & (DIGIT | MARK)) !== 0 && hasRun(text, start, index)) {
       let from = start
       let to = index
       while (from < to && isTrimmed(text.charCodeAt(from))) from++
@@ -45,19 +46,19 @@ export function eachWord(text: string, visit: (word: string) => void): void {
     }
     start = index + 1
     seen = 0
-    run = 0
-    hasRun = false
   }
+}
+
+function hasRun(text: string, from: number, to: number): boolean {
+  let run = 0
+  for (let index = from; index < to && run < RUN_MIN; index++) {
+    const kind = CLASSES[text.charCodeAt(index)] ?? 0
+    run = (kind & (DIGIT | LETTER)) === 0 ? 0 : run + 1
+  }
+  return run === RUN_MIN
 }
 
 /** Points and colons end sentences and labels more often than they belong to a name. */
 function isTrimmed(code: number): boolean {
   return code === 46 || code === 58
-}
-
-/** Wide blanks, typographic quotes, arrows and boxes of listings part words; other scripts do not. */
-function classOfWide(code: number): number {
-  if (code >= 0x2000 && code <= 0x206f) return SEPARATOR
-  if (code >= 0x2190 && code <= 0x25ff) return SEPARATOR
-  return code === 0xa0 || code === 0x3000 ? SEPARATOR : 0
 }

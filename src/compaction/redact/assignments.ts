@@ -9,8 +9,10 @@ import type { Secret } from './secret.ts'
  * the value must be a literal, and the weaker the name the more machine-made it must look.
  * Linear: around every name a bounded number of characters is read.
  */
+// What kind of key it is stands before the word and is looked at behind it: so only few letters can
+// begin a name, and most of a text is passed over at once.
 const NAMES =
-  /pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|mnemonic|auth(?!or)|(?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host)[ _-]?key|connection[_-]?string/gi
+  /pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|mnemonic|auth(?!or)|key(?<=((?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host)[ _-]?)key)|connection[_-]?string/gi
 
 const NAME_CHARACTERS_MAX = 48
 const VALUE_CHARACTERS_MAX = 4_096
@@ -27,7 +29,8 @@ export function findAssignments(text: string): readonly Secret[] {
   const secrets: Secret[] = []
   NAMES.lastIndex = 0
   for (let hit = NAMES.exec(text); hit !== null; hit = NAMES.exec(text)) {
-    const assignment = assignmentAt(text, hit.index, NAMES.lastIndex)
+    const at = hit.index - (hit[1]?.length ?? 0)
+    const assignment = assignmentAt(text, at, NAMES.lastIndex)
     if (assignment === undefined) continue
     const secret = secretIn(assignment)
     if (secret === undefined) continue
