@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LoadRequest } from '../runtime/config/load.ts'
-import { isServer, openForReading, openStore } from '../runtime/open-store.ts'
+import { isServer, openForReading, openStore, serverStoreName } from '../runtime/open-store.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
 import { loadRequest as configRequest } from './config-options.ts'
 import { UsageError } from './exit.ts'
@@ -88,7 +88,7 @@ export async function withStoreToRead(
  * to it: processes that reach it by two names keep their logs in one place.
  */
 export function besideStore(storeUrl: string): string {
-  if (isServer(storeUrl)) return stateFolder()
+  if (isServer(storeUrl)) return join(stateFolder(), serverStoreName(storeUrl))
   const isLink = lstatSync(storeUrl, { throwIfNoEntry: false })?.isSymbolicLink() === true
   return dirname(isLink && existsSync(storeUrl) ? realpathSync(storeUrl) : storeUrl)
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openStore } from './open-store.ts'
+import { openStore, serverStoreName } from './open-store.ts'
 
 it('a file that the system does not take is refused in words, not with a stack', async () => {
   const url = join(tmpdir(), 'a'.repeat(5_000))
@@ -10,4 +10,16 @@ it('a file that the system does not take is refused in words, not with a stack',
     ...{ code: 'store-refused', retryable: false },
     cause: { code: 'ENAMETOOLONG' },
   })
+})
+
+it('stores on one server have names of their own, and one store has one name', () => {
+  const name = serverStoreName('postgres://ana:secret@db.example/agents')
+  expect(name).toMatch(/^postgres-agents-[0-9a-f]{12}$/)
+  expect(serverStoreName('postgres://ben@db.example/agents?sslmode=require')).toBe(name)
+  const others = [
+    ...['postgres://db.example/other', 'postgres://db.example:5433/agents', 'postgres://[/agents'],
+    ...['postgres://db/%2e%2e', 'postgres:///agents?host=/run/a', 'postgres:///agents?host=/run/b'],
+  ].map(serverStoreName)
+  expect(new Set([name, ...others]).size).toBe(1 + others.length)
+  for (const other of others) expect(other).toMatch(/^postgres-[\w-]*-[0-9a-f]{12}$/)
 })

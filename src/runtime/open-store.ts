@@ -21,11 +21,17 @@ export async function openStore(
 ): Promise<Store> {
   if (!isServer(place.url)) return await openFile(place.url)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { host, pathname, searchParams } = new URL(place.url)
-  const where = [host, pathname, searchParams.get('host'), searchParams.get('port')]
-  const name = hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)
-  const anchorPath = join(folder, `postgres-${name}.anchor`)
+  const anchorPath = join(folder, 'store.anchor')
   return await openPostgres(await addressOf(place, environment), { anchorPath })
+}
+
+/** One name for a server's store, whoever asks: user, password and options are no part of it. */
+export function serverStoreName(url: string): string {
+  const address = URL.parse(url)
+  const option = (name: string) => address?.searchParams.get(name)
+  const where = [address?.host ?? url, address?.pathname, option('host'), option('port')]
+  const database = address?.pathname.replace(/[^\w-]/g, '').slice(0, 40) ?? ''
+  return `postgres-${database}-${hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)}`
 }
 
 /** What the system has against such a file is for whoever named it to hear. */
