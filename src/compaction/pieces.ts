@@ -32,9 +32,9 @@ export function splitIntoPieces(
   return pieces
 }
 
-function slices(text: string, tokens: number, tokensMax: number): string[] {
+function slices(text: string, size: number, tokensMax: number): string[] {
   // Half a piece each: density varies inside a text, and a slice must never outgrow its piece.
-  const length = Math.max(1, Math.floor((text.length * tokensMax) / tokens / 2))
+  const length = Math.max(1, Math.floor((text.length * tokensMax) / size / 2))
   const result: string[] = []
   for (let from = 0; from < text.length; ) {
     const to = cutBetweenWords(text, from, Math.min(text.length, from + length))

@@ -37,6 +37,7 @@ export function preserveUserMessages(
   let left = plan.allotment.user
   let dropped = 0
   for (const candidate of candidates(messages, plan, earlier)) {
+    // Nothing more fits: what is older is not counted for nothing.
     if (left < TITLE_TOKENS && kept.length > 0) {
       dropped++
       continue

@@ -49,8 +49,9 @@ export class Routes {
 
   /** Wherever a call may go. */
   get providers(): ReadonlySet<ProviderName> {
-    const tasks = [...this.#auxiliary.keys()].flatMap((task) => this.forTask(task))
-    return new Set([...this.forMain(), ...tasks].map(({ provider }) => provider))
+    const tasks = [...this.#auxiliary.values()].flatMap((task) => [task, ...task.fallbacks])
+    const named = [...this.forMain(), ...tasks].map(({ provider }) => provider)
+    return new Set(named.filter((provider) => provider !== 'main'))
   }
 
   #route(name: string, config: TaskRoute | FallbackRoute): ModelRoute {

@@ -144,6 +144,7 @@ export class ModelRoom {
     }
   }
 
+  /** What the first call would load is loaded before anybody waits. */
   async start(): Promise<void> {
     const desks = [...this.#parts.desks().values()]
     const providers = new Set(desks.flatMap(({ routes }) => [...routes.providers]))

@@ -216,6 +216,14 @@ describe('continueContext', () => {
     const step = [reply('both', ['a', 'b']), result('a', 'x'), result('b', 'y')]
     const cut = entries(...step, compaction(2))
     expect(continueContext(build(cut.slice(0, 3)), cut.slice(3), LIMITS)).toBeNull()
+    // As foreign history may have it: a result behind an input.
+    const late = entries(
+      reply('one', ['a'], 700),
+      input('two'),
+      result('a', 'x', 300),
+      compaction(1),
+    )
+    expect(continueContext(build(late.slice(0, 3)), late.slice(3), LIMITS)).toBeNull()
     const fewer = entries(...step, compaction(3), compaction(1))
     expect(continueContext(build(fewer.slice(0, 4), 4, 3), fewer.slice(4), LIMITS)).toBeNull()
   })

@@ -124,8 +124,8 @@ export function continueContext(
         effective = entry.number
         handoff = handoffPiece(entry)
         pieces = pieces.filter((piece) => piece.number > covers)
-        // Results may have been covered in part; which of them stand in the message nobody knows.
-        if (pieces[0]?.message.role === 'tool') return null
+        // Their reply is covered, and perhaps some of them: what each may take now nobody knows here.
+        if (beginsWithResults(pieces)) return null
         if (reverted <= covers) reverted = NO_ENTRY
         break
       case 'revert':
@@ -140,6 +140,10 @@ export function continueContext(
   const upto = entries.at(-1)?.number ?? context.upto
   const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
   return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
+}
+
+function beginsWithResults(pieces: readonly Piece[]): boolean {
+  return pieces.find(({ message }) => message.role !== 'user')?.message.role === 'tool'
 }
 
 export function messagesOf({ system, handoff, pieces }: Context): readonly Message[] {

@@ -5,7 +5,7 @@
  */
 const WORD_CHARACTERS_MIN = 4
 const WORD_CHARACTERS_MAX = 160
-const RUN_MIN = 3
+const RUN_CHARACTERS_MIN = 3
 
 const SEPARATOR = 1
 const DIGIT = 2
@@ -51,11 +51,11 @@ export function eachWord(text: string, visit: (word: string) => void): void {
 
 function hasRun(text: string, from: number, to: number): boolean {
   let run = 0
-  for (let index = from; index < to && run < RUN_MIN; index++) {
+  for (let index = from; index < to && run < RUN_CHARACTERS_MIN; index++) {
     const kind = CLASSES[text.charCodeAt(index)] ?? 0
     run = (kind & (DIGIT | LETTER)) === 0 ? 0 : run + 1
   }
-  return run === RUN_MIN
+  return run === RUN_CHARACTERS_MIN
 }
 
 /** Points and colons end sentences and labels more often than they belong to a name. */

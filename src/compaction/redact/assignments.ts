@@ -9,7 +9,8 @@ import type { Secret } from './secret.ts'
  * the value must be a literal, and the weaker the name the more machine-made it must look.
  * Linear: around every name a bounded number of characters is read.
  */
-// What kind of key it is stands before the word and is looked at behind it: so only few letters can
+
+// Which key it is stands before `key` and is looked at only where that word stands: so few letters can
 // begin a name, and most of a text is passed over at once.
 const NAMES =
   /pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|mnemonic|auth(?!or)|key(?<=((?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host)[ _-]?)key)|connection[_-]?string/gi

@@ -3,7 +3,7 @@ import type { Secret } from './secret.ts'
 
 /**
  * Secrets known by how they begin. All beginnings are looked for in one pass; a rule's tail is tried
- * only where its beginning stands.
+ * only where its beginning stands. Discord's tokens have none and are found by their points.
  *
  * Linear by construction: a tail is a run that cannot fail once it is long enough, or it is bounded.
  */
@@ -201,7 +201,7 @@ const ANY_BEGIN = new RegExp(
 )
 
 // Hardly any place begins a secret. A hash over three characters that rolls along the text passes
-// over nearly all of them, in a third of the time that a search for the alternation takes.
+// over nearly all of them, in less than half the time of a search for the alternation.
 const ROLLED = 3
 const HASH_BITS = 15
 const MAY_BEGIN = new Uint8Array(2 ** HASH_BITS)
@@ -219,25 +219,25 @@ function roll(hash: number, code: number): number {
 export function findShapes(text: string): readonly Secret[] {
   const secrets: Secret[] = []
   let hash = 0
-  let begins = 0
+  let done = 0
   for (let index = 0; index < text.length; index++) {
     hash = roll(hash, text.charCodeAt(index))
     const from = index + 1 - ROLLED
-    if (MAY_BEGIN[hash] === 0 || from < begins) continue
+    if (MAY_BEGIN[hash] === 0 || from < done) continue
     const secret = secretAt(text, from)
     if (secret === undefined) continue
     secrets.push(secret)
     if (secret.kind === 'aws') secrets.push(...findAwsSecret(text, secret.to))
-    begins = secret.to
+    done = secret.to
   }
   return [...secrets, ...findDiscord(text)]
 }
 
 function secretAt(text: string, from: number): Secret | undefined {
   ANY_BEGIN.lastIndex = from
-  const begin = ANY_BEGIN.exec(text)?.[0]
-  const entry = begin === undefined ? undefined : BEGINS.get(begin)
-  if (begin === undefined || entry === undefined) return undefined
+  const begin = ANY_BEGIN.exec(text)?.[0] ?? ''
+  const entry = BEGINS.get(begin)
+  if (entry === undefined) return undefined
   const { shape, tail } = entry
   if (shape.apart && !beginsWord(text, from)) return undefined
   tail.lastIndex = from + begin.length
