@@ -348,7 +348,7 @@ export class SessionActor {
     const session = this.#session
     const { agent, limits, effective, covers, base, fence } = session
     const tell = (replacement: { body: JsonValue; tokens: number } | null) =>
-      this.#tell({ kind: 'replacement written', mail, effective, replacement })
+      this.#tell({ kind: 'replacement written', mail, base, replacement })
     try {
       const { messages, cut } = await readSourceWithout(store, session, entries, context)
       const operation: OperationRow = {

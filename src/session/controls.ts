@@ -123,7 +123,9 @@ function erase(state: State, picture: Picture, mail: MailItem): Chosen {
   if (entries.length === 0) return turnDown(state, mail.number, { why: 'unknown-entry' })
   if (session.openCalls.length > 0) return null
   const { erasure } = state
-  const isTold = session.effective !== 0 && Math.min(...entries) <= session.covers
+  const { effective, covers } = session
+  // Named itself, it goes as well: a range of entries takes in what lies between.
+  const isTold = effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
   if (isTold && erasure.kind === 'none') {
     return {
       state: { ...state, erasure: { kind: 'writing', mail: mail.number } },

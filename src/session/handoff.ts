@@ -67,7 +67,12 @@ export function handoffWriter(
         budget,
         pins: [],
         counters,
-        ...(breathe !== undefined && { breathe }),
+        ...(breathe !== undefined && {
+          breathe: async () => {
+            await breathe()
+            signal.throwIfAborted()
+          },
+        }),
       }
       let made: Awaited<ReturnType<typeof makeHandoff>>
       try {

@@ -1,4 +1,4 @@
-import { entryNumber, type OperationId } from '../base/ids.ts'
+import { entryNumber, type MailNumber, type OperationId } from '../base/ids.ts'
 import type { Lease } from '../store/contract.ts'
 import { refusalOf } from './controls.ts'
 import { decide } from './decide.ts'
@@ -145,11 +145,13 @@ function absorb(state: State, event: Event): Advance {
       )
     }
     case 'replacement written': {
-      const { mail, effective, replacement } = event
+      const { mail, base, replacement } = event
       if (state.erasure.kind !== 'writing') return only(state)
+      // It tells of what held then: of a range that has grown, or of what was erased meanwhile.
+      if (state.picture?.session.base !== base) return only({ ...state, erasure: { kind: 'none' } })
       return only(
         numbered(state, (operation) => ({
-          erasure: { kind: 'written', mail, effective, replacement, operation },
+          erasure: { kind: 'written', mail, base, replacement, operation },
         })),
       )
     }
@@ -171,6 +173,7 @@ function absorbPicture(state: State, picture: Picture, next: OperationId | null)
   const done = (operation: OperationId) => next === operation
   const { session } = picture
   const running = picture.operations.find((operation) => operation.id === session.operation)
+  const isAsked = (mail: MailNumber) => picture.controls.some(({ number }) => number === mail)
   const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
   const { step, tools, handoff, revert, erasure, delivery, overflow } = state
   return {
@@ -195,7 +198,7 @@ function absorbPicture(state: State, picture: Picture, next: OperationId | null)
     ...(revert.kind !== 'none' &&
       revert.target !== session.effective && { revert: { kind: 'none' } as const }),
     ...(erasure.kind === 'written' &&
-      (done(erasure.operation) || erasure.effective !== session.effective) && {
+      (done(erasure.operation) || erasure.base !== session.base || !isAsked(erasure.mail)) && {
         erasure: { kind: 'none' } as const,
       }),
     ...(overflow !== null &&

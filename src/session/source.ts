@@ -47,7 +47,9 @@ async function readHandoff(
   if (number === 0) return null
   const entry = await readOne(store, sessionId, entryNumber(number))
   const meta = entry && handoffOf(entry)
-  return entry === undefined || meta === undefined ? null : { entry, meta }
+  if (entry === undefined || meta === undefined) return null
+  // One that was erased tells nothing: what it stood on is the next.
+  return entry.body === null ? await readHandoff(store, sessionId, meta.previous) : { entry, meta }
 }
 
 /**
@@ -113,12 +115,14 @@ export async function readSourceWithout(
 ): Promise<{ messages: readonly Message[]; cut: number }> {
   const { id, covers } = session
   const first = Math.min(...erased)
+  const gone = new Set<number>(erased)
+  const isTainted = ({ entry, meta }: Standing) =>
+    meta.by === 'digest' || meta.covers >= first || gone.has(entry.number)
   let earlier = await readHandoff(store, id, session.effective)
-  while (earlier !== null && (earlier.meta.by === 'digest' || earlier.meta.covers >= first)) {
+  while (earlier !== null && isTainted(earlier)) {
     earlier = await readHandoff(store, id, earlier.meta.previous)
   }
   const from = earlier?.meta.covers ?? 0
-  const gone = new Set<number>(erased)
   const entries = (await readRange(store, id, from, covers)).filter(
     (entry) => isMessage(entry) && !gone.has(entry.number),
   )

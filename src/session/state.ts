@@ -228,8 +228,8 @@ export type ErasureTrack =
   | {
       readonly kind: 'written'
       readonly mail: MailNumber
-      /** The handoff that it replaces. */
-      readonly effective: EntryNumber
+      /** What it was written on: any other foundation makes it void. */
+      readonly base: EntryNumber
       /** Null: none could be written; the request is turned down. */
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
       readonly operation: OperationId
@@ -296,7 +296,7 @@ export type Event = { readonly at: Instant } & (
   | {
       readonly kind: 'replacement written'
       readonly mail: MailNumber
-      readonly effective: EntryNumber
+      readonly base: EntryNumber
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
     }
   /** A model answered elsewhere: whoever waits for one may try at once. */

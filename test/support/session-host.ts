@@ -68,6 +68,7 @@ export interface Host {
   readonly timeline?: Timeline
   readonly name?: string
   readonly writer?: HandoffWriter
+  readonly digest?: HandoffWriter
   readonly settings?: SessionSettings
   readonly wanted?: () => WantedSettings
 }
@@ -94,7 +95,7 @@ export function host({ timeline = new Timeline(), ...parts }: Host = {}) {
       isRepeatable: () => false,
       run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
     },
-    writers: { model: parts.writer ?? DIGEST, digest: DIGEST },
+    writers: { model: parts.writer ?? DIGEST, digest: parts.digest ?? DIGEST },
     settings: parts.settings ?? SETTINGS,
     handoffMsMax: 60_000,
     agents: ['main'],

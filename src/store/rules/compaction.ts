@@ -129,15 +129,21 @@ export const revert: Rule<'revert'> = (rows, request, stamp) => {
   }
 
   const draft = new Draft(rows, session, request.operation, stamp)
-  const below = rows.entry(session.id, entryNumber(meta.previous))
-  const belowMeta = below && handoffOf(below)
+  let below = rows.entry(session.id, entryNumber(meta.previous))
+  let belowMeta = below && handoffOf(below)
+  // One that was erased has nothing to show again.
+  while (belowMeta !== undefined && below?.body === null) {
+    below = rows.entry(session.id, entryNumber(belowMeta.previous))
+    belowMeta = below && handoffOf(below)
+  }
+  const previous = entryNumber(belowMeta === undefined ? 0 : (below?.number ?? 0))
   const number = draft.appendJson(
-    { kind: 'revert', meta: { target: request.target, previous: meta.previous } },
+    { kind: 'revert', meta: { target: request.target, previous } },
     { body: null, tokens: 0 },
   )
   draft.set({
     base: number,
-    effective: entryNumber(meta.previous),
+    effective: previous,
     covers: entryNumber(belowMeta?.covers ?? 0),
     by: belowMeta?.by ?? null,
     rewrites: 0,

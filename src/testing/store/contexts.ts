@@ -28,6 +28,20 @@ export const contexts: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a revert steps past a compaction below whose text was erased',
+    run: async ({ store }) => {
+      const desk = await talked(store)
+      const first = await desk.compact(1)
+      const erased = await desk.compact(2)
+      const third = await desk.compact(3)
+      expectKind(await desk.erase([erased]), 'erased')
+      assert.equal(expectKind(await desk.revert(third), 'reverted').effective, first)
+      const row = await desk.row()
+      assert.deepEqual([row.effective, row.covers], [first, 1])
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
     name: 'only the newest effective compaction is reverted [I13]',
     run: async ({ store }) => {
       const desk = await talked(store)
