@@ -21,13 +21,20 @@ export async function withdrawn(stage: Stage): Promise<void> {
   if (isThere) stage.broken('mailed', `mail ${taken} of ${name} was withdrawn and delivered`)
 }
 
-/** A stop at rest is for nobody; one during a turn is for that turn. */
+/** A stop at rest, or just before a turn begins, is for nobody; one during a turn is for that turn. */
 export async function stops(stage: Stage): Promise<void> {
   const name = await stage.open('scene-stops')
   await stage.ended(name, await stage.tell(name, 'Good morning.'))
   await stage.stop(name)
   const next = await stage.ended(name, await stage.tell(name, 'What now?'))
   if (next !== 'answered') stage.broken('stopped', `${name}: a stop at rest, and a turn ${next}`)
+  const beginning = await stage.aim(stage.first, 'deliver', 'hold', name)
+  const early = await stage.tell(name, 'And this?')
+  await stage.untilMet(beginning)
+  await stage.stop(name)
+  stage.release(beginning)
+  const begun = await stage.ended(name, early)
+  if (begun !== 'answered') stage.broken('stopped', `${name}: an early stop, and a turn ${begun}`)
   stage.model.spoil(name, 'latency; ms=60000')
   const stopped = await stage.tell(name, 'This one takes too long.')
   await stage.untilTurn(name)
