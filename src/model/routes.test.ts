@@ -74,6 +74,13 @@ it('tells every provider that a call may go to, those that stand in included', (
   expect([...made.providers].sort()).toEqual(['anthropic', 'codex', 'google', 'openai-chat'])
 })
 
+it('tells providers also where a task has a route that leads nowhere', () => {
+  const title = { provider: 'openai-compatible' as const, model: 'x', fallbacks: [] }
+  const made = new Routes({ ...routesSchema.parse({ main }), auxiliary: { title } })
+  expect(() => made.forTask('title')).toThrow(RouteError)
+  expect([...made.providers]).toEqual(['codex', 'openai-compatible'])
+})
+
 describe('the configuration of a route', () => {
   it('knows the usual addresses and credentials, and none for a server of unknown place', () => {
     const made = routes({ main: { provider: 'anthropic', model: 'm' } })

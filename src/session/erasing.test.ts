@@ -5,13 +5,12 @@ import {
   DIGEST,
   fill,
   host,
+  preview,
   rowOf,
   SETTINGS,
   say,
 } from '../../test/support/session-host.ts'
-import type { JsonObject } from '../base/json.ts'
 import type { HandoffWriter } from './handoff.ts'
-import { previewCompaction } from './preview.ts'
 
 /** Erasures of what handoffs tell, beside whatever else changes the handoff in effect. */
 
@@ -110,6 +109,32 @@ describe('an erasure of what a handoff tells', () => {
     expect(await wholeOf(process, id)).not.toContain('OBSIDIAN')
   })
 
+  it('that was withdrawn meanwhile holds up no other', async () => {
+    const digest = gated()
+    const process = host({ digest: digest.writer })
+    const { store } = process
+    const id = await create(store, 'a')
+    await fill(process, id, 9)
+    await compacted(process, id)
+    await process.run(2 * SETTINGS.lingerMs)
+    const open = digest.close()
+    await ask(store, id, 'erase', { entries: [1] })
+    await process.run(150)
+    const [mail] = await store.listMail({
+      sessionId: id,
+      lane: 'control',
+      state: 'pending',
+      limit: 1,
+    })
+    if (mail !== undefined) await store.withdraw({ sessionId: id, mail: mail.number })
+    await ask(store, id, 'erase', { entries: [2] })
+    await process.run(100)
+    open()
+    // Less than the session lingers: another life of it would begin anew anyway.
+    await process.run(200)
+    expect((await rowOf(store, id)).pending.control).toBe(0)
+  })
+
   it('may name the handoff itself in its range', async () => {
     const process = host()
     const id = await create(process.store, 'a')
@@ -149,11 +174,7 @@ describe('an erasure of what a handoff tells', () => {
 /** A second handoff that covers a little more than the first, as a person installs it. */
 async function installed(process: Process, id: Id) {
   const settings = { ...SETTINGS, sections: { keepTokens: 100 } }
-  const request = { store: process.store, writer: DIGEST, settings, sessionId: id }
-  const shown = await previewCompaction(request, new AbortController().signal)
-  if (shown.kind !== 'previewed') throw new Error(shown.kind)
-  const install = JSON.parse(JSON.stringify(shown.install)) as JsonObject
-  await ask(process.store, id, 'install', install)
+  await ask(process.store, id, 'install', await preview(process, id, settings))
   await process.run(500)
   return await rowOf(process.store, id)
 }

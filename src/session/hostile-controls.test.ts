@@ -1,27 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  ask,
-  create,
-  DIGEST,
-  fill,
-  host,
-  rowOf,
-  SETTINGS,
-  say,
-} from '../../test/support/session-host.ts'
+import { ask, create, fill, host, preview, rowOf, say } from '../../test/support/session-host.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { previewCompaction } from './preview.ts'
 import { findShown } from './shown.ts'
 
 /** Control items that nobody of ours would send: each is turned down, and the session goes on. */
-
-async function preview(process: ReturnType<typeof host>, id: Awaited<ReturnType<typeof create>>) {
-  const request = { store: process.store, writer: DIGEST, settings: SETTINGS, sessionId: id }
-  const shown = await previewCompaction(request, new AbortController().signal)
-  if (shown.kind !== 'previewed') throw new Error(shown.kind)
-  return JSON.parse(JSON.stringify(shown.install)) as JsonObject
-}
 
 describe('a control item that cannot be carried out', () => {
   it('is settled as turned down, and the next message is answered', async () => {

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import type { Message } from '../../src/message/message.ts'
 import { textOf } from '../../src/message/text.ts'
 import { type HandoffWriter, handoffWriter } from '../../src/session/handoff.ts'
+import { previewCompaction } from '../../src/session/preview.ts'
 import { Runner } from '../../src/session/runner.ts'
 import { Sender } from '../../src/session/sender.ts'
 import {
@@ -163,6 +164,18 @@ export async function fill(
     await say(process.store, id, `${LONG.repeat(4)} (${id} ${turn})`)
     await process.run(400)
   }
+}
+
+/** What a preview gives to be installed. */
+export async function preview(
+  { store }: ReturnType<typeof host>,
+  id: SessionId,
+  settings = SETTINGS,
+): Promise<JsonObject> {
+  const request = { store, writer: DIGEST, settings, sessionId: id }
+  const shown = await previewCompaction(request, new AbortController().signal)
+  if (shown.kind !== 'previewed') throw new Error(shown.kind)
+  return JSON.parse(JSON.stringify(shown.install)) as JsonObject
 }
 
 export async function rowOf(store: Store, id: SessionId) {

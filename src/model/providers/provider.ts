@@ -6,8 +6,8 @@ import type { Effort, ModelRoute } from '../route.ts'
 
 /**
  * What this folder gives to the rest of `model/`: the providers' packages, at their specification
- * interface, in our own words. It is the only folder that imports them; each is loaded when a route
- * first needs it. Their errors and warnings are read here and never handed on.
+ * interface, in our own words. It is the only folder that imports them; each is loaded only where
+ * a route needs it. Their errors and warnings are read here and never handed on.
  */
 export interface ProviderCall {
   readonly route: ModelRoute
