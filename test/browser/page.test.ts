@@ -37,13 +37,9 @@ async function makeCompacted(place: Place): Promise<string> {
 /** Answers what is asked about that session only once `until` holds: what was read is old by then. */
 async function answerLate(page: Page, id: string, until: () => Promise<unknown>): Promise<void> {
   await page.route(`**/v1/sessions/${id}`, async (route) => {
-    try {
-      const response = await route.fetch()
-      await until()
-      await route.fulfill({ response })
-    } catch (error) {
-      if (!page.isClosed()) throw error
-    }
+    const response = await route.fetch()
+    await until()
+    await route.fulfill({ response })
   })
 }
 

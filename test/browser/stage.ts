@@ -55,6 +55,8 @@ export function openStage(): Stage {
           console.log(
             `${ctx.task.name}: the page showed\n${clip(await page.innerText('body'), 2_000)}`,
           )
+        // Some still hold an answer back; the request it was for ends with the page.
+        await page.unrouteAll({ behavior: 'ignoreErrors' })
         await context.close()
       })
       page.setDefaultTimeout(PATIENCE_MS)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LeaseTimes } from '../../src/session/runner.ts'
 import { leaseFor, PACES } from './agent-options.ts'
 import { judge, type Verdict } from './checker.ts'
+import { readAcks } from './courier.ts'
 import { Host, type Life } from './host.ts'
 import type { Place } from './place.ts'
 
@@ -97,9 +98,12 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
     await endOf(life)
   }
 
+  /** Processes that die before they send have nothing to lose: such a storm goes on. */
+  const isEmpty = () => seats.flatMap((seat) => readAcks(host.folder, seat)).length <= storm.kills
+
   let lives = 0
   const occupy = async (seat: string) => {
-    while (kills + lives < storm.kills || waiting.length > 0) {
+    while (kills + lives < storm.kills || waiting.length > 0 || isEmpty()) {
       const isPlain = kills + lives < storm.kills && random() < 0.4
       const failpoint = isPlain ? undefined : waiting.shift()
       lives++
