@@ -2,7 +2,7 @@ import type { SessionId } from '../../src/base/ids.ts'
 import type { Entry } from '../../src/store/rows.ts'
 import type { Change } from '../../src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
-import { handoffOf, type Shadow, wordsOfEntry } from './shadow.ts'
+import { handoffOf, isMessage, type Shadow, wordsIn, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
 
 /** Laws about what is kept and what is gone: erasure (decision 23) and files (decision 26). */
@@ -22,6 +22,7 @@ export class KeepingLaws {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
     if (change.erase !== undefined) this.#erased(verb, change.erase)
+    for (const { sessionId, entry } of change.entries ?? []) this.#tellsAll(sessionId, entry)
     if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
     const touchesFiles = (change.blobUses?.length ?? 0) + (change.blobs?.length ?? 0) > 0
     if (touchesFiles || change.erase !== undefined) this.#filesKept()
@@ -43,7 +44,7 @@ export class KeepingLaws {
     for (const number of entries) {
       const each = shadow.entries[number - 1]
       if (each === undefined) continue
-      if (isSaid(each.entry)) gone.push(...said(each.entry))
+      if (isMessage(each)) gone.push(...wordsIn(each.entry.body))
       if (each.entry.kind === 'input') {
         const { mail, blobs } = each.entry.meta
         for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
@@ -62,6 +63,32 @@ export class KeepingLaws {
       this.#world.violate('I19', `handoff ${told[0]?.number} still tells of entry ${first}`)
     }
     this.#nowhere(sessionId, gone)
+  }
+
+  /** Whoever asked for an erasure by mail, and was not refused, has it when all is at rest. */
+  forgotten({ id, mail, entries, isDeleted }: Shadow): void {
+    if (isDeleted) return
+    const asked = mail.filter((each) => each.control === 'erase' && each.state === 'settled')
+    for (const { number, body } of asked) {
+      const wanted = JSON.parse(body ?? '') as { readonly entries: readonly number[] }
+      const left = wanted.entries.find((each) => entries[each - 1]?.entry.body !== null)
+      if (left !== undefined) {
+        this.#world.violate('I19', `mail ${number} of ${id} asked to erase ${left}: still there`)
+      }
+    }
+  }
+
+  /** A handoff tells what was said in the range it stands for, all of it, and nothing erased. */
+  #tellsAll(sessionId: SessionId, entry: Entry): void {
+    const meta = handoffOf(entry)
+    const range = this.#shadows.get(sessionId)?.entries.slice(0, meta?.covers ?? 0) ?? []
+    if (meta === null) return
+    const said = range.filter(isMessage).flatMap((each) => wordsIn(each.entry.body))
+    const told = wordsIn(entry.body)
+    const [lost] = said.filter((word) => !told.includes(word))
+    const [kept] = told.filter((word) => !said.includes(word))
+    if (lost !== undefined) this.#world.violate('I10', `handoff ${entry.number} lost ${lost}`)
+    if (kept !== undefined) this.#world.violate('I19', `handoff ${entry.number} tells ${kept}`)
   }
 
   #nowhere(sessionId: SessionId, words: readonly string[]): void {
@@ -117,15 +144,6 @@ export class KeepingLaws {
       else this.#world.count('file erased with its last use')
     }
   }
-}
-
-function isSaid({ kind }: Entry): boolean {
-  return kind === 'input' || kind === 'assistant' || kind === 'result'
-}
-
-/** The words themselves, each of which is said once in a run. */
-function said(entry: Entry): readonly string[] {
-  return [...(entry.body ?? '').matchAll(/"(w\d+)"/g)].map(([, word]) => word ?? '')
 }
 
 function tells(entry: Entry, number: number): boolean {

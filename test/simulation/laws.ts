@@ -7,8 +7,8 @@ import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
 import { EntryLaws } from './entry-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'
-import { emptyHandoff } from './scripted.ts'
-import { expectedTokens, foldShadow, type Shadow } from './shadow.ts'
+import { handoffOfWords } from './scripted.ts'
+import { expectedTokens, foldShadow, type Shadow, wordsIn } from './shadow.ts'
 import type { Life } from './sim-process.ts'
 import { StepLaws } from './step-laws.ts'
 import { WALL_START, type World } from './world.ts'
@@ -218,6 +218,10 @@ export class Laws {
     }
   }
 
+  forgotten(shadow: Shadow): void {
+    this.#keeping.forgotten(shadow)
+  }
+
   stepBegins(owner: Life, request: StepRequest): void {
     this.#steps.stepBegins(owner, request)
   }
@@ -241,7 +245,8 @@ export class Laws {
   handoffFor(request: HandoffRequest, by: 'model' | 'digest'): Handoff {
     const { operation, messages, cut } = request
     const summary = `${operation.sessionId} ${operation.id} ${operation.covers}`
-    return emptyHandoff(by, summary, messages.length - cut)
+    const told = messages.slice(0, cut).filter(({ role }) => role !== 'system')
+    return handoffOfWords(by, summary, messages.length - cut, wordsIn(JSON.stringify(told)))
   }
 
   replayContexts(): Promise<void> {

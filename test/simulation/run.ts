@@ -95,6 +95,7 @@ async function checkAtRest(world: World, laws: Laws): Promise<void> {
     }
   }
   for (const shadow of laws.shadows.values()) {
+    laws.forgotten(shadow)
     if (shadow.running !== null) world.violate('I20', `${shadow.running.id} never ended`)
     if (!tables.sessions.has(shadow.id as never)) world.violate('I5', `${shadow.id} is gone`)
   }

@@ -134,7 +134,8 @@ export function scriptedWriter(
           resolve({ kind: 'written', handoff: laws.handoffFor(request, by), tokens })
         }
         if (by === 'digest') {
-          timeline.plan(owner, 1, give)
+          const isErasure = operation.reason === 'erasure'
+          timeline.plan(owner, isErasure ? world.erasing.between(1, 900) : 1, give)
           return
         }
         const hangs = world.fault(0.05)
@@ -153,7 +154,13 @@ export function scriptedWriter(
   }
 }
 
-export function emptyHandoff(by: Handoff['by'], summary: string, kept: number): Handoff {
+/** One that tells of these words, each once, and of nothing else. */
+export function handoffOfWords(
+  by: Handoff['by'],
+  summary: string,
+  kept: number,
+  words: readonly string[],
+): Handoff {
   return {
     version: 1,
     by,
@@ -163,7 +170,7 @@ export function emptyHandoff(by: Handoff['by'], summary: string, kept: number): 
     preserved: [],
     tasks: [],
     files: [],
-    ledger: [],
+    ledger: words.map((text) => ({ kind: 'name', text, count: 1, number: 1 })),
     summary,
   }
 }

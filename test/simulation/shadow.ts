@@ -202,9 +202,16 @@ function wordsOfErased(entry: Entry): readonly string[] {
       return ['assistant [erased]', ...entry.meta.calls.map((call) => `call ${call}`)]
     case 'result':
       return [`result ${entry.meta.call} [erased]`]
+    case 'pin':
+      return entry.meta.change === 'set' ? ['system [erased]'] : []
     default:
       return []
   }
+}
+
+/** The words of a body, each of which somebody said once in a run. */
+export function wordsIn(body: string | null): readonly string[] {
+  return [...(body ?? '').matchAll(/"(w\d+)"/g)].map(([, word]) => word ?? '')
 }
 
 /** A message in words that tell who says what; what is not there says nothing. */

@@ -141,6 +141,15 @@ export class StepLaws {
   handoffBegins(owner: Life, { operation, messages, cut }: HandoffRequest): void {
     const shadow = this.#held(owner, operation.sessionId, 'a handoff')
     if (shadow === undefined) return
+    if (operation.reason === 'erasure') {
+      this.#world.count('handoff written for an erasure')
+      return
+    }
+    // Erased or undone meanwhile, before its source was read: it is void, whatever it will tell.
+    if (foldShadow(shadow, shadow.tail).base !== operation.base) {
+      this.#world.count('handoff begun under an old base')
+      return
+    }
     let earlier = shadow.entries[operation.previous - 1]
     while (handoffOf(earlier?.entry)?.by === 'digest') {
       earlier = shadow.entries[(handoffOf(earlier?.entry)?.previous ?? 0) - 1]
@@ -158,8 +167,6 @@ export class StepLaws {
     if (operation.fence === shadow.fence && operation.trigger === 'manual') {
       this.#world.count('manual compaction')
     }
-    const folded = foldShadow(shadow, shadow.tail)
-    if (folded.base !== operation.base) this.#world.count('handoff begun under an old base')
     const asked = shadow.mail.filter(
       (mail) => mail.control === 'compact' && mail.state === 'admitted',
     )

@@ -1,5 +1,5 @@
 import {
-  entryNumber,
+  type EntryNumber,
   operationId,
   runnerId,
   type SessionId,
@@ -16,7 +16,8 @@ import type { Lease } from '../../src/store/contract.ts'
 import { Chance } from './chance.ts'
 import { donate } from './donor.ts'
 import type { Laws } from './laws.ts'
-import { emptyHandoff } from './scripted.ts'
+import { handoffOfWords } from './scripted.ts'
+import { isMessage, wordsIn } from './shadow.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
 
@@ -46,6 +47,10 @@ export class WideWorkload {
       timeline.plan(null, wide.between(200, until), () => this.#act())
     }
     // From a source of its own: kept seeds go on meaning what they were kept for.
+    const { erasing } = this.#world
+    for (let left = erasing.between(-3, 5); left > 0; left--) {
+      timeline.plan(null, erasing.between(200, until), () => void this.#askToErase())
+    }
     const chance = new Chance(this.#world.seed ^ 0x51ed270b)
     if (!chance.hits(0.4)) return
     const sleptMs = chance.pick([60_000, 8 * 3_600_000, 30 * 86_400_000])
@@ -139,26 +144,64 @@ export class WideWorkload {
     trail.lost('shutdown')
   }
 
-  async #eraseUnder(lease: Lease, id: SessionId): Promise<void> {
-    const { wide, tables, composition } = this.#world
-    const session = tables.session(id)
-    const said = (tables.entries.get(id) ?? []).filter(({ kind }) => SAID.includes(kind))
-    if (session === undefined || said.length === 0) return
-    const count = wide.between(1, 3)
-    // What a handoff already tells of, what brought a file, what was erased before: each often.
-    const among = wide.pick([
+  /** What a handoff already tells of, what brought a file, what was erased before: each often. */
+  #toErase(id: SessionId, chance: Chance): readonly EntryNumber[] {
+    const { tables } = this.#world
+    const covers = tables.session(id)?.covers ?? 0
+    const said = (tables.entries.get(id) ?? []).filter(isMessage)
+    if (said.length === 0) return []
+    const count = chance.between(1, 3)
+    const among = chance.pick([
       said,
-      said.filter(({ number }) => number <= session.covers),
+      said.filter(({ number }) => number <= covers),
       said.filter(({ meta }) => 'blobs' in meta && meta.blobs.length > 0),
       said.filter(({ body }) => body === null),
     ])
     const named = Array.from({ length: count }, () =>
-      wide.pick(among.length > 0 ? among : said),
+      chance.pick(among.length > 0 ? among : said),
     ).map(({ number }) => number)
-    const entries = [...new Set(named)]
+    return [...new Set(named)]
+  }
+
+  /** By mail, as people do: whoever holds the session carries it out beside everything else. */
+  async #askToErase(): Promise<void> {
+    const { erasing, tables } = this.#world
+    const open = [...tables.sessions.values()].filter((row) => row.state === 'open')
+    if (open.length === 0) return
+    const { id } = erasing.pick(open)
+    const named = this.#toErase(id, erasing)
+    if (named.length === 0) return
+    const [first, last] = [Math.min(...named), Math.max(...named)]
+    // A range takes handoffs in as well.
+    const range = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    const entries = erasing.hits(0.3) ? range : named
+    const key = this.#name('forget')
+    const to = { sessionId: id }
+    const lane = 'control'
+    const request: Admit = {
+      ...{ to, source: 'ann', key, lane, control: 'erase', body: { entries }, tokens: 0 },
+    }
+    const outcome = await this.#insist(() => this.#client.store.admit(request))
+    this.#world.count(`erasure by mail ${outcome.kind}`)
+    if (outcome.kind !== 'admitted' && outcome.kind !== 'duplicate') return
+    const body = canonicalJson(request.body)
+    this.#laws.acknowledged(`ann ${key}`, { sessionId: id, mail: outcome.mail, body })
+    if (!erasing.hits(0.6)) return
+    for (const each of this.#processes) each.runner?.wake(id)
+  }
+
+  async #eraseUnder(lease: Lease, id: SessionId): Promise<void> {
+    const { wide, tables, composition } = this.#world
+    const session = tables.session(id)
+    const entries = this.#toErase(id, wide)
+    if (session === undefined || entries.length === 0) return
     const operation = operationId(this.#name('erase'))
     const summary = `${id} ${operation} ${session.covers}`
-    const handoff = emptyHandoff('digest', summary, 0) as unknown as JsonValue
+    const told = (tables.entries.get(id) ?? []).filter(
+      (each) => isMessage(each) && each.number <= session.covers && !entries.includes(each.number),
+    )
+    const words = told.flatMap(({ body }) => wordsIn(body))
+    const handoff = handoffOfWords('digest', summary, 0, words) as unknown as JsonValue
     const isCovered = Math.min(...entries) <= session.covers
     if (isCovered) this.#world.count('erased under a handoff')
     const outcome = await this.#client.store
@@ -166,7 +209,7 @@ export class WideWorkload {
         lease,
         tail: { number: session.tail, hash: session.tailHash },
         operation,
-        entries: entries.map(entryNumber),
+        entries,
         reason: 'asked',
         replacement: { body: handoff, tokens: wide.between(40, composition.limits.handoffTokens) },
       })
@@ -261,5 +304,3 @@ export class WideWorkload {
     for (const [key, ack] of acks) this.#laws.acknowledged(key, ack)
   }
 }
-
-const SAID: readonly string[] = ['input', 'assistant', 'result']

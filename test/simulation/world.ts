@@ -34,6 +34,8 @@ export class World {
    */
   readonly isWide: boolean
   readonly wide: Chance
+  /** Erasures that are asked for by mail came later, and have a source of their own as well. */
+  readonly erasing: Chance
   /** Processes on one host can tell at once which of them are dead. */
   readonly isOneHost: boolean
   /** What the operator has configured; none: sessions keep what they were born with. */
@@ -53,6 +55,7 @@ export class World {
     this.hasBadClocks = this.chance.hits(0.5)
     this.isWide = seed % 3 === 0
     this.wide = new Chance(seed ^ 0x2545f491)
+    this.erasing = new Chance(seed ^ 0x3c6ef372)
     this.isOneHost = this.isWide && this.wide.hits(0.5)
     this.tables = new MemoryTables({
       clock: () => this.stampWall,
