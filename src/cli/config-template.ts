@@ -25,7 +25,7 @@ export function configTemplate({ agent, choice, store, schema }: Answers): strin
 
 agents:
   ${agent}:
-    system: |
+    system: |-
       You are a helpful assistant. You keep your promises and say when you are not sure.
     model:
 ${route.map((line) => `      ${line}`).join('\n')}

@@ -63,7 +63,9 @@ async function runSearch(place: ReadPlace, text: string, flags: SearchFlags): Pr
   else {
     const paint = paintOn(process.stdout)
     await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
-    if (found.length === 0) tell('Nothing found.')
+    if (found.length === 0) {
+      tell('Nothing found: no entry holds all of these words. Parts of a word are not looked for.')
+    }
   }
   return found.length > 0 ? EXIT.done : EXIT.failed
 }
