@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '../base/ids.ts'
-import type { AttemptRow, OperationRow, SessionRow } from '../store/rows.ts'
-import { compactionView, spendOn } from './views.ts'
+import { buildContext } from '../session/context.ts'
+import type { AttemptRow, Entry, OperationRow, SessionRow } from '../store/rows.ts'
+import { compactionView, contextView, spendOn } from './views.ts'
 
 const ROW: OperationRow = {
   id: operationId('o'),
@@ -37,6 +38,34 @@ describe('compactionView', () => {
     expect(view({ by: 'digest', result: { entry: 6 } }).rung).toBe('digest')
     const failed = view({ state: 'failed', result: { reason: 'refused:overloaded' } })
     expect(failed).toMatchObject({ rung: null, failure: 'refused:overloaded', isInEffect: false })
+  })
+})
+
+describe('contextView', () => {
+  const limits = { hardTokens: 1_000, outputTokens: 100 } as SessionRow['limits']
+  const entry = (number: number, kind: 'settings' | 'pin', tokens: number, body: unknown) => {
+    const meta = { name: 'rule', change: 'set' }
+    return { number, kind, meta, tokens, body: JSON.stringify(body) } as unknown as Entry
+  }
+  const partsFor = (settingsTokens: number) => {
+    const source = {
+      session: { ...SESSION, limits },
+      ...{ effective: entryNumber(0), covers: entryNumber(0), limits },
+      entries: [
+        entry(1, 'settings', settingsTokens, { system: '' }),
+        entry(2, 'pin', 5, 'Never shout.'),
+      ],
+    }
+    const context = buildContext(source, limits, entryNumber(2))
+    const { parts } = contextView(sessionId('s'), context, { limits, settings: null })
+    return parts.map(({ kind, tokens, text }) => ({ kind, tokens, text }))
+  }
+
+  it('takes no pin for the system text where there is none', () => {
+    const pin = { kind: 'pin', tokens: 5, text: 'Never shout.' }
+    expect(partsFor(0)).toEqual([pin])
+    // What tools weigh is counted all the same.
+    expect(partsFor(40)).toEqual([{ kind: 'system', tokens: 40, text: '' }, pin])
   })
 })
 

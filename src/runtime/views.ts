@@ -162,7 +162,7 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
       part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
     )
   }
-  return parts
+  return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
 }
 
 function part(kind: ContextPart['kind'], { message, tokens, number }: Piece): ContextPart {

@@ -98,6 +98,16 @@ describe('buildContext', () => {
     expect(context.pieces.map((piece) => textOf(piece.message))).toEqual(['new'])
   })
 
+  it.each([
+    ['an empty one', { system: '', tools: ['files'] }],
+    ['an erased one', null],
+  ])('counts the settings where there is no system text: %s', (_, body) => {
+    const list = entries({ kind: 'settings', meta: {}, body, tokens: 70 }, input('new'))
+    const context = build(list)
+    expect(messagesOf(context).map(({ role }) => role)).toEqual(['user'])
+    expect(context.tokens).toBe(80)
+  })
+
   it('keeps a pin byte for byte until it is set anew or removed', () => {
     const list = entries(
       pin('a', 'one\u0000\u2028'),

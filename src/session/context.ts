@@ -276,11 +276,11 @@ function pinPiece(entry: Entry): Piece {
   }
 }
 
-/** Its weight is that of all settings: tools are described to the model without being a message. */
-function systemPiece(entry: Entry): Piece | undefined {
+/** Its weight is that of all settings, text or none: tools are described to the model beside it. */
+function systemPiece(entry: Entry): Piece {
   const text = objectOf(entry)['system']
-  if (typeof text !== 'string' || text === '') return undefined
-  const message: Message = { role: 'system', parts: [{ type: 'text', text }] }
+  const isGiven = typeof text === 'string' && text !== ''
+  const message: Message = { role: 'system', parts: isGiven ? [{ type: 'text', text }] : [] }
   return { number: entry.number, message, tokens: entry.tokens }
 }
 
