@@ -22,7 +22,7 @@ export interface Served {
 }
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
-const READY_MS = 30_000
+const READY_MS = 50_000
 
 export function cliPlace(): CliPlace {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-product-'))

@@ -23,6 +23,12 @@ describe('throughline send', () => {
     const first = await place.run(['send', 'notes', 'The code word is BASALT.', '--agent', 'main'])
     expect(first).toMatchObject({ exitCode: 0, stdout: '' })
     expect(first.stderr).toContain('Taken: message 1 of session notes.')
+    // Two messages that wait are answered in one turn.
+    await until(async () => {
+      const answer = await fetch(`${server.url}/v1/sessions/notes`)
+      const session = (await answer.json()) as { readonly state: string; readonly waiting: number }
+      return session.state === 'idle' && session.waiting === 0
+    })
     const { stdout, exitCode } = await place.run([
       'send',
       'notes',
@@ -337,8 +343,8 @@ function fingerprint(folder: string, name: string): readonly string[] {
     )
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
     if (tries > 500) throw new Error('waited in vain')
     await delay(50)
   }

@@ -41,10 +41,12 @@ describe('an event stream', () => {
   it('tells stored events under their cursor, and live deltas without an id', async () => {
     const place = await open()
     const id = await place.make()
+    let asked: Promise<unknown> | undefined
     const events = await listen(place, `/v1/sessions/${id}/events?after=0`, (event) => {
-      if (event.type === 'caught-up') void ask(place, id, 'Hello there.')
+      if (event.type === 'caught-up') asked = ask(place, id, 'Hello there.')
       return isTurnEnd(event)
     })
+    await asked
     const stored = events.filter(({ type }) => type === 'stored')
     expect(stored.map(kindOf)).toEqual(expect.arrayContaining(['session created', 'turn started']))
     const cursors = stored.map((event) => Number(event.id))

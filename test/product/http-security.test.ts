@@ -33,12 +33,14 @@ async function open(options?: PlaceOptions): Promise<Place> {
 const say = (place: Place, id: string, body: unknown, headers: Record<string, string> = {}) =>
   place.call(`/v1/sessions/${id}/messages`, { method: 'POST', body, headers })
 
-/** Bytes as they are, for what a client library would not send. */
-function raw(place: Place, text: string, waitMs = 3_000): Promise<string> {
+const RAW_MS_MAX = 30_000
+
+/** Bytes as they are, for what a client library would not send; the server ends the connection. */
+function raw(place: Place, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(place.url).port), '127.0.0.1')
     let answer = ''
-    const timer = setTimeout(() => socket.destroy(), waitMs)
+    const timer = setTimeout(() => socket.destroy(), RAW_MS_MAX)
     socket.on('data', (data) => {
       answer += data
     })
@@ -181,18 +183,17 @@ describe('limits', () => {
   })
 
   it('refuse headers that are too large or never end [checklist 4]', async () => {
-    const place = await open({ limits: { headerBytesMax: 2_000, headersMs: 200, requestMs: 400 } })
     const large = await raw(
-      place,
+      await open({ limits: { headerBytesMax: 2_000 } }),
       `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(4_000)}\r\n\r\n`,
     )
     expect(large).toMatch(/^HTTP\/1.1 431 .*application\/problem\+json/s)
-    const slow = await raw(place, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n', 5_000)
+    const place = await open({ limits: { headersMs: 200, requestMs: 400 } })
+    const slow = await raw(place, 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n')
     expect(slow).toMatch(/^HTTP\/1.1 408 /)
     const half = await raw(
       place,
       'POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{',
-      5_000,
     )
     expect(half).toMatch(/^HTTP\/1.1 408 /)
   })
@@ -210,10 +211,9 @@ describe('limits', () => {
   })
 
   it('slow a caller down, and say when to come back [checklist 5]', async () => {
-    const place = await open({ limits: { requestsPerMinute: 60 } })
-    const statuses = []
-    for (let round = 0; round < 4; round++) statuses.push((await place.call('/v1/agents')).status)
-    expect(statuses.slice(0, 2)).toEqual([200, 200])
+    // One in a minute: no machine is so slow that the second is due.
+    const place = await open({ limits: { requestsPerMinute: 1 } })
+    expect((await place.call('/v1/agents')).status).toBe(200)
     const refused = await place.call('/v1/agents')
     expect(refused).toMatchObject({ status: 429, json: { code: 'rate-limited' } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)

@@ -26,7 +26,7 @@ async function until<Value>(
   read: () => Promise<Value>,
   isThere: (value: Value) => boolean,
 ): Promise<Value> {
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < 3_000; round++) {
     const value = await read()
     if (isThere(value)) return value
     await new Promise((resolve) => setTimeout(resolve, 10))

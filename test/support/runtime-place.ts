@@ -69,7 +69,7 @@ export function soon(): AbortSignal {
 }
 
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     if (await isSo()) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
