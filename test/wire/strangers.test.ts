@@ -29,6 +29,8 @@ const twoCalls = [
   { role: 'user' as const, content: 'use read {"path":"a.txt"}\nuse read {"path":"b.txt"}' },
 ]
 const long = 'word '.repeat(200)
+/** An answer of ten seconds: it is not over when somebody leaves it. */
+const endless = `say ${'word '.repeat(16_000)}`
 
 describe('openai, chat', () => {
   const tools = [{ type: 'function' as const, function: { name: 'read', parameters: schema } }]
@@ -111,7 +113,7 @@ describe('openai, chat', () => {
   })
 
   it('leaves a stream that it aborts', async () => {
-    const messages = [{ role: 'user' as const, content: `say ${'word '.repeat(2_000)}` }]
+    const messages = [{ role: 'user' as const, content: endless }]
     const stream = await openai.chat.completions.create({ model, messages, stream: true })
     for await (const _ of stream) stream.controller.abort()
     await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
@@ -213,7 +215,7 @@ describe('openai, Responses', () => {
   })
 
   it('leaves a stream that it aborts', async () => {
-    const input = `say ${'word '.repeat(2_000)}`
+    const input = endless
     const stream = await openai.responses.create({ model, input, stream: true })
     for await (const _ of stream) stream.controller.abort()
     await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
@@ -327,8 +329,8 @@ describe('anthropic', () => {
   })
 
   it('leaves a stream that it aborts', async () => {
-    const messages = [{ role: 'user' as const, content: `say ${'word '.repeat(2_000)}` }]
-    const stream = anthropic.messages.stream({ model, max_tokens: 9_000, messages })
+    const messages = [{ role: 'user' as const, content: endless }]
+    const stream = anthropic.messages.stream({ model, max_tokens: 30_000, messages })
     stream.on('text', () => stream.abort())
     await expect(stream.done()).rejects.toThrow(Anthropic.APIUserAbortError)
     await expect.poll(() => running.server.journal.last?.outcome).toBe('left')
