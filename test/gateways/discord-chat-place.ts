@@ -1,4 +1,5 @@
 import type { Agent } from '../../src/runtime/agent.ts'
+import type { RuntimeOptions } from '../../src/runtime/open-runtime.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/index.ts'
 import type { ChatPlace, Heard, PlaceTerms } from './contract.ts'
 import { type BotTerms, DiscordPlace } from './discord-place.ts'
@@ -8,13 +9,14 @@ export interface DiscordChatTerms extends PlaceTerms {
   readonly model?: StandInOptions
   readonly windowTokens?: number
   readonly agent?: Partial<Agent>
+  readonly seams?: RuntimeOptions['seams']
 }
 
 /** A person and a bot in a chat of their own, as the suite of every platform wants them. */
 export async function openDiscordChat(
   terms: DiscordChatTerms = {},
 ): Promise<ChatPlace & { readonly model: StandIn }> {
-  const { tokensPerSecond, runs, seam, windowTokens, agent } = terms
+  const { tokensPerSecond, runs, seam, windowTokens, agent, seams } = terms
   const place = await DiscordPlace.open({
     ...(tokensPerSecond !== undefined && { speed: { outputTokensPerSecond: tokensPerSecond } }),
     ...terms.model,
@@ -31,6 +33,7 @@ export async function openDiscordChat(
     ...(seam !== undefined && { seam }),
     ...(windowTokens !== undefined && { windowTokens }),
     ...(agent !== undefined && { as: agent }),
+    ...(seams !== undefined && { seams }),
     onTaken: ({ key, edit }) => taken.add(edit === undefined ? key : `${key}@${edit}`),
   }
   const bot = await place.connect(user, botTerms)

@@ -8,7 +8,11 @@ import { textOf } from '../../src/message/text.ts'
 import { routesSchema } from '../../src/model/routes.ts'
 import type { Agent } from '../../src/runtime/agent.ts'
 import { SILENT } from '../../src/runtime/logger.ts'
-import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import {
+  type LocalRuntime,
+  openRuntime,
+  type RuntimeOptions,
+} from '../../src/runtime/open-runtime.ts'
 import {
   type Script,
   type StandIn,
@@ -36,6 +40,7 @@ export interface BotTerms {
   readonly runs?: boolean
   /** Stands between the product and its store. */
   readonly seam?: (store: Store) => Store
+  readonly seams?: RuntimeOptions['seams']
   readonly onTaken?: (incoming: Incoming) => void
 }
 
@@ -110,7 +115,8 @@ export class DiscordPlace {
     const { store = openMemoryStore(), agent = 'main', windowTokens = 200_000 } = terms
     const seamed = terms.seam?.(store) ?? store
     const agents = [{ ...this.agentOf(agent, windowTokens), ...terms.as }]
-    const runtime = await openRuntime({ store: seamed, agents, runs: terms.runs ?? true })
+    const { runs = true, seams = {} } = terms
+    const runtime = await openRuntime({ store: seamed, agents, runs, seams })
     const { platform, gateway } = this.open(user, { ...terms, store: seamed, runtime })
     const close = once(async () => {
       await gateway.close()

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
 import type { Agent } from '../../src/runtime/agent.ts'
+import type { RuntimeOptions } from '../../src/runtime/open-runtime.ts'
 import type { StandIn, StandInOptions } from '../../src/stand-in/index.ts'
 import { processTool } from '../../src/tools/process/process.ts'
+import { heldHandoffs } from '../support/held-handoffs.ts'
 import { type ChatPlace, until } from './contract.ts'
 import { openDiscordChat } from './discord-chat-place.ts'
 import { openTelegramPlace, SUMMARIES } from './telegram-place.ts'
@@ -19,6 +21,7 @@ interface TearTerms {
   readonly windowTokens: number
   readonly agent: Partial<Agent>
   readonly model: StandInOptions
+  readonly seams: RuntimeOptions['seams']
 }
 
 const PLACES: Readonly<Record<string, (terms: TearTerms) => Promise<TornPlace>>> = {
@@ -33,8 +36,6 @@ const timer = setInterval(() => {
   console.log(['DevTools', 'listening', 'on', 'ws://127.0.0.1:9222/devtools'].join(' '))
   clearInterval(timer)
 }, 10)`
-/** Longer than what arrives meanwhile is on its way, on a busy machine too. */
-const SUMMARY_MS = 5_000
 const LINE = 'The pump ran without a fault until the evening. '
 const NOTHING = { role: 'user', parts: [] } as const
 
@@ -49,7 +50,9 @@ for (const [name, open] of Object.entries(PLACES)) {
 async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-tear-'))
   const trigger = join(folder, 'now')
+  const { seams, release } = heldHandoffs()
   const place = await open({
+    seams,
     windowTokens: 8_000,
     agent: {
       settings: { softShare: 1, idleCompactionMs: null },
@@ -66,7 +69,6 @@ async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<voi
   })
   try {
     const { runtime, model, channel, address, store } = place
-    model.faults.always(`latency; ms=${SUMMARY_MS}`, { when: (ask) => ask.model === SUMMARIES })
     const start = {
       ...{ action: 'start', program: process.execPath, args: ['-e', WATCHER, trigger] },
       ...{ watch: ['DevTools'], notify_end: false },
@@ -90,6 +92,7 @@ async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<voi
     const during = await store.listOperations({ sessionId: id, limit: 10 })
     expect(during.map(({ state }) => state)).toEqual(['running'])
 
+    release()
     await until(async () => {
       const summary = await session.summary()
       return summary?.state === 'idle' && summary.waiting === 0

@@ -3,7 +3,11 @@ import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-g
 import { Telegram } from '../../src/gateway/telegram/telegram.ts'
 import { routesSchema } from '../../src/model/routes.ts'
 import type { Agent } from '../../src/runtime/agent.ts'
-import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
+import {
+  type LocalRuntime,
+  openRuntime,
+  type RuntimeOptions,
+} from '../../src/runtime/open-runtime.ts'
 import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
@@ -27,6 +31,7 @@ export interface TelegramPlaceOptions {
   readonly agent?: Partial<Agent>
   /** Puts something in the place of the store. */
   readonly seam?: (store: Store) => Store
+  readonly seams?: RuntimeOptions['seams']
 }
 
 /** What writes summaries, so that they alone can be slow. */
@@ -55,8 +60,9 @@ export async function openTelegramPlace(
   const compaction = { ...main, model: SUMMARIES, windowTokens: 1_000_000 }
   const routes = routesSchema.parse({ main, auxiliary: { compaction } })
   const agent = { name: 'main', system: 'You help.', routes, ...options.agent }
-  const { runs = true } = options
-  const runtime: LocalRuntime = await openRuntime({ store: seamed, agents: [agent], runs })
+  const { runs = true, seams = {} } = options
+  const parts = { store: seamed, agents: [agent], runs, seams }
+  const runtime: LocalRuntime = await openRuntime(parts)
   const openPlatform = () =>
     new Telegram({
       token: TOKEN,

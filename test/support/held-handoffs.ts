@@ -1,0 +1,14 @@
+import { once } from 'node:events'
+import type { HandoffWriter } from '../../src/session/handoff.ts'
+
+/** Handoffs are written when somebody says so, and not before. */
+export function heldHandoffs() {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  const writer = (real: HandoffWriter): HandoffWriter => ({
+    async write(request, signal) {
+      await Promise.race([promise, once(signal, 'abort')])
+      return await real.write(request, signal)
+    },
+  })
+  return { seams: { writer }, release }
+}
