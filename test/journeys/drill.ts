@@ -39,7 +39,10 @@ const POST_MS_MAX = 10_000
 const RETRY_MS = 50
 /** Long enough that a kill often falls into the middle of an answer. */
 const SPEED = { firstByteMs: 5, outputTokensPerSecond: 120 }
-const SPEAK_MS_MAX = 2_000
+const SPEAK_MS_MAX = 20_000
+const ANSWER_MS_MAX = 2_000
+/** What is asked for while nobody listens is answered so much later: a server that was killed goes on before it can be followed. */
+const UNHEARD_MS = 2_000
 const KILL_MS_MAX = 150
 /** How often a message is written only after the answer was read; else they share turns. */
 const READ_SHARE = 0.15
@@ -58,6 +61,7 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
   let isPosting = false
   await openSession(server.url)
   const watcher = new Watcher(() => server?.url ?? null, DRILL_SESSION)
+  model.faults.always(`latency; ms=${UNHEARD_MS}`, { when: () => !watcher.isListening })
   let nextKill = acknowledged.length + 1
   const planKill = () => {
     const left = messages - acknowledged.length
@@ -65,14 +69,19 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
   }
   planKill()
 
-  const killSoon = async () => {
-    // Every other one falls into the middle of an answer, if somebody speaks.
-    if (killed % 2 === 0) await Promise.race([watcher.nextWord(), sleep(SPEAK_MS_MAX)])
+  /** Whoever begins to speak from now on breaks off in the middle. */
+  const breakOff = (): Broken => {
+    const goesOn = model.faults.always('stall-mid-stream; after=0.5')
+    return { isHeard: watcher.nextWord(), goesOn }
+  }
+  const killSoon = async (broken: Broken | null) => {
+    await Promise.race([broken?.isHeard, sleep(SPEAK_MS_MAX, undefined, { ref: false })])
     await sleep(random() * KILL_MS_MAX)
     const dying = server
     server = null
     if (isPosting) torn++
     await dying?.kill()
+    broken?.goesOn()
     killed++
     appendFileSync(join(folder, 'kills.txt'), `${Date.now()}\n`)
     server = await startServe(folder)
@@ -82,6 +91,9 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
     let killing: Promise<void> | null = null
     for (let n = acknowledged.length + 1; n <= messages; n++) {
       const startedAt = performance.now()
+      const isLast: boolean = killed < kills && n >= nextKill && killing === null
+      // Every other one is killed in the middle of an answer: that to this message, or one before.
+      const broken: Broken | null = isLast && killed % 2 === 0 ? breakOff() : null
       let tries = 0
       for (;;) {
         const url = server?.url
@@ -98,19 +110,20 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
         await sleep(RETRY_MS)
       }
       if (n % 100 === 0) tell(`${n} messages, ${killed} kills`)
-      if (killed < kills && n >= nextKill && killing === null) {
-        killing = killSoon().then(() => {
+      if (isLast) {
+        killing = killSoon(broken).then(() => {
           killing = null
           planKill()
         })
       }
       await sleep(random() * 40)
-      if (random() < READ_SHARE) await Promise.race([watcher.nextAnswer(), sleep(SPEAK_MS_MAX)])
+      if (random() < READ_SHARE)
+        await Promise.race([watcher.nextAnswer(), sleep(ANSWER_MS_MAX, undefined, { ref: false })])
       // Nobody posts to a dead server for ever; the kills are spread over the conversation.
       if (killing !== null && random() < 0.5) await killing
     }
     await killing
-    while (killed < kills) await killSoon()
+    while (killed < kills) await killSoon(null)
     await untilIdle(() => server?.url ?? null, messages)
   } finally {
     watcher.close()
@@ -118,6 +131,11 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
     await running.close()
   }
   return { acknowledged, kills: killed, torn, telling: watcher.telling }
+}
+
+interface Broken {
+  readonly isHeard: Promise<void>
+  readonly goesOn: () => void
 }
 
 const answerOf = ({ messages }: { readonly messages: readonly { readonly role: string }[] }) => {

@@ -39,6 +39,7 @@ export class Watcher {
   readonly #shown = new Map<string, Shown>()
   /** By turn: everything that was heard. */
   readonly #heard = new Map<number, string>()
+  #isListening = false
   #onWord = () => {}
   #onAnswer = () => {}
   #cursor = 0
@@ -59,6 +60,11 @@ export class Watcher {
       reconnects: this.#reconnects,
       disorder: this.#disorder,
     }
+  }
+
+  /** It would hear now what somebody says. */
+  get isListening(): boolean {
+    return this.#isListening
   }
 
   close(): void {
@@ -88,6 +94,7 @@ export class Watcher {
       } catch {
         // The server died; there will be another.
       }
+      this.#isListening = false
       if (!signal.aborted) await sleep(20)
     }
   }
@@ -99,6 +106,7 @@ export class Watcher {
     })
     if (response.body === null || !response.ok) return
     this.#reconnects++
+    this.#isListening = true
     for await (const { type, data } of readEvents(response.body)) {
       this.#take({ type, ...(data as object) } as RuntimeEvent)
     }
