@@ -19,11 +19,14 @@ import {
 
 closeAfterAll()
 
+/** Longer than a machine stalls. */
+const CALL_MS = 3_500
+
 describe('a server that does as it should', () => {
   const trace = join(temporaryFolder(), 'trace')
   let world: World
   beforeAll(async () => {
-    const terms = { trace, env: { BASE: '1' }, variables: ['NAMED', 'ABSENT'], callMs: 1_000 }
+    const terms = { trace, env: { BASE: '1' }, variables: ['NAMED', 'ABSENT'], callMs: CALL_MS }
     world = await openWorld(
       { good: hostileProgram('plain', { ...terms, allow: ['*'], deny: ['pi*', 'vast'] }) },
       { environment: { NAMED: 'yes', SECRET: 'no' } },
@@ -45,7 +48,8 @@ describe('a server that does as it should', () => {
   })
 
   it('may take longer than the deadline as long as it tells of progress', async () => {
-    expect(await world.call('good__slow')).toEqual({ outcome: 'ok', output: 'done at last' })
+    const answer = await world.call('good__slow', { stepMs: 0.25 * CALL_MS })
+    expect(answer).toEqual({ outcome: 'ok', output: 'done at last' })
   })
 
   it('is told when a call is stopped', async () => {
@@ -55,7 +59,7 @@ describe('a server that does as it should', () => {
     let isLate = false
     setTimeout(() => {
       isLate = true
-    }, 900)
+    }, CALL_MS - 100)
     expect((await called).outcome).toBe('interrupted')
     expect(isLate).toBe(false)
     await until(() => existsSync(trace) && readFileSync(trace, 'utf8').includes('cancelled'))
@@ -157,13 +161,12 @@ describe('a hostile server harms nothing else:', () => {
   })
 
   it('one that never answers is not waited for', async () => {
-    const terms = { startMs: 1_500, callMs: 1_000 }
     const begun = performance.now()
     const { call, servers } = await openWorld({
-      mute: hostileProgram('silent', terms),
-      good: hostileProgram('plain', { callMs: 1_000 }),
+      mute: hostileProgram('silent', { startMs: 1_500 }),
+      good: hostileProgram('plain', { callMs: CALL_MS }),
     })
-    expect(performance.now() - begun).toBeLessThan(4_000)
+    expect(performance.now() - begun).toBeLessThan(15_000)
     expect(servers.problems).toEqual(['MCP server mute of agent ada: it did not start in time'])
     const hung = await call('good__hang')
     expect(hung).toMatchObject({ outcome: 'error' })
@@ -172,7 +175,7 @@ describe('a hostile server harms nothing else:', () => {
   })
 
   it.concurrent('one that answers nothing any more is ended and begins anew', async () => {
-    const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 400 }) })
+    const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 1_500 }) })
     for (let n = 1; n <= 3; n++) await call('good__hang')
     expect(servers.problems.join()).toContain('3 calls in a row')
     expect((await call('good__echo')).output).toContain('is not running')
@@ -230,7 +233,7 @@ describe('a hostile server harms nothing else:', () => {
     const flooded = plain.call('bad__flood')
     const begun = performance.now()
     expect(await plain.call('good__echo')).toEqual(ok)
-    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(performance.now() - begun).toBeLessThan(8_000)
     expect((await flooded).output).toContain('more than 5000 messages within 10 s')
     expect(plain.servers.problems).toHaveLength(1)
   })

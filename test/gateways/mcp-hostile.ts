@@ -116,7 +116,7 @@ function run(id: Id, params: Asked['params']): unknown {
     case 'vast':
       return process.stdout.write(`{"jsonrpc":"2.0","id":${id},"x":"${'v'.repeat(20_000_000)}"}\n`)
     case 'slow':
-      return slow(id, params._meta?.progressToken)
+      return slow(id, params._meta?.progressToken, Number(params.arguments?.['stepMs'] ?? 300))
     case 'flood':
       return flood()
     case 'change':
@@ -147,7 +147,7 @@ function askWithoutListening(): void {
 }
 
 /** Longer than the deadline, and saying so. */
-function slow(id: Id, progressToken: Id | undefined): void {
+function slow(id: Id, progressToken: Id | undefined, stepMs: number): void {
   let progress = 0
   const timer = setInterval(() => {
     progress += 1
@@ -155,7 +155,7 @@ function slow(id: Id, progressToken: Id | undefined): void {
     if (progress < 5) return
     clearInterval(timer)
     answer(id, text('done at last'))
-  }, 300)
+  }, stepMs)
 }
 
 function flood(): void {

@@ -11,7 +11,7 @@ import type { Tool, ToolAnswer } from '../../src/tools/tool.ts'
 const hostile = join(import.meta.dirname, 'mcp-hostile.ts')
 
 /** Programs are slow to start on a busy machine. */
-export const HOOK_MS = 30_000
+export const HOOK_MS = 60_000
 const closers: (() => unknown)[] = []
 
 /** Everything that a file opened ends with it, all at once: programs take a moment each. */
