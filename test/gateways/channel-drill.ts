@@ -43,7 +43,8 @@ const WINDOW_TOKENS = 8_000
  */
 export const THANKS_PER_TASK = LOOP_RULE.messagesMax + 1
 export const CONTROL_LOOP = LOOP_RULE.messagesMax * 4
-const QUIET_MS = 300
+/** By looks, not by time: a stall passes time, but whoever is to be heard needs only a few of them. */
+const QUIET_LOOKS = 30
 
 interface Member {
   readonly user: UserRow
@@ -156,15 +157,15 @@ async function quiet(
   room: ChannelRow,
 ): Promise<void> {
   let count = -1
-  let since = performance.now()
+  let looks = 0
   await until(async () => {
     const now = place.world.messages(room).length
     const sessions = await runtime.listSessions({ limit: BOTS })
     const replies = await store.listReplies({ state: 'waiting', limit: 1 })
     const isBusy = sessions.some(({ state, waiting }) => state !== 'idle' || waiting > 0)
-    if (now !== count || isBusy || replies.length > 0) since = performance.now()
+    looks = now !== count || isBusy || replies.length > 0 ? 0 : looks + 1
     count = now
-    return performance.now() - since >= QUIET_MS
+    return looks >= QUIET_LOOKS
   }, 120_000)
 }
 

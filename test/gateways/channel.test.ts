@@ -6,9 +6,9 @@ it.concurrent('nine bots in a channel: no id changes, no message is unseen, no t
   expect(verdict).toMatchObject({ tasks: 3, idsChanged: 0, findings: [] })
   expect(verdict).toMatchObject({ longestLoop: THANKS_PER_TASK, thanks: 3 * THANKS_PER_TASK })
   expect(verdict.heard).toBe(verdict.meant)
-}, 90_000)
+}, 180_000)
 
 it.concurrent('without the breaker the same bots thank each other until somebody ends it', async () => {
   const { longestLoop } = await drillChannel({ hours: 1 / 6, breaker: 'off' })
   expect(longestLoop).toBeGreaterThanOrEqual(CONTROL_LOOP)
-}, 90_000)
+}, 180_000)

@@ -228,7 +228,8 @@ export function describeChatPlatform(
 
     law(
       'a growing answer is one message that is changed until it is whole',
-      { tokensPerSecond: 150 },
+      // For several seconds: a machine that stalls sees it grow too.
+      { tokensPerSecond: 50 },
       async (place) => {
         const words = Array.from({ length: 160 }, (_, at) => `word${at}`).join(' ')
         place.say(`say ${words}`)
@@ -346,7 +347,7 @@ export function describeChatPlatform(
 /** Waits for something that must come true; says what did not. */
 export async function until(
   check: () => boolean | Promise<boolean>,
-  msMax = 15_000,
+  msMax = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + msMax
   while (!(await check())) {

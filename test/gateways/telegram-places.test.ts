@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { freePort } from '../support/free-port.ts'
 import { until } from './contract.ts'
 import { ADA, openTelegramPlace, type TelegramPlace } from './telegram-place.ts'
 
@@ -237,7 +237,8 @@ describe('Telegram', () => {
   })
 
   it('a message that somebody removed while it grew is said again', async () => {
-    place = await openTelegramPlace({ model: { speed: { outputTokensPerSecond: 60 } } })
+    // For several seconds, so that it still grows when it is removed.
+    place = await openTelegramPlace({ model: { speed: { outputTokensPerSecond: 12 } } })
     const { api } = place
     const words = Array.from({ length: 40 }, (_, at) => `word${at}`).join(' ')
     api.say({ text: `say ${words}` })
@@ -247,11 +248,3 @@ describe('Telegram', () => {
     expect(place.shown()).toHaveLength(1)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
