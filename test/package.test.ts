@@ -22,7 +22,8 @@ describe('the package', () => {
     const tarball = join(place, `throughline-${packageJson.version}.tgz`)
     const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
     run('npm', ['install', ...quiet, tarball], project)
-  }, 60_000)
+    // It is built, packed, and installed with all it needs.
+  }, 240_000)
 
   afterAll(() => rmSync(place, { recursive: true, force: true }))
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,7 +73,7 @@ describe('configuration in guides', () => {
 
 interface Place {
   run(command: string): Promise<{ exitCode: number | null; output: string }>
-  close(): void
+  close(): Promise<void>
 }
 
 /** A folder with a server in it and a session named `demo`. */
@@ -86,13 +87,15 @@ async function openPlace(): Promise<Place> {
     cwd,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
+  const ended = once(server, 'exit')
   await ready(server)
   const run = (command: string) => shell(command, cwd, `${cwd}:${process.env['PATH']}`)
   await run('npx throughline send demo "The code word is GRANITE." --agent main --wait')
   return {
     run,
-    close() {
+    async close() {
       server.kill('SIGKILL')
+      await ended
       rmSync(cwd, { recursive: true, force: true })
     },
   }
