@@ -32,7 +32,7 @@ export function openStage(): Stage {
     removePage = built.remove
     if ('browser' in launched) browser = launched.browser
     else reason = launched.reason
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await browser?.close()
     removePage()
