@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import type { Page } from 'playwright-core'
-import type { HandoffWriter } from '../../src/session/handoff.ts'
 import { FIND_FOREIGN } from './in-page.ts'
 import type { Place } from './place.ts'
 
@@ -22,16 +20,4 @@ export async function makeSession(place: Place, id = 'pump'): Promise<string> {
 /** Elements and attributes that the page itself never makes. */
 export async function foreignNodes(page: Page): Promise<string[]> {
   return (await page.evaluate(FIND_FOREIGN)) as string[]
-}
-
-/** Handoffs are written when somebody says so, and not before. */
-export function heldHandoffs() {
-  const { promise, resolve: release } = Promise.withResolvers<void>()
-  const writer = (real: HandoffWriter): HandoffWriter => ({
-    async write(request, signal) {
-      await Promise.race([promise, once(signal, 'abort')])
-      return await real.write(request, signal)
-    },
-  })
-  return { seams: { writer }, release }
 }

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
-import { answers, heldHandoffs, makeSession, message, say } from './hands.ts'
+import { freePort } from '../support/free-port.ts'
+import { heldHandoffs } from '../support/held-handoffs.ts'
+import { answers, makeSession, message, say } from './hands.ts'
 import { NOTE_WRITING } from './in-page.ts'
 import { type Place, type PlaceOptions, SUMMARIES } from './place.ts'
 import { openStage } from './stage.ts'
@@ -79,7 +81,7 @@ describe('the page', { timeout: 120_000 }, () => {
 
   it('shows an answer while it is written, takes a void attempt back, and ends with it once', async (ctx) => {
     // So slow that a page on a busy machine draws the second attempt long before it is as long.
-    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 15 } } })
+    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 8 } } })
     // The first attempt breaks off towards its end and is made again.
     place.model.faults.next('cut-stream; after=0.9; how=fin', {
       when: ({ model }) => model !== SUMMARIES,
@@ -89,7 +91,7 @@ describe('the page', { timeout: 120_000 }, () => {
     await page.evaluate(NOTE_WRITING)
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`).join(' ')
     await say(page, `say ${words}`)
-    await answers(page).getByText('word19').waitFor()
+    await answers(page).getByText('word19').waitFor({ timeout: 60_000 })
     const all = (await page.evaluate('seen')) as string[]
     const seen = all.filter((text) => text !== '')
     expect(seen.length).toBeGreaterThan(3)
@@ -103,7 +105,7 @@ describe('the page', { timeout: 120_000 }, () => {
   })
 
   it('goes on showing what is written where it had asked before that turn began', async (ctx) => {
-    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 15 } } })
+    const place = await open(ctx, { model: { speed: { outputTokensPerSecond: 8 } } })
     const id = await makeSession(place)
     const { page, problems } = await visit(ctx, place.url)
     const { promise: isWriting, resolve } = Promise.withResolvers<void>()
@@ -163,7 +165,8 @@ describe('the page', { timeout: 120_000 }, () => {
     })
     await say(page, 'say Once.')
     await expect.poll(() => sent, { timeout: 15_000 }).toBe(3)
-    await page.locator('.upcoming .entry').waitFor({ state: 'detached' })
+    await answers(page).getByText('Once.').waitFor()
+    await expect.poll(() => page.locator('.upcoming .entry').count()).toBe(0)
     expect(await page.locator('.is-input', { hasText: 'say Once.' }).count()).toBe(1)
     expect(await answers(page).count()).toBe(1)
   })
@@ -278,7 +281,10 @@ describe('the page', { timeout: 120_000 }, () => {
     const folder = stage.folder(ctx)
     const home = mkdtempSync(join(tmpdir(), 'throughline-killed-'))
     ctx.onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const first = await startServer(ctx, folder, join(home, 'store.db'))
+    const store = join(home, 'store.db')
+    // So slow that it still answers when the page is there again.
+    const port = `${await freePort()}`
+    const first = await startServer(ctx, [store, folder, port, '4'])
     const { page } = await visit(ctx, first.url)
     await page.getByRole('button', { name: 'New session' }).click()
     const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
@@ -290,7 +296,7 @@ describe('the page', { timeout: 120_000 }, () => {
     await page.getByText('Connection lost').waitFor()
     await say(page, 'say Sent while nobody listened.')
     await page.getByText('sending…').waitFor()
-    await startServer(ctx, folder, join(home, 'store.db'), new URL(first.url).port)
+    await startServer(ctx, [store, folder, port, '40'])
     await page.getByText('Live', { exact: true }).waitFor()
     await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
     await expect.poll(() => page.locator('.upcoming .entry').count()).toBe(0)
@@ -349,9 +355,9 @@ describe('the page', { timeout: 120_000 }, () => {
   })
 })
 
-async function startServer(ctx: TestContext, folder: string, store: string, port = '0') {
+async function startServer(ctx: TestContext, args: readonly string[]) {
   const file = join(import.meta.dirname, 'children', 'serve.ts')
-  const child: ChildProcess = spawn(process.execPath, [file, store, folder, port], {
+  const child: ChildProcess = spawn(process.execPath, [file, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   ctx.onTestFinished(async () => {

@@ -145,6 +145,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     }
     await page.setViewportSize({ width: 390, height: 780 })
     for (const [name, hash, ready] of views) {
+      writeFileSync(join(home, 'rehearsal.json'), JSON.stringify(REHEARSAL(Date.now())))
       await page.goto(`${place.url}/${hash}`)
       await ready.waitFor()
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)

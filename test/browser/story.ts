@@ -87,7 +87,7 @@ const TASKS = {
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await isSo()); tries++) {
-    if (tries > 300) throw new Error('The story does not go on.')
+    if (tries > 900) throw new Error('The story does not go on.')
     await sleep(50)
   }
 }
