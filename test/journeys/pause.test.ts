@@ -13,6 +13,8 @@ const median = (numbers: readonly number[]) =>
 
 describe('a conversation that is compacted', () => {
   it('has no pause in the background, where the blocking way has one and says so once', async () => {
+    const away: number[] = []
+    const boundary: number[] = []
     const measure = async (summaryMs: number) => {
       const terms = { store: 'memory', summaryMs, paceMs: 50, compactions: 1 } as const
       const [background, blocking] = await Promise.all([
@@ -21,9 +23,12 @@ describe('a conversation that is compacted', () => {
       ])
       expect(background).toMatchObject({ notices: 0, compactions: 1 })
       expect(blocking).toMatchObject({ notices: 1, compactions: 1 })
+      away.push(...background.away)
+      boundary.push(...background.boundary)
       return {
         isTold: background.boundary.length > 5,
-        hasPause: median(background.boundary) - median(background.away) >= PAUSE_MS_MAX,
+        // Of all rounds: the best of several would be found by luck.
+        hasPause: median(boundary) - median(away) >= PAUSE_MS_MAX,
         waits: [background.waits, blocking.waits],
       }
     }
