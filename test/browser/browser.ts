@@ -32,15 +32,11 @@ const UNPACK_MS_MAX = 90_000
 async function unpack(): Promise<string> {
   const folder = join(tmpdir(), 'throughline-browser')
   const whole = join(folder, 'whole')
-  try {
-    mkdirSync(folder)
-    const path = await chromium.executablePath()
-    writeFileSync(whole, '')
-    return path
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+  const isFirst = mkdirSync(folder, { recursive: true }) !== undefined
   const deadline = performance.now() + UNPACK_MS_MAX
-  while (!existsSync(whole) && performance.now() < deadline) await sleep(50)
-  return await chromium.executablePath()
+  // The first may have died over it.
+  while (!isFirst && !existsSync(whole) && performance.now() < deadline) await sleep(50)
+  const path = await chromium.executablePath()
+  writeFileSync(whole, '')
+  return path
 }

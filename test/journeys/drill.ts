@@ -41,7 +41,10 @@ const RETRY_MS = 50
 const SPEED = { firstByteMs: 5, outputTokensPerSecond: 120 }
 const SPEAK_MS_MAX = 20_000
 const ANSWER_MS_MAX = 2_000
-/** What is asked for while nobody listens is answered so much later: a server that was killed goes on before it can be followed. */
+/**
+ * What is asked for while nobody listens is answered so much later: a server that was killed goes on
+ * before it can be followed.
+ */
 const UNHEARD_MS = 2_000
 const KILL_MS_MAX = 150
 /** How often a message is written only after the answer was read; else they share turns. */

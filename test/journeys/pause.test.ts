@@ -6,7 +6,7 @@ import { measurePause } from './pause.ts'
 
 const SUMMARY_MS = 2_000
 const PAUSE_MS_MAX = 100
-/** A machine that stalls makes somebody wait too: as long as it may have decided, it is measured again. */
+/** A machine that stalls makes people wait too: while it may have been that, it is measured again. */
 const ROUNDS_MAX = 4
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
