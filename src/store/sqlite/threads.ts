@@ -15,7 +15,10 @@ interface Waiting {
  * entries written, read three times and verified: 4.9 s either way).
  */
 const YOUNG_MB = 16
-/** A batch is answered as a whole, and each answer sets off work that must not hold the event loop. */
+/**
+ * In one turn of the event loop: each answer sets off work that must not hold it, whether they come
+ * in one batch or in several that waited for us.
+ */
 const HANDED_ON_AT_ONCE = 4
 
 /** The caller's end of one store thread. It keeps the process alive only while it owes an answer. */
@@ -25,6 +28,8 @@ export class StoreThread {
   readonly #listeners = new Map<number, () => void>()
   /** Answers that are still to be handed on. */
   readonly #heard: Answer[] = []
+  /** This turn of the event loop has had its share. */
+  #isSated = false
   #calls = 0
   #ended: string | undefined
 
@@ -75,15 +80,18 @@ export class StoreThread {
       this.#listeners.get(news.changed)?.()
       return
     }
-    const isHandingOn = this.#heard.length > 0
     this.#heard.push(...news.answers)
-    if (!isHandingOn) this.#handOn()
+    if (!this.#isSated) this.#handOn()
   }
 
   #handOn(): void {
     for (const answer of this.#heard.splice(0, HANDED_ON_AT_ONCE)) this.#settle(answer)
-    if (this.#heard.length > 0) setImmediate(() => this.#handOn())
-    else if (this.#waiting.size === 0) this.#worker.unref()
+    if (this.#waiting.size === 0) this.#worker.unref()
+    this.#isSated = true
+    setImmediate(() => {
+      this.#isSated = false
+      if (this.#heard.length > 0) this.#handOn()
+    })
   }
 
   #settle(answer: Answer): void {
