@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../test/support/timing.ts'
 import { type FoldRow, foldConversation } from './fold.ts'
 
 function row(id: number, said: string, at: number, more: Partial<FoldRow> = {}): FoldRow {
@@ -248,25 +249,22 @@ describe('foldConversation', () => {
   })
 
   it('folds handoffs that stand in one block in one walk', () => {
-    const many = Array.from({ length: 50_000 }, (_, index) => handoff(index, index * 1e-6))
-    const before = process.cpuUsage()
-    told([{ id: 'a', parentId: null, closedAt: null, rows: many }])
-    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
+    const prepare = (length: number) => {
+      const rows = Array.from({ length }, (_, index) => handoff(index, index * 1e-6))
+      return () => told([{ id: 'a', parentId: null, closedAt: null, rows }])
+    }
+    expect(costOfTenfold(prepare, { size: 1_000, floorMs: 2 })).toBeLessThan(20)
   })
 
   it('folds a long overlap in one walk', () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => row(index, 'a', index))
-    const again = many.map((one) => row(one.id + 100_000, 'a', 30_000))
-    const begunAt = performance.now()
-    const child = {
-      id: 'b',
-      parentId: 'a',
-      closedAt: null,
-      rows: [handoff(50_000, 30_000), ...again],
+    const prepare = (length: number) => {
+      const rows = Array.from({ length }, (_, index) => row(index, 'a', index))
+      const again = rows.map((one) => row(one.id + 100_000, 'a', 30_000))
+      const parent = { id: 'a', parentId: null, closedAt: 25_000, rows }
+      const carried = [handoff(50_000, 30_000), ...again]
+      const child = { id: 'b', parentId: 'a', closedAt: null, rows: carried }
+      return () => expect(told([parent, child]).copies).toHaveLength(length)
     }
-    expect(
-      told([{ id: 'a', parentId: null, closedAt: 25_000, rows: many }, child]).copies,
-    ).toHaveLength(20_000)
-    expect(performance.now() - begunAt).toBeLessThan(2_000)
+    expect(costOfTenfold(prepare, { size: 2_000, floorMs: 5 })).toBeLessThan(15)
   })
 })
