@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { leastOf } from '../../test/support/timing.ts'
 import { LoopMeter } from './loop-meter.ts'
 
 describe('a loop meter', () => {
@@ -17,22 +18,28 @@ describe('a loop meter', () => {
       const { user, system } = process.threadCpuUsage(before)
       used = user + system
     }
-    await sleep(60)
-    expect(meter.figures().ownMsMax).toBeGreaterThan(60)
-    expect(meter.figures().delayMsMax).toBeGreaterThan(60)
+    await expect.poll(() => meter.figures().ownMsMax).toBeGreaterThan(60)
+    await expect.poll(() => meter.figures().delayMsMax).toBeGreaterThan(60)
   })
 
   it('does not count as our own what the thread was merely kept waiting for', async () => {
     hold(300)
+    await expect.poll(() => meter.figures().delayMsMax).toBeGreaterThan(200)
     await sleep(60)
     expect(meter.figures().ownMsMax).toBeLessThan(100)
-    expect(meter.figures().delayMsMax).toBeGreaterThan(200)
   })
 
   it('leaves out what it is told to', async () => {
-    meter.pause(() => hold(1_500))
-    await sleep(60)
-    expect(meter.figures().delayMsMax).toBeLessThan(1_400)
+    const measure = async () => {
+      const other = new LoopMeter()
+      other.start()
+      await sleep(60)
+      other.pause(() => hold(1_500))
+      await sleep(60)
+      other.stop()
+      return other.figures().delayMsMax
+    }
+    expect(await leastOf(measure, { below: 1_400 })).toBeLessThan(1_400)
   })
 })
 
