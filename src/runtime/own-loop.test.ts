@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../test/support/runtime-place.ts'
 import { operationId, sessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
@@ -56,9 +56,7 @@ describe('a loop of one’s own', () => {
     for (let n = 1; n <= 14; n++) {
       await say(`${n}: ${'The river is wide and slow here. '.repeat(60)}`)
     }
-    await vi.waitFor(async () => {
-      expect((await store.findSession('s' as never))?.effective).toBeGreaterThan(0)
-    })
+    await until(async () => ((await store.findSession(sessionId('s')))?.effective ?? 0) > 0)
     expect(await say('And now?')).toContain('We spoke of rivers.')
   })
 
