@@ -17,8 +17,8 @@ import type { ProtocolName } from './protocol.ts'
 import { LEAKED_SECRETS } from './spoil.ts'
 
 const QUESTION = 'The code word is PELICAN. What was the code word?'
-// Long enough that everything else arrives first on a loaded machine.
-const PATIENCE_MS = 250
+// What else would come does so in this time, mostly.
+const PATIENCE_MS = 100
 
 let running: Awaited<ReturnType<typeof startStandIn>>
 let agent: Agent
@@ -91,19 +91,25 @@ const SEEN: { readonly [kind in FaultKind]: (protocol: ProtocolName) => Promise<
     ])
   },
   async 'stall-after-headers'(protocol) {
-    const seen = await askWith('stall-after-headers', protocol, { leaveMs: PATIENCE_MS })
+    const leaveFrom: Sending['leaveFrom'] = ({ status }) => status !== undefined
+    const leaving = { leaveMs: PATIENCE_MS, leaveFrom }
+    const seen = await askWith('stall-after-headers', protocol, leaving)
     expect(seen).toMatchObject({ status: 200, ending: 'left' })
     expect(seen.bytes).toHaveLength(0)
   },
   async 'stall-mid-stream'(protocol) {
-    const seen = await askWith('stall-mid-stream; after=0.7', protocol, { leaveMs: PATIENCE_MS })
+    const leaveFrom: Sending['leaveFrom'] = ({ bytes }) =>
+      textIn(protocol, { bytes: bytes.subarray(0, bytes.lastIndexOf('\n')) }).includes('stand-in')
+    const leaving = { leaveMs: PATIENCE_MS, leaveFrom }
+    const seen = await askWith('stall-mid-stream; after=0.7', protocol, leaving)
     expectTorn(protocol, seen, 'left')
   },
   async drip(protocol) {
-    const seen = await askWith('drip; ms=5', protocol, { leaveMs: PATIENCE_MS })
+    const leaveFrom: Sending['leaveFrom'] = ({ bytes }) => bytes.length >= 10
+    const seen = await askWith('drip; ms=5', protocol, { leaveMs: 0, leaveFrom })
     expect(seen).toMatchObject({ status: 200, ending: 'left' })
-    expect(seen.bytes.length).toBeGreaterThan(2)
-    expect(seen.bytes.length).toBeLessThanOrEqual(PATIENCE_MS / 5)
+    // A timer may ring up to a millisecond early.
+    expect(seen.bytes.length).toBeLessThanOrEqual(seen.durationMs / 4)
   },
   async 'cut-stream'(protocol) {
     expectTorn(protocol, await askWith('cut-stream; after=0.7', protocol), 'ECONNRESET')

@@ -30,6 +30,8 @@ export interface Sending {
   readonly agent?: Agent
   /** Leaves after this time, whatever has come. */
   readonly leaveMs?: number
+  /** What has come when that time begins; absent: it begins with the request. */
+  readonly leaveFrom?: (seen: Pick<Seen, 'status' | 'bytes'>) => boolean
 }
 
 export interface Seen {
@@ -51,7 +53,7 @@ export function bodyOf({ protocol, text = 'Hello.', stream = false, body }: Send
 }
 
 export function send(url: string, sending: Sending): Promise<Seen> {
-  const { protocol, path = PATHS[protocol], headers, agent = false, leaveMs } = sending
+  const { protocol, path = PATHS[protocol], headers, agent = false, leaveMs, leaveFrom } = sending
   const { promise, resolve } = Promise.withResolvers<Seen>()
   const startedAt = performance.now()
   const chunks: Buffer[] = []
@@ -68,19 +70,26 @@ export function send(url: string, sending: Sending): Promise<Seen> {
     headers: { 'content-type': 'application/json', ...headers },
     agent,
   })
-  const timer =
-    leaveMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          settle('left')
-          outgoing.destroy()
-        }, leaveMs)
+  let timer: NodeJS.Timeout | undefined
+  const leaveInTime = () => {
+    if (leaveMs === undefined || timer !== undefined) return
+    if (leaveFrom?.({ status, bytes: Buffer.concat(chunks) }) === false) return
+    timer = setTimeout(() => {
+      settle('left')
+      outgoing.destroy()
+    }, leaveMs)
+  }
+  leaveInTime()
   const fail = (error: NodeJS.ErrnoException) => settle(error.code ?? error.message)
   outgoing.on('error', fail)
   outgoing.on('response', (response) => {
     status = response.statusCode
     received = response.headers
-    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    leaveInTime()
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      leaveInTime()
+    })
     response.on('end', () => settle('end'))
     response.on('error', fail)
   })
@@ -89,7 +98,7 @@ export function send(url: string, sending: Sending): Promise<Seen> {
 }
 
 /** The JSON documents of an event stream, `[DONE]` left out; throws for a torn or broken one. */
-export function eventsIn({ bytes }: Seen): readonly JsonObject[] {
+export function eventsIn({ bytes }: Pick<Seen, 'bytes'>): readonly JsonObject[] {
   return bytes
     .toString()
     .split('\n')
@@ -102,7 +111,7 @@ export function documentIn({ bytes }: Seen): JsonObject {
 }
 
 /** What the model said, gathered from the pieces of a stream; refusals count as said. */
-export function textIn(protocol: ProtocolName, seen: Seen): string {
+export function textIn(protocol: ProtocolName, seen: Pick<Seen, 'bytes'>): string {
   return eventsIn(seen)
     .map((event): JsonValue | undefined => {
       if (protocol === 'openai-chat') {
