@@ -31,7 +31,7 @@ export function sqlitePlace() {
 
 /** Another program's hand on the file. */
 export function byHand(path: string, sql: string): void {
-  const database = new DatabaseSync(path, { timeout: 2_000 })
+  const database = new DatabaseSync(path, { timeout: 20_000 })
   database.exec(sql)
   database.close()
 }

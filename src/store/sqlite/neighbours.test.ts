@@ -57,7 +57,7 @@ describe('neighbours', () => {
     readFileSync(`${path}-shm`)
     const sibling = `
       const { DatabaseSync } = require('node:sqlite')
-      const database = new DatabaseSync(process.argv[1], { timeout: 2000 })
+      const database = new DatabaseSync(process.argv[1], { timeout: 20_000 })
       database.exec("update store set id = id")
       database.close()`
     execFileSync(process.execPath, ['-e', sibling, path])

@@ -273,7 +273,7 @@ describe('waking', () => {
 })
 
 function count(path: string, sql: string): number {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 })
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 20_000 })
   const { n } = (database.prepare(sql).get() ?? {}) as { n?: number }
   database.close()
   return n ?? 0

@@ -24,7 +24,7 @@ export async function sqliteBench(
   const store = await open('store.db')
   /** A hand that is not the store's, with the guards taken off. */
   const harm = async (sql: string, ...values: (string | number)[]) => {
-    const database = new DatabaseSync(path, { timeout: 2_000 })
+    const database = new DatabaseSync(path, { timeout: 20_000 })
     database.exec('drop trigger if exists entry_changes_by_erasure_only')
     database.exec('drop trigger if exists entry_is_never_deleted')
     database.prepare(sql).run(...values)
