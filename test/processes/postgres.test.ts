@@ -28,7 +28,7 @@ const STORMS = [
 describe('kill -9 of agents on PostgreSQL', () => {
   it.for(STORMS)(
     '$processes processes, $kills kills: nothing lost, doubled, reordered or renamed [I1-I10, I19, I20, faults 1-3, 18]',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (storm, context) => {
       if ('problem' in server) return context.skip(server.problem)
       const seed = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() * 1e6))

@@ -16,7 +16,7 @@ function third(which: number): readonly string[] {
 }
 
 const SEED = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() * 1e6))
-const STORM_MS_MAX = 200_000
+const STORM_MS_MAX = 400_000
 /** Of the twenty failpoints of a storm. */
 const MISSED_MAX = 3
 

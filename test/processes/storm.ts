@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LeaseTimes } from '../../src/session/runner.ts'
-import { leaseFor, PACES } from './agent-options.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { judge, type Verdict } from './checker.ts'
 import { readAcks } from './courier.ts'
-import { Host, type Life } from './host.ts'
+import { Host, type Life, until } from './host.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -31,12 +31,11 @@ export interface StormEnd {
   remove(): Promise<void>
 }
 
-const LIFE_MS_MAX = 3_000
+const LIFE_MS_MIN = 3_000
+/** Where it takes long to start a process, it takes long to bring it to its failpoint. */
+const STARTS_PER_LIFE = 6
 const TRIES_MAX = 6
 const REST_MS_MAX = 90_000
-// On a machine with thirty times the work it can do, a lease of 700 ms ended before its owner had
-// made one step, again and again: nothing was lost and nothing came to rest.
-const CALM_LEASE: LeaseTimes = { leaseMs: 8_000, renewMs: 1_000, marginMs: 1_600, pollMs: 100 }
 /** Who answers what the others have left behind; more of them would only start slower. */
 const SURVIVORS_MAX = 3
 
@@ -81,13 +80,17 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
   const liveUntil = async (seat: string, failpoint: { name: string; tries: number }) => {
     const isFarewell = /^(retireRunner|release)/.test(failpoint.name)
     const count = isFarewell || failpoint.tries > 0 ? 1 : 1 + Math.floor(random() * 3)
-    const life = start(seat, `${failpoint.name}:${count}:kill`)
+    const startedAt = performance.now()
+    // Who loses its lease before its first step comes to no failpoint, however long it lives.
+    const lease = failpoint.tries === 0 ? leaseFor(processes) : CALM_LEASE
+    const life = start(seat, `${failpoint.name}:${count}:kill`, lease)
     await life.ready
+    const patienceMs = Math.max(LIFE_MS_MIN, STARTS_PER_LIFE * (performance.now() - startedAt))
     if (isFarewell) {
       await endsWithin(life, 900)
       life.kill('SIGTERM')
     }
-    const isEnded = await endsWithin(life, LIFE_MS_MAX)
+    const isEnded = await endsWithin(life, patienceMs)
     if (!isEnded) life.kill()
     const { code } = await life.ended
     if (!isEnded || code !== null) {
@@ -114,10 +117,19 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
   }
   await Promise.all(seats.map(occupy))
 
-  host.askForQuiet()
+  const isCompacted = () => host.using(hasCompacted)
+  if (await isCompacted()) host.askForQuiet()
   for (const seat of seats.slice(0, SURVIVORS_MAX)) start(seat, undefined, CALM_LEASE)
+  // Where everybody died before a threshold was crossed, the survivors send on until one is.
+  await until('something was compacted', isCompacted, { withinMs: REST_MS_MAX, everyMs: 250 })
+  host.askForQuiet()
   const verdict = await judge(host, REST_MS_MAX)
   return { verdict, kills, missed, folder: host.folder, remove: () => host.remove() }
+}
+
+async function hasCompacted(store: Store): Promise<boolean> {
+  const sessions = await store.listSessions({ limit: 1_000 })
+  return sessions.some(({ effective }) => effective > 0)
 }
 
 async function endsWithin(life: Life, ms: number): Promise<boolean> {
