@@ -27,8 +27,8 @@ const runner = new Runner({
   steps: composition.steps(scriptedSteps(folder, paces), tools),
   tools,
   writers: {
-    model: composition.writer(scriptedWriter('model', paces)),
-    digest: composition.writer(scriptedWriter('digest', paces)),
+    model: composition.writer(scriptedWriter('model', folder, paces)),
+    digest: composition.writer(scriptedWriter('digest', folder, paces)),
   },
   settings: {
     ...composition.settings,
@@ -41,7 +41,7 @@ const runner = new Runner({
     attemptsPerWindow: 1_000,
     attemptWindowMs: 1_000,
   },
-  handoffMsMax: 10_000,
+  handoffMsMax: 120_000,
   decisions: composition.decisions,
   agents: options.agents,
   host: { boot: 'here', process: process.pid },

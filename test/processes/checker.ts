@@ -42,7 +42,7 @@ export async function judge(host: Host, withinMs = REST_MS_MAX): Promise<Verdict
   })
 }
 
-const REST_MS_MAX = 25_000
+const REST_MS_MAX = 60_000
 
 async function check(host: Host, store: Store): Promise<Verdict> {
   const verdict: Verdict = {

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
 import type { CommitVerb, Store } from '../../src/store/contract.ts'
@@ -58,8 +58,10 @@ export function readFailpoint(text: string | undefined): Failpoint | null {
 
 const present = readFailpoint(process.env['FAILPOINT'])
 const cell = new Int32Array(new SharedArrayBuffer(4))
-/** Longer than any lease that tests use, shorter than their patience. */
-const BLOCK_MS = 2_500
+/** Whoever is away stays away until this file is there, however long the others take meanwhile. */
+const CALL_BACK = process.env['CALL_BACK']
+/** Nobody calls back who was killed himself. */
+const AWAY_MS_MAX = 120_000
 let passed = 0
 
 /** Counts a passage through a place; at the one that was named, something happens to the process. */
@@ -76,7 +78,7 @@ export function pass(name: string): void {
       break
     case 'block':
       writeSync(1, 'blocking\n')
-      Atomics.wait(cell, 0, 0, BLOCK_MS)
+      untilCalledBack(() => {})
       break
     default:
       present.act satisfies never
@@ -93,9 +95,22 @@ function stop(): void {
   file?.exec('begin immediate')
   writeSync(1, 'stopping\n')
   file?.exec('rollback')
-  process.kill(process.pid, 'SIGSTOP')
-  Atomics.wait(cell, 0, 0, 20)
+  // The store's thread may have been quicker than the signal: then it is let go on for a moment.
+  untilCalledBack(() => process.kill(process.pid, 'SIGSTOP'))
   file?.close()
+}
+
+function untilCalledBack(again: () => void): void {
+  const end = performance.now() + AWAY_MS_MAX
+  while (!isCalledBack() && performance.now() < end) {
+    again()
+    Atomics.wait(cell, 0, 0, 20)
+  }
+  writeSync(1, 'back\n')
+}
+
+function isCalledBack(): boolean {
+  return CALL_BACK === undefined || existsSync(CALL_BACK)
 }
 
 export function withFailpoints(store: Store): Store {

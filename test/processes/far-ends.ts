@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handoff } from '../../src/message/handoff.ts'
@@ -62,6 +62,9 @@ function hashOf(text: string): number {
   return hash
 }
 
+/** While there is a file of this name, no model ends a handoff. */
+export const HOLD = 'hold-handoffs'
+
 async function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(delayMs, undefined, { signal })
@@ -115,13 +118,16 @@ export function scriptedTools(folder: string, { toolMs }: Paces): ToolRunner {
 
 export function scriptedWriter(
   by: Handoff['by'],
+  folder: string,
   { handoffMs, handoffFailures }: Paces,
 ): HandoffWriter {
   return {
     async write({ operation, messages, cut }, signal) {
       pass('handoff')
-      if (by === 'model' && !(await pause(handoffMs, signal))) {
-        return { kind: 'failed', reason: 'aborted' }
+      if (by === 'model') {
+        let isDone = await pause(handoffMs, signal)
+        while (isDone && existsSync(join(folder, HOLD))) isDone = await pause(20, signal)
+        if (!isDone) return { kind: 'failed', reason: 'aborted' }
       }
       const isFailure = handoffFailures > 0 && hashOf(operation.id) % handoffFailures === 0
       if (by === 'model' && isFailure) return { kind: 'failed', reason: 'scripted' }

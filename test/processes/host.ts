@@ -4,11 +4,12 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { operationId, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { type AgentOptions, LIMITS } from './agent-options.ts'
 import { agentOf } from './courier.ts'
-import { LOGS } from './far-ends.ts'
+import { HOLD, LOGS } from './far-ends.ts'
 import { openPlace, type Place } from './place.ts'
 import { bundledProgram, type Program } from './program.ts'
 
@@ -78,6 +79,7 @@ export class Host {
       env: {
         ...env,
         NODE_COMPILE_CACHE: COMPILED,
+        CALL_BACK: join(this.folder, 'call-back'),
         ...(isPlanted && { NODE_OPTIONS: `--import=${this.#program.plant}` }),
         ...(failpoint !== undefined && { FAILPOINT: failpoint }),
         ...(this.place.kind === 'sqlite' && { STORE_FILE: this.place.path }),
@@ -116,6 +118,49 @@ export class Host {
     } finally {
       await store.close()
     }
+  }
+
+  /** Until its failpoint has stopped it, and not in a commit: that would keep all others waiting. */
+  async untilStopped(life: Life): Promise<void> {
+    await until('it is stopped', () => {
+      if (!life.isStopped) return false
+      if (this.#isFree()) return true
+      life.kill('SIGCONT')
+      return false
+    })
+  }
+
+  /** Lets go on whoever is stopped or blocked. */
+  async callBack(life: Life): Promise<void> {
+    writeFileSync(join(this.folder, 'call-back'), '')
+    await until('it is back', () => {
+      // The signal to stop may come behind the one to go on.
+      life.kill('SIGCONT')
+      return life.stdout.includes('back\n') || !life.isAlive
+    })
+  }
+
+  /** Whether the file's write lock can be had. */
+  #isFree(): boolean {
+    if (this.place.kind !== 'sqlite') return true
+    const file = new DatabaseSync(this.place.path, { timeout: 500 })
+    try {
+      file.exec('begin immediate; rollback')
+      return true
+    } catch {
+      return false
+    } finally {
+      file.close()
+    }
+  }
+
+  /** From now on handoffs are begun and not ended. */
+  holdHandoffs(): void {
+    writeFileSync(join(this.folder, HOLD), '')
+  }
+
+  letHandoffsEnd(): void {
+    rmSync(join(this.folder, HOLD))
   }
 
   /** Senders finish what they are at and send nothing more. */
@@ -159,6 +204,12 @@ export class Life {
     return living.has(this)
   }
 
+  /** By a signal; where nobody can tell, its own word has to do. */
+  get isStopped(): boolean {
+    if (process.platform !== 'linux') return this.stdout.includes('stopping\n')
+    return /\) T /.test(readFileSync(`/proc/${this.child.pid}/stat`, 'utf8'))
+  }
+
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
     this.child.kill(signal)
   }
@@ -168,7 +219,7 @@ export class Life {
 export async function until(
   what: string,
   test: () => boolean | Promise<boolean>,
-  { withinMs = 20_000, everyMs = 25 } = {},
+  { withinMs = 60_000, everyMs = 25 } = {},
 ): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await test())) {
