@@ -68,11 +68,16 @@ async function killAt(child: ChildProcess, nth: number, delayMs: number): Promis
   expect((await ended)[1]).toBe('SIGKILL')
 }
 
-/** Everything acknowledged is there under its number, and all chains are whole. */
-async function checkKept(path: string, files: readonly string[]): Promise<number> {
-  const acks = files
+/** A line without its end was being written when the process was killed: not acknowledged. */
+function readAcks(files: readonly string[]): readonly string[] {
+  return files
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1))
+}
+
+/** Everything acknowledged is there under its number, and all chains are whole. */
+async function checkKept(path: string, files: readonly string[]): Promise<number> {
+  const acks = readAcks(files)
   return await using({ kind: 'sqlite', path }, async (store) => {
     const keys = new Map<number, string | null>()
     for (let after = mailNumber(0); ; ) {
@@ -96,24 +101,26 @@ describe('kill -9 while the files of a store are worked on', () => {
   it('a process that dies while it empties the WAL loses nothing acknowledged [I1, fault 16]', async () => {
     const path = await newStore()
     const files: string[] = []
-    for (let round = 0; round < 4; round++) {
+    // A slow disk acknowledges little before each death.
+    for (let round = 0; round < 4 || readAcks(files).length <= 20; round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
       await killAt(start(KEEPER, [path, acks, `r${round}`, 'checkpoint']), 3, round)
     }
     expect(await checkKept(path, files)).toBeGreaterThan(20)
-  }, 60_000)
+  }, 120_000)
 
   it('a process that dies while it makes a backup leaves the store whole and no half copy under its name [fault 16]', async () => {
     const path = await newStore()
     const files: string[] = []
     const target = join(dirname(path), 'copy')
     let halves = 0
-    for (let round = 0; round < 4; round++) {
+    // Kills that come too late, or too early, show nothing: then there is another one.
+    for (let round = 0; round < 4 || halves === 0 || readAcks(files).length <= 10; round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
       const child = start(KEEPER, [path, acks, `r${round}`, 'backup', `${target}-${round}`])
-      await killAt(child, 2, 4 + 4 * round)
+      await killAt(child, 2, 4 * (round % 5))
       const names = readdirSync(dirname(path)).filter((name) => name.startsWith('copy-'))
       halves += names.filter((name) => name.endsWith('.part')).length
       for (const name of names.filter((each) => !/\.|-wal$|-shm$/.test(each))) {
@@ -123,9 +130,7 @@ describe('kill -9 while the files of a store are worked on', () => {
       }
     }
     expect(await checkKept(path, files)).toBeGreaterThan(10)
-    // Else the kills came too late and this test has shown nothing.
-    expect(halves).toBeGreaterThan(0)
-  }, 60_000)
+  }, 120_000)
 })
 
 const SQLITE_AS_IT_WAS = `
