@@ -83,8 +83,10 @@ describe('a server in trouble', () => {
     await using bench = await postgresBench(url)
     const one = await create(bench.store, { limits })
     const two = await create(bench.store, { limits })
-    const narrow = await openPostgres(url, { schema: bench.schema, connections: 1, busyMs: 300 })
-    const sleep = `if new.session = '${one}' then perform pg_sleep(1.5); end if`
+    const narrow = await openPostgres(url, { schema: bench.schema, connections: 1, busyMs: 1_000 })
+    // Until the other one was refused, however long that takes.
+    const sleep = `while new.session = '${one}' and (select last_value from failures) < 2 loop
+      perform pg_sleep(0.05); end loop`
     await using _slow = await mailTrigger(bench, sleep)
     const slow = send(narrow, one, 'a')
     await until(() => waitsFor('PgSleep'))
@@ -93,6 +95,7 @@ describe('a server in trouble', () => {
       retryable: true,
       message: expect.stringContaining('all 1 connections are in use'),
     })
+    await bench.sql("select setval('failures', 2)")
     expect((await slow).kind).toBe('admitted')
     expect(await send(narrow, two, 'b')).toMatchObject({ kind: 'admitted', mail: 1 })
     await narrow.close()
@@ -112,22 +115,36 @@ describe('a server in trouble', () => {
   })
 
   it('a deadlock is tried again and nobody notices [fault 84]', async (context) => {
-    await using bench = await postgresBench(urlOf(context))
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
     const { store, schema } = bench
     const runner = await register(store)
-    for (const id of ['a', 'b']) {
+    for (const id of ['a', 'b', 'c']) {
       await Desk.acquire(store, await create(store, { id: sessionId(id) }), runner)
     }
-    const lock = (id: string) =>
-      admin.query(`select from ${schema}.session where id = '${id}' for update`)
-    await admin.query("begin; set local deadlock_timeout = '10s'")
-    await lock('b')
+    const lock = (client: pg.Client, id: string) =>
+      client.query(`select from ${schema}.session where id = '${id}' for update`)
+    const other = await connectAdmin(url)
+    context.onTestFinished(() => other.end())
+    await admin.query('begin')
+    await lock(admin, 'b')
+    await other.query("begin; set local deadlock_timeout = '10s'")
+    await lock(other, 'c')
+    // It has `a` and waits for `b`. Who waits last looks for a circle, and looks once: so the circle
+    // is closed by letting it go on to `c`, and the server ends its transaction.
     const retired = store.retireRunner({ runner })
     await until(() => waitsFor('Lock'))
-    await lock('a') // Closes the circle: the server ends the store's transaction.
+    const turn = lock(other, 'a')
+    await until(async () => {
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock'
+        and application_name <> 'throughline'`
+      return (await admin.query(waiting)).rows.length > 0
+    })
     await admin.query('commit')
+    await turn
+    await other.query('commit')
     expect((await retired).kind).toBe('done')
-    expect((await store.findSession(sessionId('b')))?.runner).toBeNull()
+    expect((await store.findSession(sessionId('c')))?.runner).toBeNull()
   })
 
   it('a serialisation failure is tried again, at the isolation that the locks need [fault 84]', async (context) => {
@@ -147,7 +164,7 @@ describe('a server in trouble', () => {
   })
 
   it('what never stops failing is given up by name, and nothing is written [fault 84]', async (context) => {
-    await using bench = await postgresBench(urlOf(context), { busyMs: 300 })
+    await using bench = await postgresBench(urlOf(context), { busyMs: 1_000 })
     const id = await create(bench.store, { limits })
     const raise = "raise exception 'never' using errcode = '40001'"
     await using _failing = await mailTrigger(bench, raise)

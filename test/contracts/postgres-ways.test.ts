@@ -40,10 +40,12 @@ async function until(holds: () => boolean | Promise<boolean>, ms = 10_000): Prom
   throw new Error(`still not so after ${ms} ms`)
 }
 
-async function atRest(count: () => number): Promise<void> {
-  for (let last = -1; last !== count(); ) {
-    last = count()
-    await new Promise((resolve) => setTimeout(resolve, 200))
+/** Nothing asked and nothing new, look after look: after a stall of the machine one look is none. */
+async function atRest(wire: Wire): Promise<void> {
+  for (let last = -1, looks = 0; looks < 20; looks++) {
+    if (wire.isAsking || last !== wire.roundTrips) looks = 0
+    last = wire.roundTrips
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
@@ -56,7 +58,7 @@ function open(): { readonly promise: Promise<void>; readonly release: () => void
 async function heldDesk(bench: PostgresBench, url: string, statementMs = 10_000) {
   const { wire, url: farUrl } = await Wire.to(url)
   const far = await openPostgres(farUrl, { schema: bench.schema, statementMs, connections: 1 })
-  const desk = await Desk.open(far)
+  const desk = await Desk.open(bench.store)
   const gate = open()
   let held = false
   wire.holds = (sent) => {
@@ -102,7 +104,7 @@ describe('locks', () => {
   it('a holder that stops in the middle of a commit is ended by the server, and its session is free [I8]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
-    const { desk, gate, outcome, end } = await heldDesk(bench, url, 500)
+    const { desk, gate, outcome, end } = await heldDesk(bench, url, 1_500)
     const next = await takeOver(bench.store, desk)
     expect(next.tail.number).toBe(0)
     gate.release()
@@ -168,7 +170,7 @@ describe('round trips', () => {
     const trips: Record<string, number> = {}
     const counted = new Proxy(store, {
       get: (target, verb: keyof Store) => async (request: never) => {
-        await atRest(() => wire.roundTrips) // What follows behind a commit is done.
+        await atRest(wire) // What follows behind a commit is done.
         const before = wire.roundTrips
         const answer = await (target[verb] as (request: never) => Promise<unknown>)(request)
         trips[verb] ??= wire.roundTrips - before

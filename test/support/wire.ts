@@ -9,6 +9,7 @@ export class Wire {
   readonly #target: { readonly host: string; readonly port: number }
   readonly #pairs = new Set<{ readonly client: Socket; readonly target: Socket }>()
   roundTrips = 0
+  #open = 0
   /** Asked for each piece that a client sends; true lets it through and cuts the way back. */
   cutsAfter: (sent: Buffer) => boolean = () => false
   /** Asked for each piece that a client sends; it waits on the way until the promise resolves. */
@@ -37,6 +38,11 @@ export class Wire {
     })
   }
 
+  /** Whether somebody waits for an answer. */
+  get isAsking(): boolean {
+    return this.#open > 0
+  }
+
   #join(client: Socket): void {
     const target = connect(this.#target.port, this.#target.host)
     const pair = { client, target }
@@ -44,7 +50,10 @@ export class Wire {
     let asking = false
     let cut = false
     client.on('data', (sent) => {
-      if (!asking) this.roundTrips += 1
+      if (!asking) {
+        this.roundTrips += 1
+        this.#open += 1
+      }
       asking = true
       cut ||= this.cutsAfter(sent)
       const held = this.holds(sent)
@@ -53,12 +62,17 @@ export class Wire {
       // The server has it and works on it; nobody will hear the answer.
       if (cut) setTimeout(() => client.destroy(), 20)
     })
-    target.on('data', (answer) => {
+    const answered = () => {
+      if (asking) this.#open -= 1
       asking = false
+    }
+    target.on('data', (answer) => {
+      answered()
       if (!cut) client.write(answer)
     })
     const end = () => {
       this.#pairs.delete(pair)
+      answered()
       client.destroy()
       if (cut) setTimeout(() => target.destroy(), 200)
       else target.destroy()
