@@ -287,11 +287,16 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
   },
 }
 
-async function firstBroken(theme: string, rules: Rules): Promise<string | undefined> {
+/** With a planted bug a case that hangs is one that notices; without one nothing is cut short. */
+async function firstBroken(
+  theme: string,
+  rules: Rules,
+  isPlanted: boolean,
+): Promise<string | undefined> {
   for (const each of STORE_CONTRACT[theme] ?? []) {
     await using bench = await memoryBench(rules)
     try {
-      await Promise.race([each.run(bench), late()])
+      await (isPlanted ? Promise.race([each.run(bench), late()]) : each.run(bench))
     } catch {
       return each.name
     }
@@ -305,11 +310,11 @@ function late(): Promise<never> {
 
 describe.each(Object.entries(MUTATIONS))('planted bugs that %s must catch', (theme, mutations) => {
   it.each(Object.entries(mutations))('%s', async (_name, mutate) => {
-    expect(await firstBroken(theme, { ...RULES, ...mutate(RULES) })).toBeDefined()
+    expect(await firstBroken(theme, { ...RULES, ...mutate(RULES) }, true)).toBeDefined()
   })
 
   it('nothing is caught where nothing was planted', async () => {
     const untouched = asked('createSession', (request) => request)(RULES)
-    expect(await firstBroken(theme, { ...RULES, ...untouched })).toBeUndefined()
+    expect(await firstBroken(theme, { ...RULES, ...untouched }, false)).toBeUndefined()
   })
 })
