@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts'
 import type { Frame } from './protocol.ts'
 import { planWire, type WirePlan } from './wire-plan.ts'
 
-/** How fast the emulated model is. Absent means: as fast as the machine. */
+/** How fast the emulated model is, looked at for every piece. Absent: as fast as the machine. */
 export interface Speed {
   readonly firstByteMs?: number
   readonly inputTokensPerSecond?: number
@@ -50,13 +50,13 @@ export async function play(
 async function sendPieces(
   response: ServerResponse,
   { pieces }: WirePlan,
-  { outputTokensPerSecond = Number.POSITIVE_INFINITY }: Speed,
+  speed: Speed,
   signal: AbortSignal,
 ): Promise<void> {
   const startedAt = performance.now()
   let dueMs = 0
   for (const { bytes, tokens } of pieces) {
-    dueMs += (tokens * 1_000) / outputTokensPerSecond
+    dueMs += (tokens * 1_000) / (speed.outputTokensPerSecond ?? Number.POSITIVE_INFINITY)
     const waitMs = startedAt + dueMs - performance.now()
     if (waitMs > 0 && dueMs > 0) await sleep(waitMs, undefined, { signal })
     signal.throwIfAborted()

@@ -95,7 +95,7 @@ it('ten thousand evictions leave no connection, no descriptor and no line behind
         expect(descriptors()).toBeLessThanOrEqual(before.descriptors + 2)
       }
     },
-    { timeout: 5_000 },
+    { timeout: 30_000 },
   )
   server.closeAllConnections()
   server.close()

@@ -84,6 +84,11 @@ describe.each(DEATHS)('a compaction that $how', (death) => {
   })
 })
 
+/** A connection is free again a moment after its answer is: some turns of the loop, however late. */
+async function pass(): Promise<void> {
+  for (let turn = 0; turn < 15; turn++) await sleep(3)
+}
+
 async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: Bench) {
   const model = bench.modelOf(wire)
   const { journal, faults } = bench.server
@@ -94,12 +99,14 @@ async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: B
   // killed one connection of a line may have killed them all.
   const warm = [1, 2, 3].map((n) => model.stream(asking(`say warm ${n}`), options('compaction')))
   await Promise.all(warm.map((stream) => hear(stream)))
-  await sleep(30)
+  await pass()
   const kept = journal.entries.map(({ socket }) => socket.id)
   expect(new Set(kept).size).toBe(3)
 
   // A third task streams all the while, on the very line that will be given up.
-  const bystander = hear(model.stream(asking(words(90)), options('compaction')))
+  // Where both end by the same death, neither may have ended before.
+  const length = death.destroys ? 3_000 : 90
+  const bystander = hear(model.stream(asking(words(length)), options('compaction')))
   await expect.poll(() => journal.requests).toBe(4)
 
   const controller = new AbortController()
@@ -107,7 +114,7 @@ async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: B
   if (death.abortMs) setTimeout(() => controller.abort(), death.abortMs)
   const dying = hear(
     model.stream(
-      asking(`say ${'dies'.repeat(90)}`),
+      asking(`say ${'dies'.repeat(length)}`),
       options('compaction', death.deadlines, controller.signal),
     ),
   )
@@ -125,7 +132,7 @@ async function showHarmless(death: Death, wire: (typeof WIRES)[number], bench: B
     ),
   )
   for (const { end } of next) expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
-  expect(performance.now() - startedAt).toBeLessThan(3_000)
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
 
   const used = [...kept, socketOf('dies'), socketOf('wordword')]
   for (const [at, purpose] of NEXT.entries()) {
@@ -152,8 +159,7 @@ describe('a call with retries', () => {
     async (wire) => {
       const model = bench.modelOf(wire)
       await hear(model.stream(asking('say one'), options('memory')))
-      // The connection is free again a moment after the answer is.
-      await sleep(30)
+      await pass()
       bench.server.faults.next('reset-reused-socket')
       const { end, pieces } = await hear(
         callModel([model], asking('say two'), calling(options('memory'))),
@@ -179,7 +185,7 @@ describe('a call with retries', () => {
   it('ends by its one deadline, however many tries hang', async () => {
     bench.server.faults.always('half-open')
     const tries: number[] = []
-    for (let attempt = 0; attempt < 3; attempt++) {
+    for (let attempt = 0; attempt < 20; attempt++) {
       const { end, tookMs } = await hear(
         callModel(
           [bench.modelOf('anthropic'), bench.modelOf('openai-chat')],
@@ -261,13 +267,14 @@ describe('a call with retries', () => {
     const model = bench.modelOf('openai-responses')
     const shielded = hear(model.stream(asking(words(60)), options('compaction')))
     const vision = hear(
-      callModel([model], asking(words(600)), calling(options('vision', {}, controller.signal))),
+      callModel([model], asking(words(6_000)), calling(options('vision', {}, controller.signal))),
     )
-    await sleep(100)
+    await expect.poll(() => bench.server.journal.requests).toBe(2)
     const abortedAt = performance.now()
     controller.abort()
     expect((await vision).end.outcome).toEqual({ kind: 'interrupted' })
-    expect(performance.now() - abortedAt).toBeLessThan(500)
+    // All of it would take forty seconds.
+    expect(performance.now() - abortedAt).toBeLessThan(5_000)
     expect((await shielded).text).toBe('word'.repeat(60))
   })
 })

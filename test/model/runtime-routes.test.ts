@@ -72,7 +72,7 @@ describe('two agents of one process', () => {
 
     own.time.aheadMs = 31_000
     const another = await own.openAnother()
-    own.server.faults.always('latency; ms=300', { when: isForHandoff })
+    own.server.faults.always('latency; ms=3000', { when: isForHandoff })
     const sessions = [...talks, ...talks.map(({ id }) => another.session(id))]
     const shown = await Promise.all(sessions.map((session) => session.preview({}, soon())))
     expect(shown.filter(({ kind }) => kind === 'previewed')).toHaveLength(1)
