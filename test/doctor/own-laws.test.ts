@@ -314,7 +314,7 @@ async function makeSound(path: string): Promise<string> {
   })
   // Whether the index had caught up when the store was closed is not said.
   const store = await openSqliteStore({ path })
-  for (let tries = 0; tries < 500 && indexed(path) === 0; tries++) await pause(10)
+  while (indexed(path) === 0) await pause(10)
   await store.close()
   return path
 }

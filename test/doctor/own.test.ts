@@ -151,7 +151,7 @@ describe('examining the file of a store', () => {
     const path = await fileWith('drift.db')
     // Whether the index had caught up when the store was closed is not said.
     const wait = await openSqliteStore({ path })
-    for (let tries = 0; tries < 200 && indexed(path) === 0; tries++) await pause(10)
+    while (indexed(path) === 0) await pause(10)
     await wait.close()
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
     const findings = examineIndex(path)
