@@ -26,7 +26,7 @@ describe('the simulation catches', () => {
       const caught = await findViolation(mutant.plant(COMPOSITION))
       expect(caught, `${mutant.story} Not caught by seeds 1 to ${SEEDS_MAX}.`).toBeDefined()
     },
-    120_000,
+    400_000,
   )
 
   it('at least thirty of them, each under its own name', () => {
