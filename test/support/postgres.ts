@@ -43,7 +43,8 @@ export async function startPostgres({
   const given = process.env['THROUGHLINE_TEST_POSTGRES']
   if (given !== undefined && given !== '' && !own) return { url: given, stop: async () => {} }
   try {
-    return await startEmbedded(flags)
+    // Two that begin at once on a new machine both make the server's user, and one cannot.
+    return await startEmbedded(flags).catch(() => startEmbedded(flags))
   } catch (error) {
     return { problem: `not run: no PostgreSQL can be started (${String(error)})` }
   }

@@ -88,7 +88,9 @@ export async function runCommand(
       if (rest === '') return 'Say what to look for: /search WORDS'
       const found = await session.search({ text: rest, limit: SEARCH_LIMIT, neighbours: 0 })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
-      return hits.length === 0 ? 'Nothing found: no entry holds all of these words.' : hits.join('\n')
+      return hits.length === 0
+        ? 'Nothing found: no entry holds all of these words.'
+        : hits.join('\n')
     }
     case 'pin':
       return await changePin(session, rest, once, draw)
