@@ -69,7 +69,9 @@ function listParts(): Part[] {
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
-      return { name, command: ['vitest', 'run', ...workers, ...members], kind: 'vitest' }
+      // Sources keep no state, and loading them anew for each file is a third of the time.
+      const modules = name.startsWith('src/') ? ['--no-isolate'] : []
+      return { name, command: ['vitest', 'run', ...workers, ...modules, ...members], kind: 'vitest' }
     }),
   ]
 }
