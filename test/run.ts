@@ -71,7 +71,11 @@ function listParts(): Part[] {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
       // Sources keep no state, and loading them anew for each file is a third of the time.
       const modules = name.startsWith('src/') ? ['--no-isolate'] : []
-      return { name, command: ['vitest', 'run', ...workers, ...modules, ...members], kind: 'vitest' }
+      return {
+        name,
+        command: ['vitest', 'run', ...workers, ...modules, ...members],
+        kind: 'vitest',
+      }
     }),
   ]
 }

@@ -3,7 +3,7 @@ import { findingsOf } from './checker.ts'
 import { FAILPOINTS } from './failpoints.ts'
 import { runStorm, type Storm, seeded } from './storm.ts'
 
-/** With those on PostgreSQL 300 kills in all. They differ in what they contend for, so they run beside each other. */
+/** 300 kills with those on PostgreSQL. They contend for different things: they run side by side. */
 const STORMS: readonly Pick<Storm, 'processes' | 'kills' | 'failpoints'>[] = [
   { processes: 1, kills: 20, failpoints: [] },
   { processes: 4, kills: 75, failpoints: third(0) },
