@@ -3,8 +3,7 @@ import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry } from '../store/rows.ts'
-import type { ScheduleRow } from '../store/standing.ts'
-import { SCHEDULE_TOOL, scheduleId } from '../tools/schedule/schedule.ts'
+import { findSchedule, SCHEDULE_TOOL, scheduleId } from '../tools/schedule/schedule.ts'
 import { callKey } from '../tools/tool.ts'
 import { askToErase } from './asking.ts'
 
@@ -58,16 +57,6 @@ async function takeBack(
     if (after === undefined || page.length < LIST_MAX) return
     page = await store.listMail({ ...query, after })
   }
-}
-
-/** Ids are listed in their order, and those that share all but the last character are few. */
-async function findSchedule(
-  store: Store,
-  sessionId: SessionId,
-  id: string,
-): Promise<ScheduleRow | undefined> {
-  const near = await store.listSchedules({ sessionId, after: id.slice(0, -1), limit: 64 })
-  return near.find((row) => row.id === id)
 }
 
 /**

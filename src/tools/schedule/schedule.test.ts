@@ -70,20 +70,34 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(2)
   })
 
-  it('is one however often its call is repeated, also after it came', async () => {
-    const { host, id, reminders } = await ada(1)
-    const [tool] = host.tools.get('ada') ?? []
-    const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: 'same' }
-    const input = { action: 'add', text: 'look', at: '2026-03-01T12:10:00Z' }
-    const run = () => tool?.run({ ...call, input }, new AbortController().signal)
-    await run()
-    await run()
-    await host.pass(11 * 60_000)
-    expect(await reminders()).toBe(1)
-    await run()
-    await host.pass(60_000)
-    expect(await reminders()).toBe(1)
-  })
+  it.each([
+    [{ at: '2026-03-01T12:10:00Z' }, [0, 1, 1]],
+    [{ in_seconds: 600 }, [0, 1, 1]],
+    [{ every_seconds: 600 }, [0, 1, 2]],
+    [{ cron: '*/10 * * * *' }, [0, 1, 2]],
+  ])(
+    'for %j is one however often its call is repeated, at its first time, also after it came',
+    async (when, wanted) => {
+      const { host, id, reminders } = await ada(1)
+      const [tool] = host.tools.get('ada') ?? []
+      const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: 'same' }
+      const input = { action: 'add', text: 'look', ...when }
+      const counts: number[] = []
+      // As a process does that finds the call unanswered when it starts.
+      const repeat = async () => {
+        const answer = await tool?.run({ ...call, input }, new AbortController().signal)
+        expect(answer?.output).toMatch(/^Planned as t-[0-9a-f]{16}[.:]/)
+      }
+      await repeat()
+      await host.pass(9 * 60_000)
+      for (const minutes of [0, 2, 10]) {
+        await host.pass(minutes * 60_000)
+        await repeat()
+        counts.push(await reminders())
+      }
+      expect(counts).toEqual(wanted)
+    },
+  )
 
   it.each([
     [{ at: '2026-03-01T11:00:00Z' }, 'That is past; it is 2026-03-01T12:00:0'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../base/clock.ts'
+import type { SessionId } from '../../base/ids.ts'
 import { clip, fold } from '../../base/line.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
@@ -14,6 +15,16 @@ export const SCHEDULE_TOOL = 'schedule'
 /** The schedule that a call makes, however often it is repeated. */
 export function scheduleId(call: Pick<ToolCall, 'key'>): string {
   return idFor('t', call)
+}
+
+/** Ids are listed in their order, and those that share all but the last character are few. */
+export async function findSchedule(
+  store: Pick<Reads, 'listSchedules'>,
+  sessionId: SessionId,
+  id: string,
+): Promise<ScheduleRow | undefined> {
+  const near = await store.listSchedules({ sessionId, after: id.slice(0, -1), limit: 64 })
+  return near.find((row) => row.id === id)
 }
 
 const SECONDS_MAX = 10 * 366 * 86_400
@@ -87,18 +98,21 @@ async function add(
 ): Promise<ToolAnswer> {
   const { text } = input
   if (text === undefined) return refuse('Give the `text` that you want to be told.')
+  const { sessionId } = call
+  const id = scheduleId(call)
+  // Said again, `in_seconds` is another moment: the first time stands, also when it has come.
+  const before = await findSchedule(store, sessionId, id)
+  if (before !== undefined) return ok(plannedText(before))
   const planned = planOf(input, { now: clock.now(), timezone })
   if (typeof planned === 'string') return refuse(planned)
   const { dueAt, repeat } = planned
-  const { sessionId } = call
   const body = noticeBody(`A reminder that you scheduled:\n${text}`)
   const tokens = countTokens(sessionId, JSON.stringify(body))
-  const id = scheduleId(call)
   const outcome = await store.putSchedule({ id, sessionId, dueAt, repeat, body, tokens })
   switch (outcome.kind) {
     case 'scheduled':
-      return ok(`Planned as ${id}: ${repeat ?? 'once'}, next ${moment(dueAt)}.`)
-    // A repetition of this call that finds its first due time already past.
+      return ok(plannedText(outcome.schedule))
+    // Somebody who holds the session no longer made the same call at this moment.
     case 'passed':
     case 'taken':
       return ok(`Planned as ${id}.`)
@@ -112,6 +126,11 @@ async function add(
     default:
       return outcome satisfies never
   }
+}
+
+function plannedText({ id, state, repeat, dueAt }: ScheduleRow): string {
+  if (state !== 'waiting') return `Planned as ${id}.`
+  return `Planned as ${id}: ${repeat ?? 'once'}, next ${moment(dueAt)}.`
 }
 
 interface Planned {
