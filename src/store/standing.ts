@@ -31,13 +31,15 @@ export interface PutSchedule {
   readonly repeat: string | null
   readonly body: JsonValue
   readonly tokens: number
+  /** Only while it waits for this time: it is moved to another, earlier ones included. */
+  readonly from?: number
 }
 export type PutScheduleOutcome =
   | { readonly kind: 'scheduled'; readonly schedule: ScheduleRow }
   /** The id belongs to another session. */
   | { readonly kind: 'taken' }
-  /** It has fired for this or a later time, and each time fires once. */
-  | { readonly kind: 'passed'; readonly firedAt: number }
+  /** It has fired for this or a later time, and each time fires once; or it waits for another than `from`. */
+  | { readonly kind: 'passed'; readonly firedAt: number | null }
   | Full
   | TooLarge
   | Unknown

@@ -115,6 +115,31 @@ const schedules: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a schedule is moved back only while it waits for what was read, and fires no time again',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await store.putSchedule(timer(desk))
+      await store.fireSchedule({ id: 'plants', dueAt: 1_000, nextDueAt: 9_000 })
+      await store.fireSchedule({ id: 'plants', dueAt: 9_000, nextDueAt: 9_100 })
+      const back = (from: number) => store.putSchedule(timer(desk, { from }))
+      expectKind(await store.putSchedule(timer(desk)), 'passed')
+      expectKind(await back(9_000), 'passed')
+      const { schedule } = expectKind(await back(9_100), 'scheduled')
+      assert.deepEqual([schedule.dueAt, schedule.fired, schedule.firedAt], [1_000, 2, 9_000])
+      // It has fired for this time before: it moves on, and nothing is sent.
+      expectKind(
+        await store.fireSchedule({ id: 'plants', dueAt: 1_000, nextDueAt: 1_100 }),
+        'fired',
+      )
+      assert.equal((await store.listMail({ sessionId: desk.id, limit: 10 })).length, 2)
+      expectKind(await back(1_000), 'passed')
+      await store.cancelSchedule({ id: 'plants' })
+      expectKind(await back(1_100), 'passed')
+      const [row] = await store.listSchedules({ limit: 1 })
+      assert.equal(row?.state, 'cancelled')
+    },
+  },
+  {
     name: 'schedules that are due come in the order in which they are',
     run: async ({ store }) => {
       const desk = await Desk.open(store)

@@ -64,3 +64,10 @@ export function nextDue(repeat: Repeat, dueAt: number, after: number): number | 
   const missed = Math.max(0, Math.floor((after - dueAt) / repeat.everyMs))
   return dueAt + (missed + 1) * repeat.everyMs
 }
+
+/** The first moment behind `after` of those that `dueAt` is one of; null: there is none. */
+export function firstDue(repeat: Repeat, dueAt: number, after: number): number | null {
+  if (repeat.kind === 'cron') return nextDue(repeat, dueAt, after)
+  const between = Math.ceil((dueAt - after) / repeat.everyMs) - 1
+  return dueAt - between * repeat.everyMs
+}

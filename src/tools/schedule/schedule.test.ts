@@ -122,6 +122,60 @@ describe('a schedule', () => {
 })
 
 describe('the scheduler', () => {
+  it.each([
+    [{ every_seconds: 600 }, 'while it runs'],
+    [{ cron: '*/10 * * * *' }, 'while it runs'],
+    [{ every_seconds: 600 }, 'before it starts'],
+    [{ cron: '*/10 * * * *' }, 'before it starts'],
+  ])(
+    'goes on with %j when a clock that was ten years ahead came back %s [fault 75]',
+    async (when, how) => {
+      const { host, id, reminders, started } = await ada(0)
+      await host.ask(id, 'go', add(when))
+      const { store } = host
+      let aheadMs = 0
+      const clock = { ...host.clock, now: () => host.clock.now() + aheadMs }
+      const start = () => {
+        const onCrash = (error: unknown) => host.crashes.push(error)
+        const scheduler = new Scheduler({
+          store,
+          clock,
+          pollMs: 10_000,
+          onFired: () => {},
+          onCrash,
+        })
+        scheduler.start()
+        started.push(scheduler)
+      }
+      start()
+      await host.pass(11 * 60_000)
+      expect(await reminders()).toBe(1)
+      aheadMs = 10 * 365 * 86_400_000
+      // Once for the years that went by, and once for the ten minutes.
+      await host.pass(12 * 60_000)
+      const ahead = await reminders()
+      expect(ahead).toBeGreaterThan(1)
+      if (how === 'before it starts') await started[0]?.close()
+      aheadMs = 0
+      if (how === 'before it starts') start()
+      await host.pass(60 * 60_000)
+      expect((await reminders()) - ahead).toBe(6)
+    },
+  )
+
+  it('leaves what another host set whose clock is minutes ahead', async () => {
+    const { host, id } = await ada(0)
+    await host.ask(id, 'go', add({ every_seconds: 60 }))
+    const { store, clock } = host
+    const [{ id: name = '', dueAt = 0 } = {}] = await store.listSchedules({ limit: 1 })
+    const nextDueAt = dueAt + 10 * 60_000
+    await store.fireSchedule({ id: name, dueAt, nextDueAt })
+    const onCrash = (error: unknown) => host.crashes.push(error)
+    new Scheduler({ store, clock, pollMs: 10_000, onFired: () => {}, onCrash }).start()
+    await host.pass(5 * 60_000)
+    expect(await store.listSchedules({ limit: 1 })).toMatchObject([{ dueAt: nextDueAt }])
+  })
+
   it('fires what stands behind any number of reminders that a full mailbox does not take', async () => {
     const host = new ToolHost(['ada'])
     const { store, clock } = host

@@ -1,21 +1,25 @@
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, pause } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
 import { releaseHeld } from '../send-message/held.ts'
-import { nextDue, readRepeat } from './repeat.ts'
+import { firstDue, nextDue, readRepeat } from './repeat.ts'
 
 /**
  * Fires what is due. Every process of a store runs one; the store lets exactly one of them fire each
  * due time, and the mail is in the same commit. After a time in which nobody ran, a repeating
- * schedule fires once and goes on from now: nobody wants an hour's worth of reminders at once.
+ * schedule fires once and goes on from now: nobody wants an hour's worth of reminders at once. What
+ * fired while a clock was years ahead is brought back when it is not any more.
  *
  * `new -> running -> closed`. A store that cannot be asked is asked again in the next round.
  */
 export interface SchedulerParts {
-  readonly store: Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>
+  readonly store: Pick<
+    Commits & Reads,
+    'listSchedules' | 'fireSchedule' | 'putSchedule' | 'findSession'
+  >
   readonly clock: Clock
   readonly pollMs: number
   /** This session got mail. */
@@ -26,11 +30,15 @@ export interface SchedulerParts {
 
 export const SCHEDULE_POLL_MS = 1_000
 const DUE_READ = 64
+/** Hosts of one store may be minutes apart, and none of them is to pull at what another has set. */
+const AHEAD_MS = 3_600_000
+const READ_AT_ONCE = 50
 
 export class Scheduler {
   readonly #parts: SchedulerParts
   #round: Promise<void> = Promise.resolve()
   #isClosed = false
+  #lastNow = Number.POSITIVE_INFINITY
   #cancel = () => {}
 
   constructor(parts: SchedulerParts) {
@@ -58,12 +66,40 @@ export class Scheduler {
   async #run(): Promise<void> {
     let hasMore = false
     try {
+      await this.#mindClock()
       hasMore = await this.#fireDue()
       for (const sessionId of await releaseHeld(this.#parts.store)) this.#parts.onFired(sessionId)
     } catch (error) {
       if (!(error instanceof KnownError)) this.#parts.onCrash(error)
     }
     this.#next(hasMore ? 0 : this.#parts.pollMs)
+  }
+
+  /** In the first round nobody knows what the clock was before. */
+  async #mindClock(): Promise<void> {
+    const now = this.#parts.clock.now()
+    if (now < this.#lastNow) await this.#bringBack(now)
+    this.#lastNow = now
+  }
+
+  /** One that fired when the clock was ahead waits for a time that is as far off. */
+  async #bringBack(now: number): Promise<void> {
+    const { store, clock } = this.#parts
+    for (let after = ''; ; ) {
+      const page = await store.listSchedules({ state: 'waiting', after, limit: READ_AT_ONCE })
+      for (const { id, sessionId, dueAt, repeat: text, body, tokens } of page) {
+        if (this.#isClosed) return
+        const repeat = text === null || dueAt < now + AHEAD_MS ? undefined : readRepeat(text)
+        const first = repeat === undefined ? null : firstDue(repeat, dueAt, now)
+        if (first === null || dueAt < first + AHEAD_MS) continue
+        const moved = { id, sessionId, dueAt: first, repeat: text, body: JSON.parse(body), tokens }
+        await store.putSchedule({ ...moved, from: dueAt })
+      }
+      after = page.at(-1)?.id ?? ''
+      if (page.length < READ_AT_ONCE) return
+      // Reading a calendar takes its time; others have theirs in between.
+      await pause(clock, 0)
+    }
   }
 
   async #fireDue(): Promise<boolean> {
