@@ -89,7 +89,12 @@ export interface NoteRow {
  */
 export const PROPOSED = 'p-'
 export type PutNote = Omit<NoteRow, 'at'>
-export type PutNoteOutcome = { readonly kind: 'noted'; readonly note: NoteRow } | Full | TooLarge
+export type PutNoteOutcome =
+  | { readonly kind: 'noted'; readonly note: NoteRow }
+  | Full
+  | TooLarge
+  /** The session that it comes from was deleted. */
+  | Gone
 export type NoteKey = Pick<NoteRow, 'agent' | 'id'>
 export interface ListNotes {
   readonly agent: string

@@ -1,3 +1,5 @@
+import type { PutNoteOutcome } from '../../store/standing.ts'
+
 /**
  * What an import did, with every row of the foreign store in exactly one place:
  *
@@ -96,7 +98,7 @@ export interface SettingNote {
 export interface MemoryNote {
   readonly file: string
   readonly id: string
-  readonly outcome: 'noted' | 'unchanged' | 'full' | 'too-large' | 'would-note'
+  readonly outcome: PutNoteOutcome['kind'] | 'unchanged' | 'would-note'
 }
 
 export interface LeftBehind {

@@ -135,7 +135,8 @@ const PREFETCH: Prefetch = {
     ['schedule', id],
     ['intake', hashKey('schedule', `${id} ${dueAt}`)],
   ],
-  putNote: ({ agent, id }) => [
+  putNote: ({ agent, id, origin }) => [
+    ...(origin === null ? [] : [['session', origin.sessionId] as const]),
     ['note', agent, id],
     ['notes', agent],
   ],

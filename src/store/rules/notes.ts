@@ -4,9 +4,14 @@ import { bytesOver, checkName, isMoment } from '../measure.ts'
 import type { NoteRow } from '../standing.ts'
 import type { Rule } from './ruling.ts'
 
-/** What an agent keeps from one session to the next; the same id again replaces. */
+/**
+ * What an agent keeps from one session to the next; the same id again replaces. Of a session that is
+ * being deleted nothing is noted any more: its notes go with it, and one that came late would stay.
+ */
 export const putNote: Rule<'putNote'> = (rows, { agent, id, text, origin }, stamp) => {
   checkName(id, 'A note')
+  const session = origin === null ? undefined : rows.session(origin.sessionId)
+  if (session !== undefined && session.state !== 'open') return { outcome: { kind: 'gone' } }
   const large = bytesOver(text, NOTE_BYTES_MAX)
   if (large !== null) return { outcome: large }
   const before = rows.note(agent, id) ?? null

@@ -205,10 +205,12 @@ const schedules: readonly StoreCase[] = [
       assert.equal((await desk.row()).title, null)
       expectKind(await store.setTitle({ sessionId: desk.id, title: 'late' }), 'gone')
       expectKind(await store.putSchedule(timer(desk, { id: 'late' })), 'gone')
+      expectKind(await store.putNote({ agent: 'ada', id: 'late', text: 'x', origin }), 'gone')
       const fire = { id: 'plants', dueAt: 1_000, nextDueAt: 2_000 }
       expectKind(await store.fireSchedule(fire), 'gone')
       assert.deepEqual(await store.listSchedules({ state: 'waiting', dueBy: 9_999, limit: 1 }), [])
       await eraseAll(store, desk)
+      expectKind(await store.putNote({ agent: 'ada', id: 'late', text: 'x', origin }), 'gone')
       assert.deepEqual(await store.listSchedules({ limit: 10 }), [])
       const notes = await store.listNotes({ agent: 'ada', limit: 10 })
       assert.deepEqual(

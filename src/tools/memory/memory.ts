@@ -109,6 +109,7 @@ export async function keepNote(
   }
   const outcome = await store.putNote(note)
   if (outcome.kind === 'noted') return { kind: 'noted', id }
+  if (outcome.kind === 'gone') return { kind: 'refused', why: 'This session was deleted.' }
   const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
   return { kind: 'refused', why: `The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.` }
 }
