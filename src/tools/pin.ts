@@ -6,6 +6,7 @@ import { PINS_MAX, roomForPin } from '../store/pins.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { SessionRow } from '../store/rows.ts'
 import { defineTool, refuse } from './define-tool.ts'
+import { oneByOne } from './one-by-one.ts'
 import { admitControl, answerTo, type Counting } from './own-mail.ts'
 import type { Tool } from './tool.ts'
 
@@ -26,13 +27,7 @@ export function pinTool(
   } & Counting,
 ): Tool {
   const { store, reserved, countTokens } = parts
-  // One after another: two that looked at once would both find the room that only one can have.
-  let last: Promise<unknown> = Promise.resolve()
-  const afterOthers = <Value>(run: () => Promise<Value>): Promise<Value> => {
-    const next = last.then(run, run)
-    last = next.catch(() => {})
-    return next
-  }
+  const afterOthers = oneByOne()
   return defineTool({
     name: 'pin',
     description:

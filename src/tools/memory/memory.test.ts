@@ -141,6 +141,18 @@ describe('a note', () => {
     expect(await host.pins(id)).toEqual([])
   })
 
+  it('is one of many that come at once: those that fit are kept and shown, the rest refused', async () => {
+    const { host, id } = await ada({ tokensMax: 120 })
+    const all = Array.from({ length: 12 }, (_, n) => add('word '.repeat(10), `n${n}`))
+    const answers = await host.ask(id, '1', all)
+    const kept = answers.filter((answer) => answer.startsWith('Noted'))
+    expect(answers.filter((answer) => answer.startsWith('No room'))).toHaveLength(12 - kept.length)
+    const [block = ''] = await host.pins(id)
+    expect(host.countTokens(id, block)).toBeLessThanOrEqual(120)
+    expect(block.split('\n').slice(1)).toHaveLength(kept.length)
+    expect(kept.length).toBeGreaterThan(1)
+  })
+
   it('that would make the block too large is refused', async () => {
     const { host, id } = await ada({ tokensMax: 60 })
     const answers = await host.ask(id, '1', [add('short', 'a')], [add('word '.repeat(60), 'b')])

@@ -8,6 +8,7 @@ import type { Entry } from '../../store/rows.ts'
 import type { NoteRow } from '../../store/standing.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
 import { entryLabel, entryText } from '../entry-text.ts'
+import { oneByOne } from '../one-by-one.ts'
 import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { memoryBlock } from './block.ts'
@@ -53,7 +54,7 @@ export interface MemoryParts extends Counting {
 export const MEMORY_TOKENS_MAX = 1_500
 
 export function memoryTool(parts: MemoryParts): Tool {
-  const { store } = parts
+  const afterOthers = oneByOne()
   return defineTool({
     name: MEMORY_TOOL,
     description:
@@ -62,24 +63,30 @@ export function memoryTool(parts: MemoryParts): Tool {
       'away. They are shown to you from your next turn on.',
     input,
     isRepeatable: true,
-    run: async (call) => {
-      const { agent } = call
-      const { action, id, text } = call.input
-      const notes = await store.listNotes({ agent, limit: NOTES_MAX })
-      if (action === 'list') return ok(memoryBlock(notes) ?? 'There are no notes.')
-      if (action === 'remove') {
-        if (id === undefined) return refuse('Give the `id` of the note to remove.')
-        const isKnown = notes.some((note) => note.id === id)
-        await store.removeNote({ agent, id })
-        if (!isKnown) return refuse(`There is no note ${id}. Notes: ${idsOf(notes)}.`)
-        return await show(parts, call, `The note ${id} is removed.`)
-      }
-      if (text === undefined) return refuse('Give the `text` of the note.')
-      const kept = await keepNote(parts, call, { id: id ?? idFor('n', call), text })
-      if (kept.kind === 'refused') return refuse(kept.why)
-      return await show(parts, call, `Noted as ${kept.id}.`)
-    },
+    run: (call) => afterOthers(() => run(parts, call)),
   })
+}
+
+async function run(
+  parts: MemoryParts,
+  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
+): Promise<ToolAnswer> {
+  const { store } = parts
+  const { agent } = call
+  const { action, id, text } = call.input
+  const notes = await store.listNotes({ agent, limit: NOTES_MAX })
+  if (action === 'list') return ok(memoryBlock(notes) ?? 'There are no notes.')
+  if (action === 'remove') {
+    if (id === undefined) return refuse('Give the `id` of the note to remove.')
+    const isKnown = notes.some((note) => note.id === id)
+    await store.removeNote({ agent, id })
+    if (!isKnown) return refuse(`There is no note ${id}. Notes: ${idsOf(notes)}.`)
+    return await show(parts, call, `The note ${id} is removed.`)
+  }
+  if (text === undefined) return refuse('Give the `text` of the note.')
+  const kept = await keepNote(parts, call, { id: id ?? idFor('n', call), text })
+  if (kept.kind === 'refused') return refuse(kept.why)
+  return await show(parts, call, `Noted as ${kept.id}.`)
 }
 
 export type Kept =
