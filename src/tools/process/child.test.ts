@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../test/support/timing.ts'
 import { Child } from './child.ts'
 import { compilePatterns, Matches, NOTICE_LIMITS } from './matches.ts'
-import { Output } from './output.ts'
+import { Lines, Output } from './output.ts'
 
 const LIMITS = {
   ...{ timeMs: 60_000, outputBytesMax: 1e6, keptCharactersMax: 1e6, graceMs: 1_000 },
@@ -60,6 +61,53 @@ describe('a child', () => {
   })
 })
 
+/** What is written to the one and the other, in this order. */
+async function told(matches: Matches, ...chunks: readonly (readonly ['out' | 'err', string])[]) {
+  const streams = { out: new Readable({ read() {} }), err: new Readable({ read() {} }) }
+  const { out: stdout, err: stderr } = streams
+  const process = Object.assign(new EventEmitter(), { stdout, stderr }) as unknown as ChildProcess
+  const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} }
+  const parts = { clock, limits: LIMITS, matches, onMatch: () => {} }
+  const child = new Child({ process, pid: NOBODY }, parts)
+  for (const [to, text] of chunks) {
+    const length = child.output.end + text.length
+    streams[to].push(text)
+    while (child.output.end < length) await nextRound()
+  }
+  for (const stream of [stdout, stderr]) stream.push(null)
+  process.emit('exit', 0, null)
+  await child.ended
+  return { untold: matches.untold, text: child.output.read(0, 1_000).text }
+}
+
+describe('a watched line', () => {
+  it('is not cut by what the other stream writes in the middle of it', async () => {
+    const chunks = [
+      ['out', 'server is rea'],
+      ['err', 'ERROR disk full\n'],
+      ['out', 'dy\n'],
+    ] as const
+    for (const pattern of ['^server is ready$', '^ERROR disk full$']) {
+      const { untold, text } = await told(watch(pattern), ...chunks)
+      expect([pattern, untold]).toEqual([pattern, 1])
+      expect(text).toBe('server is reaERROR disk full\ndy\n')
+    }
+  })
+
+  it('ends where the program goes to the beginning of a line, also between two pieces', async () => {
+    const chunks = [
+      ['out', '10 %\r50 %\r100 % done\r'],
+      ['out', '\nready\r\n'],
+      ['out', 'last\r'],
+    ] as const
+    for (const pattern of ['^50 %$', '^100 % done$', '^ready$', '^last$']) {
+      const { untold } = await told(watch(pattern), ...chunks)
+      expect([pattern, untold]).toEqual([pattern, 1])
+    }
+    expect((await told(watch('^$'), ...chunks)).untold).toBe(0)
+  })
+})
+
 describe('Output', () => {
   it('keeps the end of what was written, and counts from its beginning', () => {
     const output = new Output(100)
@@ -81,7 +129,11 @@ describe('Output', () => {
   it('takes linear time for a line that never ends', () => {
     const prepare = (pieces: number) => () => {
       const output = new Output(200_000)
-      for (let n = 0; n < pieces; n++) output.write('x'.repeat(1_000))
+      const lines = new Lines()
+      for (let n = 0; n < pieces; n++) {
+        output.write('x'.repeat(1_000))
+        lines.take('x'.repeat(1_000))
+      }
     }
     expect(costOfTenfold(prepare, { size: 1_000, floorMs: 5 })).toBeLessThan(15)
   })

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import type { Matches } from './matches.ts'
-import { Output } from './output.ts'
+import { Lines, Output } from './output.ts'
 import { endGroup, endStrays } from './posix.ts'
 
 export interface ChildLimits {
@@ -94,7 +94,6 @@ export class Child {
     })
     await reading
     cancelReading()
-    for (const line of this.output.finish()) this.#matches.take(line)
     this.#end = this.#reason === null ? end : { kind: this.#reason }
     return this.#end
   }
@@ -102,21 +101,26 @@ export class Child {
   async #read(stream: Readable | null): Promise<void> {
     if (stream === null) return
     const decoder = new StringDecoder('utf8')
+    const lines = new Lines()
+    const take = async (text: string) => {
+      this.output.write(text)
+      await this.#match(lines.take(text))
+    }
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         this.#bytes += chunk.length
         if (this.#bytes > this.#limits.outputBytesMax) this.stop('too-much-output')
-        await this.#take(decoder.write(chunk))
+        await take(decoder.write(chunk))
       }
     } catch {
       // Destroyed, by us or with the pipe: what came until then counts.
     }
-    await this.#take(decoder.end())
+    await take(decoder.end())
+    await this.#match(lines.finish())
   }
 
   /** Not longer at a time than others can wait; the program waits in its pipe meanwhile. */
-  async #take(text: string): Promise<void> {
-    const lines = this.output.write(text)
+  async #match(lines: readonly string[]): Promise<void> {
     if (!this.#matches.isNeeded) return
     let since = this.#clock.monotonic()
     for (const line of lines) {

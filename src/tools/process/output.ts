@@ -1,11 +1,10 @@
 import { splitsCharacter } from '../../base/line.ts'
 
-/** The end of what a program wrote, counted from its beginning, and its lines as they get whole. */
+/** The end of what a program wrote, counted from its beginning. */
 export class Output {
   readonly #charactersMax: number
   #text = ''
   #dropped = 0
-  #line = ''
 
   constructor(charactersMax: number) {
     this.#charactersMax = charactersMax
@@ -16,29 +15,13 @@ export class Output {
     return this.#dropped + this.#text.length
   }
 
-  /** Gives the lines that this text completes; a line that never ends is given in pieces. */
-  write(text: string): readonly string[] {
+  write(text: string): void {
     this.#text += text
     // Twice the bound before it is cut: cutting at every write would copy it at every write.
-    if (this.#text.length > 2 * this.#charactersMax) {
-      const cut = this.#text.length - this.#charactersMax
-      this.#text = this.#text.slice(cut)
-      this.#dropped += cut
-    }
-    const lines = (this.#line + text).split('\n')
-    this.#line = lines.pop() ?? ''
-    if (this.#line.length > UNFINISHED_MAX) {
-      lines.push(this.#line)
-      this.#line = ''
-    }
-    return lines
-  }
-
-  /** The last line, if it has no end. */
-  finish(): readonly string[] {
-    const line = this.#line
-    this.#line = ''
-    return line === '' ? [] : [line]
+    if (this.#text.length <= 2 * this.#charactersMax) return
+    const cut = this.#text.length - this.#charactersMax
+    this.#text = this.#text.slice(cut)
+    this.#dropped += cut
   }
 
   read(
@@ -55,4 +38,32 @@ export class Output {
   }
 }
 
+/**
+ * The lines of one stream as they get whole. Each stream has its own: what a program writes to one
+ * comes in the middle of a line of the other, since programs hand the two over at different moments.
+ */
+export class Lines {
+  #line = ''
+
+  /** Gives the lines that this text completes; a line that never ends is given in pieces. */
+  take(text: string): readonly string[] {
+    const lines = (this.#line + text).split(LINE_END)
+    this.#line = lines.pop() ?? ''
+    if (this.#line.length > UNFINISHED_MAX) {
+      lines.push(this.#line)
+      this.#line = ''
+    }
+    return lines
+  }
+
+  /** The last line, if it has no end. */
+  finish(): readonly string[] {
+    const line = this.#line.replace(/\r$/, '')
+    this.#line = ''
+    return line === '' ? [] : [line]
+  }
+}
+
+/** A program that shows progress goes back to the line's beginning; what it wrote was a line. */
+const LINE_END = /\r?\n|\r(?=[^\n])/
 const UNFINISHED_MAX = 16_000
