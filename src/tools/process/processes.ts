@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, pause } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { clip } from '../../base/line.ts'
@@ -82,7 +82,9 @@ export class Processes {
   readonly #jobs = new Map<string, Job>()
   readonly #watchdog = new Watchdog()
   readonly #work = new Set<Promise<void>>()
-  #isClosed = false
+  /** Of programs that are about to run: calls of one reply come all at once. */
+  readonly #starting: SessionId[] = []
+  readonly #closing = new AbortController()
   #notices = 0
   readonly #endAll = () => {
     for (const { child } of this.#running()) {
@@ -102,8 +104,18 @@ export class Processes {
   }
 
   async start(call: Omit<ToolCall, 'input'>, wanted: Start): Promise<Started> {
-    const problem = this.#problem(call.sessionId)
+    const { sessionId } = call
+    const problem = this.#problem(sessionId)
     if (problem !== null) return { kind: 'refused', problem }
+    this.#starting.push(sessionId)
+    try {
+      return await this.#start(call, wanted)
+    } finally {
+      this.#starting.splice(this.#starting.indexOf(sessionId), 1)
+    }
+  }
+
+  async #start(call: Omit<ToolCall, 'input'>, wanted: Start): Promise<Started> {
     const compiled = compilePatterns(wanted.watch)
     if (compiled.kind === 'refused') {
       return { kind: 'refused', problem: `The pattern ${compiled.pattern}: ${compiled.problem}` }
@@ -139,7 +151,7 @@ export class Processes {
 
   /** Stops everything and waits until it has ended. May be called twice. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     for (const { child } of this.#running()) child.stop()
@@ -149,15 +161,19 @@ export class Processes {
     process.off('exit', this.#endAll)
   }
 
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
   #running(): readonly Job[] {
     return [...this.#jobs.values()].filter(({ child }) => child.end === null)
   }
 
   #problem(sessionId: SessionId): string | null {
     if (this.#isClosed) return 'The runtime is closing.'
-    const running = this.#running()
+    const running = [...this.#running().map((job) => job.sessionId), ...this.#starting]
     const { runningPerSessionMax, runningMax } = this.#limits
-    const own = running.filter((job) => job.sessionId === sessionId).length
+    const own = running.filter((each) => each === sessionId).length
     if (own >= runningPerSessionMax)
       return `${own} programs run already, the limit. Stop one first.`
     return running.length >= runningMax ? 'Too many programs run on this machine. Wait.' : null
@@ -170,8 +186,20 @@ export class Processes {
     this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
     // Whoever stopped it knows; a runtime that closes tells nobody.
     if (this.#isClosed || end.kind === 'stopped') return
-    const { untold } = job.matches
-    if (job.tellsEnd || untold > 0) await this.#admit(job, endText(job, end))
+    // What of it is being told at this moment may yet be put back.
+    await this.#telling.get(job.id)
+    if (job.tellsEnd || job.matches.untold > 0) await this.#tellEnd(job, end)
+  }
+
+  /** Until it is taken: who waits for a program to end hears of it once, and from nobody else. */
+  async #tellEnd(job: Job, end: ChildEnd): Promise<void> {
+    const text = endText(job, end)
+    const { clock, notices: { intervalMs } = NOTICE_LIMITS } = this.#parts
+    const { signal } = this.#closing
+    while (!(await this.#admit(job, `${job.id}-end`, text))) {
+      if (signal.aborted) return
+      await pause(clock, intervalMs, signal)
+    }
   }
 
   /** The oldest of those that have ended, beyond so many. */
@@ -181,6 +209,7 @@ export class Processes {
   }
 
   readonly #timers = new Map<string, () => void>()
+  readonly #telling = new Map<string, Promise<void>>()
 
   #tellSoon(job: Job): void {
     const dueAt = job.matches.dueAt()
@@ -189,7 +218,10 @@ export class Processes {
     const cancel = clock.after(Math.ceil(dueAt - clock.monotonic()), () => {
       this.#timers.delete(job.id)
       // What is left when a program ends is part of the last word about it.
-      if (job.child.end === null) this.#own(this.#tell(job))
+      if (job.child.end !== null) return
+      const telling = this.#tell(job).finally(() => this.#telling.delete(job.id))
+      this.#telling.set(job.id, telling)
+      this.#own(telling)
     })
     this.#timers.set(job.id, cancel)
   }
@@ -198,21 +230,22 @@ export class Processes {
     const notice = job.matches.next(this.#parts.clock.monotonic())
     // A timer may ring a moment early.
     if (notice === null) return this.#tellSoon(job)
-    if (await this.#admit(job, matchText(job, notice))) return
+    // A program lives in one process of ours, so that a count of ours tells its notices apart.
+    const key = `${job.id}-${++this.#notices}`
+    if (await this.#admit(job, key, matchText(job, notice))) return
     job.matches.putBack(notice)
     this.#tellSoon(job)
   }
 
   /** False: not taken now, and nothing is lost but the time. */
-  async #admit({ sessionId, agent, id }: Job, text: string): Promise<boolean> {
+  async #admit({ sessionId, agent }: Job, key: string, text: string): Promise<boolean> {
     const { store, countTokens, onAdmitted } = this.#parts
     const body = noticeBody(text)
     try {
       const outcome = await store.admit({
         to: { sessionId },
         source: `process:${agent}`,
-        // A program lives in one process of ours, so that a count of ours tells its notices apart.
-        key: `${id}-${++this.#notices}`,
+        key,
         lane: 'notification',
         body,
         tokens: countTokens(sessionId, JSON.stringify(body)),
