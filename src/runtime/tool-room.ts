@@ -37,13 +37,15 @@ export class ToolRoom {
   constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolRoomParts) {
     this.#logger = logger
     const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
+    const store = this.#refreshing(parts.store)
     this.#processes = new Processes({
-      ...parts,
+      ...{ ...parts, store },
       onCrash,
       ...(processes !== undefined && { limits: processes }),
     })
     this.#scheduler = new Scheduler({
       ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
+      beforeFire: (sessionId) => this.refreshMemory(sessionId),
     })
     const keepsNotes = (agent: string) =>
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
@@ -59,7 +61,19 @@ export class ToolRoom {
       onState: ({ state, ...fact }) =>
         state === 'ready' ? logger.info(fact, 'server ready') : logger.warn(fact, 'server down'),
     })
-    this.#desk = { ...parts, processes: this.#processes }
+    this.#desk = { ...parts, store, processes: this.#processes }
+  }
+
+  /** Whoever is woken by a tool shows its notes as they are now, as it does for a person. */
+  #refreshing(store: Store): Store {
+    return {
+      ...store,
+      admit: async (request) => {
+        const { to, lane } = request
+        if (lane === 'notification' && 'sessionId' in to) await this.refreshMemory(to.sessionId)
+        return await store.admit(request)
+      },
+    }
   }
 
   desksOf(agents: readonly Agent[]): ReadonlyMap<string, AgentDesk> {

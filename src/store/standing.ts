@@ -38,7 +38,7 @@ export type PutScheduleOutcome =
   | { readonly kind: 'scheduled'; readonly schedule: ScheduleRow }
   /** The id belongs to another session. */
   | { readonly kind: 'taken' }
-  /** It has fired for this or a later time, and each time fires once; or it waits for another than `from`. */
+  /** It has fired for this or a later time, and each time fires once; or not for `from` any more. */
   | { readonly kind: 'passed'; readonly firedAt: number | null }
   | Full
   | TooLarge

@@ -22,6 +22,8 @@ export interface SchedulerParts {
   >
   readonly clock: Clock
   readonly pollMs: number
+  /** This session is about to get mail; what it throws puts that off. */
+  readonly beforeFire?: (sessionId: SessionId) => Promise<void>
   /** This session got mail. */
   readonly onFired: (sessionId: SessionId) => void
   /** A programmer's error; the next round comes all the same. */
@@ -68,7 +70,8 @@ export class Scheduler {
     try {
       await this.#mindClock()
       hasMore = await this.#fireDue()
-      for (const sessionId of await releaseHeld(this.#parts.store)) this.#parts.onFired(sessionId)
+      const { store, beforeFire, onFired } = this.#parts
+      for (const sessionId of await releaseHeld(store, beforeFire)) onFired(sessionId)
     } catch (error) {
       if (!(error instanceof KnownError)) this.#parts.onCrash(error)
     }
@@ -136,6 +139,7 @@ export class Scheduler {
     const { id, dueAt } = schedule
     const repeat = schedule.repeat === null ? undefined : readRepeat(schedule.repeat)
     const nextDueAt = repeat === undefined ? null : nextDue(repeat, dueAt, Math.max(dueAt, now))
+    await this.#parts.beforeFire?.(schedule.sessionId)
     const outcome = await this.#parts.store.fireSchedule({ id, dueAt, nextDueAt })
     if (outcome.kind === 'fired') this.#parts.onFired(outcome.sessionId)
     return outcome.kind === 'fired'

@@ -67,6 +67,7 @@ export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
 /** Fires what has waited for something else to arrive; gives the sessions that got mail. */
 export async function releaseHeld(
   store: Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>,
+  beforeFire?: (sessionId: SessionId) => Promise<void>,
 ): Promise<readonly SessionId[]> {
   // All of them before any is fired: a session's are fired in the order they were kept in, not by id.
   // Without their bodies: those may be large, and the store has them.
@@ -81,6 +82,7 @@ export async function releaseHeld(
     const session = await store.findSession(id)
     const isDue = session === undefined || of.some((row) => session.mail > sinceOf(row))
     if (!isDue) continue
+    await beforeFire?.(id)
     for (const { id: schedule, dueAt } of of.toSorted(byPlace)) {
       const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
       if (outcome.kind === 'full') break
