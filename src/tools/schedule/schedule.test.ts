@@ -55,6 +55,22 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(3)
   })
 
+  it('that comes at the moment it is cancelled is not said to be cancelled', async () => {
+    const { host, id, reminders } = await ada(0)
+    await host.ask(id, 'go', add({ in_seconds: 60 }))
+    const { store, clock, countTokens } = host
+    const [{ id: name = '', dueAt = 0 } = {}] = await store.listSchedules({ limit: 1 })
+    const cancelSchedule = async (request: { readonly id: string }) => {
+      await store.fireSchedule({ id: name, dueAt, nextDueAt: null })
+      return await store.cancelSchedule(request)
+    }
+    const parts = { store: { ...store, cancelSchedule }, clock, countTokens, timezone: 'UTC' }
+    host.tools.set('ada', [scheduleTool(parts)])
+    const answers = await host.ask(id, 'stop it', schedule({ action: 'cancel', id: name }))
+    expect(answers).toEqual([`Too late: ${name} has just come.`])
+    expect(await reminders()).toBe(1)
+  })
+
   it('that was due while nobody ran comes once, then at its next time', async () => {
     const { host, id, reminders, started } = await ada(1)
     await host.ask(id, 'go', add({ cron: '0 * * * *' }))

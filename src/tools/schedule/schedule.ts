@@ -86,6 +86,8 @@ export function scheduleTool(parts: ScheduleParts): Tool {
         return refuse(`Nothing planned has the id ${input.id ?? '(none given)'}. Ids: ${ids}.`)
       }
       await store.cancelSchedule({ id: schedule.id })
+      const after = await findSchedule(store, sessionId, schedule.id)
+      if (after?.state === 'ended') return refuse(`Too late: ${schedule.id} has just come.`)
       return ok(`Cancelled: ${schedule.id}.`)
     },
   })
