@@ -153,6 +153,18 @@ describe('a note', () => {
     expect(kept.length).toBeGreaterThan(1)
   })
 
+  it('that a full mailbox does not show yet is noted all the same, and nobody notes it again', async () => {
+    const { host, id } = await ada()
+    const { store, countTokens } = host
+    const admit = async () => ({ kind: 'full', which: 'lane', limit: 1 }) as const
+    const tool = memoryTool({ store: { ...store, admit }, countTokens, tokensMax: 500 })
+    const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: 'k' }
+    const input = { action: 'add', text: 'Likes tea.', id: 'drink' }
+    const answer = await tool.run({ ...call, input }, new AbortController().signal)
+    expect(answer).toEqual({ outcome: 'ok', output: 'Noted as drink.' })
+    expect(await store.listNotes({ agent: 'ada', limit: 9 })).toHaveLength(1)
+  })
+
   it('that would make the block too large is refused', async () => {
     const { host, id } = await ada({ tokensMax: 60 })
     const answers = await host.ask(id, '1', [add('short', 'a')], [add('word '.repeat(60), 'b')])

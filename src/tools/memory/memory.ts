@@ -193,7 +193,9 @@ async function show(
   done: string,
 ): Promise<ToolAnswer> {
   const outcome = await refreshMemory(parts, call)
-  return outcome === null ? ok(done) : answerTo(outcome, done)
+  // It is kept: said to have failed, it would be noted again. A later message has it shown.
+  if (outcome === null || outcome.kind === 'full') return ok(done)
+  return answerTo(outcome, done)
 }
 
 function idsOf(notes: readonly NoteRow[]): string {
