@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolHost } from '../../test/support/tool-host.ts'
 import type { JsonObject } from '../base/json.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { Desk } from '../testing/store/desk.ts'
 import { RECALL_CHARACTERS_MAX, recallTool } from './recall.ts'
 
 async function ada() {
@@ -42,6 +44,24 @@ describe('recall', () => {
     expect(await host.ask(id, 'hm', recall({ from: 5_000 }))).toEqual([
       expect.stringMatching(/^There is no entry 5000/),
     ])
+  })
+
+  it('says where to go on when more entries were asked for than are opened at once', async () => {
+    const store = openMemoryStore()
+    const desk = await Desk.open(store)
+    for (let n = 0; n < 75; n++) await desk.exchange('a', 'b')
+    const tool = recallTool({ store })
+    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: desk.tail.number, key: 'k' }
+    const seen: number[] = []
+    for (let from = 1, calls = 0; from > 0 && calls < 9; calls++) {
+      const input = { from, to: 5_000 }
+      const { output } = await tool.run({ ...call, input }, new AbortController().signal)
+      const numbers = String(output).matchAll(/^#(\d+) /gm)
+      seen.push(...Array.from(numbers, ([, number]) => Number(number)))
+      from = Number(/\[Go on with from: (\d+)\.\]$/.exec(String(output))?.[1] ?? 0)
+    }
+    expect(seen).toEqual(Array.from({ length: desk.tail.number }, (_, index) => index + 1))
+    expect(seen.length).toBeGreaterThan(200)
   })
 
   // One of the two would be cut through a character.

@@ -57,7 +57,10 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
       if (from !== undefined && to !== undefined) {
         const last = Math.min(to, from + ENTRIES_MAX - 1)
         const range = { sessionId, from: entryNumber(from), to: entryNumber(last) }
-        return ok(opened(await store.readEntries(range), offset) || nothingAt(from, entry))
+        const entries = await store.readEntries(range)
+        // Fewer than asked for are there only where the transcript ends.
+        const isCut = to > last && entries.length === ENTRIES_MAX
+        return ok(opened(entries, offset, isCut ? last + 1 : null) || nothingAt(from, entry))
       }
       if (query === undefined) return refuse('Give `query` to search, or `from` to open entries.')
       // The call that asks holds the words too, and would be its own best match.
@@ -127,7 +130,7 @@ function bounded(blocks: readonly string[]): string {
 }
 
 /** Whole entries as far as there is room; what does not fit is named with where to go on. */
-function opened(entries: readonly Entry[], offset: number): string {
+function opened(entries: readonly Entry[], offset: number, next: number | null): string {
   const blocks: string[] = []
   let left = RECALL_CHARACTERS_MAX
   for (const [index, entry] of entries.entries()) {
@@ -137,19 +140,24 @@ function opened(entries: readonly Entry[], offset: number): string {
     const label = entryLabel(entry)
     const room = left - label.length
     if (blocks.length > 0 && room < Math.min(whole.length, MATCH_CHARACTERS)) {
-      blocks.push(`[Go on with from: ${entry.number}.]`)
-      break
+      blocks.push(goOn(entry.number))
+      return blocks.join('\n\n')
     }
     const cut = begin + Math.max(room, MATCH_CHARACTERS)
     const end = splitsCharacter(whole, cut) ? cut - 1 : cut
     const rest = whole.length - end
     blocks.push(`${label}:\n${whole.slice(begin, end)}`)
     if (rest > 0) {
-      const next = `from: ${entry.number}, offset: ${end}`
-      blocks.push(`[${rest} further characters of this entry; go on with ${next}.]`)
-      break
+      const there = `from: ${entry.number}, offset: ${end}`
+      blocks.push(`[${rest} further characters of this entry; go on with ${there}.]`)
+      return blocks.join('\n\n')
     }
     left = room - (whole.length - begin)
   }
+  if (next !== null) blocks.push(goOn(next))
   return blocks.join('\n\n')
+}
+
+function goOn(from: number): string {
+  return `[Go on with from: ${from}.]`
 }
