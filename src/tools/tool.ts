@@ -37,6 +37,11 @@ export function callKey(sessionId: SessionId, entry: number, call: string): stri
   return `${sessionId}-${entry}-${call}`
 }
 
+/** The name that the call has in its entry, and its result in the one that shows it. */
+export function callOf({ sessionId, entry, key }: Omit<ToolCall, 'input'>): string {
+  return key.slice(callKey(sessionId, entry, '').length)
+}
+
 export interface ToolAnswer {
   readonly outcome: 'ok' | 'error' | 'interrupted'
   readonly output: string | readonly ResultPart[]

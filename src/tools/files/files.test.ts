@@ -12,10 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { handoffOf } from '../../../test/support/builders.ts'
+import { entryNumber } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { collectFiles } from '../../compaction/files.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
 import { Desk } from '../../testing/store/desk.ts'
+import { callKey } from '../tool.ts'
 import { filesTool } from './files.ts'
 import { FILE_BYTES_MAX } from './read-text.ts'
 import { MissingRootError } from './roots.ts'
@@ -48,6 +50,42 @@ async function place() {
     tool = make()
   }
   return { folder, root, read, desk, store, restart }
+}
+
+/** A reply that reads all of these side by side, as it comes to stand in the transcript. */
+async function step(
+  { desk, store, tool }: Reader,
+  wanted: readonly (string | JsonObject)[],
+  { isStopped = false } = {},
+) {
+  const calls = wanted.map((each, index) => ({
+    id: `c${index}`,
+    input: typeof each === 'string' ? { path: each } : each,
+  }))
+  await desk.hear('read')
+  await desk.reply('', { calls: calls.map(({ id }) => id) })
+  const entry = desk.tail.number
+  const results = await Promise.all(
+    calls.map(async ({ id: call, input }) => {
+      const key = callKey(desk.id, entry, call)
+      const place = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key }
+      const { outcome, output } = await tool.run({ ...place, input }, new AbortController().signal)
+      return isStopped
+        ? ({ call, outcome: 'interrupted', body: 'Stopped.', tokens: 5 } as const)
+        : { call, outcome, body: String(output), tokens: 5 }
+    }),
+  )
+  const committed = await store.commitResults({ ...desk.fenced(), results })
+  if (committed.kind !== 'committed') throw new Error(committed.kind)
+  desk.tail = committed.tail
+  return results.map(({ body }) => body)
+}
+
+type Reader = Awaited<ReturnType<typeof reader>>
+
+async function reader() {
+  const { desk, root, store } = await place()
+  return { desk, root, store, tool: filesTool({ roots: [root], store }) }
 }
 
 describe('files', () => {
@@ -106,13 +144,31 @@ describe('files', () => {
   })
 
   it('is not sent again while it is unchanged, and is when it has changed', async () => {
-    const { root, read } = await place()
-    await read('a.txt', {}, 5)
-    expect(await read('sub/../a.txt', {}, 9)).toMatch(/is unchanged since entry 5 \(sha256/)
-    expect(await read('a.txt', { offset: 1 })).toBe('ok: one\ntwo\nthree\n')
-    writeFileSync(join(root, 'a.txt'), 'other\n')
-    expect(await read('a.txt', {}, 11)).toBe('ok: other\n')
-    expect(await read('a.txt', {}, 13)).toMatch(/unchanged since entry 11/)
+    const ada = await reader()
+    await step(ada, ['a.txt'])
+    expect(await step(ada, ['sub/../a.txt'])).toEqual([
+      expect.stringMatching(/^sub\/..\/a.txt is unchanged since entry 3 \(sha256/),
+    ])
+    expect(await step(ada, [{ path: 'a.txt', offset: 1 }])).toEqual(['one\ntwo\nthree\n'])
+    writeFileSync(join(ada.root, 'a.txt'), 'other\n')
+    expect(await step(ada, ['a.txt'])).toEqual(['other\n'])
+    expect(await step(ada, ['a.txt'])).toEqual([expect.stringMatching(/unchanged since entry 12/)])
+  })
+
+  it('that is unchanged is named by the entry that shows it, and sent again when none does', async () => {
+    const ada = await reader()
+    const { desk, root, store } = ada
+    writeFileSync(join(root, 'b.txt'), 'of b')
+    await step(ada, ['b.txt'], { isStopped: true })
+    // The results of others stand between a call and its own.
+    expect(await step(ada, ['a.txt', '.', 'b.txt'])).toContain('of b')
+    const [answer = ''] = await step(ada, ['b.txt'])
+    const [, number = '0'] = /recall shows it \(from: (\d+)\)/.exec(answer) ?? []
+    const from = entryNumber(Number(number))
+    const [shown] = await store.readEntries({ sessionId: desk.id, from, to: from })
+    expect([shown?.kind, shown?.body]).toEqual(['result', '"of b"'])
+    await desk.erase([from])
+    expect(await step(ada, ['b.txt'])).toEqual(['of b'])
   })
 
   it('is known again after a compaction and a restart, by the hash in the handoff', async () => {

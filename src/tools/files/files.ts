@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { z } from 'zod'
-import type { SessionId } from '../../base/ids.ts'
 import type { Reads } from '../../store/contract.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
-import type { Tool, ToolAnswer } from '../tool.ts'
+import { callOf, type Tool, type ToolAnswer, type ToolCall } from '../tool.ts'
 import { openedFolder } from './opened-path.ts'
 import { FILE_BYTES_MAX, readText } from './read-text.ts'
 import { type Opened, Roots } from './roots.ts'
@@ -40,8 +39,8 @@ export function filesTool(parts: FilesParts): Tool {
       `Readable: ${roots.paths.join(', ') || 'nothing'}.`,
     input,
     isRepeatable: true,
-    run: async ({ sessionId, entry, input }) => {
-      const { path } = input
+    run: async (call) => {
+      const { path } = call.input
       const opened = await roots.open(path)
       if (opened.kind !== 'opened') return refuse(explain(opened, path, roots))
       const { handle } = opened
@@ -49,7 +48,7 @@ export function filesTool(parts: FilesParts): Tool {
         const stats = await handle.stat()
         if (stats.isDirectory()) return ok(await list(openedFolder(handle, opened.path)))
         if (!stats.isFile()) return refuse(`${path} is neither a file nor a folder.`)
-        return await read(seen, opened, { sessionId, entry, input })
+        return await read(seen, opened, call)
       } finally {
         await handle.close()
       }
@@ -60,7 +59,7 @@ export function filesTool(parts: FilesParts): Tool {
 async function read(
   seen: SeenFiles,
   { handle, path: real }: Extract<Opened, { kind: 'opened' }>,
-  call: { sessionId: SessionId; entry: number; input: z.output<typeof input> },
+  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
 ): Promise<ToolAnswer> {
   const { sessionId, entry, input } = call
   const { path, offset, limit } = input
@@ -81,14 +80,14 @@ async function read(
     const lines = text.split('\n').length
     return refuse(`${path} has ${text.length} characters in ${lines} lines: give offset and limit.`)
   }
-  seen.note(sessionId, real, { hash, entry })
+  seen.note(sessionId, real, { hash, entry, call: callOf(call) })
   // Word for word and nothing else: a handoff takes the file's hash from this very text.
   return ok(text)
 }
 
 function unchanged(path: string, entry: number | null, hash: string): string {
   const where = entry === null ? 'it was last read' : `entry ${entry}`
-  const how = entry === null ? '' : `recall shows it (from: ${entry}, to: ${entry + 1}); `
+  const how = entry === null ? '' : `recall shows it (from: ${entry}); `
   return `${path} is unchanged since ${where} (sha256 ${hash}); ${how}again: true reads it again.`
 }
 
