@@ -4,7 +4,7 @@ import type { Reads } from '../../store/contract.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
 import { callOf, type Tool, type ToolAnswer, type ToolCall } from '../tool.ts'
 import { openedFolder } from './opened-path.ts'
-import { FILE_BYTES_MAX, readText } from './read-text.ts'
+import { FILE_BYTES_MAX, hashOf, readText } from './read-text.ts'
 import { type Opened, Roots } from './roots.ts'
 import { SeenFiles } from './seen.ts'
 
@@ -72,14 +72,16 @@ async function read(
       `${path} is not text (${file.bytes} bytes that are not valid UTF-8 or hold zeros).`,
     )
   }
-  const { text, hash } = file
+  const { text } = file
   if (offset !== undefined || limit !== undefined) return piece(text, offset ?? 1, limit)
-  const known = await seen.find(sessionId, real, path)
-  if (known?.hash === hash && input.again !== true) return ok(unchanged(path, known.entry, hash))
+  // Before its hash, which of a large one takes a while: no such one was ever read whole.
   if (text.length > TEXT_CHARACTERS_MAX) {
-    const lines = text.split('\n').length
+    const { lines } = find(text, 1, LINES_MAX)
     return refuse(`${path} has ${text.length} characters in ${lines} lines: give offset and limit.`)
   }
+  const hash = hashOf(text)
+  const known = await seen.find(sessionId, real, path)
+  if (known?.hash === hash && input.again !== true) return ok(unchanged(path, known.entry, hash))
   seen.note(sessionId, real, { hash, entry, call: callOf(call) })
   // Word for word and nothing else: a handoff takes the file's hash from this very text.
   return ok(text)
@@ -91,17 +93,26 @@ function unchanged(path: string, entry: number | null, hash: string): string {
   return `${path} is unchanged since ${where} (sha256 ${hash}); ${how}again: true reads it again.`
 }
 
-function piece(text: string, offset: number, limit: number | undefined): ToolAnswer {
-  const lines = text.split('\n')
-  if (offset > lines.length) return refuse(`There are ${lines.length} lines.`)
-  const end = Math.min(lines.length, offset - 1 + (limit ?? lines.length))
-  const wanted = lines.slice(offset - 1, end).join('\n')
-  if (wanted.length > TEXT_CHARACTERS_MAX) {
-    return refuse(`These lines have ${wanted.length} characters: give a smaller limit.`)
+function piece(text: string, offset: number, limit = LINES_MAX): ToolAnswer {
+  const { from, to, last, lines } = find(text, offset, limit)
+  if (offset > lines) return refuse(`There are ${lines} lines.`)
+  if (to - from > TEXT_CHARACTERS_MAX) {
+    return refuse(`These lines have ${to - from} characters: give a smaller limit.`)
   }
-  return ok(
-    end < lines.length ? `${wanted}\n[lines ${offset} to ${end} of ${lines.length}]` : wanted,
-  )
+  const wanted = text.slice(from, to)
+  return ok(last < lines ? `${wanted}\n[lines ${offset} to ${last} of ${lines}]` : wanted)
+}
+
+/** Where lines begin and end, and how many there are in all; without a copy of each. */
+function find(text: string, offset: number, limit: number) {
+  const last = offset - 1 + limit
+  let [from, to, lines] = [0, text.length, 1]
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
+    if (lines === last) to = end
+    lines++
+    if (lines === offset) from = end + 1
+  }
+  return { from, to, last: Math.min(last, lines), lines }
 }
 
 async function list(folder: string): Promise<string> {

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 export const FILE_BYTES_MAX = 8 * 1024 * 1024
 
 export type FileText =
-  | { readonly kind: 'text'; readonly text: string; readonly hash: string; readonly bytes: number }
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'binary'; readonly bytes: number }
   | { readonly kind: 'too-large'; readonly bytes: number }
 
@@ -18,7 +18,7 @@ export async function readText(handle: FileHandle): Promise<FileText> {
   if (bytes.includes(0)) return { kind: 'binary', bytes: bytes.length }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return { kind: 'text', text, hash: hashOf(text), bytes: bytes.length }
+    return { kind: 'text', text }
   } catch {
     return { kind: 'binary', bytes: bytes.length }
   }
