@@ -45,7 +45,7 @@ export class ToolRoom {
     })
     this.#scheduler = new Scheduler({
       ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
-      beforeFire: (sessionId) => this.refreshMemory(sessionId),
+      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
     })
     const keepsNotes = (agent: string) =>
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
@@ -70,9 +70,20 @@ export class ToolRoom {
       ...store,
       admit: async (request) => {
         const { to, lane } = request
-        if (lane === 'notification' && 'sessionId' in to) await this.refreshMemory(to.sessionId)
+        if (lane === 'notification' && 'sessionId' in to) {
+          await this.#refreshIfPossible(to.sessionId)
+        }
         return await store.admit(request)
       },
+    }
+  }
+
+  /** What goes wrong with notes holds up no message. */
+  async #refreshIfPossible(sessionId: SessionId): Promise<void> {
+    try {
+      await this.refreshMemory(sessionId)
+    } catch (error) {
+      this.#logger.warn({ sessionId, err: error }, 'notes not refreshed')
     }
   }
 

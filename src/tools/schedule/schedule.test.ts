@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ToolHost } from '../../../test/support/tool-host.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { Store } from '../../store/contract.ts'
+import { DamagedRowError } from '../../store/errors.ts'
 import { nextDue, problemOf, readRepeat, writeRepeat } from './repeat.ts'
 import { scheduleTool } from './schedule.ts'
 import { Scheduler } from './scheduler.ts'
@@ -138,6 +140,44 @@ describe('a schedule', () => {
 })
 
 describe('the scheduler', () => {
+  it.each([
+    [
+      'a damaged row',
+      () => new DamagedRowError({ row: 's-bad', column: 'pins', problem: 'holds no JSON' }),
+    ],
+    ['a body that is no JSON', () => new SyntaxError('no JSON')],
+  ])('fires what stands behind %s, and tells of that once', async (_, error) => {
+    const host = new ToolHost(['ada'])
+    const bad = await host.open('ada', 's-bad')
+    const good = await host.open('ada', 's-good')
+    const { clock } = host
+    const store: Store = {
+      ...host.store,
+      fireSchedule: async (request) => {
+        if (request.id.endsWith('-bad')) throw error()
+        return await host.store.fireSchedule(request)
+      },
+    }
+    const body = { message: { role: 'user', parts: [{ type: 'text', text: 'look' }] } }
+    const put = (id: string, sessionId: typeof bad, dueAt: number, repeat: string | null) =>
+      store.putSchedule({ id, sessionId, dueAt, repeat, body, tokens: 5 })
+    await put('t-bad', bad, clock.now() + 1, null)
+    await put('t-good', good, clock.now() + 2, null)
+    // Held, and something else has come since; in the order of ids the bad one is first.
+    const far = clock.now() + 86_400_000
+    await put('held-1-bad', bad, far, 'held 0 1')
+    await put('held-2', good, far, 'held 0 1')
+    for (const id of [bad, good]) await host.say(id, 'hello')
+    const fired: string[] = []
+    const told: unknown[] = []
+    const onCrash = (error: unknown) => told.push(error)
+    const onFired = (id: string) => fired.push(id)
+    new Scheduler({ store, clock, pollMs: 10_000, onFired, onCrash }).start()
+    await host.pass(60_000)
+    expect(fired).toEqual([good, good])
+    expect(told).toHaveLength(2)
+  })
+
   it.each([
     [{ every_seconds: 600 }, 'while it runs'],
     [{ cron: '*/10 * * * *' }, 'while it runs'],

@@ -1,8 +1,10 @@
 import { type Clock, pause } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import type { SessionId } from '../../base/ids.ts'
+import { Recent } from '../../base/recent.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
+import { DamagedRowError } from '../../store/errors.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
 import { releaseHeld } from '../send-message/held.ts'
 import { firstDue, nextDue, readRepeat } from './repeat.ts'
@@ -22,11 +24,11 @@ export interface SchedulerParts {
   >
   readonly clock: Clock
   readonly pollMs: number
-  /** This session is about to get mail; what it throws puts that off. */
+  /** This session is about to get mail. */
   readonly beforeFire?: (sessionId: SessionId) => Promise<void>
   /** This session got mail. */
   readonly onFired: (sessionId: SessionId) => void
-  /** A programmer's error; the next round comes all the same. */
+  /** A programmer's error, or a row that is damaged; the next round comes all the same. */
   readonly onCrash: (error: unknown) => void
 }
 
@@ -40,6 +42,7 @@ export class Scheduler {
   readonly #parts: SchedulerParts
   #round: Promise<void> = Promise.resolve()
   #isClosed = false
+  readonly #broken = new Recent<string, true>(1_000)
   #lastNow = Number.POSITIVE_INFINITY
   #cancel = () => {}
 
@@ -71,7 +74,8 @@ export class Scheduler {
       await this.#mindClock()
       hasMore = await this.#fireDue()
       const { store, beforeFire, onFired } = this.#parts
-      for (const sessionId of await releaseHeld(store, beforeFire)) onFired(sessionId)
+      const release = (id: SessionId, run: () => Promise<boolean>) => this.#spare(id, run)
+      for (const id of await releaseHeld(store, { beforeFire, release })) onFired(id)
     } catch (error) {
       if (!(error instanceof KnownError)) this.#parts.onCrash(error)
     }
@@ -95,8 +99,11 @@ export class Scheduler {
         const repeat = text === null || dueAt < now + AHEAD_MS ? undefined : readRepeat(text)
         const first = repeat === undefined ? null : firstDue(repeat, dueAt, now)
         if (first === null || dueAt < first + AHEAD_MS) continue
-        const moved = { id, sessionId, dueAt: first, repeat: text, body: JSON.parse(body), tokens }
-        await store.putSchedule({ ...moved, from: dueAt })
+        const moved = { id, sessionId, dueAt: first, from: dueAt, repeat: text, tokens }
+        await this.#spare(id, async () => {
+          await store.putSchedule({ ...moved, body: JSON.parse(body) })
+          return true
+        })
       }
       after = page.at(-1)?.id ?? ''
       if (page.length < READ_AT_ONCE) return
@@ -135,7 +142,23 @@ export class Scheduler {
     }
   }
 
-  async #fire(schedule: ScheduleRow, now: number): Promise<boolean> {
+  #fire(schedule: ScheduleRow, now: number): Promise<boolean> {
+    return this.#spare(schedule.id, () => this.#fireOne(schedule, now))
+  }
+
+  /** A row that cannot be read costs its own reminder, and never those of others; told once. */
+  async #spare(name: string, run: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await run()
+    } catch (error) {
+      if (error instanceof KnownError && !(error instanceof DamagedRowError)) throw error
+      if (!this.#broken.has(name)) this.#parts.onCrash(error)
+      this.#broken.set(name, true)
+      return false
+    }
+  }
+
+  async #fireOne(schedule: ScheduleRow, now: number): Promise<boolean> {
     const { id, dueAt } = schedule
     const repeat = schedule.repeat === null ? undefined : readRepeat(schedule.repeat)
     const nextDueAt = repeat === undefined ? null : nextDue(repeat, dueAt, Math.max(dueAt, now))

@@ -64,32 +64,55 @@ export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
   return fromOf(bodyOf(row.body))?.sessionId === sender
 }
 
+type HeldStore = Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>
+
+interface Releasing {
+  /** This session is about to get mail. */
+  readonly beforeFire?: ((id: SessionId) => Promise<void>) | undefined
+  /** Runs what is done for one session, and says whether it got mail. */
+  readonly release?: (id: SessionId, run: () => Promise<boolean>) => Promise<boolean>
+}
+
 /** Fires what has waited for something else to arrive; gives the sessions that got mail. */
 export async function releaseHeld(
-  store: Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>,
-  beforeFire?: (sessionId: SessionId) => Promise<void>,
+  store: HeldStore,
+  { beforeFire = async () => {}, release = (_, run) => run() }: Releasing = {},
 ): Promise<readonly SessionId[]> {
   // All of them before any is fired: a session's are fired in the order they were kept in, not by id.
   // Without their bodies: those may be large, and the store has them.
-  const held = new Map<SessionId, Pick<ScheduleRow, 'id' | 'at' | 'dueAt' | 'repeat'>[]>()
+  const held = new Map<SessionId, HeldRow[]>()
   for await (const { id, at, dueAt, repeat, ...row } of heldRows(store, { state: 'waiting' })) {
     const of = held.get(row.sessionId) ?? []
     held.set(row.sessionId, of)
     of.push({ id, at, dueAt, repeat })
   }
-  const woken = new Set<SessionId>()
+  const woken: SessionId[] = []
   for (const [id, of] of held) {
-    const session = await store.findSession(id)
-    const isDue = session === undefined || of.some((row) => session.mail > sinceOf(row))
-    if (!isDue) continue
-    await beforeFire?.(id)
-    for (const { id: schedule, dueAt } of of.toSorted(byPlace)) {
-      const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
-      if (outcome.kind === 'full') break
-      if (outcome.kind === 'fired') woken.add(outcome.sessionId)
-    }
+    if (await release(id, () => releaseOf(store, { id, of, beforeFire }))) woken.push(id)
   }
-  return [...woken]
+  return woken
+}
+
+type HeldRow = Pick<ScheduleRow, 'id' | 'at' | 'dueAt' | 'repeat'>
+
+interface HeldFor {
+  readonly id: SessionId
+  readonly of: readonly HeldRow[]
+  readonly beforeFire: (id: SessionId) => Promise<void>
+}
+
+async function releaseOf(store: HeldStore, { id, of, beforeFire }: HeldFor): Promise<boolean> {
+  const session = await store.findSession(id)
+  const isDue = session === undefined || of.some((row) => session.mail > sinceOf(row))
+  if (!isDue) return false
+  await beforeFire(id)
+  let isWoken = false
+  for (const { id: schedule, dueAt } of of.toSorted(byPlace)) {
+    const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
+    if (outcome.kind === 'full') break
+    if (outcome.kind === 'fired') isWoken = true
+  }
+  return isWoken
 }
 
 type Held = Pick<ScheduleRow, 'at' | 'repeat'>
