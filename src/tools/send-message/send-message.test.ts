@@ -90,6 +90,23 @@ describe('send_message', () => {
     ])
   })
 
+  it('keeps to six also where all are said at once, in their order, and tells so once', async () => {
+    const { host, ada, bob } = await pair()
+    const words = Array.from({ length: 9 }, (_, n) => `Thanks ${n + 1}!`)
+    const answers = await host.ask(
+      ada,
+      'go',
+      words.map((text) => send(bob, text)),
+    )
+    expect(answers.map((answer) => answer.split(/[ :]/)[0])).toEqual([
+      ...Array.from({ length: 6 }, () => 'Sent'),
+      ...Array.from({ length: 3 }, () => 'Kept'),
+    ])
+    expect(answers.filter((answer) => answer.includes('wake nobody'))).toHaveLength(1)
+    const heard = (await inputs(host, bob)).map((text) => /Thanks \d!/.exec(text)?.[0])
+    expect(heard).toEqual(words.slice(0, 6))
+  })
+
   it('ends a loop of thanks after six, drops nothing, and goes on with the next word [fault 40]', async () => {
     const { host, ada, bob } = await pair()
     host.plays.set('ada', thanks(bob))

@@ -3,6 +3,7 @@ import { isId, type SessionId, sessionId } from '../../base/ids.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { Route, SessionRow } from '../../store/rows.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
+import { oneByOne } from '../one-by-one.ts'
 import { answerTo, type Counting, noticeBody } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { heldId, holding, isFrom, readHeld } from './held.ts'
@@ -33,6 +34,8 @@ export interface SendMessageParts extends Counting {
 
 /** Words from one agent's session to another's, exactly once: the call's key is the message's. */
 export function sendMessageTool(parts: SendMessageParts): Tool {
+  // Each sees those before it: said all at once they are a row as well, and arrive in their order.
+  const afterOthers = oneByOne()
   return defineTool({
     name: SEND_MESSAGE,
     description:
@@ -43,15 +46,7 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
     run: async (call) => {
       const target = await findTarget(parts, call.input)
       if (target.kind === 'none') return refuse(target.problem)
-      const [receiver, sender] = await Promise.all([
-        parts.store.findSession(target.sessionId),
-        parts.store.findSession(call.sessionId),
-      ])
-      if (receiver === undefined || sender === undefined) {
-        return refuse(`There is no session ${target.sessionId}.`)
-      }
-      if (receiver.id === sender.id) return refuse('That is this session itself.')
-      return await send(parts, call, { receiver, sender, text: call.input.text })
+      return await afterOthers(() => deliver(parts, call, target.sessionId))
     },
   })
 }
@@ -77,6 +72,21 @@ async function findTarget(
   if (found !== undefined) return { kind: 'session', sessionId: found }
   const problem = `There is no conversation ${channel} ${address} of an agent ${agent}.`
   return { kind: 'none', problem }
+}
+
+async function deliver(
+  parts: SendMessageParts,
+  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
+  to: SessionId,
+): Promise<ToolAnswer> {
+  const { store } = parts
+  const [receiver, sender] = await Promise.all([
+    store.findSession(to),
+    store.findSession(call.sessionId),
+  ])
+  if (receiver === undefined || sender === undefined) return refuse(`There is no session ${to}.`)
+  if (receiver.id === sender.id) return refuse('That is this session itself.')
+  return await send(parts, call, { receiver, sender, text: call.input.text })
 }
 
 interface Letter {
