@@ -48,7 +48,9 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   const signal = AbortSignal.timeout(flags.timeout)
   const end = await session.settled(mail, signal).finally(() => progress.end())
   if (signal.aborted) {
-    throw new FailedError(`Not done within ${flags.timeout / 1_000} s; it goes on without us.`)
+    throw new FailedError(
+      `Not done within ${flags.timeout / 1_000} s; whoever serves the session does it without us.`,
+    )
   }
   const after = await newest(session)
   const made = after?.operationId === before?.operationId ? null : (after ?? null)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { KnownError } from '../base/errors.ts'
 import type { Change } from '../runtime/config/compare.ts'
+import { problemText } from '../runtime/config/problem.ts'
 import type { Config } from '../runtime/config/schema.ts'
 import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
@@ -71,6 +72,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     closers.push(() => gateways.close())
     closers.push(await watch(flags, host))
     await welcome(host, served?.url ?? null, flags)
+    tellWarnings(host.loaded.warnings)
     if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
     await asked.promise
   } finally {
@@ -124,12 +126,14 @@ async function welcome(host: Host, url: string | null, flags: ServeFlags): Promi
 
 async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   const { watchConfig } = await import('../runtime/config/watch.ts')
-  const { problemText } = await import('../runtime/config/problem.ts')
   const { loadRequest } = await import('./store-place.ts')
   return watchConfig({
     load: loadRequest(withAddress(flags)),
     current: host.loaded,
-    onChange: ({ config }, change) => apply(host, config, change),
+    onChange: ({ config, warnings }, change) => {
+      apply(host, config, change)
+      tellWarnings(warnings)
+    },
     onBroken: (problems) => {
       for (const problem of problems) tell(`configuration: ${problemText(problem)}`)
       tell('configuration: nothing was changed; what held before goes on.')
@@ -137,8 +141,14 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   })
 }
 
+/** Among them a variable that this process has not, whoever else may have it. */
+function tellWarnings(warnings: Host['loaded']['warnings']): void {
+  for (const warning of warnings) tell(`configuration: ${problemText(warning)}`)
+}
+
 function apply(host: Host, config: Config, { applies, needsRestart }: Change): void {
   if (applies.length > 0) {
+    const before = namesOf(host)
     try {
       host.runtime.reconfigure(host.agentsFrom(config))
     } catch (error) {
@@ -149,8 +159,16 @@ function apply(host: Host, config: Config, { applies, needsRestart }: Change): v
     }
     host.logger.setLevel(config.logging.level)
     tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
+    const after = namesOf(host)
+    for (const name of before.filter((each) => !after.includes(each))) {
+      tell(`configuration: nobody is ${name} any more; what is said to its sessions waits.`)
+    }
   }
   if (needsRestart.length > 0) {
     tell(`configuration: ${needsRestart.join(', ')} needs a restart.`)
   }
+}
+
+function namesOf({ runtime }: Host): readonly string[] {
+  return runtime.agents.map(({ name }) => name)
 }

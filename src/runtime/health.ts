@@ -3,6 +3,7 @@ import type { Edge } from '../session/sender.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Reads } from '../store/contract.ts'
 import type { StoreError } from '../store/errors.ts'
+import { isGone } from './host.ts'
 
 /** How a runtime and what it shares with others are, for those who run it. */
 export interface Health {
@@ -15,6 +16,7 @@ export interface Health {
     readonly holdsLease: boolean
     readonly sessions: number
   }
+  /** Those that work on the store; of this host the dead are left out, of others nobody can tell. */
   readonly runners: readonly {
     readonly id: string
     readonly process: number
@@ -61,7 +63,7 @@ export async function readHealth(parts: {
 }): Promise<Health> {
   const { store, runner, edges, room, trouble } = parts
   const { schema, commits } = await store.readStore()
-  const runners = await store.listRunners()
+  const runners = (await store.listRunners()).filter((row) => !isGone(row))
   const waiting = await store.listReplies({ state: 'waiting', limit: LIST_MAX })
   const dead = await store.listReplies({ state: 'dead', limit: LIST_MAX })
   const holdsLease = runner?.mayAct() ?? false

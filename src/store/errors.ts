@@ -50,7 +50,9 @@ export class StoreBusyError extends StoreError {
   readonly facts: { readonly waitedMs: number; readonly problem: string }
 
   constructor(facts: StoreBusyError['facts']) {
-    super(`The store is busy: ${facts.problem} (waited ${Math.round(facts.waitedMs)} ms).`)
+    super(
+      `The store cannot be used now: ${facts.problem} (waited ${Math.round(facts.waitedMs)} ms).`,
+    )
     this.facts = facts
   }
 }
@@ -75,7 +77,7 @@ export class StoreReadOnlyError extends StoreError {
 
   constructor(facts: StoreReadOnlyError['facts']) {
     super(
-      `${facts.path} cannot be written (${facts.problem}). It must be writable for the user that runs this.`,
+      `${facts.path} cannot be opened or written (${facts.problem}). The user that runs this must be allowed to read and write it.`,
     )
     this.facts = facts
   }

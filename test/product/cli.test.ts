@@ -290,6 +290,15 @@ describe('throughline serve', () => {
     expect(reply.stdout).toContain('BASALT')
   })
 
+  it('knows that a server was killed', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who is gone')
+    server.child.kill('SIGKILL')
+    await server.ended
+    const sent = await place.run(['send', 'notes', 'Is anybody there?'])
+    expect(sent.stderr).toContain('nobody serves this store now')
+    server = await place.serve()
+  })
+
   it('takes up a changed configuration, and keeps the old one when the new one is broken', async () => {
     const file = join(place.folder, 'agents.yaml')
     writeFileSync(file, 'agents: {main: {system: One.}}\nstore: configured.db\n')
@@ -303,6 +312,9 @@ describe('throughline serve', () => {
     await place.run(['send', 'new', 'Hello.', '--agent', 'main', '--wait', ...at])
     const context = await place.run(['show', 'new', '--context', '--json', ...at])
     expect(context.stdout).toContain('Two.')
+    writeFileSync(file, 'agents: {other: {model: {provider: anthropic, model: claude-opus-4-5}}}\n')
+    await until(() => changing.stderr().includes('nobody is main any more'))
+    await until(() => changing.stderr().includes('ANTHROPIC_API_KEY is empty'))
     changing.child.kill('SIGINT')
     expect(await changing.ended).toBe(0)
   })

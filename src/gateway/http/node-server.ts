@@ -18,7 +18,8 @@ export class ListenError extends KnownError {
 }
 
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there. End it, or choose another port.',
+  EADDRINUSE:
+    'another program listens there. End it, or choose another port (--port, or http.port).',
   EACCES: 'this user may not. Choose a port from 1024 on.',
   EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
   ENOTFOUND: 'this name has no address. Choose one that this machine has.',

@@ -9,9 +9,10 @@ export interface Change {
   readonly needsRestart: readonly string[]
 }
 
-export function compareConfigs(before: Config, after: Config): Change {
+/** `started` is what the process began with, and for which it started what it needs. */
+export function compareConfigs(before: Config, after: Config, started: Config = before): Change {
   const changed = differences(before, after, [])
-  const isStandInNew = needsStandIn(after) && !needsStandIn(before)
+  const isStandInNew = needsStandIn(after) && !needsStandIn(started)
   const waits = (path: Path) =>
     needsRestartAt(path) || (isStandInNew && namesStandIn(valueAt(after, path)))
   const names = (paths: readonly Path[]) => [...new Set(paths.map(pathText))].sort()

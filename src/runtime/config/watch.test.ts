@@ -150,6 +150,17 @@ describe('compareConfigs', () => {
     })
   })
 
+  it('asks for no restart for a stand-in that was started with the process', async () => {
+    const { file, look, end } = watched('http: {port: 1}')
+    replace(file, 'http: {port: 1}\nagents: {main: {model: {provider: anthropic, model: m}}}')
+    expect(await look()).toEqual([expect.stringContaining('1: now agents.main.model')])
+    replace(file, 'http: {port: 1}')
+    const [told = ''] = await look()
+    expect(told).toContain('agents.main.model.provider')
+    expect(told).toMatch(/later $/)
+    end()
+  })
+
   it('waits for a restart with a stand-in that nobody has asked so far', () => {
     const model = (provider: string) => ({ model: { provider, model: 'm' } })
     const before = config({ agents: { main: model('anthropic') } })

@@ -50,7 +50,7 @@ export function watchConfig(request: WatchRequest): () => void {
       onBroken(result.problems)
       return
     }
-    const change = compareConfigs(current.config, result.config)
+    const change = compareConfigs(current.config, result.config, request.current.config)
     current = result
     if (change.applies.length + change.needsRestart.length > 0) onChange(result, change)
   }

@@ -48,6 +48,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   const settings = { ...DEFAULTS, ...options, url }
   const place = placeOf(settings)
   const connections = new Connections(settings)
+  const startedAt = performance.now()
   const { anchorPath } = settings
   let anchor: PostgresAnchor | undefined
   try {
@@ -60,7 +61,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     if (anchorPath !== undefined) anchor = await PostgresAnchor.open(connections, anchorPath, place)
   } catch (error) {
     await connections.close()
-    throw translate(error, place, settings.busyMs)
+    throw translate(error, place, performance.now() - startedAt)
   }
   const store = storeOver(new PostgresEngine(connections, settings, place, anchor))
   return anchorPath === undefined ? store : withAnchor(store, anchorPath)

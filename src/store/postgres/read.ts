@@ -21,12 +21,19 @@ export async function readPostgres(
   const settings = { ...DEFAULTS, ...options, url, readOnly: true }
   const place = placeOf(settings)
   const connections = new Connections(settings)
-  const told = (error: unknown) => translate(error, place, settings.busyMs)
+  const asking = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+    const startedAt = performance.now()
+    try {
+      return await ask()
+    } catch (error) {
+      throw translate(error, place, performance.now() - startedAt)
+    }
+  }
   try {
-    await checkSchema(connections, place, settings.schema)
+    await asking(() => checkSchema(connections, place, settings.schema))
   } catch (error) {
     await connections.close()
-    throw told(error)
+    throw error
   }
   const reads = { ...postgresReads(connections), ...unchainedReads(connections) }
   let closing: Promise<void> | undefined
@@ -34,7 +41,7 @@ export async function readPostgres(
     async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
       if (closing !== undefined) throw new StoreClosedError({ verb })
       const read = reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
-      return await read(query).catch((error: unknown) => Promise.reject(told(error)))
+      return await asking(() => read(query))
     },
     close() {
       closing ??= connections.close()
