@@ -2,6 +2,11 @@ import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import type { Tool, ToolAnswer, ToolCall } from './tool.ts'
 
+/** A call whose input was read by the tool's schema. */
+export type ParsedCall<Input extends z.ZodObject> = Omit<ToolCall, 'input'> & {
+  readonly input: z.output<Input>
+}
+
 /**
  * A tool whose input is written once: the schema that goes to the model and the type that `run` sees
  * come from the same words. Providers want a plain object at the top, so choices are optional fields.
@@ -11,10 +16,7 @@ export function defineTool<Input extends z.ZodObject>(tool: {
   readonly description: string
   readonly input: Input
   readonly isRepeatable: boolean
-  readonly run: (
-    call: Omit<ToolCall, 'input'> & { readonly input: z.output<Input> },
-    signal: AbortSignal,
-  ) => Promise<ToolAnswer>
+  readonly run: (call: ParsedCall<Input>, signal: AbortSignal) => Promise<ToolAnswer>
 }): Tool {
   const { name, description, input, isRepeatable, run } = tool
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })

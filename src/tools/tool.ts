@@ -38,7 +38,11 @@ export function callKey(sessionId: SessionId, entry: number, call: string): stri
 }
 
 /** The name that the call has in its entry, and its result in the one that shows it. */
-export function callOf({ sessionId, entry, key }: Omit<ToolCall, 'input'>): string {
+export function callOf({
+  sessionId,
+  entry,
+  key,
+}: Pick<ToolCall, 'sessionId' | 'entry' | 'key'>): string {
   return key.slice(callKey(sessionId, entry, '').length)
 }
 

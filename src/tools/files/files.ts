@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Reads } from '../../store/contract.ts'
-import { defineTool, ok, refuse } from '../define-tool.ts'
-import { callOf, type Tool, type ToolAnswer, type ToolCall } from '../tool.ts'
+import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
+import { callOf, type Tool, type ToolAnswer } from '../tool.ts'
 import { openedFolder } from './opened-path.ts'
 import { FILE_BYTES_MAX, hashOf, readText } from './read-text.ts'
 import { type Opened, Roots } from './roots.ts'
@@ -59,7 +59,7 @@ export function filesTool(parts: FilesParts): Tool {
 async function read(
   seen: SeenFiles,
   { handle, path: real }: Extract<Opened, { kind: 'opened' }>,
-  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
+  call: ParsedCall<typeof input>,
 ): Promise<ToolAnswer> {
   const { sessionId, entry, input } = call
   const { path, offset, limit } = input
@@ -80,8 +80,8 @@ async function read(
     return refuse(`${path} has ${text.length} characters in ${lines} lines: give offset and limit.`)
   }
   const hash = hashOf(text)
-  const known = await seen.find(sessionId, real, path)
-  if (known?.hash === hash && input.again !== true) return ok(unchanged(path, known.entry, hash))
+  const known = input.again === true ? undefined : await seen.find(sessionId, real, path)
+  if (known?.hash === hash) return ok(unchanged(path, known.entry, hash))
   seen.note(sessionId, real, { hash, entry, call: callOf(call) })
   // Word for word and nothing else: a handoff takes the file's hash from this very text.
   return ok(text)

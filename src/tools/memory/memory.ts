@@ -6,7 +6,7 @@ import type { AdmitOutcome } from '../../store/commits.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { Entry } from '../../store/rows.ts'
 import type { NoteRow } from '../../store/standing.ts'
-import { defineTool, ok, refuse } from '../define-tool.ts'
+import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { entryLabel, entryText } from '../entry-text.ts'
 import { oneByOne } from '../one-by-one.ts'
 import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
@@ -67,10 +67,7 @@ export function memoryTool(parts: MemoryParts): Tool {
   })
 }
 
-async function run(
-  parts: MemoryParts,
-  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
-): Promise<ToolAnswer> {
+async function run(parts: MemoryParts, call: ParsedCall<typeof input>): Promise<ToolAnswer> {
   const { store } = parts
   const { agent } = call
   const { action, id, text } = call.input

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isId, type SessionId, sessionId } from '../../base/ids.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { Route, SessionRow } from '../../store/rows.ts'
-import { defineTool, ok, refuse } from '../define-tool.ts'
+import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { oneByOne } from '../one-by-one.ts'
 import { answerTo, type Counting, noticeBody } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
@@ -43,11 +43,7 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
       'later as a notification. Do not send mere thanks or acknowledgements.',
     input,
     isRepeatable: true,
-    run: async (call) => {
-      const target = await findTarget(parts, call.input)
-      if (target.kind === 'none') return refuse(target.problem)
-      return await afterOthers(() => deliver(parts, call, target.sessionId))
-    },
+    run: (call) => afterOthers(() => deliver(parts, call)),
   })
 }
 
@@ -76,10 +72,12 @@ async function findTarget(
 
 async function deliver(
   parts: SendMessageParts,
-  call: Omit<ToolCall, 'input'> & { readonly input: z.output<typeof input> },
-  to: SessionId,
+  call: ParsedCall<typeof input>,
 ): Promise<ToolAnswer> {
   const { store } = parts
+  const target = await findTarget(parts, call.input)
+  if (target.kind === 'none') return refuse(target.problem)
+  const to = target.sessionId
   const [receiver, sender] = await Promise.all([
     store.findSession(to),
     store.findSession(call.sessionId),
