@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
+import { Recent } from '../base/recent.ts'
 import { type CredentialSource, Credentials, type Environment } from '../model/credential.ts'
 import type { Store } from '../store/contract.ts'
 import { McpServers } from '../tools/mcp/servers.ts'
@@ -24,6 +25,8 @@ export interface ToolRoomParts
   readonly onToolsChanged: () => void
 }
 
+const TROUBLED_MAX = 1_000
+
 export class ToolRoom {
   /** By agent; the same map for life, with other tools after a change of agents. */
   readonly tools = new Map<string, readonly Tool[]>()
@@ -33,6 +36,7 @@ export class ToolRoom {
   readonly #memory: MemoryKeeper
   readonly #mcp: McpServers
   readonly #logger: Logger
+  readonly #troubled = new Recent<SessionId, true>(TROUBLED_MAX)
 
   constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolRoomParts) {
     this.#logger = logger
@@ -78,11 +82,14 @@ export class ToolRoom {
     }
   }
 
-  /** What goes wrong with notes holds up no message. */
+  /** What goes wrong with notes holds up no message. Told once: what is due is tried every second. */
   async #refreshIfPossible(sessionId: SessionId): Promise<void> {
     try {
       await this.refreshMemory(sessionId)
+      this.#troubled.delete(sessionId)
     } catch (error) {
+      if (this.#troubled.has(sessionId)) return
+      this.#troubled.set(sessionId, true)
       this.#logger.warn({ sessionId, err: error }, 'notes not refreshed')
     }
   }
