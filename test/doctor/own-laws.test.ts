@@ -23,6 +23,7 @@ import { finishErasure } from '../../src/runtime/purge.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
 import { Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
+import { until } from '../support/runtime-place.ts'
 
 /**
  * Every check of the doctor on our own store, as a table: a fault planted in the file of a sound
@@ -314,7 +315,7 @@ async function makeSound(path: string): Promise<string> {
   })
   // Whether the index had caught up when the store was closed is not said.
   const store = await openSqliteStore({ path })
-  while (indexed(path) === 0) await pause(10)
+  await until(async () => indexed(path) > 0)
   await store.close()
   return path
 }
@@ -369,5 +370,3 @@ function indexed(path: string): number {
   database.close()
   return Number(count)
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -13,6 +13,7 @@ import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
 import { create, Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
+import { until } from '../support/runtime-place.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -151,7 +152,7 @@ describe('examining the file of a store', () => {
     const path = await fileWith('drift.db')
     // Whether the index had caught up when the store was closed is not said.
     const wait = await openSqliteStore({ path })
-    while (indexed(path) === 0) await pause(10)
+    await until(async () => indexed(path) > 0)
     await wait.close()
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
     const findings = examineIndex(path)
@@ -195,5 +196,3 @@ function indexed(path: string): number {
   database.close()
   return Number(count)
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -6,12 +6,14 @@ import { createServer } from 'node:net'
  * process would be given it in between.
  */
 const PORTS = { from: 20_000, to: 32_000 }
+const TRIES_MAX = 100
 
 export async function freePort(): Promise<number> {
-  for (;;) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from))
     if (await isFree(port)) return port
   }
+  throw new Error(`No port from ${PORTS.from} to ${PORTS.to} is free, in ${TRIES_MAX} tries.`)
 }
 
 export function isFree(port: number): Promise<boolean> {
