@@ -69,7 +69,7 @@ function listParts(): Part[] {
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
-      // Sources keep no state, and loading them anew for each file is a third of the time.
+      // No test leaves its mark on a source's module, and loading them anew for each file is a third of the time.
       const modules = name.startsWith('src/') ? ['--no-isolate'] : []
       return {
         name,

@@ -81,12 +81,12 @@ export class KeepingLaws {
   /** A handoff tells what was said in the range it stands for, all of it, and nothing erased. */
   #tellsAll(sessionId: SessionId, entry: Entry): void {
     const meta = handoffOf(entry)
-    const range = this.#shadows.get(sessionId)?.entries.slice(0, meta?.covers ?? 0) ?? []
     if (meta === null) return
+    const range = this.#shadows.get(sessionId)?.entries.slice(0, meta.covers) ?? []
     const said = range.filter(isMessage).flatMap((each) => wordsIn(each.entry.body))
     const told = wordsIn(entry.body)
-    const [lost] = said.filter((word) => !told.includes(word))
-    const [kept] = told.filter((word) => !said.includes(word))
+    const lost = said.find((word) => !told.includes(word))
+    const kept = told.find((word) => !said.includes(word))
     if (lost !== undefined) this.#world.violate('I10', `handoff ${entry.number} lost ${lost}`)
     if (kept !== undefined) this.#world.violate('I19', `handoff ${entry.number} tells ${kept}`)
   }
