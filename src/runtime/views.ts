@@ -162,6 +162,7 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
       part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
     )
   }
+  // Settings without words and without tools are nothing to look at.
   return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
 }
 

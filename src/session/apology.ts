@@ -23,7 +23,9 @@ const WORDS_SHOWN = 48
 /** A context that nothing can make smaller: its largest parts, so that somebody can do something. */
 export function tooLarge({ system, handoff, pieces, tokens }: Context, hardTokens: number): string {
   const named: readonly (readonly [name: string, tokens: number])[] = [
-    ...system.map((piece) => [`system text or pin (entry ${piece.number})`, piece.tokens] as const),
+    ...system.map(
+      (piece) => [`instructions, tools or pin (entry ${piece.number})`, piece.tokens] as const,
+    ),
     ...(handoff === null ? [] : [['the record of earlier messages', handoff.tokens] as const]),
     ...pieces.map((piece) => [`entry ${piece.number}, ${shown(piece)}`, piece.tokens] as const),
   ]
@@ -34,7 +36,7 @@ export function tooLarge({ system, handoff, pieces, tokens }: Context, hardToken
   return (
     `The model takes less than the ${tokens} tokens of this conversation (limit ${hardTokens}), ` +
     `and nothing is left to compact. Largest: ${largest.join('; ')}. ` +
-    'Send less at once, shorten pins or system text, or choose a model with a larger window.'
+    'Send less at once, shorten pins, system text or tools, or choose a model with a larger window.'
   )
 }
 

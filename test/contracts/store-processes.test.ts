@@ -50,10 +50,11 @@ function ended(child: ChildProcess): Promise<unknown> {
 }
 
 function readAcks(files: readonly string[]): readonly string[] {
-  // One that was killed before its first acknowledgment has left no file.
+  // One that was killed before its first acknowledgment has left no file; a line without its end was
+  // being written, and is none.
   return files
     .filter((file) => existsSync(file))
-    .flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1))
 }
 
 async function checkAcknowledged(path: string, files: readonly string[]): Promise<number> {

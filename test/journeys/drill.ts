@@ -94,9 +94,9 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
     let killing: Promise<void> | null = null
     for (let n = acknowledged.length + 1; n <= messages; n++) {
       const startedAt = performance.now()
-      const isLast: boolean = killed < kills && n >= nextKill && killing === null
+      const killFollows: boolean = killed < kills && n >= nextKill && killing === null
       // Every other one is killed in the middle of an answer: that to this message, or one before.
-      const broken: Broken | null = isLast && killed % 2 === 0 ? breakOff() : null
+      const broken: Broken | null = killFollows && killed % 2 === 0 ? breakOff() : null
       let tries = 0
       for (;;) {
         const url = server?.url
@@ -113,7 +113,7 @@ export async function runDrill(terms: DrillTerms): Promise<Drilled> {
         await sleep(RETRY_MS)
       }
       if (n % 100 === 0) tell(`${n} messages, ${killed} kills`)
-      if (isLast) {
+      if (killFollows) {
         killing = killSoon(broken).then(() => {
           killing = null
           planKill()

@@ -13,6 +13,7 @@ const median = (numbers: readonly number[]) =>
 
 describe('a conversation that is compacted', () => {
   it('has no pause in the background, where the blocking way has one and says so once', async () => {
+    let roundsWithWaits = 0
     const away: number[] = []
     const boundary: number[] = []
     const measure = async (summaryMs: number) => {
@@ -25,6 +26,7 @@ describe('a conversation that is compacted', () => {
       expect(blocking).toMatchObject({ notices: 1, compactions: 1 })
       away.push(...background.away)
       boundary.push(...background.boundary)
+      if (background.waits > 0) roundsWithWaits++
       return {
         isTold: background.boundary.length > 5,
         // Of all rounds: the best of several would be found by luck.
@@ -38,6 +40,8 @@ describe('a conversation that is compacted', () => {
       found = await measure(round * SUMMARY_MS)
     }
     expect(found).toEqual(expected)
+    // A machine stalls seldom; who waits every other time has a pause.
+    expect(roundsWithWaits).toBeLessThan(2)
   }, 120_000)
 
   it('waits once at the hard limit, tells it once, and keeps everything that arrives meanwhile', async () => {

@@ -15,7 +15,7 @@ describe('the simulation', () => {
     ).toEqual([])
     expect(missingCounters(tally)).toEqual([])
     expect(tally.seeds).toBe(SEEDS)
-  }, 600_000)
+  }, 420_000)
 
   it.each([
     [9_865, 'a reply claimed under a lost runner, sent under the next one'],

@@ -186,8 +186,8 @@ export class Processes {
     this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
     // Whoever stopped it knows; a runtime that closes tells nobody.
     if (this.#isClosed || end.kind === 'stopped') return
-    // What of it is being told at this moment may yet be put back.
-    await this.#telling.get(job.id)
+    // What of it is being told at this moment may yet be put back; its crash is told by its owner.
+    await this.#telling.get(job.id)?.catch(() => {})
     if (job.tellsEnd || job.matches.untold > 0) await this.#tellEnd(job, end)
   }
 
@@ -219,9 +219,10 @@ export class Processes {
       this.#timers.delete(job.id)
       // What is left when a program ends is part of the last word about it.
       if (job.child.end !== null) return
-      const telling = this.#tell(job).finally(() => this.#telling.delete(job.id))
+      const telling = this.#tell(job)
       this.#telling.set(job.id, telling)
-      this.#own(telling)
+      const isOver = () => this.#telling.get(job.id) === telling && this.#telling.delete(job.id)
+      this.#own(telling.finally(isOver))
     })
     this.#timers.set(job.id, cancel)
   }
