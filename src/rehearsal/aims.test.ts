@@ -20,7 +20,7 @@ describe('Aims', () => {
 
   it.each<[Aim['mishap'], RegExp]>([
     ['lose', /unknown/],
-    ['refuse', /busy/],
+    ['refuse', /refused it/],
   ])('%s: says so once', async (mishap, problem) => {
     const { aims, renew } = await line()
     aims.arm({ id: 'one', verb: 'renew', mishap })
