@@ -351,6 +351,7 @@ export class SessionActor {
       this.#tell({ kind: 'replacement written', mail, base, replacement })
     try {
       const { messages, cut } = await readSourceWithout(store, session, entries, context)
+      if (!this.#mayAct()) return this.#tell({ kind: 'lost' })
       const operation: OperationRow = {
         ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
         ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },

@@ -22,6 +22,7 @@ describe('the simulation', () => {
     [51_688, 'a busy store taken for a digest with nothing to gain'],
     [103_447, 'a session acquired by a claim that was given up for lost'],
     [122_903, 'a step begun beside a delivery that was still in the air'],
+    [224_079, 'the handoff for an erasure begun when the lease was lost'],
   ])('keeps every law in seed %d: %s', async (seed) => {
     expect((await runSeed(seed)).violations).toEqual([])
   })
