@@ -18,7 +18,7 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     './store-place.ts'
   )
   const { isServer, openForReading, openStore } = await import('../runtime/open-store.ts')
-  const { isGone } = await import('../runtime/host.ts')
+  const { isGone } = await import('../base/host.ts')
   const { diagnoseOwn } = await import('../doctor/own/diagnose.ts')
   const { freeBytes, sqliteVersion } = await import('../doctor/own/file.ts')
   const { fixFindings } = await import('../doctor/own/fix.ts')

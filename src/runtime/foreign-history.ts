@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Clock, pause, systemClock } from '../base/clock.ts'
+import { isGone, thisHost } from '../base/host.ts'
 import {
   type OperationId,
   operationId,
@@ -17,7 +18,6 @@ import type { Lease, Store } from '../store/contract.ts'
 import type { Entry, SessionRow } from '../store/rows.ts'
 import { newSession } from '../store/rules/birth.ts'
 import { messageCounter } from '../tokens/count.ts'
-import { isGone, thisHost } from './host.ts'
 import { limitsFor } from './limits.ts'
 
 /**

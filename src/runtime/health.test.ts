@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { thisHost } from '../base/host.ts'
 import { runnerId } from '../base/ids.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { readHealth } from './health.ts'
-import { thisHost } from './host.ts'
 
 const NOTHING = {
   runner: null,

@@ -1,9 +1,9 @@
+import { isGone } from '../base/host.ts'
 import type { Runner } from '../session/runner.ts'
 import type { Edge } from '../session/sender.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Reads } from '../store/contract.ts'
 import type { StoreError } from '../store/errors.ts'
-import { isGone } from './host.ts'
 
 /** How a runtime and what it shares with others are, for those who run it. */
 export interface Health {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   fsyncSync,
@@ -8,6 +7,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import { anchorDraft } from './anchor-drafts.ts'
 import type { Reads } from './contract.ts'
 import { DamagedRowError, StoreDamagedError } from './errors.ts'
 import type { Finding } from './queries.ts'
@@ -41,14 +41,11 @@ export function readAnchor(path: string): Anchor | undefined {
   return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
 }
 
-/** Processes in two containers may have the same number, and each must write to a file of its own. */
-const OWN = `${process.pid}-${randomUUID().slice(0, 8)}`
-
 /** Never goes back: with several processes on one store the furthest one counts. */
 export function writeAnchor(path: string, anchor: Anchor): void {
   const present = readAnchor(path)
   if (present?.storeId === anchor.storeId && present.commits >= anchor.commits) return
-  const temporary = `${path}.${OWN}.new`
+  const temporary = anchorDraft(path)
   try {
     writeSynced(temporary, `${JSON.stringify(anchor)}\n`)
     renameSync(temporary, path)

@@ -1,4 +1,5 @@
 import { type Anchor, checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
+import { sweepAnchorDrafts } from '../anchor-drafts.ts'
 import { StoreDamagedError } from '../errors.ts'
 import type { SessionRow } from '../rows.ts'
 import type { Change } from '../rules/ruling.ts'
@@ -44,6 +45,7 @@ export class PostgresAnchor {
     path: string,
     place: string,
   ): Promise<PostgresAnchor> {
+    sweepAnchorDrafts(path)
     const anchor = new PostgresAnchor(connections, path, place)
     await chainAll(connections)
     return anchor

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { withAnchor } from '../anchor.ts'
+import { sweepAnchorDrafts } from '../anchor-drafts.ts'
 import { DEPTH_MAX } from '../canonical.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
@@ -34,6 +35,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = realPlace(options.path)
   preparePlace(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
+  sweepAnchorDrafts(anchorPath)
   const engine = new SqliteEngine({
     path,
     anchorPath,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
@@ -52,6 +52,15 @@ describe('opening', () => {
     const second = await open(path)
     expect((await second.findSession(desk.id))?.tail).toBe(3)
     expect(await second.verify({})).toEqual([])
+  })
+
+  it('removes the draft of an anchor that a killed process left behind', async () => {
+    const path = newPath()
+    const draft = `${path}.anchor.7-0123abcd.new`
+    writeFileSync(draft, '')
+    utimesSync(draft, 0, 0)
+    await (await open(path)).close()
+    expect(existsSync(draft)).toBe(false)
   })
 
   it('a folder that is a file is refused with a reason', async () => {

@@ -1,18 +1,22 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { RunnerRow } from '../store/rows.ts'
 
 /**
  * This host and this process, as others who share the store see them: a process that is provably
  * gone need not be waited for. What only Linux tells is left out elsewhere; then a lease ends by its
  * time alone.
  */
-export function thisHost(): Pick<RunnerRow, 'boot' | 'process'> {
+export interface HostProcess {
+  readonly boot: string
+  readonly process: number
+}
+
+export function thisHost(): HostProcess {
   return { boot: bootOf(), process: process.pid }
 }
 
 /** True only if it is certain: same boot of the same host, and nobody has that process id. */
-export function isGone(row: Pick<RunnerRow, 'boot' | 'process'>): boolean {
+export function isGone(row: HostProcess): boolean {
   if (row.boot !== bootOf() || row.process === process.pid) return false
   try {
     // Signal 0 is sent to nobody: it only asks.
