@@ -144,4 +144,47 @@ describe('a server behind an address', () => {
     expect(await call('sums__add', { a: 1, b: 1 })).toEqual({ outcome: 'ok', output: '2' })
     expect(most).toBeLessThanOrEqual(UNANSWERED_MAX)
   })
+
+  it('may send events for ever, but a single one without end ends it, with the reason', async () => {
+    const url = await listen((_, response, body) => {
+      const { id, method, params } = JSON.parse(body || '{}') as {
+        id?: unknown
+        method?: string
+        params?: { name?: string }
+      }
+      const piece = 'x'.repeat(1_000_000)
+      const answer = (result: object) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      }
+      if (method === 'tools/call') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        if (params?.name === 'long') {
+          for (let n = 0; n < 20; n++) response.write(`: ${piece}\n\n`)
+          const result = { content: [{ type: 'text', text: 'done' }] }
+          return response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+        }
+        response.write('data: ')
+        const more = () => {
+          while (!response.destroyed && response.write(piece));
+          if (!response.destroyed) response.once('drain', more)
+        }
+        return more()
+      }
+      if (method === 'initialize') {
+        const serverInfo = { name: 'x', version: '1' }
+        return answer({ protocolVersion: '2025-06-18', serverInfo, capabilities: { tools: {} } })
+      }
+      const inputSchema = { type: 'object' }
+      const tools = ['long', 'endless'].map((name) => ({ name, description: name, inputSchema }))
+      if (method === 'tools/list') return answer({ tools })
+      return response.writeHead(method?.startsWith('notifications/') ? 202 : 405).end()
+    })
+    const { call } = await openWorld({ bad: address(url, { callMs: 60_000 }) })
+    expect(await call('bad__long')).toEqual({ outcome: 'ok', output: 'done' })
+    const { outcome, output } = await call('bad__endless')
+    expect(outcome).toBe('error')
+    expect(output).toContain('more than 16777216 bytes')
+    await until(async () => (await call('bad__long')).outcome === 'ok')
+  })
 })

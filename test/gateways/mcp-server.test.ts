@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
 import { isObject, type JsonObject } from '../../src/base/json.ts'
+import { LINE_BYTES_MAX } from '../../src/gateway/mcp/answers.ts'
 import { textOf } from '../../src/message/text.ts'
 import { openRuntime } from '../../src/runtime/open-runtime.ts'
 import { openStore } from '../../src/runtime/open-store.ts'
@@ -228,4 +229,43 @@ describe('throughline mcp', () => {
     expect(lines.map((line) => JSON.parse(line).jsonrpc)).toEqual(lines.map(() => '2.0'))
     expect(stdout).toContain('session')
   })
+
+  it.each(['its input closes', 'SIGTERM comes'])(
+    'answers a line beyond the limit with an error, works on, and ends when %s',
+    async (how) => {
+      const child = spawn(process.execPath, [command, 'mcp', '--store', store], {
+        stdio: ['pipe', 'pipe', 'ignore'],
+      })
+      child.stdin.on('error', () => {})
+      closeLater(() => child.kill('SIGKILL'))
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      let stdout = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text
+      })
+      const clientInfo = { name: 'raw', version: '1' }
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+      const start = { jsonrpc: '2.0', id: 1, method: 'initialize', params }
+      child.stdin.write(`${JSON.stringify(start)}\n`)
+      const piece = Buffer.alloc(1024 * 1024, 'x')
+      child.stdin.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"x":"')
+      for (let bytes = 0; bytes <= LINE_BYTES_MAX; bytes += piece.length) child.stdin.write(piece)
+      child.stdin.write('"}}\n{"jsonrpc":"2.0","id":3,"method":"ping"}\n')
+      await until(() => stdout.split('\n').length >= 4)
+      const answers = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+        ...[
+          [1, undefined],
+          [2, -32_600],
+          [3, undefined],
+        ],
+      ])
+      if (how === 'its input closes') child.stdin.end()
+      else child.kill('SIGTERM')
+      expect(await ended).toBe(0)
+    },
+  )
 })

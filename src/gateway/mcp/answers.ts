@@ -9,6 +9,15 @@ const sessionName = z
 const NUMBER_MAX = 2 ** 31 - 1
 const number = z.int().min(1).max(NUMBER_MAX)
 
+const MESSAGES_MAX = 100
+const TEXT_CHARACTERS_MAX = 1_000_000
+export const TOGETHER_CHARACTERS_MAX = 10_000_000
+/**
+ * One message of the protocol. All that the schemas allow fits, also where every character is
+ * escaped: six bytes each, 60 MB for the texts and the rest for keys, moments and names.
+ */
+export const LINE_BYTES_MAX = 64 * 1024 * 1024
+
 export const appendInput = z.strictObject({
   session: sessionName,
   messages: z
@@ -20,14 +29,24 @@ export const appendInput = z.strictObject({
           .max(200)
           .describe('Names this message; the same key again changes nothing.'),
         role: z.enum(['user', 'assistant', 'tool']).describe('Who said it.'),
-        text: z.string().min(1).max(1_000_000),
+        text: z.string().min(1).max(TEXT_CHARACTERS_MAX),
         at: z.iso.datetime({ offset: true }).optional().describe('When; default: now.'),
       }),
     )
     .min(1)
-    .max(100)
-    .describe('In the order in which they were said.'),
+    .max(MESSAGES_MAX)
+    .refine((messages) => charactersOf(messages) <= TOGETHER_CHARACTERS_MAX, {
+      error: `should have ${TOGETHER_CHARACTERS_MAX} characters of text together at most`,
+    })
+    .describe(
+      'In the order in which they were said; at most ' +
+        `${TOGETHER_CHARACTERS_MAX} characters of text together.`,
+    ),
 })
+
+function charactersOf(messages: readonly { readonly text: string }[]): number {
+  return messages.reduce((sum, { text }) => sum + text.length, 0)
+}
 
 export const appendOutput = z.object({
   session: z.string(),

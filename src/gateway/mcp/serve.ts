@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { buildMcpServer, type McpServerParts } from './server.ts'
+import { StdioTransport } from './stdio-transport.ts'
 
 /** Serves one client over a pair of streams; resolves when it has gone or `signal` says so. */
 export async function serveMcp(
@@ -23,8 +24,10 @@ export async function serveMcp(
   // A client that was killed no longer reads.
   output.on('error', () => gone.resolve())
   signal.addEventListener('abort', () => gone.resolve(), { once: true })
-  const transport = new StdioServerTransport(input, output)
+  const transport = new StdioTransport(input, output)
   const handle = serveStdio(() => buildMcpServer(parts), { transport, onerror: onError })
   await gone.promise
   await handle.close()
+  // A client that goes on writing must not keep the process alive.
+  input.destroy()
 }

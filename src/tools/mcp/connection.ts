@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { isObject, type JsonObject } from '../../base/json.ts'
 import { ChildTransport, type GroupWatch } from './child-transport.ts'
 import { FloodGauge } from './flood.ts'
-import { httpTransport } from './http-transport.ts'
+import { HttpTransport } from './http-transport.ts'
 import { safeSchema } from './schema.ts'
 import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
 import { ServerTrouble, type Trouble } from './trouble.ts'
@@ -87,7 +87,7 @@ export async function openConnection(
       tools: { autoRefresh: false, debounceMs: LIST_DEBOUNCE_MS, onChanged: onListChanged },
     },
   })
-  const endOf = () => (transport instanceof ChildTransport ? transport.trouble : null)
+  const endOf = () => transport.trouble
   const kill = () => {
     if (transport instanceof ChildTransport) transport.kill()
     else void transport.close().catch(() => {})
@@ -142,8 +142,13 @@ export async function openConnection(
   }
 }
 
-async function transportOf(terms: McpServerTerms, parts: ConnectionParts): Promise<Transport> {
-  if (terms.kind === 'address') return httpTransport(terms.url, await headersOf(terms, parts))
+async function transportOf(
+  terms: McpServerTerms,
+  parts: ConnectionParts,
+): Promise<ChildTransport | HttpTransport> {
+  if (terms.kind === 'address') {
+    return new HttpTransport(terms.url, { headers: await headersOf(terms, parts), ...parts })
+  }
   const { command, args, folder, env, variables } = terms
   const named = variables.flatMap((name) => {
     const value = parts.environment[name]
@@ -170,7 +175,7 @@ async function headersOf(
   }
 }
 
-/** Programs are gauged where their bytes come in; here only messages can be counted. */
+/** Bytes are counted where they come in; behind an address messages are counted here. */
 function gauge(transport: Transport, clock: Clock): void {
   const flood = new FloodGauge(clock)
   const deliver = transport.onmessage
