@@ -23,12 +23,14 @@ export function tokensCommand(): Command {
         'address needs one.',
     )
     .addCommand(createCommand())
+    .addCommand(rotateCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand())
 }
 
 interface CreateFlags extends PlaceFlags {
   readonly id?: string
+  readonly principal?: string
   readonly label: string
   readonly scope: 'read' | 'write'
   readonly session?: readonly string[]
@@ -61,14 +63,22 @@ function createCommand(): Command {
         throw new InvalidArgumentError(`It has at most ${LABEL_CHARACTERS_MAX} characters.`)
       }),
     )
-    .addOption(new Option('--id <id>', 'its name; drawn if not given').argParser(parseId))
+    .addOption(idOption())
+    .addOption(
+      new Option(
+        '--principal <name>',
+        'on whose behalf it acts: an Idempotency-Key counts once for all tokens of a principal ' +
+          "(default: the token's id)",
+      ).argParser(parseId),
+    )
     .option('--json', 'print the token and what is stored as JSON')
     .action(async (flags: CreateFlags) => {
       const { openPlace } = await import('./open-place.ts')
       const { mintToken } = await import('../gateway/http/access.ts')
       const now = Date.now()
-      const { text, record } = mintToken({
-        id: flags.id ?? randomBytes(4).toString('hex'),
+      const minted = mintToken({
+        id: flags.id ?? newId(),
+        ...(flags.principal !== undefined && { principal: flags.principal }),
         scopes: [flags.scope, ...(flags.session ?? []).map((id) => `session:${id}`)],
         label: flags.label,
         now,
@@ -77,12 +87,8 @@ function createCommand(): Command {
       process.exitCode = await openPlace(
         flags,
         async ({ store }) => {
-          await keep(store, record)
-          await writeOutput(
-            '-',
-            flags.json ? jsonLine({ token: text, ...shown(record) }) : `${text}\n`,
-          )
-          tell(`Token ${record.id} was made. It is not shown again; revoke it by that name.`)
+          await keepAndPrint(store, minted, flags)
+          tell(`Token ${minted.record.id} was made. It is not shown again; revoke it by that name.`)
           return EXIT.done
         },
         { mayMake: true },
@@ -101,12 +107,83 @@ function createCommand(): Command {
   })
 }
 
-async function keep(store: Store, record: TokenRow): Promise<void> {
+interface RotateFlags extends PlaceFlags {
+  readonly id?: string
+  readonly expires?: number
+  readonly json?: true
+}
+
+function rotateCommand(): Command {
+  const command = new Command('rotate')
+    .summary('make a second token of the same principal, to replace one')
+    .description(
+      'Makes a token with the principal, scopes and label of another and prints it. A request ' +
+        'that is repeated with the new one is recognised. The old one stays valid until it is revoked.',
+    )
+    .argument('<token>', 'the id of the token to replace, as `list` shows it')
+    .addOption(
+      new Option(
+        '--expires <time>',
+        'how long it is valid (default: as long as the old one was)',
+      ).argParser(parseSpan),
+    )
+    .addOption(idOption())
+    .option('--json', 'print the token and what is stored as JSON')
+    .action(async (id: string, flags: RotateFlags) => {
+      const { openPlace } = await import('./open-place.ts')
+      const { mintToken } = await import('../gateway/http/access.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const old = (await store.listTokens()).find((token) => token.id === id)
+        if (old === undefined) throw unknownToken(id)
+        const { principal, scopes, label } = old
+        const now = Date.now()
+        const span = old.expiresAt === null ? undefined : old.expiresAt - old.createdAt
+        const valid = flags.expires ?? span
+        const expiresAt = valid === undefined ? null : now + valid
+        const minted = mintToken({
+          ...{ id: flags.id ?? newId(), principal, scopes, label, now, expiresAt },
+        })
+        await keepAndPrint(store, minted, flags)
+        tell(
+          `Token ${minted.record.id} was made. When it is in use, end the old one: ` +
+            `tokens revoke ${id}`,
+        )
+        return EXIT.done
+      })
+    })
+  return withHelp(addPlaceOptions(command), {
+    codes: [
+      [EXIT.done, 'made and printed'],
+      [EXIT.failed, 'there are too many'],
+      [EXIT.usage, 'wrong usage, or no such token'],
+    ],
+    examples: ['throughline tokens rotate 1f0c44ab --expires 90d'],
+  })
+}
+
+function idOption(): Option {
+  return new Option('--id <id>', 'its name; drawn if not given').argParser(parseId)
+}
+
+function newId(): string {
+  return randomBytes(4).toString('hex')
+}
+
+function unknownToken(id: string): UsageError {
+  return new UsageError(`There is no token ${id}; \`tokens list\` shows their names.`)
+}
+
+async function keepAndPrint(
+  store: Store,
+  { text, record }: { readonly text: string; readonly record: TokenRow },
+  { json }: { readonly json?: true },
+): Promise<void> {
   const outcome = await store.putToken(record)
   if (outcome.kind === 'taken') throw new UsageError(`There is a token ${record.id} already.`)
   if (outcome.kind === 'full') {
     throw new FailedError(`There are ${outcome.limit} tokens, the most; revoke some first.`)
   }
+  await writeOutput('-', json ? jsonLine({ token: text, ...shown(record) }) : `${text}\n`)
 }
 
 interface ListFlags extends PlaceFlags {
@@ -140,9 +217,12 @@ function listCommand(): Command {
 
 function drawTokens(tokens: readonly TokenRow[]): string {
   const now = Date.now()
-  const columns = ['TOKEN', 'SCOPES', 'MADE', 'GOOD UNTIL', 'FOR'].map((title) => ({ title }))
-  const rows = tokens.map(({ id, scopes, label, createdAt, expiresAt }) => [
+  const columns = ['TOKEN', 'PRINCIPAL', 'SCOPES', 'MADE', 'GOOD UNTIL', 'FOR'].map((title) => ({
+    title,
+  }))
+  const rows = tokens.map(({ id, principal, scopes, label, createdAt, expiresAt }) => [
     id,
+    principal,
     scopes.join(' '),
     moment(createdAt),
     expiresAt === null
@@ -168,8 +248,7 @@ function revokeCommand(): Command {
       const { openPlace } = await import('./open-place.ts')
       process.exitCode = await openPlace(flags, async ({ store }) => {
         const outcome = await store.removeToken({ id: parseId(id) })
-        if (outcome.kind === 'unknown')
-          throw new UsageError(`There is no token ${id}; \`tokens list\` shows their names.`)
+        if (outcome.kind === 'unknown') throw unknownToken(id)
         tell(`Token ${id} was revoked.`)
         return EXIT.done
       })

@@ -106,6 +106,8 @@ export interface ListNotes {
 export interface TokenRow {
   readonly id: string
   readonly hash: string
+  /** On whose behalf its requests act; tokens of one principal share idempotency keys. */
+  readonly principal: string
   readonly scopes: readonly string[]
   readonly label: string
   readonly createdAt: number

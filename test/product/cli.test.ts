@@ -256,6 +256,8 @@ describe('throughline tokens', () => {
     expect(row).toMatchObject({ id: 'page', scopes: ['read'], expiresAt: null })
     expect(JSON.stringify(row)).not.toContain(secret)
     expect(readFileSync(join(place.folder, 'tokens.db')).includes(secret)).toBe(false)
+    const rotated = await place.run(['tokens', 'rotate', 'page', '--json', ...at])
+    expect(lines(rotated)[0]).toMatchObject({ principal: 'page', scopes: ['read'] })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 0 })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 2 })
   })

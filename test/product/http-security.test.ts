@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { mintToken } from '../../src/gateway/http/access.ts'
 import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
 import { sign } from '../../src/gateway/http/webhook.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
@@ -145,6 +146,22 @@ describe('a token', () => {
     expect((await call('/v1/health')).status).toBe(403)
     await server.close()
     await seed.close()
+  })
+
+  it('that is replaced by another of its principal repeats a request safely', async () => {
+    const store = openMemoryStore()
+    const make = (id: string) =>
+      mintToken({ id, principal: 'laptop', scopes: ['write'], label: '', now: 0 })
+    const [old, young] = [make('laptop'), make('laptop-2')]
+    await store.putToken(old.record)
+    const place = await open({ store, tokens: store, runs: false })
+    const id = await place.make()
+    const send = (token: typeof old) =>
+      say(place, id, { text: 'pay once' }, { ...bearer(token), 'idempotency-key': 'order-17' })
+    expect((await send(old)).json).toMatchObject({ mail: 1, duplicate: false })
+    await store.putToken(young.record)
+    await store.removeToken({ id: 'laptop' })
+    expect((await send(young)).json).toMatchObject({ mail: 1, duplicate: true })
   })
 
   it('that is wrong is refused ever more slowly [checklist 5]', async () => {

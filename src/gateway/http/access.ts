@@ -15,6 +15,7 @@ export type Scope = (typeof SCOPES)[number]
 export interface TokenRecord {
   readonly id: string
   readonly hash: string
+  readonly principal: string
   readonly scopes: readonly string[]
   readonly label: string
   readonly createdAt: number
@@ -28,8 +29,10 @@ export interface Tokens {
 }
 
 export interface Principal {
-  /** The token's id, or `local` where no token is needed. */
+  /** Whoever the request acts for, whichever token it shows; `local` where no token is needed. */
   readonly id: string
+  /** Limits are counted per token. */
+  readonly tokenId: string
   may(scope: Scope): boolean
   /** The only sessions it may reach; null: all. */
   readonly sessions: ReadonlySet<string> | null
@@ -43,6 +46,8 @@ const SESSION_SCOPE = 'session:'
 /** A new token: the text is shown once, the record is what is stored. */
 export function mintToken(request: {
   readonly id: string
+  /** Default: the token's own id. */
+  readonly principal?: string
   readonly scopes: readonly string[]
   readonly label: string
   readonly now: number
@@ -53,8 +58,9 @@ export function mintToken(request: {
     throw new RangeError(`Expected ${SCOPES.join(', ')} or session:ID, found ${wrong ?? 'none'}.`)
   }
   const text = PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
-  const { id, scopes, label, now, expiresAt = null } = request
-  return { text, record: { id, hash: hashToken(text), scopes, label, createdAt: now, expiresAt } }
+  const { id, principal = id, scopes, label, now, expiresAt = null } = request
+  const hash = hashToken(text)
+  return { text, record: { id, hash, principal, scopes, label, createdAt: now, expiresAt } }
 }
 
 export function hashToken(text: string): string {
@@ -66,7 +72,7 @@ function isScope(scope: string): boolean {
   return SCOPES.includes(scope as Scope)
 }
 
-const LOCAL: Principal = { id: 'local', may: () => true, sessions: null }
+const LOCAL: Principal = { id: 'local', tokenId: 'local', may: () => true, sessions: null }
 
 /** A token that was removed is refused, and the first one needed, after this time at the latest. */
 const REMEMBERED_MS = 2_000
@@ -131,14 +137,15 @@ function isSame(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function principalOf({ id, scopes }: TokenRecord): Principal {
+function principalOf({ id, principal, scopes }: TokenRecord): Principal {
   const limits = scopes
     .filter((scope) => scope.startsWith(SESSION_SCOPE))
     .map((scope) => scope.slice(SESSION_SCOPE.length))
   // The highest scope includes the lower ones.
   const rank = Math.max(...scopes.map((scope) => SCOPES.indexOf(scope as Scope)))
   return {
-    id,
+    id: principal,
+    tokenId: id,
     may: (scope) => rank >= SCOPES.indexOf(scope),
     sessions: limits.length === 0 ? null : new Set(limits),
   }

@@ -126,7 +126,7 @@ export class Desk {
         return signal()
       },
     }
-    const leave = endpoint.isStream ? this.#streams.enter(principal.id) : () => {}
+    const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
     if (leave === undefined) throw new Problem('too-many-streams')
     try {
       await this.#write(call, await endpoint.run(asked, edge), headers)
@@ -147,7 +147,7 @@ export class Desk {
       if (error instanceof Problem) this.#failures.take(address)
       throw error
     })
-    this.#take(`token ${principal.id}`)
+    this.#take(`token ${principal.tokenId}`)
     const isTooSmall = endpoint.isWhole === true && principal.sessions !== null
     if (!principal.may(endpoint.scope) || isTooSmall) {
       throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
@@ -213,7 +213,7 @@ export class Desk {
 }
 
 /** Whoever asks where nothing is guarded. */
-const NOBODY: Principal = { id: 'nobody', may: () => false, sessions: null }
+const NOBODY: Principal = { id: 'nobody', tokenId: 'nobody', may: () => false, sessions: null }
 
 function addressOf(incoming: IncomingMessage): string {
   return incoming.socket.remoteAddress ?? 'unknown'

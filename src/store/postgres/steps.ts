@@ -318,4 +318,11 @@ create table draft (
 ) with (fillfactor = 70);
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD]
+// A token of before is a principal of its own, under the name that its idempotency keys had: a request
+// that is repeated across the upgrade is still recognised.
+const FOURTH = `
+alter table token add column principal text collate "C" not null default '';
+update token set principal = id;
+`
+
+export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH]

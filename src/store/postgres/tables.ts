@@ -298,6 +298,7 @@ export const DRAFT = table<DraftRow>('draft', {
 export const TOKEN = table<TokenRow>('token', {
   id: ['id', 'text'],
   hash: ['hash', 'hash'],
+  principal: ['principal', 'text'],
   scopes: ['scopes', 'json'],
   label: ['label', 'text'],
   createdAt: ['created_at', 'int'],

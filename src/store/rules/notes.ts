@@ -30,6 +30,7 @@ export const removeNote: Rule<'removeNote'> = (rows, { agent, id }) => {
 /** A token never changes: who may do other things gets another one. */
 export const putToken: Rule<'putToken'> = (rows, token) => {
   checkName(token.id, 'An access token')
+  checkName(token.principal, 'The principal of an access token')
   const { hash, createdAt, expiresAt } = token
   if (!/^[0-9a-f]{64}$/.test(hash)) {
     const problem = 'An access token is stored as its SHA-256 in hex, never as itself.'
@@ -41,8 +42,8 @@ export const putToken: Rule<'putToken'> = (rows, token) => {
   const isTaken = rows.token(token.id) !== undefined || rows.tokenOf(hash) !== undefined
   if (isTaken) return { outcome: { kind: 'taken' } }
   if (rows.tokens() >= TOKENS_MAX) return { outcome: { kind: 'full', limit: TOKENS_MAX } }
-  const { id, scopes, label } = token
-  const row = { id, hash, scopes, label: label.toWellFormed(), createdAt, expiresAt }
+  const { id, principal, scopes, label } = token
+  const row = { id, hash, principal, scopes, label: label.toWellFormed(), createdAt, expiresAt }
   return { outcome: { kind: 'done' }, change: { tokens: [row] } }
 }
 

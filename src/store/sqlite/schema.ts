@@ -276,7 +276,14 @@ drop index operation_session;
 create index operation_session on operation (session);
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH]
+// A token of before is a principal of its own, under the name that its idempotency keys had: a request
+// that is repeated across the upgrade is still recognised.
+const FIFTH = `
+alter table token add column principal text not null default '';
+update token set principal = id;
+`
+
+const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

@@ -63,6 +63,17 @@ describe('opening', () => {
     expect(existsSync(draft)).toBe(false)
   })
 
+  it('gives a token of an earlier schema the principal under which its keys were admitted', async () => {
+    const path = newPath()
+    const row = { id: 'laptop', hash: 'a'.repeat(64), scopes: ['read'], label: '', createdAt: 1 }
+    const first = await open(path)
+    await first.putToken({ ...row, principal: 'x', expiresAt: null })
+    await first.close()
+    byHand(path, 'alter table token drop column principal; pragma user_version = 4')
+    const [token] = await (await open(path)).listTokens()
+    expect(token).toEqual({ ...row, principal: 'laptop', expiresAt: null })
+  })
+
   it('a folder that is a file is refused with a reason', async () => {
     const path = newPath()
     writeFileSync(path, '')

@@ -52,6 +52,7 @@ function decodeToken(row: Row): TokenRow {
   return {
     id: row['id'] as never,
     hash: Buffer.from(row['hash'] as Uint8Array).toString('hex'),
+    principal: row['principal'] as never,
     scopes: JSON.parse(row['scopes'] as string) as never,
     label: row['label'] as never,
     createdAt: row['created_at'] as never,
@@ -99,11 +100,11 @@ export function writeStanding(db: Connection, change: Change): void {
   for (const { agent, id } of change.notesRemoved ?? []) {
     db.run('delete from note where agent = ? and id = ?', agent, id)
   }
-  for (const { id, hash, scopes, label, createdAt, expiresAt } of change.tokens ?? []) {
+  for (const { id, hash, principal, scopes, label, createdAt, expiresAt } of change.tokens ?? []) {
     db.run(
-      `insert into token (id, hash, scopes, label, created_at, expires_at)
-       values (?, ?, ?, ?, ?, ?)`,
-      ...[id, bytes(hash), JSON.stringify(scopes), label, createdAt, expiresAt],
+      `insert into token (id, hash, principal, scopes, label, created_at, expires_at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, bytes(hash), principal, JSON.stringify(scopes), label, createdAt, expiresAt],
     )
   }
   for (const { sessionId, key, ids, at } of change.drafts ?? []) {

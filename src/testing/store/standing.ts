@@ -76,7 +76,8 @@ const notes: readonly StoreCase[] = [
 function token(id: string, fields: Partial<TokenRow> = {}): TokenRow {
   const hash = createHash('sha256').update(id).digest('hex')
   const scopes = ['read', 'send']
-  return { id, hash, scopes, label: 'laptop', createdAt: 5, expiresAt: null, ...fields }
+  const of = { id, hash, principal: 'ada', scopes, label: 'laptop' }
+  return { ...of, createdAt: 5, expiresAt: null, ...fields }
 }
 
 const tokens: readonly StoreCase[] = [
@@ -104,6 +105,8 @@ const tokens: readonly StoreCase[] = [
       expectKind(await store.putToken({ ...token('one'), id: 'two' }), 'taken')
       const plain = token('three', { hash: 'secret' })
       await assert.rejects(store.putToken(plain), { code: 'invalid-request' })
+      const unnamed = token('four', { principal: '' })
+      await assert.rejects(store.putToken(unnamed), { code: 'invalid-request' })
       assert.equal((await store.listTokens()).length, 1)
     },
   },
