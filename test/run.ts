@@ -5,10 +5,13 @@ import { delimiter, join } from 'node:path'
 import type { Report } from './reporter.ts'
 
 /**
- * `npm test [-- WORD…]`: types, lint, then every test file of the tree, two parts at a time: half of
+ * `npm test [-- WORD…]`: types, lint, then the test files of the tree, two parts at a time: half of
  * them start processes and mostly wait for them. A part is a folder of `src/`, `test/` or `bench/`,
  * or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
  * name holds one of them.
+ *
+ * `npm run test:full` runs the files named `*.full.test.ts` as well: storms, drills and rehearsals
+ * that take minutes and prove at length what a shorter test proves in small.
  *
  * The last line is always `N passed, N failed`, with `, N skipped` behind it if any were.
  */
@@ -38,7 +41,8 @@ const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
 // The parts are not in the terminal's group: an interrupt reaches us only, and we end them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-const words = process.argv.slice(2)
+const isFull = process.argv.includes('--full')
+const words = process.argv.slice(2).filter((word) => word !== '--full')
 const parts = listParts().filter(
   (part) => words.length === 0 || words.some((word) => part.name.includes(word)),
 )
@@ -58,7 +62,9 @@ async function workThrough(next: () => Part | undefined): Promise<void> {
 }
 
 function listParts(): Part[] {
-  const files = globSync('{src,test,bench}/**/*.test.ts', { cwd: root }).sort()
+  const files = globSync('{src,test,bench}/**/*.test.ts', { cwd: root })
+    .filter((file) => isFull || !file.endsWith('.full.test.ts'))
+    .sort()
   const areas = Map.groupBy(files, (file) => {
     const [top, next = ''] = file.split(/[\\/]/)
     return `${top}/${next.replace('.test.ts', '')}`

@@ -73,7 +73,7 @@ const WAIT_MS_MAX = 20_000
 export class DiscordPlace {
   readonly discord: DiscordServer
   readonly model: StandIn
-  readonly #modelUrl: string
+  readonly modelUrl: string
   readonly #closers: (() => Promise<void>)[] = []
 
   static async open(options: StandInOptions = { script: ECHO }): Promise<DiscordPlace> {
@@ -91,7 +91,7 @@ export class DiscordPlace {
   private constructor(discord: DiscordServer, model: StandIn, modelUrl: string) {
     this.discord = discord
     this.model = model
-    this.#modelUrl = modelUrl
+    this.modelUrl = modelUrl
   }
 
   get world() {
@@ -128,47 +128,13 @@ export class DiscordPlace {
 
   /** Platform and gateway on a runtime that is there already. */
   open(user: UserRow, terms: BotTerms & { store: Store; runtime: LocalRuntime }) {
-    const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
-    const { store, runtime, agent = 'main', loopRule = LOOP_RULE, editEveryMs = 2_000 } = terms
-    const channel = `discord:${user.id}`
-    const platform = new DiscordPlatform({
-      token: tokenOf(user.id),
-      apiUrl: this.discord.url,
-      ...{ allow, bots, answersAll: !needsMention, clock: systemClock, logger: SILENT },
-      attachments: { hosts: [new URL(this.discord.url).host], bytesMax: 100_000 },
-      findMark: (address) => findMark(store, { agent, channel, address }),
-      findAct: (address, bots) => {
-        const agents = runtime.agents.map(({ name }) => name)
-        return findLastAct(store, { agents, bots, address })
-      },
-      loopRule,
-      editEveryMs,
-      retryMs: 20,
-    })
-    const gateway = openChatGateway({
-      ...{ runtime, agent, needsMention, drafts: store },
-      platform: watched(platform, terms.onTaken ?? (() => undefined)),
-      allow: { ...allow, bots },
-    })
-    this.#closers.push(() => gateway.close())
-    return { platform, gateway }
+    const opened = openBot(this.discord.url, user.id, terms)
+    this.#closers.push(() => opened.gateway.close())
+    return opened
   }
 
   agentOf(name: string, windowTokens: number) {
-    const route = {
-      provider: 'openai-chat',
-      baseUrl: `${this.#modelUrl}/v1`,
-      credential: { kind: 'none' },
-      windowTokens,
-    }
-    return {
-      name,
-      system: 'You help.',
-      routes: routesSchema.parse({
-        main: { ...route, model: 'stand-in' },
-        auxiliary: { compaction: { ...route, model: SUMMARIES, windowTokens: SUMMARY_WINDOW } },
-      }),
-    }
+    return agentOn(this.modelUrl, name, windowTokens)
   }
 
   /** What a bot said in a channel, in order. */
@@ -198,6 +164,55 @@ export class DiscordPlace {
 
   async close(): Promise<void> {
     for (const close of this.#closers.toReversed()) await close()
+  }
+}
+
+/** Platform and gateway of one bot, on the Discord at this address. */
+export function openBot(
+  apiUrl: string,
+  id: string,
+  terms: BotTerms & { store: Store; runtime: LocalRuntime },
+) {
+  const { allow = { chats: [], users: [] }, bots = [], needsMention = true } = terms
+  const { store, runtime, agent = 'main', loopRule = LOOP_RULE, editEveryMs = 2_000 } = terms
+  const channel = `discord:${id}`
+  const platform = new DiscordPlatform({
+    token: tokenOf(id),
+    apiUrl,
+    ...{ allow, bots, answersAll: !needsMention, clock: systemClock, logger: SILENT },
+    attachments: { hosts: [new URL(apiUrl).host], bytesMax: 100_000 },
+    findMark: (address) => findMark(store, { agent, channel, address }),
+    findAct: (address, bots) => {
+      const agents = runtime.agents.map(({ name }) => name)
+      return findLastAct(store, { agents, bots, address })
+    },
+    loopRule,
+    editEveryMs,
+    retryMs: 20,
+  })
+  const gateway = openChatGateway({
+    ...{ runtime, agent, needsMention, drafts: store },
+    platform: watched(platform, terms.onTaken ?? (() => undefined)),
+    allow: { ...allow, bots },
+  })
+  return { platform, gateway }
+}
+
+/** An agent whose model, and the one for summaries, is the stand-in at this address. */
+export function agentOn(modelUrl: string, name: string, windowTokens: number) {
+  const route = {
+    provider: 'openai-chat',
+    baseUrl: `${modelUrl}/v1`,
+    credential: { kind: 'none' },
+    windowTokens,
+  }
+  return {
+    name,
+    system: 'You help.',
+    routes: routesSchema.parse({
+      main: { ...route, model: 'stand-in' },
+      auxiliary: { compaction: { ...route, model: SUMMARIES, windowTokens: SUMMARY_WINDOW } },
+    }),
   }
 }
 

@@ -1,0 +1,17 @@
+import { describe, it } from 'vitest'
+import { proveStorm, STORM_MS_MAX, type StormSize, third } from './prove-storm.ts'
+
+/** They contend for different things: they run side by side. */
+const STORMS: readonly StormSize[] = [
+  { processes: 1, kills: 20, failpoints: [] },
+  { processes: 9, kills: 75, failpoints: third(1) },
+  { processes: 13, kills: 87, failpoints: third(2) },
+]
+
+describe.concurrent('kill -9 of agents on one SQLite file', () => {
+  it.for(STORMS)(
+    '$processes processes, $kills kills: nothing lost, doubled, reordered or renamed [I1-I10, I19, I20, I28, I31, I32, faults 1-10, 12-15, 18, 30, 33]',
+    { timeout: STORM_MS_MAX },
+    proveStorm,
+  )
+})
