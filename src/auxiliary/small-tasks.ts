@@ -2,6 +2,7 @@ import { clip, fold } from '../base/line.ts'
 import { quoteMessage } from '../compaction/prompt.ts'
 import { redact } from '../compaction/redact.ts'
 import type { ImagePart, Message } from '../message/message.ts'
+import { isLeading } from '../message/pinned.ts'
 import { isPublicAddress } from '../model/addresses.ts'
 import { capabilitiesOf } from '../model/windows.ts'
 import { NOTHING_SPENT, type Spend } from './attempts.ts'
@@ -125,7 +126,7 @@ export function fenced(name: string, text: string): string {
 
 function quote(messages: readonly Message[]): string {
   return messages
-    .filter(({ role }) => role !== 'system')
+    .filter((message) => !isLeading(message))
     .map((message, index) => quoteMessage(message, index + 1))
     .join('\n\n')
 }

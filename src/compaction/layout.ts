@@ -1,12 +1,13 @@
 import { indexOfHandoff } from '../message/envelope.ts'
 import type { Message } from '../message/message.ts'
 import { alignForward } from '../message/pairing.ts'
+import { isLeading } from '../message/pinned.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
 import type { Budget } from './budget.ts'
 
 /** Where the parts of a context stand. */
 export interface Layout {
-  /** Messages before this stay first: system text and protected ones. */
+  /** Messages before this stay first: system text, pins and protected ones. */
   readonly fixedTo: number
   /** The earlier handoff's place, right behind the fixed part. */
   readonly handoffAt?: number
@@ -23,8 +24,8 @@ export function findRoomyLayout(measured: Measured, budget: Budget): Layout {
 }
 
 export function findLayout(messages: readonly Message[], protectFirst: number): Layout {
-  let lead = 0
-  while (messages[lead]?.role === 'system') lead++
+  const conversation = messages.findIndex((message) => !isLeading(message))
+  const lead = conversation === -1 ? messages.length : conversation
   const handoffAt = indexOfHandoff(messages)
   const earlier = messages[handoffAt]
   if (earlier?.role === 'handoff') {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FileRecord, Handoff, PreservedMessage, Task } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 import type { Message, UserMessage, UserPart } from './message.ts'
+import { isLeading } from './pinned.ts'
 
 /**
  * A handoff as text, for the world outside our message model.
@@ -68,7 +69,7 @@ const MESSAGES_BEFORE_HANDOFF_MAX = 64
 
 /** The first messages, behind none of which a handoff would be one: it would be quoted there. */
 function beginningOf(messages: readonly Message[]): readonly Message[] {
-  const lead = messages.findIndex(({ role }) => role !== 'system')
+  const lead = messages.findIndex((message) => !isLeading(message))
   return messages.slice(0, lead + MESSAGES_BEFORE_HANDOFF_MAX)
 }
 

@@ -29,6 +29,8 @@ export interface UserMessage extends MessageBase {
   readonly parts: readonly UserPart[]
   /** Written by a program in the user's place (reminders, hooks, command output): never an ask. */
   readonly synthetic?: true
+  /** Holds a pin: it stays in front, as system text does, with the rank of a user's message. */
+  readonly pinned?: true
 }
 
 export interface AssistantMessage extends MessageBase {

@@ -1,4 +1,5 @@
 import { type EntryNumber, entryNumber, type SessionId } from '../base/ids.ts'
+import { pinnedText } from '../message/pinned.ts'
 import { LIST_MAX, NOTES_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import { parseBody } from '../store/damaged-row.ts'
@@ -106,7 +107,7 @@ async function forgetIn(
   const isShown = shown !== undefined && entries.includes(shown) && !isAsked
   if (isShown || tainted.length > 0) {
     const text = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))
-    const tokens = text === null ? 0 : countTokens(sessionId, text)
+    const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text))
     await ask(store, sessionId, { control: 'pin', body: { name: MEMORY_PIN, text }, tokens })
   }
   await askToErase(store, sessionId, entries, 'noted from elsewhere')

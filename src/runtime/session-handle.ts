@@ -7,6 +7,7 @@ import {
 } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 import { writeEnvelope } from '../message/envelope.ts'
+import { pinnedText } from '../message/pinned.ts'
 import { buildContext } from '../session/context.ts'
 import type { HandoffWriter } from '../session/handoff.ts'
 import { type Preview, previewCompaction } from '../session/preview.ts'
@@ -129,7 +130,7 @@ export class SessionHandle implements Session {
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
     if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
-    const tokens = text === null ? 0 : this.#desk.countText(this.id, text)
+    const tokens = text === null ? 0 : this.#desk.countText(this.id, pinnedText(name, text))
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '../base/ids.ts'
+import { pinnedText } from '../message/pinned.ts'
 import { buildContext } from '../session/context.ts'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '../store/rows.ts'
 import { compactionView, contextView, spendOn } from './views.ts'
@@ -62,7 +63,7 @@ describe('contextView', () => {
   }
 
   it('takes no pin for the system text where there is none', () => {
-    const pin = { kind: 'pin', tokens: 5, text: 'Never shout.' }
+    const pin = { kind: 'pin', tokens: 5, text: pinnedText('rule', 'Never shout.') }
     expect(partsFor(0)).toEqual([pin])
     // What tools weigh is counted all the same.
     expect(partsFor(40)).toEqual([{ kind: 'system', tokens: 40, text: '' }, pin])

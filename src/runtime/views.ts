@@ -279,12 +279,12 @@ export function tasksIn(newest: Entry | undefined, context: Context): TaskList['
   return findTasks(messagesOf(context)) ?? carried
 }
 
-/** As the model reads them, in the order in which it does. */
+/** As they were set, in the order in which the model reads them. */
 export function pinsIn(source: ContextEntries): readonly PinView[] {
-  const { system } = buildContext(source, source.limits, source.session.tail)
   const pins = Object.entries(source.session.pins).map(([name, { entry, tokens }]) => {
-    const piece = system.find(({ number }) => number === entry)
-    return { name, entry, tokens, text: piece === undefined ? '' : textOf(piece.message) }
+    const set = source.entries.find(({ number }) => number === entry)
+    const text = set === undefined ? null : parseBody('entry', set)
+    return { name, entry, tokens, text: typeof text === 'string' ? text : '[erased]' }
   })
   return pins.sort((a, b) => a.entry - b.entry)
 }

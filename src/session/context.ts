@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../message/message.ts'
+import { pinnedMessage } from '../message/pinned.ts'
 import { parseBody } from '../store/damaged-row.ts'
 import type { ContextEntries } from '../store/queries.ts'
 import type { Entry, Limits } from '../store/rows.ts'
@@ -20,6 +21,9 @@ import type { Entry, Limits } from '../store/rows.ts'
  *
  *   system text · pins · handoff · every message behind the covered range
  *
+ * Only the settings speak in the system role. What a person or a model wrote keeps the role of the
+ * entry that holds it, whatever its body says.
+ *
  * Sizes are the counts stored with the entries. An input above the input bound and a result above
  * its share of the step bound are shown with their two ends and a reference; that is what makes
  * P + H + U + T + O a bound and not a hope (I33).
@@ -28,6 +32,7 @@ export interface Context {
   readonly upto: EntryNumber
   readonly effective: EntryNumber
   readonly covers: EntryNumber
+  /** The system text, which the operator wrote, and behind it the pins, which rank as user messages. */
   readonly system: readonly Piece[]
   /** The newest settings, none or one. */
   readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
@@ -228,7 +233,7 @@ const ERASED = '[erased]'
 function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
   const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
   const message: UserMessage =
-    inner === null ? textMessage(body) : (inner as unknown as UserMessage)
+    inner === null ? textMessage(body) : { ...(inner as unknown as UserMessage), role: 'user' }
   return lane === 'notification' ? { ...message, synthetic: true } : message
 }
 
@@ -239,7 +244,7 @@ function textMessage(body: JsonValue): UserMessage {
 
 /** An erased reply still makes its calls: a result without its call is refused by providers. */
 function assistantMessage(body: JsonValue, calls: readonly string[]): AssistantMessage {
-  if (isObject(body)) return body as unknown as AssistantMessage
+  if (isObject(body)) return { ...(body as unknown as AssistantMessage), role: 'assistant' }
   const made = calls.map((id) => ({ type: 'tool-call', id, name: 'erased', input: {} }) as const)
   return { role: 'assistant', parts: [{ type: 'text', text: ERASED }, ...made] }
 }
@@ -266,14 +271,11 @@ function handoffPiece(entry: Entry): Piece {
   return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
 }
 
-function pinPiece(entry: Entry): Piece {
+function pinPiece(entry: Entry & { kind: 'pin' }): Piece {
   const body = parseBody('entry', entry)
   const text = typeof body === 'string' ? body : ERASED
-  return {
-    number: entry.number,
-    message: { role: 'system', parts: [{ type: 'text', text }] },
-    tokens: entry.tokens,
-  }
+  const { number, tokens, meta } = entry
+  return { number, message: pinnedMessage(meta.name, text), tokens }
 }
 
 /** Its weight is that of all settings, text or none: tools are described to the model beside it. */

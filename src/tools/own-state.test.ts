@@ -84,7 +84,11 @@ describe('a pin', () => {
           const desk = await Desk.open(store)
           const settings = { ...desk.fenced(), body: {}, tokens: settingsTokens }
           desk.tail = expectKind(await store.changeSettings(settings), 'appended').tail
-          const tool = pinTool({ store, countTokens: (_, text) => text.length, reserved: [] })
+          const tool = pinTool({
+            store,
+            countTokens: (_, text) => /\nx+\n/.exec(text)?.[0].trim().length ?? 0,
+            reserved: [],
+          })
           for (const [at, [name, tokens]] of pins.entries()) {
             const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${at}` }
             const input = { name, text: 'x'.repeat(tokens) }

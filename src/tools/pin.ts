@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isObject, type JsonValue } from '../base/json.ts'
+import { pinnedText } from '../message/pinned.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Commits, Reads } from '../store/contract.ts'
 import { PINS_MAX, roomForPin } from '../store/pins.ts'
@@ -52,7 +53,7 @@ export function pinTool(
           const mail = { control: 'pin', body: { name }, tokens: 0 }
           return answerTo(await admitControl(store, call, mail), `The pin ${name} is removed.`)
         }
-        const tokens = countTokens(sessionId, text)
+        const tokens = countTokens(sessionId, pinnedText(name, text))
         const { limits, settings } = session
         const [entry] = await store.readEntries({ sessionId, from: settings, to: settings })
         const settingsTokens = entry?.tokens ?? 0

@@ -59,7 +59,7 @@ export interface ToolOutcome {
 }
 
 /** The renderer's version stands in every step record, so that old contexts can be built again. */
-export const RENDERER = 'context-1'
+export const RENDERER = 'context-2'
 
 export function callsOf(message: AssistantMessage): readonly ToolCallPart[] {
   return message.parts.filter((part) => part.type === 'tool-call')

@@ -1,5 +1,6 @@
 import { isObject, type JsonValue } from '../../src/base/json.ts'
 import type { Message } from '../../src/message/message.ts'
+import { pinnedMessage } from '../../src/message/pinned.ts'
 import type {
   CompactionMeta,
   Entry,
@@ -183,7 +184,7 @@ export function wordsOfEntry(entry: Entry): readonly string[] {
     case 'erasure':
       return isObject(body) ? [`handoff ${String(body['summary'])}`] : []
     case 'pin':
-      return [`system ${String(body)}`]
+      return wordsOf(pinnedMessage(entry.meta.name, String(body)))
     case 'settings':
       return isObject(body) && typeof body['system'] === 'string'
         ? [`system ${body['system']}`]
@@ -203,7 +204,7 @@ function wordsOfErased(entry: Entry): readonly string[] {
     case 'result':
       return [`result ${entry.meta.call} [erased]`]
     case 'pin':
-      return entry.meta.change === 'set' ? ['system [erased]'] : []
+      return entry.meta.change === 'set' ? wordsOf(pinnedMessage(entry.meta.name, '[erased]')) : []
     default:
       return []
   }
@@ -218,8 +219,9 @@ export function wordsIn(body: string | null): readonly string[] {
 export function wordsOf(message: Message): string[] {
   if (message.role === 'handoff') return [`handoff ${message.handoff.summary}`]
   const words: string[] = []
+  const speaker = message.role === 'user' && message.pinned ? 'pinned' : message.role
   for (const part of message.parts) {
-    if (part.type === 'text') words.push(`${message.role} ${part.text}`)
+    if (part.type === 'text') words.push(`${speaker} ${part.text}`)
     else if (part.type === 'tool-call') words.push(`call ${part.id}`)
     else if (part.type === 'tool-result') {
       const [output] = part.output

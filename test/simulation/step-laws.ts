@@ -60,8 +60,7 @@ export class StepLaws {
     if (shadow.openCalls.size > 0) this.#bad('I15', 'a step with open calls')
     const words = context.flatMap(wordsOf)
     const expected = expectedWords(shadow, upto)
-    const isSystem = (word: string) => word.startsWith('system ')
-    if (words.filter(isSystem).join('\n') !== expected.filter(isSystem).join('\n')) {
+    if (words.filter(isLead).join('\n') !== expected.filter(isLead).join('\n')) {
       this.#bad('I16', `pins of ${sessionId} at ${upto} are not as they were set`)
     } else if (words.join('\n') !== expected.join('\n')) {
       this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
@@ -93,10 +92,10 @@ export class StepLaws {
   /** Calls and results in pairs, ranks as they must be (I15, I18). */
   #wellFormed({ context }: StepRequest): void {
     let open = new Set<string>()
-    let isLead = true
+    let mayBeSystem = true
     for (const [index, message] of context.entries()) {
-      if (message.role === 'system' && !isLead) this.#bad('I18', `system rank at ${index}`)
-      if (message.role !== 'system') isLead = false
+      if (message.role === 'system' && !mayBeSystem) this.#bad('I18', `system rank at ${index}`)
+      if (message.role !== 'system') mayBeSystem = false
       if (message.role === 'tool') {
         for (const part of message.parts) {
           if (!open.delete(part.callId)) this.#bad('I15', `an orphan result ${part.callId}`)
@@ -160,7 +159,7 @@ export class StepLaws {
     const given = messages
       .slice(0, cut)
       .flatMap(wordsOf)
-      .filter((word) => !word.startsWith('system '))
+      .filter((word) => !isLead(word))
     if (given.join('\n') !== expected.join('\n')) {
       this.#bad('I21', `the source of ${operation.id}: ${difference(given, expected)}`)
     }
@@ -204,6 +203,11 @@ export class StepLaws {
       }
     }
   }
+}
+
+/** System text and pins stand before everything else. */
+function isLead(word: string): boolean {
+  return word.startsWith('system ') || word.startsWith('pinned ')
 }
 
 function difference(found: readonly string[], expected: readonly string[]): string {

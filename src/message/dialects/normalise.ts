@@ -125,7 +125,7 @@ function withLegalParts(
         else add(userParts({ role: 'user', parts: message.parts, synthetic: true }, dialect), true)
         break
       case 'user':
-        add(userParts(message, dialect))
+        add(userParts(message, dialect), message.pinned)
         break
       case 'handoff':
         add(userParts(writeEnvelope(message.handoff), dialect), true)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ToolHost } from '../../../test/support/tool-host.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { isLeading } from '../../message/pinned.ts'
 import type { Admit } from '../../store/commits.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
 import { Desk } from '../../testing/store/desk.ts'
@@ -29,7 +30,7 @@ describe('a note', () => {
     await host.say(id, 'I like tea.')
     const steps = [[add('Likes tea.', 'drink')], ['noted'], ['hello']]
     host.plays.set('ada', (context) => {
-      shown.push(context.filter(({ role }) => role === 'system').map((m) => JSON.stringify(m)))
+      shown.push(context.filter(isLeading).map((m) => JSON.stringify(m)))
       return steps.shift() ?? ['ok']
     })
     await host.pass(2_000)

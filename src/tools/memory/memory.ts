@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '../../base/ids.ts'
 import { clip, fold } from '../../base/line.ts'
+import { pinnedText } from '../../message/pinned.ts'
 import { NOTES_MAX } from '../../store/bounds.ts'
 import type { AdmitOutcome } from '../../store/commits.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
@@ -138,7 +139,7 @@ export async function refreshMemory(
       {
         control: 'pin',
         body: { name: MEMORY_PIN, text, when: 'between-turns' },
-        tokens: text === null ? 0 : countTokens(sessionId, text),
+        tokens: text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text)),
       },
     )
     if (outcome.kind !== 'admitted' || text === null) return outcome

@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto'
+import type { Message, UserMessage } from './message.ts'
+
+/**
+ * A pin as the model reads it: data that a person or the model wrote, with the rank of a user's
+ * message and never that of the operator's system text. The label carries a hash of what it holds,
+ * so that a text cannot close its own block and go on as something else.
+ */
+export function pinnedText(name: string, text: string): string {
+  const check = hash('sha256', `${name}\n${text}`.toWellFormed(), 'hex').slice(0, 12)
+  return `[pin ${name} ${check}, kept word for word for this conversation; ranks as a message of it]\n${text}\n[${check} end]`
+}
+
+export function pinnedMessage(name: string, text: string): UserMessage {
+  const parts = [{ type: 'text', text: pinnedText(name, text) } as const]
+  return { role: 'user', parts, synthetic: true, pinned: true }
+}
+
+/** Whether a message leads a context: it stays before the handoff and passes through no summary. */
+export function isLeading(message: Message): boolean {
+  return message.role === 'system' || (message.role === 'user' && message.pinned === true)
+}
