@@ -102,7 +102,7 @@ export class SummaryLadder {
     const endsAt = this.#parts.clock.monotonic() + deadlines.totalMs
     const rungs = rungsOf(this.#parts, this.#covered, {
       request,
-      mayGoAsItIs: !this.#hasPieces && this.#mayGoAsItIs,
+      mayGoAsItIs: !this.#hasPieces && request.shortens !== true && this.#mayGoAsItIs,
     })
     let spare: { readonly text: string; readonly provenance: Provenance } | undefined
     let reason = 'no-route'
@@ -140,7 +140,7 @@ export class SummaryLadder {
         const modelRoute = destinationOf(outcome.route)
         const provenance = { modelRoute, rung: rung.name, prompt: promptHash(request) }
         const fault = findSummaryFault(text, this.#userText)
-        if (fault === undefined) return this.#take({ text, provenance })
+        if (fault === undefined) return this.#take({ text, provenance }, request)
         // Better in another language than not at all.
         if (fault === 'other-language') spare ??= { text, provenance }
         reason = `unusable:${fault}`
@@ -155,12 +155,17 @@ export class SummaryLadder {
         throw new WriterOverflowError(limit)
       }
     }
-    if (spare !== undefined) return this.#take(spare)
+    if (spare !== undefined) return this.#take(spare, request)
+    // The summary that was to be shortened is there all the same.
+    if (request.shortens) throw new SummaryFailedError(reason)
     throw this.#fail(reason)
   }
 
-  #take({ text, provenance }: { text: string; provenance: Provenance }): SummaryReply {
-    this.#provenance = provenance
+  #take(
+    { text, provenance }: { text: string; provenance: Provenance },
+    { shortens }: SummaryRequest,
+  ): SummaryReply {
+    if (!shortens) this.#provenance = provenance
     return { text, finish: 'stop' }
   }
 

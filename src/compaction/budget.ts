@@ -53,6 +53,11 @@ export type Section = keyof typeof SECTION_TOKENS_MAX
 /** How much each section of the compacted context may take. */
 export type Allotment = Readonly<Record<Section, number>>
 
+/** What a handoff may take: every section but the tail. */
+export function handoffTokensOf({ keep: _, ...sections }: Allotment): number {
+  return Object.values(sections).reduce((sum, tokens) => sum + tokens, 0)
+}
+
 /** A handoff without a summary is refused, so that something is always left for it. */
 const SUMMARY_SHARE_MIN = 0.15
 

@@ -40,8 +40,8 @@ export interface CheckRequest extends Counters {
 /** Every law that the result breaks. Never throws. */
 export function check(request: CheckRequest): Verdict {
   const violations = [
-    ...checkShrink(request),
     ...checkSummary(request),
+    ...checkShrink(request),
     ...checkForm(request),
     ...checkPins(request),
     ...checkRank(request),

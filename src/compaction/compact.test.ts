@@ -16,14 +16,24 @@ import { checkWire } from '../message/dialects/check.ts'
 import { render } from '../message/dialects/render.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
+import { estimateText } from '../tokens/estimate.ts'
 import { type CompactOptions, compact } from './compact.ts'
 import type { CompactResult } from './outcome.ts'
+import type { SummaryRequest } from './prompt.ts'
 import type { SummaryReply } from './summarize.ts'
 
 const small = { budget: { windowTokens: 8_000 }, family: 'generic' } as const
 
 function writing(reply: Partial<SummaryReply>): CompactOptions {
   return { ...small, summarize: async () => ({ text: 'A summary.', finish: 'stop', ...reply }) }
+}
+
+/** A summary of about this many tokens, in points under headings. */
+function points(tokens: number): string {
+  const lines = Array.from({ length: Math.ceil(tokens / 12) }, (_, index) =>
+    index % 40 === 0 ? `## Part ${index / 40}` : `- step ${index} changed src/part-${index}.ts`,
+  )
+  return lines.join('\n')
 }
 
 function handoffOf(result: CompactResult) {
@@ -245,11 +255,119 @@ describe('compact', () => {
     ['an empty summary: I14', { text: ' \n ' }, 'incomplete-summary'],
     ['a summary cut off: I14', { finish: 'length' as const }, 'incomplete-summary'],
     ['a filtered summary: I14', { finish: 'content-filter' as const }, 'incomplete-summary'],
-    ['a summary over its budget: I13, I14', { text: 'word '.repeat(3_000) }, 'not-smaller'],
-  ])('refuses %s and leaves everything as it was [faults 47-49]', async (_, reply, reason) => {
+  ])('refuses %s and leaves everything as it was [faults 47-48]', async (_, reply, reason) => {
     const result = await compact(long, writing(reply))
     expect(result).toMatchObject({ outcome: 'refused', reason })
     expect(result.messages).toBe(long)
+  })
+
+  it('refuses a long summary that was cut off for that reason, and not for its size: I14', async () => {
+    const result = await compact(long, writing({ text: points(3_000), finish: 'length' }))
+    expect(result).toMatchObject({ outcome: 'refused', reason: 'incomplete-summary' })
+  })
+
+  describe('a summary longer than asked for', () => {
+    const target = { ...small, budget: { targetTokens: 5_000 } } as const
+    const conversation = [system('You are careful.'), ...turns(200), user('What is next?')]
+    const overlong = (shortened?: (tokensMax: number) => SummaryReply) => {
+      const asked: SummaryRequest[] = []
+      const summarize: CompactOptions['summarize'] = async (request) => {
+        asked.push(request)
+        if (!request.shortens || shortened === undefined) {
+          return { text: points(3_600), finish: 'stop' }
+        }
+        return shortened(request.tokensMax)
+      }
+      return { asked, options: { ...target, summarize } }
+    }
+
+    it('is taken whole where half of the other sections’ room is enough', async () => {
+      const text = points(2_200)
+      const result = await compact(conversation, { ...writing({ text }), ...target })
+      const { summary, ledger } = handoffOf(result)
+      expect(summary).toBe(text)
+      expect(ledger.length).toBeGreaterThan(0)
+      const planned = result.plan.kind === 'compact' ? result.plan.allotment.summary : undefined
+      expect(planned).toBeLessThan(estimateText(text, 'generic'))
+    })
+
+    it('is shortened by its writer, once, with its own text and the limit', async () => {
+      const { asked, options } = overlong((tokensMax) => ({
+        text: points(tokensMax),
+        finish: 'stop',
+      }))
+      const result = await compact(conversation, options)
+      expect(result).toMatchObject({ outcome: 'compacted', warnings: [] })
+      expect(asked.map(({ shortens }) => shortens)).toEqual([undefined, true])
+      expect(asked[1]?.prompt).toContain(points(3_600))
+      expect(handoffOf(result).summary).toBe(points(asked[1]?.tokensMax ?? 0))
+    })
+
+    it.each([
+      ['its writer repeats it', undefined],
+      [
+        'its writer only says that it will',
+        () => ({ text: 'Certainly!', finish: 'stop' }) as const,
+      ],
+      ['the shorter one was cut off', () => ({ text: points(900), finish: 'length' }) as const],
+      [
+        'its writer fails',
+        () => {
+          throw new Error('down')
+        },
+      ],
+    ])('is cut between points where %s, and says so', async (_, shortened) => {
+      const { asked, options } = overlong(shortened)
+      const result = await compact(conversation, options)
+      expect(result).toMatchObject({
+        outcome: 'compacted',
+        warnings: [expect.stringContaining('was cut')],
+      })
+      expect(asked).toHaveLength(2)
+      const { summary, covers, by } = handoffOf(result)
+      expect([by, summary]).toEqual(['model', expect.stringContaining(`messages 1 to ${covers}`)])
+      expect(result.stats.tokensAfter).toBeLessThanOrEqual(5_000)
+    })
+
+    it('takes nothing from an open request', async () => {
+      const request = user(`please keep ${'all of this '.repeat(40)}in mind`)
+      const open = [...turns(200), request, toolCall('x'), toolResult('x', 'y '.repeat(2_000))]
+      const result = await compact(open, { ...overlong().options, preset: 'codex' })
+      expect(handoffOf(result).preserved.at(-1)).toMatchObject({ state: 'open', message: request })
+    })
+
+    it('makes no handoff larger than what it covers [fault 49]', async () => {
+      const few = [...turns(3), user('What is next?')]
+      const result = await compact(few, { ...overlong().options, budget: { keepTokens: 0 } })
+      expect(['compacted', 'kept']).toContain(result.outcome)
+      expect(result.stats.tokensAfter).toBeLessThanOrEqual(result.stats.tokensBefore)
+    })
+
+    it('is accepted whatever its length and form, or the target is too small for any', async () => {
+      const text = fc.oneof(
+        fc.integer({ min: 1, max: 9_000 }).map(points),
+        fc.integer({ min: 1, max: 9_000 }).map((count) => 'word '.repeat(count)),
+        fc.integer({ min: 1, max: 9_000 }).map((count) => 'x'.repeat(count * 4)),
+        fc
+          .array(fc.constantFrom('# A\n', '## B', '\n\n', '- é😀 ', 'word '.repeat(500)), {
+            minLength: 20,
+            maxLength: 60,
+          })
+          .map((pieces) => pieces.join('')),
+      )
+      await fc.assert(
+        fc.asyncProperty(text, fc.integer({ min: 2_000, max: 9_000 }), async (summary, tokens) => {
+          const options = {
+            ...small,
+            ...writing({ text: summary }),
+            budget: { targetTokens: tokens },
+          }
+          const result = await compact(conversation, options)
+          if (summary.trim() !== '') expect(result.outcome).toBe('compacted')
+        }),
+        { numRuns: 40 },
+      )
+    })
   })
 
   it('refuses when the writer fails, with its reason and without its secrets: I12', async () => {

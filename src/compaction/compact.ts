@@ -9,7 +9,7 @@ import { estimateText } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
 import { measure, tokensBetween } from '../tokens/measure.ts'
 import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
-import { resolveBudget } from './budget.ts'
+import { handoffTokensOf, resolveBudget } from './budget.ts'
 import { check, type Verdict } from './check.ts'
 import type { CountTokens } from './counters.ts'
 import type { BudgetSettings, PresetName } from './defaults.ts'
@@ -158,13 +158,13 @@ export async function compact(
     overheadTokens: options.overheadTokens ?? 0,
     pins,
     ...(made !== undefined && { finish: made.reply.finish }),
-    summaryTokensMax: planned.allotment.summary,
+    summaryTokensMax: handoffTokensOf(planned.allotment),
     ...counters,
   })
   timings.lap('check')
   const [violation] = verdict.violations
-  // With a text of our own making or one that was given, nobody can be asked to write less.
-  if (violation?.law === 'I13' && handoff?.by !== 'model') {
+  // A summary that was too long has been shortened and cut by now: nothing is left to make smaller.
+  if (violation?.law === 'I13') {
     const explanation = `No result fits the target: ${violation.detail}.`
     return unchanged({ outcome: 'cannot-fit', reason: 'target-too-small', explanation, verdict })
   }
@@ -202,9 +202,13 @@ export async function compact(
       ...warnings,
       ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2),
       ...warnOfSilence(made?.preserved),
+      ...(made?.reply.isCut ? [CUT_WARNING] : []),
     ],
   }
 }
+
+const CUT_WARNING =
+  'The summary was longer than its room, also when its writer had shortened it, and was cut between its points.'
 
 /** Details fade with every round, and the person should know before they notice. */
 function warnOfRepetition(compactions: number, warnFrom: number): string[] {

@@ -2,7 +2,7 @@ import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.
 import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail } from './assemble.ts'
-import type { Budget } from './budget.ts'
+import { type Budget, handoffTokensOf } from './budget.ts'
 import type { CompactOptions } from './compact.ts'
 import type { Counters, CountTokens } from './counters.ts'
 import { SECTION_TOKENS_MAX } from './defaults.ts'
@@ -10,10 +10,11 @@ import { writeDigest } from './digest.ts'
 import { collectFiles } from './files.ts'
 import { buildLedger } from './ledger/build.ts'
 import type { CompactPlan } from './plan.ts'
-import { type Preserved, preserveUserMessages } from './preserve.ts'
+import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './preserve.ts'
+import { cleanSummary, shortenPrompt } from './prompt.ts'
 import { redact } from './redact.ts'
 import type { Stopwatch } from './stopwatch.ts'
-import { type SummaryReply, summarize } from './summarize.ts'
+import { type FittedReply, fitSummary, type SummaryReply, summarize } from './summarize.ts'
 import { findTasks } from './tasks.ts'
 
 /** What holds for one compaction from beginning to end. */
@@ -37,7 +38,7 @@ const ASKED_SHARE = 0.8
 export interface Made {
   readonly handoff: Handoff
   readonly preserved: Preserved
-  readonly reply: SummaryReply
+  readonly reply: FittedReply
 }
 
 export async function makeHandoff(
@@ -56,17 +57,26 @@ export async function makeHandoff(
   const earlier = at?.role === 'handoff' ? maskSecrets(at.handoff) : undefined
   const shared = { head, firstNumber, countTokens }
 
-  const sectionsTokens = Object.entries(allotment).reduce(
-    (sum, [section, tokens]) => (section === 'keep' ? sum : sum + tokens),
-    -ENVELOPE_TOKENS,
-  )
-  const { reply, by } = await writeSummary(messages, planned, setting, earlier)
+  const preserveWithin = (user: number) =>
+    preserveUserMessages({
+      messages,
+      plan: { ...planned, allotment: { ...allotment, user } },
+      ...(earlier !== undefined && { earlier }),
+      ...counters,
+    })
+  const { reply: written, by } = await writeSummary(messages, planned, setting, earlier)
+  const isLong = by === 'model' && countTokens(written.text) > allotment.summary
+  const room = isLong
+    ? roomForLong(messages, planned, counters, preserveWithin(0))
+    : { tokens: handoffTokensOf(allotment) - ENVELOPE_TOKENS, open: 0, summary: allotment.summary }
+  const reply = isLong ? await shortenSummary(written, planned, setting, room.summary) : written
   await breathe?.()
   timings.lap('summary')
 
-  let left = sectionsTokens - countTokens(reply.text)
+  let left = room.tokens - room.open - countTokens(reply.text)
+  const giveWay = isLong ? Math.max(0, left) / (handoffTokensOf(allotment) - allotment.summary) : 1
   const take = (tokens: number) => {
-    const taken = Math.max(0, Math.min(tokens, left))
+    const taken = Math.max(0, Math.min(Math.floor(tokens * Math.min(1, giveWay)), left))
     left -= taken
     return taken
   }
@@ -74,13 +84,8 @@ export async function makeHandoff(
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
   // What the summary leaves over goes to the user's own words.
-  const userTokens = take(options.budget?.userTokens ?? SECTION_TOKENS_MAX.user)
-  const preserved = preserveUserMessages({
-    messages,
-    plan: { ...planned, allotment: { ...allotment, user: userTokens } },
-    ...(earlier !== undefined && { earlier }),
-    ...counters,
-  })
+  const userTokens = Math.min(options.budget?.userTokens ?? SECTION_TOKENS_MAX.user, left)
+  const preserved = preserveWithin(room.open + Math.max(0, userTokens))
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
@@ -156,6 +161,55 @@ async function writeSummary(
     ...(options.onProgress !== undefined && { onProgress: options.onProgress }),
   })
   return { reply, by: 'model' }
+}
+
+interface Room {
+  /** Of all sections together. */
+  readonly tokens: number
+  /** Of it, what open requests take: they never give way. */
+  readonly open: number
+  readonly summary: number
+}
+
+/** The other sections give up to this share of theirs to a summary that came out long. */
+const GIVEN_SHARE = 0.5
+
+function roomForLong(
+  messages: readonly Message[],
+  { layout, cut, allotment }: CompactPlan,
+  { countMessage }: Counters,
+  kept: Preserved,
+): Room {
+  const open = kept.messages.reduce(
+    (sum, { message }) => sum + countMessage(message) + TITLE_TOKENS,
+    0,
+  )
+  // A handoff must be smaller than what it covers.
+  const covered = messages
+    .slice(layout.fixedTo, cut)
+    .reduce((sum, message) => sum + countMessage(message), 0)
+  const all = handoffTokensOf(allotment)
+  const tokens = Math.min(all, covered - 1) - ENVELOPE_TOKENS
+  const others = Math.floor((all - allotment.summary) * (1 - GIVEN_SHARE))
+  const summary = Math.min(tokens - open, Math.max(allotment.summary, tokens - open - others))
+  return { tokens, open, summary: Math.max(0, summary) }
+}
+
+async function shortenSummary(
+  reply: SummaryReply,
+  { layout, cut }: CompactPlan,
+  { options, counters: { countTokens } }: Setting,
+  tokensMax: number,
+): Promise<FittedReply> {
+  const { summarize: write, focus, signal = new AbortController().signal } = options
+  if (write === undefined) return reply
+  const shorten = async (text: string) => {
+    const limit = { tokensMax: Math.floor(tokensMax * ASKED_SHARE), ...(focus && { focus }) }
+    const shorter = await write(shortenPrompt(text, limit), signal)
+    return { ...shorter, text: redact(cleanSummary(shorter.text)) }
+  }
+  const covers = layout.firstNumber + cut - layout.headFrom - 1
+  return await fitSummary(reply, { tokensMax, countTokens, shorten, signal, covers })
 }
 
 /** A handoff that was read from a file may have been written by anybody. */

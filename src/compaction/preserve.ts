@@ -22,7 +22,7 @@ const OPEN_TOKENS_MIN = 200
 const TRUNCATED_TOKENS_MIN = 40
 
 /** The line that says which message it was. */
-const TITLE_TOKENS = 12
+export const TITLE_TOKENS = 12
 
 /** Those of the head and those that the earlier handoff had kept. */
 export function preserveUserMessages(

@@ -38,6 +38,8 @@ const PIECE = `This is one piece of a longer conversation; other pieces are read
 
 const MERGE = `The quoted texts are handoffs of consecutive pieces of one conversation, oldest first. Join them into one: later pieces win where they disagree, and what a later piece finished no longer remains.`
 
+const SHORTEN = `The quoted text is a handoff that was written for another model and came out too long. Write it again within the limit: same headings, same language, names and numbers letter for letter. Leave out what the next model needs least. Add nothing.`
+
 export interface SummaryRequest {
   readonly system: string
   readonly prompt: string
@@ -46,6 +48,8 @@ export interface SummaryRequest {
   /** What the answer may take. */
   readonly tokensMax: number
   readonly piece?: { readonly number: number; readonly of: number }
+  /** Asks for a shorter version of the quoted summary; the conversation is not needed for it. */
+  readonly shortens?: true
 }
 
 export interface PromptOptions {
@@ -90,6 +94,16 @@ export function mergePrompt(
   const asked = ask(options, [MERGE])
   const prompt = [asked, ...quoted].join('\n\n')
   return { system: SYSTEM, prompt, ask: asked, tokensMax: options.tokensMax }
+}
+
+/** For a handoff that its writer made too long. */
+export function shortenPrompt(
+  handoff: string,
+  options: Pick<PromptOptions, 'tokensMax' | 'focus'>,
+): SummaryRequest {
+  const asked = ask({ ...options, instructions: SHORTEN }, [])
+  const prompt = [asked, quote('handoff', handoff)].join('\n\n')
+  return { system: SYSTEM, prompt, ask: asked, tokensMax: options.tokensMax, shortens: true }
 }
 
 function ask(options: PromptOptions, notes: readonly string[]): string {

@@ -2,6 +2,7 @@ import { KnownError } from '../base/errors.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import type { CountTokens } from './counters.ts'
+import { type CutOptions, cutSummary } from './cut-summary.ts'
 import { splitIntoPieces } from './pieces.ts'
 import {
   cleanSummary,
@@ -208,4 +209,46 @@ async function mapInOrder<In, Out>(
   })
   await Promise.all(workers)
   return results
+}
+
+/**
+ * Models often write more than they were asked for. Such a summary is not thrown away: its writer
+ * shortens it once, and what is still too long is cut between its points.
+ */
+export interface Fitting extends CutOptions {
+  /** Asks the writer for a shorter version of its own text; may reject. */
+  readonly shorten: (text: string) => Promise<SummaryReply>
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface FittedReply extends SummaryReply {
+  readonly isCut?: true
+}
+
+/** Rejects only when `signal` aborts: a failed request to shorten leaves the text to be cut. */
+export async function fitSummary(reply: SummaryReply, fitting: Fitting): Promise<FittedReply> {
+  const { tokensMax, countTokens } = fitting
+  if (reply.finish !== 'stop' || countTokens(reply.text) <= tokensMax) return reply
+  const shorter = await askForLess(reply, fitting)
+  const best = shorter ?? reply
+  if (countTokens(best.text) <= tokensMax) return best
+  return { ...best, text: cutSummary(best.text, fitting), isCut: true }
+}
+
+/** "Certainly!" is no summary; a text this far below its limit was not made by shortening. */
+const SHARE_MIN = 0.1
+
+async function askForLess(
+  reply: SummaryReply,
+  { tokensMax, countTokens, shorten, signal }: Fitting,
+): Promise<SummaryReply | undefined> {
+  try {
+    const shorter = await shorten(reply.text)
+    const tokens = countTokens(shorter.text)
+    const isUsable = tokens >= tokensMax * SHARE_MIN && tokens < countTokens(reply.text)
+    return shorter.finish === 'stop' && isUsable ? shorter : undefined
+  } catch {
+    signal?.throwIfAborted()
+    return undefined
+  }
 }

@@ -36,6 +36,20 @@ it('gives way between its pieces, so that it never holds the process for the who
   }
 })
 
+it('takes a summary that is longer than the whole handoff may be, cut to its room [fault 50]', async () => {
+  const text = `## Progress\n${'- one more step of the work\n'.repeat(400)}`
+  const summarize = async () => ({ text, finish: 'stop' }) as const
+  const reply = await handoffWriter(COUNTERS, { summarize }).write(
+    REQUEST,
+    new AbortController().signal,
+  )
+  expect(reply).toMatchObject({
+    kind: 'written',
+    handoff: { summary: expect.stringContaining('messages 1 to 20 of the transcript') },
+    tokens: expect.toSatisfy((tokens) => tokens <= LIMITS.handoffTokens),
+  })
+})
+
 it('goes no further when it is aborted in such a pause', async () => {
   const controller = new AbortController()
   let turns = 0

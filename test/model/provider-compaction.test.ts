@@ -161,6 +161,25 @@ describe('a summary on the conversation’s own route', () => {
     },
   )
 
+  it('that comes out too long is shortened from its own text, without the conversation', async () => {
+    const long = `## Progress\n${'- one more part of the survey\n'.repeat(400)}`
+    const own = await opened({
+      separate: false,
+      auxiliary: { summaries: ride },
+      script: () => ({ text: own.server.journal.requests < 3 ? long : long.slice(0, 1_200) }),
+    })
+    const asked = handoffOf(conversation(), { limits: { handoffTokens: 1_200 } })
+    expect(await own.handoffs.write(asked, never)).toMatchObject({
+      kind: 'written',
+      handoff: { summary: long.slice(0, 1_200).trim() },
+    })
+    // The first reached its limit of output, the second had more of it.
+    expect(own.server.journal.requests).toBe(3)
+    const { bodyText } = own.server.journal.last ?? {}
+    expect(bodyText).toContain('came out too long')
+    expect(bodyText).not.toContain('another model takes over')
+  })
+
   it('is not asked for again in other words where the route itself fails', async () => {
     const own = await opened({ separate: false, auxiliary: { summaries: ride } })
     own.server.faults.always('reset-before-headers')
