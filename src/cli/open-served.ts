@@ -14,11 +14,12 @@ export async function openServed({
   store,
   logger,
 }: Host): Promise<HttpServer | null> {
-  const { enabled, host, port, allowedHosts, allowedOrigins, limits } = loaded.config.http
+  const { enabled, ...http } = loaded.config.http
   if (!enabled) return null
   const { store: kept } = loaded.config
   return await serveHttp({
-    ...{ runtime, host, port, allowedHosts, allowedOrigins, limits, logger },
+    ...http,
+    ...{ runtime, logger },
     tokens: store,
     dashboardFolder: PAGE,
     place: {

@@ -173,6 +173,29 @@ describe('a token', () => {
       statuses.push((await place.call('/v1/agents', { headers: wrong })).status)
     }
     expect(statuses).toEqual([401, 401, 401, 429, 429])
+    // Failures cost the one who failed, never a caller with a valid token at the same address.
+    expect((await place.call('/v1/agents', { headers: bearer(token) })).status).toBe(200)
+    const last = await place.call('/v1/agents')
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  it('that is missing is counted per client behind a trusted proxy', async () => {
+    const limits = { failuresPerMinute: 1 }
+    const tokens = tokensOf(tokenFor('read'))
+    const place = await open({ tokens, limits, trustedProxies: ['127.0.0.1'] })
+    const status = async (client: string) =>
+      (await place.call('/v1/agents', { headers: { 'x-forwarded-for': client } })).status
+    expect(await status('198.51.100.1')).toBe(401)
+    expect(await status('198.51.100.9, 198.51.100.1')).toBe(429)
+    expect(await status('198.51.100.2')).toBe(401)
+  })
+
+  it('limited to a session is told so where a route needs more', async () => {
+    const token = tokenFor('read', 'session:pub')
+    const place = await open({ tokens: tokensOf(token) })
+    const { json } = await place.call('/metrics', { headers: bearer(token) })
+    expect(json).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('limited') })
+    expect(json).not.toHaveProperty('scope')
   })
 })
 

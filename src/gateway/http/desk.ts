@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Access, Principal } from './access.ts'
 import { checkHost, checkOrigin } from './addresses.ts'
+import type { ClientAddresses } from './client-address.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
@@ -23,6 +24,7 @@ import { Problem, problemOf } from './problems.ts'
 export interface DeskParts {
   readonly edge: EdgeParts
   readonly access: Access
+  readonly addresses: ClientAddresses
   readonly limits: HttpLimits
   readonly metrics: Metrics
   readonly streams: EventStreams
@@ -92,13 +94,13 @@ export class Desk {
   }
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
-    const { edge, allowedHosts, allowedOrigins, limits } = this.#parts
+    const { edge, addresses, allowedHosts, allowedOrigins, limits } = this.#parts
     const { incoming, outgoing, endpoint } = call
     checkHost(incoming.headers.host, allowedHosts)
     checkOrigin(incoming.headers, allowedOrigins)
     if (endpoint === null) {
       const { otherwise } = call
-      this.#take(`address ${addressOf(incoming)}`)
+      this.#takeRequest(`address ${addresses.of(incoming)}`)
       if (otherwise === undefined) throw new Problem('unknown-path')
       if (otherwise instanceof Problem) throw otherwise
       return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
@@ -135,31 +137,34 @@ export class Desk {
     }
   }
 
+  /**
+   * The token is looked up before anything is counted: others at the same address, behind one proxy
+   * or on one host, may fail as often as they like without keeping out a caller with a valid token.
+   */
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
-    const { access } = this.#parts
-    const address = addressOf(incoming)
+    const { access, addresses } = this.#parts
     if (endpoint.scope === null) {
-      this.#take(`address ${address}`)
+      this.#takeRequest(`address ${addresses.of(incoming)}`)
       return NOBODY
     }
-    if (this.#failures.isEmpty(address)) throw new Problem('rate-limited')
     const principal = await access.identify(incoming.headers.authorization).catch((error) => {
-      if (error instanceof Problem) this.#failures.take(address)
+      if (error instanceof Problem) take(this.#failures, addresses.of(incoming))
       throw error
     })
-    this.#take(`token ${principal.tokenId}`)
-    const isTooSmall = endpoint.isWhole === true && principal.sessions !== null
-    if (!principal.may(endpoint.scope) || isTooSmall) {
+    this.#takeRequest(`token ${principal.tokenId}`)
+    if (!principal.may(endpoint.scope)) {
       throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
+    }
+    if (endpoint.isWhole === true && principal.sessions !== null) {
+      throw new Problem('forbidden', {
+        detail: 'This token is limited to some sessions; this route needs one without that limit.',
+      })
     }
     return principal
   }
 
-  #take(name: string): void {
-    const waitSeconds = this.#requests.take(name)
-    if (waitSeconds === 0) return
-    const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
-    throw new Problem('rate-limited', { headers })
+  #takeRequest(name: string): void {
+    take(this.#requests, name)
   }
 
   /** Made only for those who wait for something. */
@@ -215,8 +220,11 @@ export class Desk {
 /** Whoever asks where nothing is guarded. */
 const NOBODY: Principal = { id: 'nobody', tokenId: 'nobody', may: () => false, sessions: null }
 
-function addressOf(incoming: IncomingMessage): string {
-  return incoming.socket.remoteAddress ?? 'unknown'
+function take(limit: RateLimit, name: string): void {
+  const waitSeconds = limit.take(name)
+  if (waitSeconds === 0) return
+  const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
+  throw new Problem('rate-limited', { headers })
 }
 
 /** A session that is out of reach and one that does not exist look alike. */

@@ -12,7 +12,7 @@ export interface HttpLimits extends JsonLimits {
   readonly connectionsPerAddressMax: number
   /** Per token, or for everybody together where none is needed; two seconds' worth at once. */
   readonly requestsPerMinute: number
-  /** Requests with a wrong token, per address. */
+  /** Requests without a valid token, per address; callers with one are not counted. */
   readonly failuresPerMinute: number
   readonly streamsMax: number
   readonly streamsPerTokenMax: number
@@ -66,10 +66,6 @@ export class RateLimit {
     if (bucket.level < 1) return (1 - bucket.level) / this.#perSecond
     bucket.level -= 1
     return 0
-  }
-
-  isEmpty(name: string): boolean {
-    return this.#buckets.has(name) && this.#fill(name).level < 1
   }
 
   #fill(name: string): { level: number; at: number } {

@@ -43,6 +43,9 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS
 
+/** Every 429 says when to come back; more exactly where that is known. */
+const RETRY_LATER = { 'retry-after': '5' }
+
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -59,7 +62,7 @@ export class Problem extends Error {
     this.code = code
     this.detail = more.detail
     this.facts = more.facts ?? {}
-    this.headers = more.headers ?? {}
+    this.headers = { ...(this.status === 429 && RETRY_LATER), ...more.headers }
   }
 
   get status(): number {

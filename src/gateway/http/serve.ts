@@ -9,6 +9,7 @@ import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { Access, type Tokens } from './access.ts'
 import { isLoopback } from './addresses.ts'
+import { ClientAddresses, type ForwardingHeader } from './client-address.ts'
 import { type Call, Desk } from './desk.ts'
 import type { Endpoint } from './endpoint.ts'
 import { compactionEndpoints } from './endpoints/compactions.ts'
@@ -47,6 +48,9 @@ export interface HttpOptions {
   readonly allowedHosts?: readonly string[]
   /** Origins of pages that may call it, beside its own. */
   readonly allowedOrigins?: readonly string[]
+  /** Reverse proxies, as addresses or ranges, whose forwarding header says where requests come from. */
+  readonly trustedProxies?: readonly string[]
+  readonly forwardingHeader?: ForwardingHeader
   /** The web page; nothing is served where the folder does not exist. */
   readonly dashboardFolder?: string
   /** What else is on the disk for those who look. */
@@ -86,7 +90,7 @@ const NOTHING = { from: 1, to: 0 } as const
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const { tokens = null } = options
+  const { tokens = null, trustedProxies = [], forwardingHeader = 'x-forwarded-for' } = options
   const isOpen = tokens === null || (await tokens.listTokens()).length === 0
   if (isOpen && !isLoopback(host)) throw new TokenNeededError(host)
 
@@ -110,6 +114,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       openApi: () => document,
     },
     access: new Access(tokens, clock, { isOpen }),
+    addresses: new ClientAddresses(trustedProxies, forwardingHeader),
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     allowedOrigins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),

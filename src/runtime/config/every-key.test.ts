@@ -36,12 +36,13 @@ function chosen(path: readonly string[], at: number): string {
   return OF_ADDRESSES.includes(path[at + 1] ?? '') ? 'address' : 'program'
 }
 
-/** Thresholds that hold together with the defaults of the others. */
+/** Thresholds that hold together with the defaults of the others, and texts of a certain form. */
 const SAMPLES: { readonly [key: string]: unknown } = {
   'compaction.softShare': 0.8,
   'compaction.softTokens': 80_000,
   'compaction.targetShare': 0.2,
   'compaction.targetTokens': 20_000,
+  'http.trustedProxies': ['10.0.0.0/8', '::1'],
 }
 
 function sampleOf(key: string, node: JsonObject): unknown {

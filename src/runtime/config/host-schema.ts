@@ -66,6 +66,19 @@ export const http = z
       .max(64)
       .default([])
       .describe('Web pages that may call it, such as `https://example.org`.'),
+    trustedProxies: z
+      .array(
+        z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+          error: 'should be an address or a range, such as 10.0.0.0/8',
+        }),
+      )
+      .max(64)
+      .default([])
+      .describe('Reverse proxies, as addresses or ranges, that say where requests come from.'),
+    forwardingHeader: z
+      .enum(['x-forwarded-for', 'forwarded'])
+      .default('x-forwarded-for')
+      .describe('The header in which they say it. Name the one that your proxy writes.'),
     limits: z
       .strictObject({
         bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),
@@ -74,6 +87,9 @@ export const http = z
         requestsPerMinute: count(1, 10_000_000)
           .default(30_000)
           .describe('Per token, or for everybody together where none is needed.'),
+        failuresPerMinute: count(1, 1_000_000)
+          .default(30)
+          .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
         streamsMax: count(1, 100_000).default(500).describe('Event streams open at once.'),
       })
       .prefault({})

@@ -179,10 +179,8 @@ export function acceptedOf(admission: Admission): Accepted {
     }
     case 'conflict':
       throw new Problem('key-conflict')
-    case 'full': {
-      const facts = { limit: admission.limit }
-      throw new Problem('mailbox-full', { facts, headers: { 'retry-after': '5' } })
-    }
+    case 'full':
+      throw new Problem('mailbox-full', { facts: { limit: admission.limit } })
     case 'too-large': {
       const { bytes, limit } = admission
       throw new Problem('too-large', { facts: { bytes, limit } })
