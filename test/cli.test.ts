@@ -238,7 +238,7 @@ describe('exit code 2', { concurrent: true }, () => {
 })
 
 describe('settings', () => {
-  it('come from the flag, then from the environment, then from the defaults', async () => {
+  it('come from the flag, then from the environment, then from the defaults [S12]', async () => {
     const env = { THROUGHLINE_COMPACTION_TARGET_TOKENS: '4000' }
     const stats = async (args: readonly string[], variables: Record<string, string>) => {
       const file = join(place, 'settings.json')

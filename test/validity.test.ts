@@ -36,7 +36,7 @@ describe('real conversations', () => {
     expect(pairs).toBeGreaterThanOrEqual(3_000)
   })
 
-  it('come out of a whole compaction smaller, valid and with what is open last: S27', async (context) => {
+  it('come out of a whole compaction smaller, valid and with what is open last [S27]', async (context) => {
     if (corpusDir() === undefined) return context.skip(CORPUS_ABSENT)
     let compacted = 0
     let at = 0

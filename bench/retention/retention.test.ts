@@ -52,7 +52,7 @@ describe('retention on recorded compactions', () => {
     ['digest + ledger', DIGEST_AND_LEDGER, 5_000],
     ['tail + ledger + digest', TAIL_AND_LEDGER, 15_000],
     ['defaults', DEFAULTS, 30_000],
-  ] as const)('falls by no more than a point: %s', async (name, setting, tokensMax) => {
+  ] as const)('falls by no more than a point: %s [S28]', async (name, setting, tokensMax) => {
     const { score } = await runSetting(events, setting)
     expect(score.tokens).toBeLessThanOrEqual(tokensMax)
     expect(score.strict * 100).toBeGreaterThanOrEqual(FIGURES[name] - 1)

@@ -29,7 +29,7 @@ describe('serviceText', () => {
     )
   })
 
-  it.each(SERVICE_KINDS)('gives a process time to end in order under %s', (kind) => {
+  it.each(SERVICE_KINDS)('gives a process time to end in order under %s [S29]', (kind) => {
     expect(serviceText(kind, facts)).toMatch(/\b60(?:000)?\b/)
   })
 })

@@ -121,7 +121,7 @@ describe('compact', () => {
     expect(systems).toEqual(['You are careful.', pin, 'Late rule.'])
   })
 
-  it('follows the summary with the incoming request in full, in preflight: S10', async () => {
+  it('follows the summary with the incoming request in full, in preflight [S10]', async () => {
     const request = user(`please ${'consider '.repeat(400)}`)
     const messages = [...turns(40), request]
     const preflight = await compact(messages, { ...small, trigger: 'preflight' })
@@ -138,7 +138,7 @@ describe('compact', () => {
     expect(quoted.join()).not.toContain('consider consider')
   })
 
-  it('may shorten the newest request to the budget otherwise: S10', async () => {
+  it('may shorten the newest request to the budget otherwise [S10]', async () => {
     const request = user(`please ${'consider '.repeat(4_000)}`)
     const result = await compact([...turns(40), request], small)
     expect(result.outcome).toBe('compacted')
@@ -146,7 +146,7 @@ describe('compact', () => {
     expect(last === undefined ? '' : textOf(last)).toMatch(/^please consider[\s\S]*left out/)
   })
 
-  it('puts the task list before the summary, only what is unfinished: S11', async () => {
+  it('puts the task list before the summary, only what is unfinished [S11]', async () => {
     const todos = [
       { content: 'copy tables', status: 'completed' },
       { content: 'switch reads', status: 'in_progress' },
@@ -159,7 +159,7 @@ describe('compact', () => {
     expect(handoffOf(again).tasks).toEqual(handoff.tasks)
   })
 
-  it('has no two user messages in a row for any provider: S13', async () => {
+  it('has no two user messages in a row for any provider [S13]', async () => {
     const result = await compact([...turns(40), user('next')], { ...small, preset: 'codex' })
     expect(result.messages.map((message) => message.role)).toEqual(['handoff', 'user'])
     for (const dialect of DIALECTS) {
@@ -193,7 +193,7 @@ describe('compact', () => {
     expect(result.warnings).toEqual([expect.stringMatching(/None of the user's \d+ requests/)])
   })
 
-  it('warns of repeated compaction from the second one on, once each: S14', async () => {
+  it('warns of repeated compaction from the second one on, once each [S14]', async () => {
     const first = await compact(long, small)
     expect(first.warnings).toEqual([])
     const more = [...first.messages, assistant('ok'), ...turns(30), user('go')]
@@ -230,7 +230,7 @@ describe('compact', () => {
     })
   })
 
-  it('keeps images of preserved messages: S9', async () => {
+  it('keeps images of preserved messages [S9]', async () => {
     const withImage: Message = { role: 'user', parts: [{ type: 'text', text: 'this one' }, image] }
     const handoff = handoffOf(
       await compact([...turns(40), withImage, assistant('seen'), ...turns(9)], {

@@ -13,7 +13,7 @@ function collect(head: readonly Message[], earlier: readonly FileRecord[] = [], 
 }
 
 describe('collectFiles', () => {
-  it('remembers what was read and changed, newest first, with hashes: S15', () => {
+  it('remembers what was read and changed, newest first, with hashes [S15]', () => {
     const head = [
       toolCall('a', { file_path: '/src/a.ts' }, 'Read'),
       toolResult('a', 'const a = 1\n', 'Read'),

@@ -67,7 +67,7 @@ describe('plan', () => {
     expect(planOf([system('be kind')])).toMatchObject({ kind: 'keep', reason: 'nothing-to-cut' })
   })
 
-  it('keeps a tool result with its call: S16, both ways', () => {
+  it('keeps a tool result with its call, both ways [S16]', () => {
     fc.assert(
       fc.property(conversation(), fc.integer({ min: 0, max: 3_000 }), (messages, keepTokens) => {
         const planned = planOf(messages, { settings: { keepTokens, windowTokens: 6_000 } })
@@ -117,7 +117,7 @@ describe('plan', () => {
     })
   })
 
-  it('holds the incoming request back in preflight: S10', () => {
+  it('holds the incoming request back in preflight [S10]', () => {
     const messages = [...turns(20), user('the new one')]
     const planned = compactPlanOf(messages, { trigger: 'preflight' })
     expect(planned.incoming).toBe(messages.length - 1)

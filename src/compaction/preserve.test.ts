@@ -44,7 +44,7 @@ const states = (preserved: Preserved) =>
   preserved.messages.map(({ number, state }) => `${number} ${state}`)
 
 describe('preserved user messages', () => {
-  it('keep the newest within the budget, oldest first in the result: S8', () => {
+  it('keep the newest within the budget, oldest first in the result [S8]', () => {
     const messages = ['a', 'b', 'c', 'd'].flatMap((name) => [
       user(name.repeat(90)),
       assistant('ok'),
@@ -54,7 +54,7 @@ describe('preserved user messages', () => {
     expect(kept.dropped).toBe(2)
   })
 
-  it('cut the one that crosses the budget in the middle, and drop what is older: S8', () => {
+  it('cut the one that crosses the budget in the middle, and drop what is older [S8]', () => {
     const messages = [
       user('old'),
       assistant('ok'),
@@ -71,7 +71,7 @@ describe('preserved user messages', () => {
     expect(kept.dropped).toBe(1)
   })
 
-  it('are answered when the turn that took them ended with a reply: S27', () => {
+  it('are answered when the turn that took them ended with a reply [S27]', () => {
     const messages = [
       user('one'),
       assistant('done'),
@@ -110,7 +110,7 @@ describe('preserved user messages', () => {
     expect(states(preserve([notice('reminder'), user('one')]))).toEqual(['2 open'])
   })
 
-  it('keep images as images: S9', () => {
+  it('keep images as images [S9]', () => {
     const kept = preserve([{ role: 'user', parts: [{ type: 'text', text: 'see' }, image] }])
     expect(kept.messages[0]?.message.parts).toEqual([{ type: 'text', text: 'see' }, image])
   })

@@ -34,7 +34,7 @@ function run(values: Pick<SummarizeRequest, 'write'> & Partial<SummarizeRequest>
 }
 
 describe('the prompt', () => {
-  it('asks for a handoff to another model: S7', () => {
+  it('asks for a handoff to another model [S7]', () => {
     expect(
       handoffPrompt('#1 user:\nhello', { tokensMax: 1_000, focus: 'the schema' }),
     ).toMatchSnapshot()
@@ -50,7 +50,7 @@ describe('the prompt', () => {
     )
   })
 
-  it('lets instructions be replaced, but not the framing: S12', () => {
+  it('lets instructions be replaced, but not the framing [S12]', () => {
     const { prompt, system } = handoffPrompt('x', { tokensMax: 1_000, instructions: 'As a poem.' })
     expect(prompt).toMatch(/^As a poem\.\n/)
     expect(prompt).not.toMatch(/Progress and decisions/)
@@ -65,7 +65,7 @@ describe('the prompt', () => {
     expect(forged.trimEnd().endsWith(fence)).toBe(false)
   })
 
-  it('shows images as a marker, calls and results as text, and no secrets: S9', () => {
+  it('shows images as a marker, calls and results as text, and no secrets [S9]', () => {
     const withImage = { ...user('see'), parts: [...user('see').parts, image] }
     expect(quoteMessage(withImage, 4)).toBe('#4 user:\nsee\n[image]')
     expect(quoteMessage(toolCall('a', { command: 'ls' }), 5)).toBe(
@@ -98,7 +98,7 @@ describe('cleanSummary', () => {
       '  we did it: [CONTEXT SUMMARY]: is an old label ',
       'we did it: [CONTEXT SUMMARY]: is an old label',
     ],
-  ])('takes the wrapping off %j: S7', (text, clean) => {
+  ])('takes the wrapping off %j [S7]', (text, clean) => {
     expect(cleanSummary(text)).toBe(clean)
   })
 })

@@ -3,7 +3,7 @@ import { toolCall, toolResult, user } from '../../test/support/builders.ts'
 import { findTasks } from './tasks.ts'
 
 describe('findTasks', () => {
-  it('reads the newest list, whatever the tool is called: S11', () => {
+  it('reads the newest list, whatever the tool is called [S11]', () => {
     const messages = [
       toolCall('a', { todos: [{ content: 'old', status: 'pending' }] }, 'TodoWrite'),
       toolResult('a', 'ok'),

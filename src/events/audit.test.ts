@@ -33,7 +33,7 @@ describe('auditLogs', () => {
     expect(report.laws.map(({ unproven }) => unproven)).not.toContainEqual(expect.anything())
   })
 
-  it('sees a session id that changes between start and end', async () => {
+  it('sees a session id that changes between start and end [S20, S23]', async () => {
     const report = await auditTexts([
       logText(lifeOf('20260528_093510_66bfaec7', { 10: { sessionId: '20260528_161635_bb86b1' } })),
     ])
@@ -48,7 +48,7 @@ describe('auditLogs', () => {
     ])
   })
 
-  it('sees a process that compacts a session which another one holds', async () => {
+  it('sees a process that compacts a session which another one holds [S23]', async () => {
     const own = lifeOf('20260528_093510_66bfaec7')
     const foreign = lifeOf('20260528_155201_68dc5996')
     const again = [6, 9].map((index) => ({ ...foreign[index], operationId: 'op-again' }))

@@ -43,7 +43,7 @@ describe('the guide to the session-stability contract', () => {
     expect(guide).toContain(`Version ${AUDIT_VERSION}:`)
   })
 
-  it('lists the laws', () => {
+  it('lists the laws [S26]', () => {
     expect(rowsOf('Law')).toEqual(
       Object.entries(LAWS).map(([name, { title, contract }]) => [
         `\`${name}\``,

@@ -42,7 +42,7 @@ async function openDesk() {
 }
 
 describe('SessionTrail', () => {
-  it('tells what a session does, in order, with ids from one value', async () => {
+  it('tells what a session does, in order, with ids from one value [S20, D1]', async () => {
     const { desk, lines, look, told } = await openDesk()
     await look()
     await desk.admit('one')

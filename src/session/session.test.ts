@@ -28,7 +28,7 @@ describe('a session', () => {
     expect(await rowOf(process.store, id)).toMatchObject({ runner: null, turnState: 'idle' })
   })
 
-  it('compaction preserves the session id, and what comes after it is delivered', async () => {
+  it('compaction preserves the session id, and what comes after it is delivered [S17, D2, D3]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -61,7 +61,7 @@ describe('a session', () => {
     }
   })
 
-  it('joins five requests for a compaction into one [fault 27]', async () => {
+  it('joins five requests for a compaction into one [S18, D5, fault 27]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -145,7 +145,7 @@ describe('a session', () => {
     expect(await rowOf(store, id)).toMatchObject({ effective: 0, pending: { control: 0 } })
   })
 
-  it('is taken over when its process falls silent, and finds the zombie refused [fault 20]', async () => {
+  it('is taken over when its process falls silent, and finds the zombie refused [S29, fault 20]', async () => {
     const store = openMemoryStore()
     const timeline = new Timeline()
     const first = host({ store, timeline, name: 'first' })

@@ -82,7 +82,7 @@ function make(path: string, sql: string): void {
 }
 
 describe('repairing a Hermes store', () => {
-  it('appends what was lost byte for byte, and moves the routes of an old home', async () => {
+  it('appends what was lost byte for byte, and moves the routes of an old home [S25]', async () => {
     const place = fresh('bytes')
     make(place.path, TABLES + LATE)
     mkdirSync(join(folder, 'bytes', 'sessions'))

@@ -12,7 +12,7 @@ const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 describe('a conversation that is compacted', () => {
-  it('has no pause in the background, where the blocking way has one and says so once', async () => {
+  it('has no pause in the background, where the blocking way has one and says so once [S24]', async () => {
     let roundsWithWaits = 0
     const away: number[] = []
     const boundary: number[] = []

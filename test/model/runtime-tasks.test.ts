@@ -57,7 +57,7 @@ describe('notes before a compaction', () => {
     },
   })
 
-  it('are kept and shown from the next turn on; one that denies what was said is refused', async () => {
+  it('are kept and shown from the next turn on; one that denies what was said is refused [S30]', async () => {
     const { session, say, fill, store, server, lines } = await opened(keeping(true))
     const talk = await session('long')
     await say(talk, 'The deploy to Lisbon failed on Friday. I like tea.')

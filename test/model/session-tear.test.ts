@@ -26,7 +26,7 @@ const LIMITS = {
 }
 const STORM = 500
 
-it('five hundred messages and as many stops during one summary: it is committed, and each message is seen once [fault 36]', async () => {
+it('five hundred messages and as many stops during one summary: it is committed, and each message is seen once [S1, fault 36]', async () => {
   // The summary is under way for as long as the storm takes.
   const speed = { outputTokensPerSecond: 5 }
   const bench = await openAuxiliary({ speed })

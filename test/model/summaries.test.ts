@@ -42,7 +42,7 @@ describe('the rungs of a summary', () => {
     expect(outcomes()).toEqual(['aux-model answered'])
   })
 
-  it('a call that fails gets its fresh try, then the main route: one record per route', async () => {
+  it('a call that fails gets its fresh try, then the main route: one record per route [S5]', async () => {
     const { handoffs, outcomes, server } = await opened()
     server.faults.always('reset-before-headers', ofModel('aux-model'))
     const reply = await handoffs.write(handoffOf(conversation()), never)

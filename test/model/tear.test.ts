@@ -20,7 +20,7 @@ function conversation(): readonly Message[] {
 }
 
 describe('the tear test', () => {
-  it('a thousand interrupts and messages leave a summary whole, and stop a vision task within 50 ms [fault 36]', async () => {
+  it('a thousand interrupts and messages leave a summary whole, and stop a vision task within 50 ms [S1, S2, fault 36]', async () => {
     // The summary is under way for as long as the interrupts take.
     const speed = { outputTokensPerSecond: 5 }
     bench = await openAuxiliary({ speed })
@@ -65,7 +65,7 @@ describe('the tear test', () => {
     expect(tasks.interrupt(SESSION)).toEqual([])
   })
 
-  it('a shield belongs to one call and reaches no other', async () => {
+  it('a shield belongs to one call and reaches no other [S3]', async () => {
     bench = await openAuxiliary({ speed: { outputTokensPerSecond: 200 } })
     const { start } = bench
     const request = { messages: [user(`say ${'word'.repeat(400)}`)] }
@@ -82,7 +82,7 @@ describe('the tear test', () => {
     expect(order.map(({ run }) => run.interrupt())).toEqual(Array(5).fill('over'))
   })
 
-  it('an interrupt of one session leaves the tasks of another alone', async () => {
+  it('an interrupt of one session leaves the tasks of another alone [S3]', async () => {
     bench = await openAuxiliary({ speed: { outputTokensPerSecond: 400 } })
     const { tasks, start } = bench
     const request = { messages: [user(`say ${'word'.repeat(100)}`)] }

@@ -19,7 +19,7 @@ async function findViolation(composition: Composition): Promise<unknown> {
   return found
 }
 
-describe('the simulation catches', () => {
+describe('the simulation catches [S23]', () => {
   it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
     '%s',
     async (_name, mutant) => {

@@ -95,7 +95,7 @@ describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
     })
   })
 
-  it('post-compaction delivery: what arrives during a compaction is taken at once and in the next context [S19, I10]', async ({
+  it('post-compaction delivery: what arrives during a compaction is taken at once and in the next context [D6, D7, S19, I10]', async ({
     onTestFinished,
   }) => {
     const id = 'main-0'
@@ -118,7 +118,7 @@ describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
 })
 
 describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
-  it('no cross-session aliasing: compactions of one process mention their own session only [S18, I6, I21]', async ({
+  it('no cross-session aliasing: compactions of one process mention their own session only [D4, S18, I6, I21]', async ({
     onTestFinished,
   }) => {
     const host = await makeHost(['main-0', 'main-1', 'main-2'], onTestFinished)
@@ -130,7 +130,9 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
     })
   })
 
-  it('five concurrent compactions keep to their sessions [S18, I6]', async ({ onTestFinished }) => {
+  it('five concurrent compactions keep to their sessions [D5, S18, I6]', async ({
+    onTestFinished,
+  }) => {
     const sessions = Array.from({ length: 5 }, (_, index) => `main-${index}`)
     const host = await makeHost(sessions, onTestFinished)
     // Also those that begin by themselves while a session is idle.
@@ -197,7 +199,7 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
 
 describe('many agents on one host', () => {
   it.for([9, 13])(
-    '%i agents, each a process, cross the threshold within 60 seconds [S22, fault 25]',
+    '%i agents, each a process, cross the threshold within 60 seconds [D9, D10, S22, fault 25]',
     { timeout: TEST_MS_MAX },
     async (count, { onTestFinished }) => {
       const sessions = Array.from({ length: count }, (_, index) => `a${index}-0`)

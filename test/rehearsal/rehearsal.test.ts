@@ -15,7 +15,7 @@ const SMALL = ['rehearse', '--agents', '2', '--faults', 'none', '--json']
 const PATIENT = { timeout: 220_000 }
 
 describe('throughline rehearse', PATIENT, () => {
-  it('finds no law broken by three agents on their worst day, and leaves nothing behind', async () => {
+  it('finds no law broken by three agents on their worst day, and leaves nothing behind [D8]', async () => {
     const place = temporary()
     const { exitCode, stdout, stderr } = await runCli(SHORT, { env: place.env })
     const outcome = readOutcome(stdout)
