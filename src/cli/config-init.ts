@@ -7,7 +7,7 @@ import { schemaText } from './config-schema-text.ts'
 import { type Answers, configTemplate } from './config-template.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { commandForm, currentPlace } from './hint.ts'
-import { PRIVATE_MODE } from './platform.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
 import { tell } from './tell.ts'
 
 /** `throughline config init`. Writes two files: the configuration, and beside it its schema. */
@@ -81,7 +81,7 @@ function calledOff(): undefined {
 function write(path: string, content: string, mayReplace: boolean): void {
   const folder = dirname(path)
   try {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
     if (!mayReplace) {
       writeFileSync(path, content, { mode: PRIVATE_MODE, flag: 'wx' })
       return
@@ -103,7 +103,7 @@ function write(path: string, content: string, mayReplace: boolean): void {
 /** Only editors read it: without it everything else works. */
 function writeSchema(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
     writeFileSync(path, schemaText())
   } catch (error) {
     tell(`The schema for editors was not written: ${(error as Error).message}`)

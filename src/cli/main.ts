@@ -6,6 +6,9 @@ import { buildProgram } from './program.ts'
 
 /** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
 
+/** Rights, space and limits are for the operator to change; the message names the call and the file. */
+const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']
+
 // A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // Whoever writes is told of any other error.
@@ -29,8 +32,19 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`throughline: ${printable(error.message)}\n`)
     return error instanceof FailedError || error.retryable ? EXIT.failed : EXIT.usage
   }
+  if (isRefusedBySystem(error)) {
+    process.stderr.write(`throughline: The system refused: ${printable(error.message)}.\n`)
+    return EXIT.failed
+  }
   // A bug of ours: here a stack trace is what helps.
   process.stderr.write(`throughline failed unexpectedly; please report this.\n`)
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   return EXIT.failed
+}
+
+function isRefusedBySystem(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException
+  // Somebody has removed the working folder.
+  return REFUSALS.includes(code) || syscall === 'uv_cwd'
 }

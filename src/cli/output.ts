@@ -11,7 +11,7 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { KnownError } from '../base/errors.ts'
 import { UsageError } from './exit.ts'
-import { PRIVATE_MODE } from './platform.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
 
 /** Writes to standard output for `-`, else to a file that is never seen half written. */
 export function writeOutput(path: string, text: string): Promise<void> {
@@ -35,7 +35,7 @@ export async function writeStream(path: string, pieces: AsyncIterable<string>): 
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
   try {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
     await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
     renameSync(draft, path)
   } catch (error) {
@@ -61,7 +61,7 @@ function writeFileWhole(path: string, text: string): void {
 function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
   try {
     writeFileSync(draft, text, { mode })
     renameSync(draft, path)

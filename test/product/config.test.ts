@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runCli } from '../support/run-cli.ts'
 
@@ -44,6 +44,7 @@ describe('throughline config', () => {
     expect(JSON.parse(readFileSync(join(cwd, schema), 'utf8')).properties.agents.type).toBe(
       'object',
     )
+    expect(statSync(dirname(join(cwd, schema))).mode & 0o777).toBe(0o700)
   })
 
   it('init finds an Ollama, replaces no file unasked, and asks only at a terminal', async () => {

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly input?: string | Buffer
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Run as this user; only root can. */
+  readonly uid?: number
   /** Called with the process once it runs. */
   readonly onStart?: (child: { readonly pid: number; kill(signal: NodeJS.Signals): void }) => void
 }
@@ -31,6 +33,7 @@ export function runCli(
   const { promise, resolve } = Promise.withResolvers<Finished>()
   const child = spawn(file, rest, {
     cwd: options.cwd,
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
     env: { PATH: process.env['PATH'], ...options.env },
   })
   let stdout = ''

@@ -52,7 +52,7 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
   }
   if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
   const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
-  mkdirSync(dirname(to), { recursive: true })
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   rmSync(draft, { force: true })
   try {
     const told = await write(session, request, draft)

@@ -38,7 +38,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   }
   const now = request.now ?? Date.now()
   const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
-  mkdirSync(dirname(to), { recursive: true })
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   rmSync(draft, { force: true })
   try {
     const opened = await openReadOnly(place.store)

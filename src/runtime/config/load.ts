@@ -1,15 +1,25 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { PRESETS, type PresetName } from '../../compaction/defaults.ts'
 import { checkConfig } from './check.ts'
 import { explainIssues } from './explain.ts'
 import { type Environment, overlayEnvironment, overlayFlags } from './overlay.ts'
-import { settlePaths, takeTexts } from './places.ts'
-import { ConfigError, type Origin, type Path, type Problem } from './problem.ts'
+import { namedFiles, settlePaths, takeTexts } from './places.ts'
+import { ConfigError, type Origin, type Path, type Problem, pathText } from './problem.ts'
 import { FILE_BYTES_MAX, readYaml } from './read-yaml.ts'
 import { type Config, configSchema } from './schema.ts'
 import { findLiteralSecrets } from './secrets.ts'
 import { EMPTY, originAt, plainOf, saidAt } from './tree.ts'
+import {
+  findDoubtBetween,
+  findDoubtOfFile,
+  foreign,
+  readTrusted,
+  type Trust,
+  trustOf,
+  type Unread,
+  unreadable,
+} from './trust.ts'
 
 /**
  * From what people wrote to a configuration that can be trusted: flags before environment before
@@ -19,6 +29,8 @@ import { EMPTY, originAt, plainOf, saidAt } from './tree.ts'
 export interface LoadRequest {
   /** Absent: `THROUGHLINE_CONFIG`, else searched upward from `cwd`, else the user's own. */
   readonly path?: string
+  /** `path` was found by an earlier search and not named by a person: it is checked as it was then. */
+  readonly isPathFound?: boolean
   readonly env: Environment
   /** What stood behind `--set`: `key=value`. */
   readonly flags: readonly string[]
@@ -35,6 +47,8 @@ export interface Loaded {
   readonly warnings: readonly Problem[]
   /** Null: there is no file, and everything else holds. */
   readonly file: string | null
+  /** The file was searched for, and not named by a person. */
+  readonly isFileFound: boolean
   /** The file and the texts it names: what a change is looked for in. */
   readonly files: readonly string[]
 }
@@ -49,12 +63,15 @@ export interface Refused {
 
 export function loadConfig(request: LoadRequest): LoadResult {
   const { env, flags, cwd } = request
-  const file = findConfig(request)
+  const { file, isFound } = findConfig(request)
   const shown = file === null ? '' : shownPath(file, cwd)
-  const text = file === null ? '' : readText(file, FILE_BYTES_MAX)
+  // What a person has named is trusted, and so is all that it names.
+  const trust = isFound ? trustOf(env) : undefined
+  const text = file === null ? '' : readFile(file, cwd, trust)
   if (typeof text !== 'string') {
     const origin: Origin = { kind: 'file', file: shown, line: 1, column: 1 }
-    const problems = [{ origin, text: `The configuration ${text.trouble}.` }]
+    const how = isFound ? adviceFor(text, file) : ''
+    const problems = [{ origin, text: `The configuration ${text.trouble}.${how}` }]
     return { kind: 'refused', problems, warnings: [], file, files: file === null ? [] : [file] }
   }
 
@@ -65,9 +82,12 @@ export function loadConfig(request: LoadRequest): LoadResult {
   // What a file names is named from the file's own folder, everything else from where one stands.
   const folder = file === null ? cwd : dirname(file)
   const baseOf = ({ kind }: Origin) => (kind === 'file' || kind === 'default' ? folder : cwd)
-  const whole = takeTexts(fromFlags.tree, (path, origin) =>
-    readText(resolve(baseOf(origin), path), TEXT_BYTES_MAX),
-  )
+  const whole = takeTexts(fromFlags.tree, (path, origin) => {
+    const place = resolve(baseOf(origin), path)
+    const text = readTrusted(place, TEXT_BYTES_MAX, origin.kind === 'file' ? trust : undefined)
+    const isForeign = typeof text !== 'string' && text.isForeign
+    return isForeign ? { trouble: `${text.trouble}. ${CHANGE_OR_NAME}` } : text
+  })
   const files = [
     // Where there is none, one may be made.
     file ?? join(cwd, CONFIG_NAME),
@@ -92,12 +112,49 @@ export function loadConfig(request: LoadRequest): LoadResult {
     baseOf: (path) => baseOf(originOf(path)),
     home: env['HOME'] ?? env['USERPROFILE'],
   })
+  const doubts = trust === undefined ? [] : findForeign(config, { cwd, trust, originOf })
   const checked = checkConfig(config, { env, originOf: (path) => originAt(tree, path) })
-  const problems = inOrder([...before, ...checked.problems])
-  const doubts = [...warnings, ...inOrder(checked.warnings)]
-  if (problems.length > 0) return { kind: 'refused', problems, warnings: doubts, file, files }
-  return { kind: 'loaded', config, originOf, warnings: doubts, file, files }
+  const problems = inOrder([...before, ...doubts, ...checked.problems])
+  const all = [...warnings, ...inOrder(checked.warnings)]
+  if (problems.length > 0) return { kind: 'refused', problems, warnings: all, file, files }
+  return { kind: 'loaded', config, originOf, warnings: all, file, isFileFound: isFound, files }
 }
+
+function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
+  try {
+    const doubt = trust === undefined ? null : findDoubtBetween(cwd, dirname(file), trust)
+    return doubt === null ? readTrusted(file, FILE_BYTES_MAX, trust) : foreign(doubt)
+  } catch (error) {
+    return unreadable(error)
+  }
+}
+
+function adviceFor({ isForeign, code }: Unread, file: string | null): string {
+  if (isForeign) return ` If you trust it, name it: \`--config ${file}\`.`
+  return code === 'EACCES'
+    ? ' Name one that you can read with `--config`, or set HOME to a folder of yours.'
+    : ''
+}
+
+/** What a file that was searched for names, and other users could have written. */
+function findForeign(
+  config: Config,
+  terms: {
+    readonly cwd: string
+    readonly trust: Trust
+    readonly originOf: (path: Path) => Origin
+  },
+): readonly Problem[] {
+  return namedFiles(config, terms.cwd).flatMap(({ path, file }) => {
+    const origin = terms.originOf(path)
+    const doubt = origin.kind === 'file' ? findDoubtOfFile(file, terms.trust) : null
+    if (doubt === null) return []
+    const text = `\`${pathText(path)}\` names ${file}, but ${doubt}. ${CHANGE_OR_NAME}.`
+    return [{ origin, text }]
+  })
+}
+
+const CHANGE_OR_NAME = 'Change that, or name the configuration with `--config` if you trust it'
 
 /** Throws `ConfigError` with all problems, for whoever cannot go on without a configuration. */
 export function requireConfig(request: LoadRequest): Loaded {
@@ -113,18 +170,27 @@ function isOfPreset([section, key]: Path, preset: PresetName | undefined): boole
 export const CONFIG_NAME = 'throughline.yaml'
 const TEXT_BYTES_MAX = 1024 * 1024
 
-/** Null where there is none; a path that was asked for is taken whether it exists or not. */
-export function findConfig({ path, env, cwd }: Omit<LoadRequest, 'flags'>): string | null {
+interface Found {
+  /** Null: there is none. A path that was asked for is taken whether it exists or not. */
+  readonly file: string | null
+  readonly isFound: boolean
+}
+
+function findConfig({ path, isPathFound = false, env, cwd }: LoadRequest): Found {
   const asked = path ?? env['THROUGHLINE_CONFIG']
-  if (asked !== undefined && asked !== '') return resolve(cwd, asked)
+  if (asked !== undefined && asked !== '') {
+    return { file: resolve(cwd, asked), isFound: path !== undefined && isPathFound }
+  }
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const file = join(folder, CONFIG_NAME)
-    if (isFile(file)) return file
+    if (mayBeFile(file)) return { file, isFound: true }
     if (folder === dirname(folder)) break
   }
   const user = userFolder(env)
-  const own = user === undefined ? undefined : join(user, 'throughline', CONFIG_NAME)
-  return own !== undefined && isFile(own) ? own : null
+  const own = user === undefined ? null : join(user, 'throughline', CONFIG_NAME)
+  return own !== null && mayBeFile(own)
+    ? { file: own, isFound: true }
+    : { file: null, isFound: false }
 }
 
 function userFolder(env: Environment): string | undefined {
@@ -133,19 +199,12 @@ function userFolder(env: Environment): string | undefined {
   return env['HOME'] ? join(env['HOME'], '.config') : undefined
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
-}
-
-function readText(path: string, bytesMax: number): string | { readonly trouble: string } {
+/** In a folder that may not be searched there may be one: whoever reads it is told why it cannot. */
+function mayBeFile(path: string): boolean {
   try {
-    const there = statSync(path)
-    if (!there.isFile()) return { trouble: 'is not a file' }
-    if (there.size > bytesMax) return { trouble: `is larger than ${bytesMax / 1024} kB` }
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return { trouble: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})` }
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
   }
 }
 

@@ -52,25 +52,56 @@ export function settlePaths(
   config: Config,
   terms: { readonly baseOf: (path: Path) => string; readonly home: string | undefined },
 ): Config {
-  const settle = (value: unknown, path: Path): unknown => {
+  const settle = (value: unknown, path: Path, isKeyFile = false): unknown => {
     if (Array.isArray(value)) return value.map((item, at) => settle(item, [...path, at]))
     if (typeof value === 'object' && value !== null) {
+      const isSource = isFileSource(value, path)
       return Object.fromEntries(
-        Object.entries(value).map(([key, each]) => [key, settle(each, [...path, key])]),
+        Object.entries(value).map(([key, each]) => [
+          key,
+          settle(each, [...path, key], isSource && key === 'path'),
+        ]),
       )
     }
-    if (typeof value !== 'string' || !isPlace(path) || isAddress(value)) return value
+    if (typeof value !== 'string' || isAddress(value)) return value
+    if (!isKeyFile && !isPlace(path)) return value
     const isHome = value.startsWith('~/') && terms.home !== undefined
     return isHome ? join(terms.home ?? '', value.slice(2)) : resolve(terms.baseOf(path), value)
   }
   return settle(config, []) as Config
 }
 
-function isPlace(path: Path): boolean {
-  const [section, key] = path
-  const [above, last] = path.slice(-2)
-  if (last === 'path') return above === 'credential' || above === 'password'
-  if (above === 'roots') return section === 'agents'
+export interface NamedFile {
+  readonly path: Path
+  readonly file: string
+}
+
+/** Files that are read or started later: key files, and programs that are named by a path. */
+export function namedFiles(config: Config, cwd: string): readonly NamedFile[] {
+  const walk = (value: unknown, path: Path): readonly NamedFile[] => {
+    if (typeof value === 'string') {
+      return isProgram(path) && value.includes('/') ? [{ path, file: resolve(cwd, value) }] : []
+    }
+    if (typeof value !== 'object' || value === null) return []
+    if (isFileSource(value, path)) return [{ path: [...path, 'path'], file: value.path }]
+    return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
+  }
+  return walk(config, [])
+}
+
+/** Where a key is kept, whatever it is the key of; pins and headers have names that people choose. */
+function isFileSource(value: object, path: Path): value is { readonly path: string } {
+  const { kind, path: file } = value as { kind?: unknown; path?: unknown }
+  const isChosen = ['pins', 'headers'].includes(String(path.at(-1)))
+  return kind === 'file' && typeof file === 'string' && !isChosen
+}
+
+function isProgram(path: Path): boolean {
+  return (path.at(-3) === 'mcp' && path.at(-1) === 'command') || path.at(-2) === 'programs'
+}
+
+function isPlace([section, key, ...rest]: Path): boolean {
+  if (rest.at(-2) === 'roots') return section === 'agents'
   return (section === 'store' && key === 'url') || (section === 'logging' && key === 'file')
 }
 

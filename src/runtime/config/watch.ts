@@ -42,8 +42,9 @@ export function watchConfig(request: WatchRequest): () => void {
   }
 
   function reload(stamp: string): void {
-    const file = current.file ?? undefined
-    const result = loadConfig({ ...load, ...(file !== undefined && { path: file }) })
+    const { file, isFileFound } = current
+    const found = file === null ? {} : { path: file, isPathFound: isFileFound }
+    const result = loadConfig({ ...load, ...found })
     files = result.files
     acted = files === current.files ? stamp : stampOf(files)
     if (result.kind === 'refused') {

@@ -1,0 +1,198 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { dirname, join, parse, resolve, sep } from 'node:path'
+import type { Environment } from './overlay.ts'
+
+/**
+ * Whether a file may decide what runs as this user. A configuration names commands, so one that was
+ * found, and not named by the user, counts only if no other user could have written it: it belongs to
+ * the user or to root, others cannot write to it, and the same holds for its folder and for every
+ * link on the way to it. git and ssh ask the same of their files.
+ *
+ * Windows is left out: what Node tells there of owners and modes is made up. Its users have folders
+ * of their own, into which other users cannot write.
+ */
+export interface Trust {
+  /** Users whose files count. Null: not asked on this system. */
+  readonly owners: readonly number[] | null
+  readonly isPrivateGroup: (group: number, owner: number) => boolean
+}
+
+/** What `lstat` and `fstat` tell; a part of it, so that tests can say it. */
+export type Facts = Pick<Stats, 'uid' | 'gid' | 'mode'>
+
+export function trustOf(env: Environment, uid = process.geteuid?.() ?? null): Trust {
+  if (uid === null) return { owners: null, isPrivateGroup: () => false }
+  // Under sudo the person at the keyboard is the one who asked; git does the same.
+  const sudo = uid === 0 ? Number(env['SUDO_UID'] || 0) : 0
+  return { owners: [...new Set([uid, 0, sudo])], isPrivateGroup }
+}
+
+const STICKY = 0o1000
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+
+/** Why this file or folder is not trusted, or null. */
+export function findDoubt(facts: Facts, { owners, isPrivateGroup }: Trust): string | null {
+  if (owners === null) return null
+  if (!owners.includes(facts.uid)) return `belongs to another user (${facts.uid})`
+  if ((facts.mode & OTHERS_WRITE) !== 0) return 'is writable by every user'
+  const isShared = (facts.mode & GROUP_WRITES) !== 0 && !isPrivateGroup(facts.gid, facts.uid)
+  return isShared ? `is writable by the group ${facts.gid}` : null
+}
+
+/** The first folder from `folder` up to `top`, both included, that others could write to. */
+export function findDoubtBetween(folder: string, top: string, trust: Trust): string | null {
+  const between = [resolve(folder)]
+  for (let at = between[0] ?? top; at !== top; ) {
+    const above = dirname(at)
+    // It lies elsewhere: nothing is between them.
+    if (above === at) return null
+    at = above
+    between.push(at)
+  }
+  for (const each of between) {
+    const doubt = findDoubt(statSync(each), trust)
+    if (doubt !== null) return `${each} ${doubt}`
+  }
+  return null
+}
+
+const LINKS_MAX = 40
+
+/**
+ * The same for the way to a file: every link must be of a trusted user, and so must the folder that
+ * the file is in. In a sticky folder (`/tmp`) nobody can replace what belongs to the user, but
+ * anybody can make what is not there yet.
+ */
+export function findDoubtOnWay(file: string, trust: Trust): string | null {
+  if (trust.owners === null) return null
+  let path = resolve(file)
+  for (let links = 0; links <= LINKS_MAX; ) {
+    const { folder, link, isThere } = firstLink(path)
+    if (link === null) return doubtOfFolder(folder, isThere, trust)
+    links++
+    const doubt = findDoubt({ ...lstatSync(link), mode: 0 }, trust)
+    if (doubt !== null) return `the link ${link} ${doubt}`
+    const around = doubtOfFolder(dirname(link), true, trust)
+    if (around !== null) return around
+    path = resolve(dirname(link), readlinkSync(link), path.slice(link.length + 1))
+  }
+  return `${file} is a circle of links`
+}
+
+function doubtOfFolder(folder: string, isThere: boolean, trust: Trust): string | null {
+  const facts = statSync(folder)
+  const isSticky = isThere && (facts.mode & STICKY) !== 0
+  const doubt = findDoubt(isSticky ? { ...facts, mode: 0 } : facts, trust)
+  return doubt === null ? null : `${folder} ${doubt}`
+}
+
+/** The first link on a path; where there is none, the deepest folder on it. */
+function firstLink(path: string) {
+  const { root } = parse(path)
+  const names = path.slice(root.length).split(sep).filter(Boolean)
+  let folder = root
+  for (const [at, name] of names.entries()) {
+    const place = join(folder, name)
+    const facts = lstatSync(place, { throwIfNoEntry: false })
+    if (facts?.isSymbolicLink()) return { folder, link: place, isThere: true }
+    if (facts === undefined) return { folder, link: null, isThere: false }
+    if (at === names.length - 1) break
+    folder = place
+  }
+  return { folder, link: null, isThere: true }
+}
+
+/** Why a file was not read. */
+export interface Unread {
+  readonly trouble: string
+  /** Other users could have written it. */
+  readonly isForeign?: true
+  /** The system's own name for it. */
+  readonly code?: string | undefined
+}
+
+/**
+ * The content of a file, judged by what was opened and not by what was there before. Undefined trust:
+ * the user has named it.
+ */
+export function readTrusted(
+  path: string,
+  bytesMax: number,
+  trust: Trust | undefined,
+): string | Unread {
+  try {
+    const doubt = trust === undefined ? null : findDoubtOnWay(path, trust)
+    if (doubt !== null) return foreign(doubt)
+    // A pipe that was put there must not hold the process.
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      const facts = fstatSync(file)
+      if (!facts.isFile()) return { trouble: 'is not a file' }
+      const found = trust === undefined ? null : findDoubt(facts, trust)
+      if (found !== null) return foreign(`it ${found}`)
+      if (facts.size > bytesMax) return { trouble: `is larger than ${bytesMax / 1024} kB` }
+      return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    return unreadable(error)
+  }
+}
+
+export function foreign(doubt: string): Unread {
+  return { trouble: `is not used: ${doubt}`, isForeign: true }
+}
+
+export function unreadable(error: unknown): Unread {
+  const { code } = error as NodeJS.ErrnoException
+  return { trouble: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
+}
+
+/** The same for a file that something else will read or run; one that is not there may come. */
+export function findDoubtOfFile(path: string, trust: Trust): string | null {
+  try {
+    const doubt = findDoubtOnWay(path, trust)
+    const facts = statSync(path, { throwIfNoEntry: false })
+    const found = facts === undefined ? null : findDoubt(facts, trust)
+    return doubt ?? (found === null ? null : `it ${found}`)
+  } catch (error) {
+    return `it cannot be checked (${(error as NodeJS.ErrnoException).code})`
+  }
+}
+
+/**
+ * Many systems give every user a group of the same name, and new files are writable by it. That is
+ * as good as not writable, if nobody else is in it as far as this host's own lists tell.
+ */
+function isPrivateGroup(group: number, owner: number): boolean {
+  try {
+    const users = linesOf('/etc/passwd').map(([name, , uid, gid]) => ({ name, uid, gid }))
+    const [found] = linesOf('/etc/group').filter(([, , gid]) => Number(gid) === group)
+    const [name, , , members = ''] = found ?? []
+    return (
+      users.some((user) => user.name === name && Number(user.uid) === owner) &&
+      members.split(',').every((member) => member === '' || member === name) &&
+      users.every(({ uid, gid }) => Number(gid) !== group || Number(uid) === owner)
+    )
+  } catch {
+    return false
+  }
+}
+
+function linesOf(path: string): readonly string[][] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+}
