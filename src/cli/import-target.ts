@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isGone, thisHost } from '../base/host.ts'
 import type { ImportTarget } from '../doctor/import/hermes.ts'
+import { changedKinds } from '../doctor/import/kinds.ts'
 import { type ImportReport, unaccounted } from '../doctor/import/report.ts'
 import { renderImport } from '../doctor/report/import-text.ts'
 import { shelve } from '../runtime/blobs.ts'
@@ -58,9 +59,10 @@ async function lookOnly(
 
 function codeOf({ profiles, unread }: ImportReport): number {
   const areWhole = profiles.every(
-    ({ rows, conversations }) =>
+    ({ rows, kinds, conversations }) =>
       rows.left === 0 &&
       unaccounted(rows) === 0 &&
+      (kinds === null || changedKinds(kinds) === 0) &&
       conversations.every(({ outcome }) => outcome !== 'unreadable'),
   )
   return areWhole && unread.length === 0 ? EXIT.done : EXIT.failed

@@ -30,6 +30,11 @@ export async function shelve(
       continue
     }
     const bytes = Buffer.from(source.data, 'base64')
+    // In another spelling of base64 than the usual one it would not come back as it was.
+    if (bytes.toString('base64') !== source.data) {
+      shelved.push(part)
+      continue
+    }
     const staged = await store.stageBlob({ sessionId, mediaType: source.mediaType, bytes })
     if (staged.kind !== 'staged') return staged
     hashes.push(staged.hash)

@@ -17,9 +17,9 @@ import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import type { RunnerRow } from '../../src/store/rows.ts'
 import { create, Desk, LIMITS, register } from '../../src/testing/store/desk.ts'
-import { corpusDir } from '../support/corpus.ts'
 import { bring } from './bring.ts'
 import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
+import { unpackSample } from './sample-stores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -305,15 +305,9 @@ describe('throughline import hermes', () => {
 
   it(
     'brings the two samples whole, and says so',
-    (context) => {
-      const samples = join(corpusDir() ?? folder, '..', 'hermes')
+    () => {
       const store = join(folder, 'samples.db')
-      const path = join(samples, 'state-schema26.db')
-      try {
-        readFileSync(path)
-      } catch {
-        context.skip('not run: the Hermes samples are absent')
-      }
+      const path = unpackSample(26, folder)
       expect(run('import', 'hermes', path, '--store', store)).toMatchObject({
         status: 0,
         stdout: expect.stringContaining(

@@ -28,11 +28,11 @@ import { repairHermes } from '../../src/doctor/repair/repair.ts'
 import { renderRepair } from '../../src/doctor/report/repair-text.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { Desk, LIMITS } from '../../src/testing/store/desk.ts'
-import { corpusDir } from '../support/corpus.ts'
 import { bring } from './bring.ts'
 import { generateHome } from './generate.ts'
 import { judgeRoundTrip } from './judge-export.ts'
 import { Chance } from './random.ts'
+import { SAMPLE_SCHEMAS, unpackSample } from './sample-stores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-repair-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -191,15 +191,10 @@ describe('repairing a Hermes store', () => {
     truncateSync(place.path, 0)
   })
 
-  it('leaves of the two samples only the rewrite', async (context) => {
-    const samples = join(corpusDir() ?? folder, '..', 'hermes')
-    if (!existsSync(samples)) {
-      console.log('not run: samples absent')
-      context.skip('not run: samples absent')
-    }
-    for (const name of ['state-schema11.db', 'state-schema26.db']) {
-      const to = join(folder, 'samples', name)
-      const { left } = await repairHermes({ path: join(samples, name), to })
+  it('leaves of the two samples only the rewrite', async () => {
+    for (const schema of SAMPLE_SCHEMAS) {
+      const to = join(folder, 'samples', `${schema}.db`)
+      const { left } = await repairHermes({ path: unpackSample(schema, folder), to })
       expect(left.map(({ kind }) => kind)).toEqual(['destructive-rewrite'])
     }
   })

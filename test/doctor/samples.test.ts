@@ -1,10 +1,14 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, describe, expect, it, type TestContext } from 'vitest'
 import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
 import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
+import { TAG_DRIFT_LOG, unpackSample } from './sample-stores.ts'
 
-/** What the samples of ../shared hold, no more and no less. */
+/** What the sample stores hold, and the logs beside the project where they are: no more and no less. */
+const folder = mkdtempSync(join(tmpdir(), 'throughline-samples-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const corpus =
   process.env['THROUGHLINE_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus')
 const place = (...names: readonly string[]) => join(corpus, '..', ...names)
@@ -25,9 +29,8 @@ async function faultsOf(path: string | null, logs: readonly string[] = []) {
 }
 
 describe('the sample stores', () => {
-  it('of schema 26 holds an orphan, a late row, a shell and a rewrite', async (context) => {
-    const path = place('hermes', 'state-schema26.db')
-    need(context, path)
+  it('of schema 26 holds an orphan, a late row, a shell and a rewrite', async () => {
+    const path = unpackSample(26, folder)
     const { profiles } = await diagnoseHermes(path)
     const findings = profiles.flatMap((profile) => profile.findings).filter(isFault)
     expect(findings.map(({ kind, sessionIds }) => [kind, sessionIds[0]])).toEqual([
@@ -41,9 +44,8 @@ describe('the sample stores', () => {
     expect(findings[3]?.facts).toMatchObject({ rowsGone: 40, rowsWritten: 13 })
   })
 
-  it('of schema 11 holds a late row and a rewrite of 194 rows', async (context) => {
-    const path = place('hermes', 'state-schema11.db')
-    need(context, path)
+  it('of schema 11 holds a late row and a rewrite of 194 rows', async () => {
+    const path = unpackSample(11, folder)
     const { profiles } = await diagnoseHermes(path)
     const findings = profiles.flatMap((profile) => profile.findings).filter(isFault)
     expect(findings.map(({ kind, sessionIds }) => [kind, ...sessionIds])).toEqual([
@@ -96,17 +98,15 @@ describe('the sample logs', () => {
     expect(faults).toHaveLength(3)
   })
 
-  it('of the drifting tag hold one change of identity and four foreign tags', async (context) => {
-    const path = place('hermes', 'agent-0.20.5-tag-drift.log')
-    need(context, path)
-    const kinds = (await faultsOf(null, [path])).map((fault) => fault.split(' ')[0])
+  it('of the drifting tag hold one change of identity and four foreign tags', async () => {
+    const kinds = (await faultsOf(null, [TAG_DRIFT_LOG])).map((fault) => fault.split(' ')[0])
     expect(kinds).toEqual(['identity-changed', ...Array(4).fill('foreign-tag')])
   })
 
   it('and a store that knows the sessions make no fault of one another', async (context) => {
-    const store = place('hermes', 'state-schema11.db')
-    need(context, store)
+    const store = unpackSample(11, folder)
     const log = place('hermes', 'agent-seed-issues.log')
+    need(context, log)
     expect(await faultsOf(store, [log])).toHaveLength(2 + 4)
   })
 })

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { secondsOf } from './hermes-row.ts'
-import { MESSAGE_COLUMNS, SCHEMA } from './hermes-schema.ts'
+import type { OddValue } from '../hermes/raw-rows.ts'
+import { EXPORT_MARK } from '../hermes/schema.ts'
+import { isOdd, secondsOf } from './hermes-row.ts'
+import { MESSAGE_COLUMNS, SCHEMA, SESSION_COLUMNS } from './hermes-schema.ts'
 
 /** A new Hermes store with one session in it, written in one transaction. */
 export type WrittenState = 'live' | 'archived' | 'rewound'
@@ -16,6 +18,8 @@ export interface NewSession {
   readonly source: string
   readonly keys: readonly { readonly channel: string; readonly key: string }[]
   readonly now: number
+  /** Of a session that came from Hermes: what else its row said. */
+  readonly columns: JsonObject
 }
 
 /** What Hermes tells rows apart by: two that agree in all of it would pass for copies. */
@@ -47,12 +51,18 @@ export class HermesFile {
     const { id, startedAt, title, system, source, keys, now } = session
     this.#id = id
     const [key] = keys
+    const row: JsonObject = {
+      ...{ source, started_at: secondsOf(startedAt), session_key: key?.key ?? null },
+      ...session.columns,
+      ...{ id, title, system_prompt: system },
+    }
+    const names = SESSION_COLUMNS.filter((name) => row[name] !== undefined && row[name] !== null)
     this.#database
       .prepare(
-        `insert into sessions (id, source, started_at, title, system_prompt, session_key)
-         values (?, ?, ?, ?, ?, ?)`,
+        `insert into sessions (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
       )
-      .run(id, source, secondsOf(startedAt), title, system, key?.key ?? null)
+      .run(...names.map((name) => columnOf(name, row[name])))
+    this.#database.prepare('insert into state_meta values (?, ?)').run(EXPORT_MARK, String(now))
     for (const one of keys) {
       const entry = { session_key: one.key, session_id: id, platform: one.channel }
       this.#database
@@ -101,10 +111,16 @@ export class HermesFile {
   }
 }
 
-function columnOf(name: string, value: JsonValue | undefined): string | number | null {
+function columnOf(name: string, value: JsonValue | undefined): SQLInputValue {
   if (value === undefined || value === null) return name === 'observed' ? 0 : null
   if (typeof value === 'boolean') return value ? 1 : 0
-  return typeof value === 'object' ? JSON.stringify(value) : value
+  if (typeof value !== 'object') return value
+  return isOdd(value) ? exactly(value) : JSON.stringify(value)
+}
+
+function exactly(value: OddValue): SQLInputValue {
+  if ('blob' in value) return Buffer.from(value.blob, 'base64')
+  return 'integer' in value ? BigInt(value.integer) : Number(value.real)
 }
 
 function callsIn({ tool_calls: calls }: JsonObject): number {

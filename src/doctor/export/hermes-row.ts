@@ -1,10 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { hermes } from '../../message/codecs/hermes.ts'
+import { writeJson } from '../../message/codecs/python-json.ts'
 import { writeEnvelope } from '../../message/envelope.ts'
 import type { Handoff } from '../../message/handoff.ts'
-import type { Message } from '../../message/message.ts'
+import type { Message, Origin } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { Entry } from '../../store/rows.ts'
+import type { OddValue } from '../hermes/raw-rows.ts'
 import { isHandoff } from '../hermes/survey.ts'
 
 /** Entries as rows of Hermes: its own columns where it comes from there, else the like of them. */
@@ -22,8 +24,12 @@ export function handoffRow(entry: Entry): JsonObject | null {
   if (handoff === null) return null
   const whole = handoff.preserved.find(({ message }) => isRow(message, entry))
   const [row] = whole === undefined ? [] : messageRow(whole.message, entry.at)
-  const content = row?.['content'] ?? textIn(handoff)
-  return { ...row, role: 'user', content, timestamp: secondsOf(entry.at), _compressed_summary: 1 }
+  const { as_written: written, ...fields } = fieldsIn(handoff)
+  return {
+    ...{ ...fields, ...row, role: 'user', content: row?.['content'] ?? textIn(handoff) },
+    ...{ timestamp: fields['timestamp'] ?? secondsOf(entry.at), _compressed_summary: 1 },
+    ...(isObject(written) && written),
+  }
 }
 
 /** The numbers of the entries that it kept although they lie before what it covers. */
@@ -37,6 +43,11 @@ export function preservedNumbers(entry: Entry): ReadonlySet<number> {
 /** A summary that stood in one row with a picture is kept with the row itself. */
 function isRow(message: Message, { meta }: Entry): boolean {
   return 'row' in meta && meta.row !== undefined && message.origin?.at === meta.row
+}
+
+/** Of one that was a row of Hermes: what else the row said. */
+function fieldsIn(handoff: Handoff & { readonly origin?: Origin }): JsonObject {
+  return handoff.origin?.format === 'hermes' ? (handoff.origin.fields ?? {}) : {}
 }
 
 function textIn(handoff: Handoff): string {
@@ -62,11 +73,21 @@ function asColumns(row: JsonObject, at: number): JsonObject {
   return {
     ...row,
     ...(name !== undefined && { tool_name: row['tool_name'] ?? name }),
-    ...(typeof content === 'object' &&
-      content !== null && { content: LIST_MARK + JSON.stringify(content) }),
-    ...(typeof calls === 'object' && calls !== null && { tool_calls: JSON.stringify(calls) }),
-    timestamp: secondsOf(at),
+    ...(isList(content) && { content: LIST_MARK + writeJson(content, 'python') }),
+    ...(isList(calls) && { tool_calls: writeJson(calls, 'python') }),
+    timestamp: row['timestamp'] ?? secondsOf(at),
   }
+}
+
+function isList(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
+  return typeof value === 'object' && value !== null && !isOdd(value)
+}
+
+/** What JSON has no word for, as an import keeps it. */
+export function isOdd(value: JsonValue): value is OddValue {
+  if (!isObject(value)) return false
+  const [key = '', ...others] = Object.keys(value)
+  return others.length === 0 && ['blob', 'integer', 'real'].includes(key)
 }
 
 /** Such that whoever cuts it to milliseconds gets the same ones again. */

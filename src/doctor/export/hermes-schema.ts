@@ -39,6 +39,11 @@ export const MESSAGE_COLUMNS: readonly string[] = [
   ...MESSAGE_TEXTS,
 ]
 
+export const SESSION_COLUMNS: readonly string[] = [
+  ...['id', 'source', 'started_at', ...SESSION_TEXTS, ...SESSION_COUNTS, ...SESSION_FLAGS],
+  ...SESSION_REALS,
+]
+
 const typed = (type: string, names: readonly string[]) => names.map((name) => `${name} ${type}`)
 
 export const SCHEMA = `

@@ -79,9 +79,8 @@ async function write(
   const routes = await reads.listRoutes({ sessionId: session.id })
   const file = new HermesFile(draft)
   try {
-    // A moment later than it was: imported again beside itself, it must not pass for its own origin.
     file.begin({
-      ...{ id, startedAt: session.createdAt + 1, title: session.title },
+      ...{ id, startedAt: session.createdAt, title: session.title, columns: told.columns },
       ...{ system: told.system, source: routes[0]?.channel ?? 'cli' },
       keys: routes.map(({ channel, address }) => ({ channel, key: keyOf(channel, address) })),
       now,
@@ -106,7 +105,11 @@ function keyOf(channel: string, address: string): string {
 async function settingsOf(
   { id, settings, tail }: SessionRow,
   reads: Reads,
-): Promise<{ readonly system: string | null; readonly from: string | null }> {
+): Promise<{
+  readonly system: string | null
+  readonly from: string | null
+  readonly columns: JsonObject
+}> {
   const read = async (number: number) => {
     if (number === 0 || tail === 0) return undefined
     const at = entryNumber(number)
@@ -114,11 +117,13 @@ async function settingsOf(
   }
   const [first, newest] = [await read(1), await read(settings)]
   const from = first === undefined ? null : importedFromOf(first)
+  const latest = newest === undefined ? null : importedFromOf(newest)
   const body = newest?.body === undefined || newest.body === null ? null : parse(newest.body)
   const system = isObject(body) ? body['system'] : null
   return {
     system: typeof system === 'string' ? system : null,
     from: from?.format === 'hermes' ? from.id : null,
+    columns: (from?.format === 'hermes' ? (latest ?? from).session : undefined) ?? {},
   }
 }
 

@@ -10,7 +10,12 @@ export interface HermesSchema {
   readonly version: number | null
   readonly columns: ReadonlyMap<string, ReadonlySet<string>>
   readonly remarks: readonly string[]
+  /** Written by an export of ours: its row numbers say nothing about what Hermes did. */
+  readonly isExport: boolean
 }
+
+/** The key in `state_meta` by which a store says that an export of ours wrote it. */
+export const EXPORT_MARK = 'throughline_export'
 
 const NEEDED: { readonly [table: string]: readonly string[] } = {
   sessions: ['id', 'started_at'],
@@ -20,7 +25,7 @@ const NEEDED: { readonly [table: string]: readonly string[] } = {
 const KNOWN_VERSIONS = new Set([11, 26, 30])
 const TABLES = [
   ...['sessions', 'messages', 'schema_version', 'gateway_routing', 'gateway_hygiene_state'],
-  ...['compression_locks', 'system_prompts'],
+  ...['compression_locks', 'system_prompts', 'state_meta'],
 ]
 
 export function readSchema(database: DatabaseSync, path: string): HermesSchema {
@@ -51,7 +56,7 @@ export function readSchema(database: DatabaseSync, path: string): HermesSchema {
       `Schema ${version} was read by the columns it has; known exactly are 11, 26 and 30.`,
     )
   }
-  return { version, columns, remarks }
+  return { version, columns, remarks, isExport: readMark(database, columns) }
 }
 
 function columnsOf(database: DatabaseSync, table: string): ReadonlySet<string> | 'imposter' | null {
@@ -67,6 +72,12 @@ function columnsOf(database: DatabaseSync, table: string): ReadonlySet<string> |
     .prepare(`select name from pragma_table_xinfo(?) where hidden = 0`)
     .all(table)
   return new Set(listed.map((column) => String(column['name']).toLowerCase()))
+}
+
+function readMark(database: DatabaseSync, columns: HermesSchema['columns']): boolean {
+  const there = columns.get('state_meta')
+  if (there?.has('key') !== true) return false
+  return database.prepare('select 1 from "state_meta" where key = ?').get(EXPORT_MARK) !== undefined
 }
 
 function readVersion(database: DatabaseSync, columns: HermesSchema['columns']): number | null {

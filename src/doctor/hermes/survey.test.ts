@@ -28,7 +28,14 @@ describe('Surveyor', () => {
     surveyor.take(row(calls + 1, { role: 'user' }))
     const survey = surveyor.end()
     expect(survey.sessions.get('s')?.openCalls?.size).toBeLessThanOrEqual(1_000)
-    const view = { survey, lineage: traceLineage(survey), routes: [], read, now: 0 }
+    const view = {
+      survey,
+      lineage: traceLineage(survey),
+      routes: [],
+      read,
+      schema: { version: 26, columns: new Map(), remarks: [], isExport: false },
+      now: 0,
+    }
     const [fault] = findTranscriptFaults(view)
     expect(fault).toMatchObject({ kind: 'broken-tool-pair', rowCount: calls })
     expect(fault?.rows.length).toBeLessThan(1_000)

@@ -57,6 +57,8 @@ export type ImportedFrom = {
   readonly id: string
   /** All ids that the conversation had there, oldest first. */
   readonly ids: readonly string[]
+  /** What else the row of its newest session said, and when its first one began. */
+  readonly session?: JsonObject
 }
 
 /** Why a conversation cannot be taken now, or at all. */

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../base/json.ts'
+import type { AdoptedEntry } from '../../store/adoption.ts'
 import { TITLE_MAX } from '../../store/bounds.ts'
 import type { Store } from '../../store/contract.ts'
 import type { Limits } from '../../store/rows.ts'
@@ -5,10 +7,12 @@ import { messageCounter } from '../../tokens/count.ts'
 import { estimateText } from '../../tokens/estimate.ts'
 import { familyOf } from '../../tokens/family.ts'
 import { type Folded, type FoldedEntry, foldConversation } from '../hermes/fold.ts'
-import type { RawRows } from '../hermes/raw-rows.ts'
+import type { RawRow, RawRows } from '../hermes/raw-rows.ts'
+import { CallNames } from './call-names.ts'
 import type { Chain } from './chains.ts'
 import { type Hindrance, type ImportDesk, ImportHand } from './desk.ts'
 import { asideOf, type CountMessage, entryOf, handoffOf } from './hermes-entry.ts'
+import { addKinds, kindsOfEntry, kindsOfRow, NO_KINDS } from './kinds.ts'
 import type { ConversationReport } from './report.ts'
 
 /** One conversation of Hermes, from its first session to its last, into one session. */
@@ -21,6 +25,10 @@ export interface ChainRequest {
   readonly rowIds: (sessionId: string) => Float64Array
   /** System prompts by session. */
   readonly prompts: (sessionId: string) => string | null
+  /** The columns of a session that are kept for the way back. */
+  readonly sessionRow: (sessionId: string) => JsonObject
+  /** It is no store of Hermes itself: what came from here is not brought back into itself. */
+  readonly isExport: boolean
   readonly onRow: () => void
 }
 
@@ -49,10 +57,10 @@ export async function importChain(
   const family = familyOf(model)
   const hand = await desk.take({
     ...{ id: sessionId, agent, limits, rows: folded.rowsIn },
-    createdAt: Math.max(0, Math.floor(startedAt * 1_000)),
+    createdAt: Math.max(0, Math.floor(startedAt * 1_000)) + (request.isExport ? 1 : 0),
     settings: {
       ...(system !== undefined && { system }),
-      importedFrom: { format: 'hermes', id: rootId, ids },
+      importedFrom: { format: 'hermes', id: rootId, ids, session: sessionOf(ids, request) },
       tokens: system === undefined ? 0 : estimateText(system, family),
     },
   })
@@ -75,6 +83,14 @@ export async function importChain(
     await request.store.setTitle({ sessionId, title })
   }
   return writing.report(about, folded)
+}
+
+function sessionOf(ids: readonly string[], { sessionRow }: ChainRequest): JsonObject {
+  const { started_at: startedAt } = sessionRow(ids[0] ?? '')
+  return {
+    ...sessionRow(ids.at(-1) ?? ''),
+    ...(startedAt !== undefined && { started_at: startedAt }),
+  }
 }
 
 function* factsOf(ids: Float64Array, rows: RawRows) {
@@ -112,11 +128,14 @@ class Writing {
   readonly #restored: number[] = []
   readonly #differences: string[] = []
   readonly #made: number
+  readonly #names = new CallNames()
   #before = 0
   #messages = 0
   #compactions = 0
   #rewound = 0
   #takenBack = 0
+  #given = NO_KINDS
+  #madeKinds = NO_KINDS
 
   constructor(hand: ImportHand, request: ChainRequest, count: CountMessage) {
     this.#hand = hand
@@ -134,13 +153,19 @@ class Writing {
     }
     const raw = this.#request.rows.read(rowId)
     if (entry.kind === 'compaction') {
-      await this.#hand.append(handoffOf(raw, this.#placeOf(entry), this.#count))
+      await this.#append(raw, handoffOf(raw, this.#placeOf(entry), this.#count))
       this.#compactions += 1
       return
     }
     if (entry.isRestored) this.#restored.push(rowId)
-    await this.#hand.append(entryOf(raw, this.#count), { isAskedFor: entry.isKept })
+    await this.#append(raw, entryOf(raw, this.#count, this.#names), { isAskedFor: entry.isKept })
     this.#messages += 1
+  }
+
+  async #append(raw: RawRow, entry: AdoptedEntry, how = { isAskedFor: true }): Promise<void> {
+    this.#given = addKinds([this.#given, kindsOfRow(raw.fields)])
+    this.#madeKinds = addKinds([this.#madeKinds, kindsOfEntry(entry)])
+    await this.#hand.append(entry, how)
   }
 
   /** What the new handoff stands for, and what Hermes kept although it lies before that. */
@@ -168,7 +193,8 @@ class Writing {
       if (!this.#hand.places.isAside(row)) this.#takenBack += 1
       return
     }
-    await this.#hand.append(asideOf(this.#request.rows.read(row)), { isAskedFor: false })
+    const raw = this.#request.rows.read(row)
+    await this.#append(raw, asideOf(raw), { isAskedFor: false })
     this.#rewound += 1
   }
 
@@ -179,7 +205,8 @@ class Writing {
       this.#before += 1
       return
     }
-    await this.#hand.append(asideOf(this.#request.rows.read(row)))
+    const raw = this.#request.rows.read(row)
+    await this.#append(raw, asideOf(raw))
     this.#compactions += 1
     this.#differences.push(`Row ${row} is the handoff of a branch and is kept beside it.`)
   }
@@ -211,6 +238,7 @@ class Writing {
       ...about,
       outcome: state === 'continued' && brought === 0 ? 'unchanged' : state,
       rows: { in: rowsIn, brought, before: this.#before, copies: copyCount, silent: 0, left: 0 },
+      kinds: { given: this.#given, made: this.#madeKinds },
       ...{ messages: this.#messages, compactions: this.#compactions, rewound: this.#rewound },
       ...{ restored: this.#restored, made: this.#made, differences: this.#differences },
     }

@@ -1,19 +1,23 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../../message/codec.ts'
-import { hermes } from '../../message/codecs/hermes.ts'
+import { hermes, withWritten } from '../../message/codecs/hermes.ts'
 import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
-import type { Message, ToolCallPart, UserMessage } from '../../message/message.ts'
+import type { Message, Origin, ToolCallPart, UserMessage } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { AdoptedEntry } from '../../store/adoption.ts'
 import { DEPTH_MAX } from '../../store/canonical.ts'
 import type { RawRow } from '../hermes/raw-rows.ts'
+import type { CallNames } from './call-names.ts'
 import { resultBody } from './stored-message.ts'
+import { unlike } from './unlike.ts'
 
 /** A row of Hermes as an entry: everything its columns say is in the body, our words or theirs. */
 export type CountMessage = (message: Message) => number
 
-export function entryOf(row: RawRow, count: CountMessage): AdoptedEntry {
-  return entryFor(messageOf(row), { row: row.id, at: row.at, format: 'hermes' }, count)
+export function entryOf(row: RawRow, count: CountMessage, names?: CallNames): AdoptedEntry {
+  const place = { row: row.id, at: row.at, format: 'hermes' } as const
+  const make = (message: Message) => entryFor(message, place, () => 0)
+  return entryFor(exact(row, make, names), place, count)
 }
 
 /** A message from elsewhere as an entry; of a tool's message, its one result. */
@@ -49,7 +53,11 @@ export function entryFor(
 
 /** Kept whole and shown to nobody but people: what the user took back, handoffs out of place. */
 export function asideOf(row: RawRow): AdoptedEntry {
-  return asideFor(messageOf(row), { row: row.id, at: row.at })
+  const place = { row: row.id, at: row.at }
+  return asideFor(
+    exact(row, (message) => asideFor(message, place)),
+    place,
+  )
 }
 
 export function asideFor(
@@ -68,7 +76,16 @@ export interface HandoffPlace {
 }
 
 export function handoffOf(row: RawRow, place: HandoffPlace, count: CountMessage): AdoptedEntry {
-  const message = messageOf(row)
+  const make = (message: Message) => handoffFor(message, row, place, () => 0)
+  return handoffFor(exact(row, make), row, place, count)
+}
+
+function handoffFor(
+  message: Message,
+  row: RawRow,
+  place: HandoffPlace,
+  count: CountMessage,
+): AdoptedEntry {
   const { covers, kept, compactions } = place
   const preserved: PreservedMessage[] = place.preserved.flatMap(({ row: one, number }) => {
     const said = messageOf(one)
@@ -82,7 +99,7 @@ export function handoffOf(row: RawRow, place: HandoffPlace, count: CountMessage)
     ...{ tasks: [], files: [], ledger: [] },
     summary: textOf(message),
   }
-  const body = asBody({ ...handoff, origin: message.origin })
+  const body = asBody({ ...handoff, origin: ownOrigin(message) })
   const tokens = count({ role: 'handoff', handoff })
   return { kind: 'compaction', row: row.id, at: row.at, covers: covers as never, tokens, body }
 }
@@ -96,6 +113,19 @@ export function messageOf(row: RawRow): Message {
   const origin = { format: 'hermes', at: row.id, fields: { ...fields, role: row.role } } as const
   const role = row.role === 'assistant' ? 'assistant' : 'user'
   return { role, parts: [{ type: 'text', text }], origin }
+}
+
+/** The message of the row, such that the entry made of it gives every column of the row again. */
+function exact(row: RawRow, make: (message: Message) => AdoptedEntry, names?: CallNames): Message {
+  const read = messageOf(row)
+  const message = names?.settle(read) ?? read
+  const columns = unlike(row, make(message))
+  return Object.keys(columns).length === 0 ? message : withWritten(message, columns)
+}
+
+/** A result says where it comes from in its part. */
+function ownOrigin(message: Message): Origin | undefined {
+  return message.role === 'tool' ? message.parts[0]?.origin : message.origin
 }
 
 function tryCodec(row: RawRow): Message | null {

@@ -5,13 +5,14 @@ import type { Limits, RunnerRow } from '../../store/rows.ts'
 import { HermesStoreError } from '../hermes/errors.ts'
 import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
 import { openReadOnly } from '../hermes/open.ts'
-import { rawRows } from '../hermes/raw-rows.ts'
+import { rawRows, rawSessions } from '../hermes/raw-rows.ts'
 import { RouteOwners } from '../hermes/route-owners.ts'
 import { readSystemPrompts } from '../hermes/rows.ts'
 import { readSchema } from '../hermes/schema.ts'
 import { ImportDesk, type Shelve } from './desk.ts'
 import { ImportFailedError } from './errors.ts'
 import { importChain } from './hermes-chain.ts'
+import { addKinds, NO_KINDS } from './kinds.ts'
 import { findLeftBehind } from './left-behind.ts'
 import { importMemories } from './memories.ts'
 import { readChains } from './read-chains.ts'
@@ -127,11 +128,12 @@ async function importProfile(
     const conversations: ConversationReport[] = []
     const prompts = readSystemPrompts(database, schema)
     const rows = rawRows(database, schema)
+    const sessionRow = rawSessions(database, schema)
     let brought = 0
     try {
       for (const chain of chains) {
         const told = await importChain(chain, {
-          ...{ desk, agent, prompts, store, rows },
+          ...{ desk, agent, prompts, store, rows, sessionRow, isExport: schema.isExport },
           rowIds: (id) => rowIds.of(id),
           limits: request.limits,
           onRow: () => {
@@ -161,6 +163,10 @@ async function importProfile(
       ],
       conversations,
       rows: { ...addUp(conversations.map((one) => one.rows)), in: of },
+      kinds: {
+        given: addKinds(conversations.map(({ kinds }) => kinds?.given ?? NO_KINDS)),
+        made: addKinds(conversations.map(({ kinds }) => kinds?.made ?? NO_KINDS)),
+      },
       routes: await importRoutes(routes, { agent, conversations, store, reads }),
       ...(await translateSettings(place, agent, request.compressionPrompt)),
       memories,

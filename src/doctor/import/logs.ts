@@ -53,7 +53,7 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const rows = addUp(conversations.map((one) => one.rows))
   const unit = 'line' as const
   const profile = { name: format, store: path, unit, agent, ...nothing, leftBehind: [] }
-  const profiles = [{ ...profile, conversations, rows }]
+  const profiles = [{ ...profile, conversations, rows, kinds: null }]
   const { isDryRun } = target
   return { format: 'throughline-import', version: 1, path, isDryRun, profiles, unread: [] }
 }

@@ -1,4 +1,5 @@
 import type { PutNoteOutcome } from '../../store/standing.ts'
+import type { KindCount } from './kinds.ts'
 
 /**
  * What an import did, with every row of the foreign store in exactly one place:
@@ -30,6 +31,8 @@ export interface ProfileReport {
   readonly remarks: readonly string[]
   readonly conversations: readonly ConversationReport[]
   readonly rows: RowCount
+  /** Null: lines of logs are not counted so. */
+  readonly kinds: KindCount | null
   readonly routes: readonly RouteReport[]
   readonly settings: readonly SettingNote[]
   /** The settings that have a counterpart, as YAML; empty: none. */
@@ -58,6 +61,7 @@ export interface ConversationReport {
   readonly title: string | null
   readonly outcome: ImportOutcome
   readonly rows: RowCount
+  readonly kinds?: KindCount
   readonly messages: number
   readonly compactions: number
   /** Taken back by the user; kept beside the conversation. */

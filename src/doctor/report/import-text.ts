@@ -1,4 +1,5 @@
 import { counted } from '../hermes/findings/finding.ts'
+import { changedKinds, KINDS, type KindCount } from '../import/kinds.ts'
 import type {
   ConversationReport,
   ImportReport,
@@ -59,7 +60,7 @@ function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
       profile.leftBehind.map(({ what, place, advice }) => `  ${what} in ${place}\n      ${advice}`),
     ),
     '',
-    ...renderSum(profile.rows, isLog ? 'Line' : 'Row'),
+    ...renderSum(profile.rows, isLog ? 'Line' : 'Row', profile.kinds),
   ])
 }
 
@@ -96,15 +97,24 @@ function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
   return `  ${key}${here}: ${sessionId}, ${ROUTES[outcome]}`
 }
 
-function renderSum(rows: RowCount, unit: 'Row' | 'Line' = 'Row'): string[] {
+function renderSum(rows: RowCount, unit: 'Row' | 'Line', kinds: KindCount | null): string[] {
   const lost = unaccounted(rows)
+  const changed = kinds === null ? 0 : changedKinds(kinds)
   return [
     `${unit}s there: ${rows.in}. Brought now: ${rows.brought}. Here before: ${rows.before}. ` +
       `Copies: ${rows.copies}.${unit === 'Line' ? ` Without words: ${rows.silent}.` : ''} Left: ${rows.left}.`,
-    lost === 0
+    ...(kinds === null ? [] : [renderKinds(kinds)]),
+    lost === 0 && changed === 0
       ? `Every ${unit.toLowerCase()} is accounted for.`
-      : `${lost} ${unit.toLowerCase()}s are not accounted for. Please report this, with the lines above.`,
+      : lost === 0
+        ? `${changed} calls, results or pictures did not arrive as such. Please report this, with the lines above.`
+        : `${lost} ${unit.toLowerCase()}s are not accounted for. Please report this, with the lines above.`,
   ]
+}
+
+function renderKinds({ given, made }: KindCount): string {
+  const parts = KINDS.map((kind) => `${made[kind]} of ${given[kind]} ${kind}`)
+  return `Arrived as such: ${parts.join(', ')}.`
 }
 
 function section(title: string, body: readonly string[]): string[] {

@@ -27,6 +27,41 @@ describe('hermes', () => {
     expect(hermes.format(read)).toEqual([meta, ...rows])
   })
 
+  it('reads what Python wrote, and writes the same bytes', () => {
+    const written = [
+      [
+        'user',
+        '\0json:[{"type": "text", "text": "h\\u00e4h \\ud83d\\ude00"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]',
+        null,
+      ],
+      ['user', '\0json:[{"type": "text", "text": "1.0", "score": 1.0, "gap": NaN}]', null],
+      ['user', '\0json:[{"type": "input_image", "image_url": "https://x"}]', null],
+      [
+        'assistant',
+        null,
+        '[{"id": "fc_1", "call_id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{\\"a\\": 1}"}}]',
+      ],
+      [
+        'tool',
+        '\0json:[{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]',
+        null,
+      ],
+    ].map(([role = '', content = null, calls = null], at) => ({
+      ...{ role, content, timestamp: 1_794_710_328.589_186 + at },
+      ...(calls !== null && { tool_calls: calls }),
+      ...(role === 'tool' && { tool_call_id: 'call_1' }),
+    }))
+    const read = hermes.parse(written as never)
+    expect(read.messages).toMatchObject([
+      { parts: [{ text: 'häh 😀' }, { type: 'image' }] },
+      { parts: [{ type: 'text', text: '1.0' }] },
+      { parts: [{ type: 'image', source: { kind: 'url' } }] },
+      { parts: [{ type: 'tool-call', id: 'call_1', input: { a: 1 } }] },
+      { role: 'tool', parts: [{ callId: 'call_1', output: [{ type: 'image' }] }] },
+    ])
+    expect(hermes.format(read)).toEqual(written)
+  })
+
   it('leaves out rows that are no longer active, and says so', () => {
     const read = hermes.parse([...rows, { role: 'user', content: 'gone', active: 0 }])
     expect(read.messages).toHaveLength(4)

@@ -1,5 +1,6 @@
 import { markOf } from '../marks.ts'
 import type { ReadRow, Route } from '../rows.ts'
+import type { HermesSchema } from '../schema.ts'
 import type { SessionSurvey, Survey } from '../survey.ts'
 import { counted, type Finding, finding, rowEvidence } from './finding.ts'
 import type { Lineage } from './lineage.ts'
@@ -14,6 +15,7 @@ export interface StoreView {
   readonly routes: readonly Route[]
   readonly read: ReadRow
   readonly now: number
+  readonly schema: HermesSchema
 }
 
 export function findIdentityFaults(view: StoreView): Finding[] {

@@ -21,6 +21,7 @@ interface Rewrite {
 }
 
 export function findRewrites(view: StoreView): Finding[] {
+  if (view.schema.isExport) return []
   const rewrites = [...view.survey.sessions.values()].flatMap((survey) => rewriteOf(survey, view))
   return rewrites.map((rewrite) => tell(rewrite, { view, rewrites }))
 }
