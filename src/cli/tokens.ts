@@ -242,7 +242,10 @@ function shown({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
 function revokeCommand(): Command {
   const command = new Command('revoke')
     .summary('end a token')
-    .description('Ends an access token: refused within two seconds, in every process.')
+    .description(
+      'Ends an access token, in every process: new requests are refused within two seconds, and ' +
+        'open event streams deliver nothing from now on.',
+    )
     .argument('<token>', 'its name, as `list` shows it')
     .action(async (id: string, flags: PlaceFlags) => {
       const { openPlace } = await import('./open-place.ts')

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { sessionId } from '../../src/base/ids.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { type ReadEvent, readEvents } from '../support/read-events.ts'
 import { openPlace, type Place, type PlaceOptions, tokenFor, tokensOf } from './http-place.ts'
 
@@ -118,6 +123,33 @@ describe('an event stream', () => {
     }
     await expect(read()).rejects.toThrow()
     expect((await place.call('/v1/agents', { headers })).status).toBe(401)
+  })
+
+  it('delivers nothing that happens after its token was revoked by another process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-revoked-'))
+    const path = join(folder, 'store.db')
+    const store = await openSqliteStore({ path })
+    const token = tokenFor('read')
+    await store.putToken(token.record)
+    const place = await open({ store, tokens: store, runs: false })
+    const id = await place.make()
+    const headers = { authorization: `Bearer ${token.text}` }
+    const response = await fetch(`${place.url}/v1/sessions/${id}/events`, { headers })
+    const seen: ReadEvent[] = []
+    const reading = async () => {
+      for await (const event of readEvents(response.body as AsyncIterable<Uint8Array>)) {
+        seen.push(event)
+        if (event.type !== 'caught-up') break
+        const other = await openSqliteStore({ path })
+        await other.removeToken({ id: token.record.id })
+        await other.close()
+        const parts = [{ type: 'text' as const, text: 'a secret' }]
+        await place.runtime.session(sessionId(id)).admit({ source: 'test', key: 'a', parts })
+      }
+    }
+    await expect(reading()).rejects.toThrow()
+    expect(seen.map(({ type }) => type)).toEqual(['caught-up'])
+    rmSync(folder, { recursive: true })
   })
 
   it('is refused when too many are open, and its place is free once it ends', async () => {

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { mintToken } from '../../src/gateway/http/access.ts'
 import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
 import { sign } from '../../src/gateway/http/webhook.ts'
@@ -162,6 +163,18 @@ describe('a token', () => {
     await store.putToken(young.record)
     await store.removeToken({ id: 'laptop' })
     expect((await send(young)).json).toMatchObject({ mail: 1, duplicate: true })
+  })
+
+  it('that is revoked while its request waits for a reply does not get the reply', async () => {
+    const token = tokenFor('write')
+    let [lookups, now] = [0, 0]
+    const findToken = async () => (lookups++ === 0 ? token.record : undefined)
+    const tokens = { listTokens: async () => [token.record], findToken }
+    const clock = { ...systemClock, monotonic: () => (now += 1_500) }
+    const place = await open({ tokens, clock })
+    const path = `/v1/sessions/${await place.make()}/messages?wait=reply`
+    const init = { method: 'POST', body: { text: 'hello' }, headers: bearer(token) }
+    expect((await place.call(path, init)).json).toMatchObject({ code: 'unauthorized' })
   })
 
   it('that is wrong is refused ever more slowly [checklist 5]', async () => {

@@ -12,7 +12,11 @@ function shop(records: TokenRecord[], { isOpen = false } = {}) {
   const access = new Access(tokens, clock, { isOpen })
   const identify = (text: string) =>
     access.identify(text).catch((error: { code: string }) => error.code)
-  return { times, identify }
+  const isUnchanged = async (text: string) => {
+    const principal = await access.identify(text)
+    return () => access.isUnchanged(principal, text)
+  }
+  return { times, identify, isUnchanged }
 }
 const mint = (scopes: readonly string[], expiresAt: number | null = null) =>
   mintToken({ id: `t${scopes.length}`, scopes, label: 'test', now: 0, expiresAt })
@@ -89,5 +93,26 @@ describe('Access', () => {
     times.now = 2_000
     expect(await identify(`Bearer ${old.text}`)).toBe('unauthorized')
     expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
+  })
+
+  it('sees at once that a token was removed, has expired or allows something else', async () => {
+    const { text, record } = mint(['write'], 1_000)
+    const records = [record]
+    const { times, isUnchanged } = shop(records)
+    const ask = await isUnchanged(`Bearer ${text}`)
+    const later = async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return await ask()
+    }
+    expect(await later()).toBe(true)
+    records[0] = { ...record, scopes: ['read'] }
+    expect(await later()).toBe(false)
+    records[0] = record
+    expect(await later()).toBe(true)
+    records.pop()
+    expect(await later()).toBe(false)
+    records.push(record)
+    times.now = 1_000
+    expect(await later()).toBe(false)
   })
 })

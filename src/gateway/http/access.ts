@@ -33,6 +33,8 @@ export interface Principal {
   readonly id: string
   /** Limits are counted per token. */
   readonly tokenId: string
+  /** The scopes of its token, as one text. */
+  readonly grant: string
   may(scope: Scope): boolean
   /** The only sessions it may reach; null: all. */
   readonly sessions: ReadonlySet<string> | null
@@ -72,7 +74,19 @@ function isScope(scope: string): boolean {
   return SCOPES.includes(scope as Scope)
 }
 
-const LOCAL: Principal = { id: 'local', tokenId: 'local', may: () => true, sessions: null }
+const LOCAL: Principal = {
+  id: 'local',
+  tokenId: 'local',
+  grant: '',
+  may: () => true,
+  sessions: null,
+}
+
+/** Callers of routes that need no token. */
+export const NOBODY: Principal = {
+  ...{ id: 'nobody', tokenId: 'nobody', grant: '', sessions: null },
+  may: () => false,
+}
 
 /** A token that was removed is refused, and the first one needed, after this time at the latest. */
 const REMEMBERED_MS = 2_000
@@ -82,6 +96,8 @@ export class Access {
   readonly #tokens: Tokens | null
   readonly #clock: Clock
   readonly #remembered = new Map<string, { record: TokenRecord; until: number }>()
+  /** Lookups that began in this turn of the event loop: all streams of a token share one. */
+  readonly #asked = new Map<string, Promise<TokenRecord | undefined>>()
   /** Until when nobody need be asked whether there is a token by now; null: there was one. */
   #openUntil: number | null
 
@@ -97,12 +113,39 @@ export class Access {
 
   async identify(authorization: string | undefined): Promise<Principal> {
     if (this.#tokens === null || (await this.#isOpen(this.#tokens))) return LOCAL
-    const text = BEARER.exec(authorization ?? '')?.[1]
-    const record = text === undefined ? undefined : await this.#find(this.#tokens, hashToken(text))
-    if (record === undefined) {
-      throw new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
-    }
+    const hash = hashIn(authorization)
+    const record = hash === undefined ? undefined : await this.#find(this.#tokens, hash)
+    if (record === undefined) throw unauthorized()
     return principalOf(record)
+  }
+
+  /**
+   * Whether the token is still what it was, looked up now: for what is about to be delivered a while
+   * after the request. Rejects where the store cannot say.
+   */
+  async isUnchanged(principal: Principal, authorization: string | undefined): Promise<boolean> {
+    if (this.#tokens === null || principal === NOBODY) return true
+    if (principal === LOCAL) return await this.#isOpen(this.#tokens)
+    const hash = hashIn(authorization) ?? ''
+    const record = await this.#ask(this.#tokens, hash)
+    if (record === undefined || this.#isExpired(record)) {
+      this.#remembered.delete(hash)
+      return false
+    }
+    return principalOf(record).grant === principal.grant
+  }
+
+  #ask(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+    const asked = this.#asked.get(hash) ?? tokens.findToken({ hash })
+    if (!this.#asked.has(hash)) {
+      this.#asked.set(hash, asked)
+      setImmediate(() => this.#asked.delete(hash))
+    }
+    return asked
+  }
+
+  #isExpired({ expiresAt }: TokenRecord): boolean {
+    return expiresAt !== null && expiresAt <= this.#clock.now()
   }
 
   async #isOpen(tokens: Tokens): Promise<boolean> {
@@ -123,13 +166,22 @@ export class Access {
       this.#remembered.delete(hash)
       return undefined
     }
-    if (record.expiresAt !== null && record.expiresAt <= this.#clock.now()) return undefined
+    if (this.#isExpired(record)) return undefined
     if (!isFresh) {
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
       this.#remembered.set(hash, { record, until: now + REMEMBERED_MS })
     }
     return record
   }
+}
+
+function hashIn(authorization: string | undefined): string | undefined {
+  const text = BEARER.exec(authorization ?? '')?.[1]
+  return text === undefined ? undefined : hashToken(text)
+}
+
+export function unauthorized(): Problem {
+  return new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 function isSame(left: string, right: string): boolean {
@@ -146,6 +198,7 @@ function principalOf({ id, principal, scopes }: TokenRecord): Principal {
   return {
     id: principal,
     tokenId: id,
+    grant: scopes.join(' '),
     may: (scope) => rank >= SCOPES.indexOf(scope),
     sessions: limits.length === 0 ? null : new Set(limits),
   }

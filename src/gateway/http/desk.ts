@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from '@hono/zod-openapi'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import type { Access, Principal } from './access.ts'
+import { type Access, NOBODY, type Principal, unauthorized } from './access.ts'
 import { checkHost, checkOrigin } from './addresses.ts'
 import type { ClientAddresses } from './client-address.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
@@ -47,6 +47,8 @@ export interface Call {
   readonly otherwise?: Page | Problem
 }
 
+/** An answer that took longer is given only to a token that is still valid. */
+const UNCHECKED_MS_MAX = 1_000
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export class Desk {
@@ -94,7 +96,7 @@ export class Desk {
   }
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
-    const { edge, addresses, allowedHosts, allowedOrigins, limits } = this.#parts
+    const { edge, access, addresses, allowedHosts, allowedOrigins, limits, clock } = this.#parts
     const { incoming, outgoing, endpoint } = call
     checkHost(incoming.headers.host, allowedHosts)
     checkOrigin(incoming.headers, allowedOrigins)
@@ -130,8 +132,14 @@ export class Desk {
     }
     const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
     if (leave === undefined) throw new Problem('too-many-streams')
+    const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
+    const startedAt = clock.monotonic()
     try {
-      await this.#write(call, await endpoint.run(asked, edge), headers)
+      const answer = await endpoint.run(asked, edge)
+      // Somebody who waited for a reply may have lost the right to read it.
+      const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
+      if (hasWaited && !(await isUnchanged())) throw unauthorized()
+      await this.#write(call, answer, { headers, isUnchanged })
     } finally {
       leave()
     }
@@ -181,20 +189,16 @@ export class Desk {
   }
 
   async #write(
-    { incoming, outgoing }: Call,
+    { outgoing }: Call,
     answer: Answer,
-    headers: Record<string, string>,
+    {
+      headers,
+      isUnchanged,
+    }: { readonly headers: Record<string, string>; readonly isUnchanged: () => Promise<boolean> },
   ): Promise<void> {
     if ('events' in answer) {
       openStream(outgoing, headers)
-      const { access, streams } = this.#parts
-      // Only a token that is no good any more ends it: a store that is busy says nothing of that.
-      const isStillAllowed = () =>
-        access.identify(incoming.headers.authorization).then(
-          () => true,
-          (error: unknown) => !(error instanceof Problem),
-        )
-      await streams.send(outgoing, answer.events, isStillAllowed)
+      await this.#parts.streams.send(outgoing, answer.events, isUnchanged)
     } else if ('text' in answer) {
       writeAnswer(outgoing, answer.status, { ...headers, 'content-type': answer.type }, answer.text)
     } else if (answer.body === undefined) {
@@ -216,9 +220,6 @@ export class Desk {
     writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
   }
 }
-
-/** Whoever asks where nothing is guarded. */
-const NOBODY: Principal = { id: 'nobody', tokenId: 'nobody', may: () => false, sessions: null }
 
 function take(limit: RateLimit, name: string): void {
   const waitSeconds = limit.take(name)

@@ -1,14 +1,22 @@
 import type { ServerResponse } from 'node:http'
+import {
+  setImmediate as setImmediatePromise,
+  setTimeout as setTimeoutPromise,
+} from 'node:timers/promises'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
 
 /**
  * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little more.
  * A client that reads slowly is waited for; the runtime drops live events for it meanwhile and reads
  * the stored ones again. One that takes nothing at all for too long is ended, and so is one whose
- * token was removed or ran out.
+ * token was removed or ran out: that is looked up before anything is delivered, and at every beat.
  */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ': \n\n'
+/** What is delivered after one look at the token. */
+const BATCH_MAX = 64
+/** A store that cannot say whether a token is valid is asked again so often; events wait meanwhile. */
+const ASK_AGAIN_MS = 250
 
 /** JSON has no line breaks of its own, so an event is always one line of data. */
 export function frameEvent(event: RuntimeEvent): string {
@@ -41,9 +49,12 @@ export class EventStreams {
     this.#open.set(outgoing, isStillAllowed)
     try {
       outgoing.write(RETRY)
-      for await (const event of events) {
-        if (outgoing.destroyed) return
-        if (!outgoing.write(frameEvent(event))) await this.#drained(outgoing)
+      for await (const batch of batches(events)) {
+        if (!(await mayDeliver(outgoing, isStillAllowed))) {
+          outgoing.destroy()
+          return
+        }
+        if (!outgoing.write(batch.map(frameEvent).join(''))) await this.#drained(outgoing)
       }
       outgoing.end()
     } finally {
@@ -61,7 +72,8 @@ export class EventStreams {
     }
     // One after another: a token is looked up once for all of its streams.
     for (const [outgoing, isStillAllowed] of this.#open) {
-      if (!(await isStillAllowed())) outgoing.destroy()
+      // A beat tells nothing: a store that is busy ends no stream.
+      if (!(await isStillAllowed().catch(() => true))) outgoing.destroy()
     }
   }
 
@@ -77,5 +89,48 @@ export class EventStreams {
       outgoing.on('drain', end)
       outgoing.on('close', end)
     })
+  }
+}
+
+async function mayDeliver(
+  outgoing: ServerResponse,
+  isStillAllowed: () => Promise<boolean>,
+): Promise<boolean> {
+  while (!outgoing.destroyed) {
+    const answer = await isStillAllowed().catch(() => null)
+    if (answer !== null) return answer
+    await setTimeoutPromise(ASK_AGAIN_MS)
+  }
+  return false
+}
+
+/** Events that are there at once come together: the token is looked up after the last of them. */
+async function* batches(
+  events: AsyncIterable<RuntimeEvent>,
+): AsyncGenerator<readonly RuntimeEvent[]> {
+  const iterator = events[Symbol.asyncIterator]()
+  // An error is met when its turn comes, also if nothing waits for it yet.
+  const pull = () => {
+    const next = iterator.next()
+    next.catch(() => {})
+    return next
+  }
+  try {
+    let next = pull()
+    for (let result = await next; !result.done; result = await next) {
+      const batch = [result.value]
+      const turn = setImmediatePromise(null)
+      next = pull()
+      while (batch.length < BATCH_MAX) {
+        const more = await Promise.race([next, turn])
+        if (more === null || more.done) break
+        batch.push(more.value)
+        next = pull()
+      }
+      yield batch
+    }
+  } finally {
+    // It may wait for something that happens: it ends with the signal of the request.
+    iterator.return?.().catch(() => {})
   }
 }
