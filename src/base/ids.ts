@@ -28,11 +28,33 @@ export class InvalidIdError extends KnownError {
   readonly facts: { readonly what: string; readonly found: string }
 
   constructor(facts: InvalidIdError['facts']) {
+    const snapshot = parseSnapshotName(facts.found)
     super(
-      `A ${facts.what} is 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(facts.found.slice(0, 80))}.`,
+      snapshot === undefined
+        ? `A ${facts.what} is 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(facts.found.slice(0, 80))}.`
+        : `${facts.found} is a snapshot and not a ${facts.what}: it can only be read. Use ${snapshot.sessionId}.`,
     )
     this.facts = facts
   }
+}
+
+/** The session as it was just before one of its compactions, which its entry names. */
+export interface SnapshotName {
+  readonly sessionId: SessionId
+  readonly compaction: EntryNumber
+}
+
+const SNAPSHOT = /^([A-Za-z0-9_-]{1,64})\.snapshot\.([1-9]\d{0,9})$/
+
+/** `<session>.snapshot.<entry of the compaction>`; a dot is in no session id. */
+export function parseSnapshotName(text: string): SnapshotName | undefined {
+  const [, session, number] = SNAPSHOT.exec(text) ?? []
+  if (session === undefined || Number(number) > NUMBER_MAX) return undefined
+  return { sessionId: session as SessionId, compaction: Number(number) as EntryNumber }
+}
+
+export function snapshotName({ sessionId, compaction }: SnapshotName): string {
+  return `${sessionId}.snapshot.${compaction}`
 }
 
 export function isId(text: string): boolean {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
-import type { SessionId } from '../base/ids.ts'
+import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '../base/ids.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { ReadStore } from '../store/contract.ts'
 import { EXIT, UsageError } from './exit.ts'
 import { withHelp } from './help.ts'
@@ -21,16 +22,24 @@ export function exportCommand(): Command {
     .description(
       'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and what was ' +
         'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
-        'state.db in which Hermes goes on with the conversation. Only reads.',
+        'state.db in which Hermes goes on with the conversation. A snapshot (ID.snapshot.N) is ' +
+        'written for reading, with its entries and its context; no store takes it. Only reads.',
     )
-    .argument('<session>', 'its id, or how it alone begins')
+    .argument('<session>', 'its id, how it alone begins, or a snapshot: ID.snapshot.N')
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
     .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
     .option('--json', 'with --to: print what was written as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { readPlace } = await import('./open-place.ts')
       process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
-        const named = await requireNamed(store, id)
+        const snapshot = parseSnapshotName(id)
+        const named = await requireNamed(store, snapshot?.sessionId ?? id)
+        if (snapshot !== undefined) {
+          if (flags.to !== undefined) throw new UsageError('A snapshot is not written for --to.')
+          const name = { ...snapshot, sessionId: named }
+          await writeStream(flags.output, snapshotLines(runtime, name))
+          return EXIT.done
+        }
         if (flags.to === 'hermes') return await toHermes(named, store, flags)
         await writeStream(flags.output, runtime.session(named).exportLines())
         return EXIT.done
@@ -46,8 +55,26 @@ export function exportCommand(): Command {
       'throughline export 0f3a -o 0f3a.jsonl',
       'throughline export 0f3a | throughline import - --store other.db',
       'throughline export 0f3a --to hermes -o state.db',
+      'throughline export 0f3a.snapshot.57 -o before-57.jsonl',
     ],
   })
+}
+
+const PAGE = 500
+
+async function* snapshotLines(runtime: Runtime, name: SnapshotName): AsyncIterable<string> {
+  const { findSnapshot } = await import('./show.ts')
+  const { entries, transcript, context } = await findSnapshot(
+    runtime.session(name.sessionId),
+    name.compaction,
+  )
+  const format = 'throughline-snapshot'
+  yield jsonLine({ format, version: 1, snapshot: snapshotName(name), ...name, entries })
+  for (let from = 1; from <= entries; from += PAGE) {
+    const page = await transcript({ from, to: Math.min(entries, from + PAGE - 1) })
+    for (const entry of page) yield jsonLine({ entry })
+  }
+  yield jsonLine({ context: await context() })
 }
 
 async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags): Promise<number> {

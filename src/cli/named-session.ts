@@ -1,4 +1,4 @@
-import { isId, type SessionId, sessionId } from '../base/ids.ts'
+import { isId, parseSnapshotName, type SessionId, sessionId } from '../base/ids.ts'
 import type { Reads } from '../store/contract.ts'
 import { UsageError } from './exit.ts'
 
@@ -17,7 +17,10 @@ export async function requireNamed(store: Listing, text: string): Promise<Sessio
 }
 
 export async function findNamed(store: Listing, text: string): Promise<SessionId | undefined> {
-  if (!isId(text)) return undefined
+  if (!isId(text)) {
+    if (parseSnapshotName(text) !== undefined) sessionId(text)
+    return undefined
+  }
   const given = sessionId(text)
   if ((await store.findSession(given)) !== undefined) return given
   // In the order of ids, those that begin with it come right behind it.

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { entryNumber, isId, type SessionId, sessionId } from '../base/ids.ts'
-import type { ContextView, Session } from '../runtime/runtime.ts'
+import { entryNumber, isId, parseSnapshotName, type SessionId, sessionId } from '../base/ids.ts'
+import type { ContextView, Session, Snapshot } from '../runtime/runtime.ts'
 import type { ReadStore } from '../store/contract.ts'
 import { drawContext } from './context-text.ts'
 import { EXIT, UsageError } from './exit.ts'
@@ -40,7 +40,7 @@ export function showCommand(): Command {
       'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
         'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
     )
-    .argument('<session>', 'its id, or how it alone begins')
+    .argument('<session>', 'its id, how it alone begins, or a snapshot: ID.snapshot.N')
     .optionsGroup('Transcript:')
     .addOption(number('--from <entry>', 'begin with this entry'))
     .addOption(number('--to <entry>', 'end with this entry'))
@@ -55,8 +55,12 @@ export function showCommand(): Command {
     .action(async (id: string, flags: ShowFlags) => {
       const { readPlace } = await import('./open-place.ts')
       process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
-        const known = await resolve(store, id)
-        return await runShow(runtime.session(known), flags)
+        const snapshot = parseSnapshotName(id)
+        const known = await resolve(store, snapshot?.sessionId ?? id)
+        const session = runtime.session(known)
+        return snapshot === undefined
+          ? await runShow(session, flags)
+          : await showSnapshot(session, snapshot.compaction, flags)
       })
     })
   return withHelp(addPlaceOptions(command), {
@@ -69,6 +73,7 @@ export function showCommand(): Command {
       'throughline show 0f3a',
       'throughline show 0f3a --context',
       'throughline show 0f3a --at 42 --json',
+      'throughline show 0f3a.snapshot.57',
       'throughline show 0f3a --all --json | jq -r \'select(.kind == "input")\'',
     ],
   })
@@ -92,8 +97,28 @@ async function runShow(session: Session, flags: ShowFlags): Promise<number> {
     : await showContext(session, flags)
 }
 
+/** The context as it was; with a range of entries, those. */
+async function showSnapshot(session: Session, number: number, flags: ShowFlags): Promise<number> {
+  const { context, at, snapshot, from, to, all } = flags
+  if (context !== undefined || at !== undefined || snapshot !== undefined) {
+    throw new UsageError('A snapshot is one context: --context, --at and --snapshot say nothing.')
+  }
+  const isTranscript = from !== undefined || to !== undefined || all === true
+  if (!isTranscript) return await showContext(session, { ...flags, snapshot: number })
+  return await showEntries(await findSnapshot(session, number), flags)
+}
+
 async function showTranscript(session: Session, flags: ShowFlags): Promise<number> {
   const { tail } = await found(session)
+  const transcript = async (range: { from: number; to: number }) =>
+    (await session.transcript(range)) ?? []
+  return await showEntries({ entries: tail, transcript }, flags)
+}
+
+async function showEntries(
+  { entries: tail, transcript }: Pick<Snapshot, 'transcript'> & { readonly entries: number },
+  flags: ShowFlags,
+): Promise<number> {
   const to = Math.min(flags.to ?? tail, tail)
   const from = flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - SHOWN + 1))
   const paint = paintOn(process.stdout)
@@ -101,7 +126,7 @@ async function showTranscript(session: Session, flags: ShowFlags): Promise<numbe
   // Page by page: a transcript may be larger than memory.
   for (let first = from; first <= to; first += PAGE) {
     const last = Math.min(to, first + PAGE - 1)
-    const entries = (await session.transcript({ from: first, to: last })) ?? []
+    const entries = await transcript({ from: first, to: last })
     const text = flags.json ? entries.map(jsonLine).join('') : drawEntries(entries, style)
     await writeOutput('-', text)
   }
@@ -124,29 +149,42 @@ async function showContext(session: Session, flags: ShowFlags): Promise<number> 
 async function readContext(session: Session, flags: ShowFlags): Promise<ContextView> {
   const { tail } = await found(session)
   const { at, snapshot } = flags
-  const wanted = at ?? snapshot
-  if (wanted !== undefined) await checkEntry(session, wanted, at === undefined, tail)
-  const upto = at ?? (snapshot === undefined ? undefined : snapshot - 1)
-  const view = await session.context(upto === undefined ? {} : { at: entryNumber(upto) })
+  if (at !== undefined) await checkStep(session, at, tail)
+  const view =
+    snapshot === undefined
+      ? await session.context(at === undefined ? {} : { at: entryNumber(at) })
+      : await (await findSnapshot(session, snapshot)).context()
   if (view === undefined) throw unknownSession(session.id)
   return view
 }
 
 /** A number that names something else would show a context nobody ever saw. */
-async function checkEntry(
-  session: Session,
-  number: number,
-  isCompaction: boolean,
-  tail: number,
-): Promise<void> {
-  const [entry] =
-    number > tail ? [] : ((await session.transcript({ from: number, to: number })) ?? [])
-  const kind = isCompaction ? 'compaction' : 'assistant'
-  if (entry?.kind === kind) return
-  const wanted = isCompaction ? 'a compaction' : "a step's answer"
-  const is = entry === undefined ? `the last entry is ${tail}` : `it is of kind ${entry.kind}`
-  const there = isCompaction ? ` ${await compactionsOf(session)}` : ''
-  throw new UsageError(`Entry ${number} of session ${session.id} is not ${wanted}: ${is}.${there}`)
+async function checkStep(session: Session, number: number, tail: number): Promise<void> {
+  const kind = await kindOf(session, number, tail)
+  if (kind === 'assistant') return
+  throw new UsageError(
+    `Entry ${number} of session ${session.id} is not a step's answer: ${isNot(kind, tail)}.`,
+  )
+}
+
+/** Reads a snapshot, or says why there is none. */
+export async function findSnapshot(session: Session, number: number): Promise<Snapshot> {
+  const snapshot = await session.snapshot(entryNumber(number))
+  if (snapshot !== undefined) return snapshot
+  const { tail } = await found(session)
+  const why = isNot(await kindOf(session, number, tail), tail)
+  throw new UsageError(
+    `Entry ${number} of session ${session.id} is not a compaction: ${why}. ${await compactionsOf(session)}`,
+  )
+}
+
+async function kindOf(session: Session, number: number, tail: number): Promise<string | undefined> {
+  if (number > tail) return undefined
+  return (await session.transcript({ from: number, to: number }))?.[0]?.kind
+}
+
+function isNot(kind: string | undefined, tail: number): string {
+  return kind === undefined ? `the last entry is ${tail}` : `it is of kind ${kind}`
 }
 
 /** Whoever counts compactions from 1 is told how they are called. */

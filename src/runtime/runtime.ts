@@ -50,6 +50,14 @@ export interface Runtime {
 
 export type { Edge, Health, RouteHealth }
 
+export interface Snapshot {
+  readonly sessionId: SessionId
+  readonly compaction: EntryNumber
+  readonly entries: EntryNumber
+  transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[]>
+  context(): Promise<ContextView | undefined>
+}
+
 export interface Session {
   readonly id: SessionId
   summary(): Promise<SessionSummary | undefined>
@@ -81,6 +89,8 @@ export interface Session {
   /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  /** As it was just before this compaction; undefined: no such session, or no compaction there. */
+  snapshot(compaction: EntryNumber): Promise<Snapshot | undefined>
   /** What the agent has to do, as a compaction would carry it. */
   tasks(): Promise<TaskList | undefined>
   pins(): Promise<readonly PinView[] | undefined>

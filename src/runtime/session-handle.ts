@@ -38,11 +38,13 @@ import type {
   RuntimeEvent,
   Session,
   SessionSummary,
+  Snapshot,
   TaskList,
   TranscriptEntry,
   Withdrawal,
 } from './runtime.ts'
 import { settled } from './settled.ts'
+import { openSnapshot } from './snapshot.ts'
 import {
   compactionView,
   contextView,
@@ -241,6 +243,11 @@ export class SessionHandle implements Session {
   async pins(): Promise<readonly PinView[] | undefined> {
     const source = await this.#desk.store.readContext({ sessionId: this.id })
     return source === null ? undefined : pinsIn(source)
+  }
+
+  async snapshot(compaction: EntryNumber): Promise<Snapshot | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    return session && (await openSnapshot(this.#desk.store, session, compaction))
   }
 
   async search(query: {

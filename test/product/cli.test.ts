@@ -60,7 +60,7 @@ describe('throughline send', () => {
     expect(unknown).toMatchObject({ exitCode: 2, stdout: '' })
     expect(unknown?.stderr).toMatch(/^throughline: There is no session nobody/)
     expect(derived).toMatchObject({ exitCode: 2 })
-    expect(derived?.stderr).not.toContain('    at ')
+    expect(derived?.stderr).toContain('notes.snapshot.3 is a snapshot')
     expect(agent?.stderr).toContain('Configured: main')
   })
 })
@@ -136,6 +136,7 @@ describe('export, import and purge', () => {
     ])
     expect(again).toMatchObject({ exitCode: 1 })
     expect(again?.stderr).toContain('nothing was changed')
+    expect(copy).toMatchObject({ exitCode: 0 })
     expect(copy?.stdout).toContain('BASALT')
     expect(asked).toMatchObject({ exitCode: 2 })
     expect(asked?.stderr).toContain('say --yes to mean it')
@@ -209,7 +210,7 @@ describe('throughline chat', () => {
 })
 
 describe('throughline compact --session', () => {
-  it('previews without changing anything, then compacts; the snapshot shows what was before', async () => {
+  it('S21: previews without changing anything, then compacts; the snapshot shows what was before', async () => {
     const filler = 'The river is wide and slow here. '.repeat(90)
     const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
     const chat = ['chat', '--session', 'long', '--agent', 'main']
@@ -233,6 +234,32 @@ describe('throughline compact --session', () => {
     const tokens = (shown: Finished | undefined) => Number(lines(shown)[0]?.['tokens'])
     expect(tokens(snapshot)).toBeGreaterThan(tokens(now))
     expect(second?.stdout).toMatch(/^┊ #2/)
+
+    const name = `long.snapshot.${made.entry}`
+    const [derived, entries, exported, ...refused] = await all([
+      ['show', name, '--json'],
+      ['show', name, '--all', '--json'],
+      ['export', name],
+      ...[
+        ['purge', name, '--yes'],
+        ['compact', '--session', name],
+        ['show', 'long.snapshot.2'],
+      ],
+    ])
+    expect(derived?.stdout).toBe(snapshot?.stdout)
+    const numbers = Array.from({ length: made.entry - 1 }, (_, at) => at + 1)
+    expect(lines(entries).map(({ number }) => number)).toEqual(numbers)
+    expect(lines(entries).every(({ isCovered }) => isCovered === false)).toBe(true)
+    const [head, ...rest] = lines(exported)
+    expect(head).toMatchObject({ format: 'throughline-snapshot', snapshot: name })
+    expect(rest.slice(0, -1)).toEqual(lines(entries).map((entry) => ({ entry })))
+    expect(rest.at(-1)).toEqual({ context: lines(derived)[0] })
+    for (const each of refused) expect(each).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.map(({ stderr }) => stderr).join('')).toMatch(
+      /is a snapshot[\s\S]*is a snapshot[\s\S]*Entry 2 of session long is not a compaction/,
+    )
+    const imported = await place.run(['import', '-'], { input: exported?.stdout ?? '' })
+    expect(imported.exitCode).toBe(2)
   })
 
   it('takes no flag that would have no effect', async () => {

@@ -107,12 +107,14 @@ describe('messages over HTTP', () => {
 
   it('find nobody under an unknown or a derived id', async () => {
     const id = await place.make()
-    for (const wrong of ['nobody', `${id}.snapshot.1`, 'a%2Fb', '%00', '..%2f..']) {
+    for (const wrong of ['nobody', 'a%2Fb', '%00', '..%2f..']) {
       expect(await say(wrong, 'hello')).toMatchObject({
         status: 404,
         json: { code: 'unknown-session' },
       })
     }
+    const derived = await say(`${id}.snapshot.1`, 'hello')
+    expect(derived).toMatchObject({ status: 409, json: { code: 'snapshot' } })
   })
 
   it('give the reply to whoever waits, and what was said is in the transcript', async () => {
@@ -213,7 +215,7 @@ describe('messages over HTTP', () => {
 })
 
 describe('compactions over HTTP', () => {
-  it('are previewed, installed exactly as shown, listed, and reverted', async () => {
+  it('S21: are previewed, installed exactly as shown, listed, seen as they were before, and reverted', async () => {
     const id = await place.make()
     for (let round = 1; round <= 4; round++) {
       await ask(id, `Round ${round}: the code word is GRANITE. ${'filler words here. '.repeat(60)}`)
@@ -237,6 +239,26 @@ describe('compactions over HTTP', () => {
     expect(committed).toMatchObject({ covers: shown.json.covers, isInEffect: true })
     const context = await call(`/v1/sessions/${id}/context`)
     expect(context.json.parts.some((part: { kind: string }) => part.kind === 'summary')).toBe(true)
+
+    const snapshot = `/v1/sessions/${id}.snapshot.${committed.entry}`
+    const before = await call(`${snapshot}/context`)
+    expect(before.status).toBe(200)
+    expect(before.json.parts.some((part: { kind: string }) => part.kind === 'summary')).toBe(false)
+    const page = await call(`${snapshot}/transcript`)
+    expect(page.json.entries.at(-1).number).toBe(committed.entry - 1)
+    const [past, other, whole, said] = await Promise.all([
+      ...[
+        call(`${snapshot}/context?at=${committed.entry}`),
+        call(`/v1/sessions/${id}.snapshot.1/context`),
+      ],
+      ...[call(snapshot), post(`${snapshot}/messages`, { text: 'hello' })],
+    ])
+    expect([past, other].map((answer) => answer?.json.code)).toEqual([
+      ...['unknown-entry', 'unknown-session'],
+    ])
+    for (const answer of [whole, said]) {
+      expect(answer).toMatchObject({ status: 409, json: { code: 'snapshot' } })
+    }
 
     expect(await post(`${path}/1/revert`)).toMatchObject({
       status: 409,

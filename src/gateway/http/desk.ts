@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from '@hono/zod-openapi'
 import type { Clock } from '../../base/clock.ts'
+import { parseSnapshotName } from '../../base/ids.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { type Access, NOBODY, type Principal, unauthorized } from './access.ts'
 import { checkHost, checkOrigin } from './addresses.ts'
@@ -235,7 +236,8 @@ function checkReach(
   params: Readonly<Record<string, string>>,
 ): void {
   if (sessions === null || !endpoint.path.includes('{id}')) return
-  if (!sessions.has(params['id'] ?? '')) throw new Problem('unknown-session')
+  const { id = '' } = params
+  if (!sessions.has(parseSnapshotName(id)?.sessionId ?? id)) throw new Problem('unknown-session')
 }
 
 function keyOf(incoming: IncomingMessage): string {
@@ -274,7 +276,9 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   if (where === 'path' && issues.some(({ path }) => path[0] === 'id')) {
-    throw new Problem('unknown-session')
+    const { id } = value as { readonly id?: string }
+    const isSnapshot = id !== undefined && parseSnapshotName(id) !== undefined
+    throw new Problem(isSnapshot ? 'snapshot' : 'unknown-session')
   }
   const errors = issues.slice(0, ISSUES_MAX).map((issue) => ({
     at: [where, ...issue.path].join('.').slice(0, 200),

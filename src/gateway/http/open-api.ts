@@ -15,6 +15,7 @@ const ALWAYS: readonly ProblemCode[] = [
 ]
 const GUARDED: readonly ProblemCode[] = ['unauthorized', 'forbidden']
 const WITH_BODY: readonly ProblemCode[] = ['bad-json', 'invalid', 'too-large', 'media-type']
+const OF_SESSION: readonly ProblemCode[] = ['snapshot']
 const WITH_INPUT: readonly ProblemCode[] = ['invalid']
 
 /** The document that /openapi.json shows, from the same values that the server runs. */
@@ -83,6 +84,7 @@ function problemsOf(endpoint: Endpoint): Responses {
     ...(endpoint.scope === null ? [] : GUARDED),
     ...(endpoint.body === undefined ? [] : WITH_BODY),
     ...((endpoint.params ?? endpoint.query) ? WITH_INPUT : []),
+    ...(endpoint.path.includes('{id}') ? OF_SESSION : []),
     ...endpoint.problems,
   ])
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code][0])

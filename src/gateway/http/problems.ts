@@ -26,6 +26,7 @@ export const PROBLEMS = {
   'key-conflict': [409, 'This Idempotency-Key was used for another request'],
   'not-pending': [409, 'The message does not wait any more'],
   'turned-down': [409, 'The session turned it down; nothing was changed'],
+  snapshot: [409, 'A snapshot has a transcript, a context and files to read, and nothing else'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],
   gone: [410, 'The session was deleted'],
   'too-large': [413, 'The body is too large'],

@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { type EntryNumber, isId, type MailNumber, type SessionId } from '../../base/ids.ts'
+import {
+  type EntryNumber,
+  isId,
+  type MailNumber,
+  parseSnapshotName,
+  type SessionId,
+} from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { UserPart } from '../../message/message.ts'
 import { rehearsal } from './surroundings.ts'
@@ -30,6 +36,18 @@ export const sessionIdText = z
   .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
   .transform((id) => id as SessionId)
   .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
+
+/** Where only is read: a session, or as it was just before a compaction. */
+export const readableIdText = z
+  .string()
+  .transform((id, context) => {
+    const snapshot = parseSnapshotName(id)
+    if (snapshot !== undefined) return snapshot
+    if (isId(id)) return { sessionId: id as SessionId, compaction: null }
+    context.addIssue({ code: 'custom', message: 'expected the id of a session or a snapshot' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}(\\.snapshot\\.[1-9][0-9]{0,9})?$' })
 
 /** Text is kept byte for byte, so it must be text: half a surrogate pair is none. */
 const text = (lengthMax: number) =>

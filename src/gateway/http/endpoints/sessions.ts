@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { SessionId } from '../../../base/ids.ts'
-import type { Runtime, SessionSummary } from '../../../runtime/runtime.ts'
+import type { Runtime, Session, SessionSummary } from '../../../runtime/runtime.ts'
 import type { Principal } from '../access.ts'
 import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
 import { Problem } from '../problems.ts'
@@ -14,6 +14,7 @@ import {
   newSession,
   pageSize,
   queryText,
+  readableIdText,
   sessionIdText,
   sessionList,
   sessionView,
@@ -29,6 +30,7 @@ const FOUND = 10
 const NEIGHBOURS_MAX = 10
 
 export const ofSession = z.strictObject({ id: sessionIdText })
+const ofReadable = z.strictObject({ id: readableIdText })
 
 export const sessionEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -102,16 +104,16 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/transcript',
     summary: 'Entries of the transcript; without `from`, the newest',
     scope: 'read',
-    params: ofSession,
+    params: ofReadable,
     query: z.strictObject({ from: entryNumberText.optional(), limit: pageSize(PAGE_MAX) }),
     answers: { 200: { description: 'A page; `next` continues it', schema: transcript } },
     problems: ['unknown-session'],
-    async run({ params, query: { from, limit = PAGE } }, edge) {
-      const { entries: tail } = await findSummary(edge.runtime, params.id)
+    async run({ params: { id }, query: { from, limit = PAGE } }, edge) {
+      const readable = await findReadable(edge.runtime, id)
+      const { entries: tail } = readable
       const first = from ?? Math.max(1, tail - limit + 1)
       const last = Math.min(tail, first + limit - 1)
-      const entries =
-        first > last ? [] : await sessionOf(edge, params).transcript({ from: first, to: last })
+      const entries = first > last ? [] : await readable.transcript({ from: first, to: last })
       if (entries === undefined) throw new Problem('unknown-session')
       return { status: 200, body: { entries, next: last < tail ? last + 1 : null } }
     },
@@ -121,16 +123,19 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/context',
     summary: 'What the model sees now, or saw at a step, with the origin of each part',
     scope: 'read',
-    params: ofSession,
+    params: ofReadable,
     query: z.strictObject({
       at: entryNumberText.optional().openapi({ description: 'The number of an assistant entry' }),
     }),
     answers: { 200: { description: 'The context', schema: contextView } },
     problems: ['unknown-session', 'unknown-entry'],
-    async run({ params, query: { at } }, edge) {
-      const { entries } = await findSummary(edge.runtime, params.id)
-      if (at !== undefined && at > entries) throw new Problem('unknown-entry')
-      const view = await sessionOf(edge, params).context(at === undefined ? {} : { at })
+    async run({ params: { id }, query: { at } }, edge) {
+      const readable = await findReadable(edge.runtime, id)
+      if (at !== undefined && at > readable.entries) throw new Problem('unknown-entry')
+      const view =
+        at === undefined
+          ? await readable.context({})
+          : await edge.runtime.session(id.sessionId).context({ at })
       if (view === undefined) throw new Problem('unknown-entry')
       return { status: 200, body: view }
     },
@@ -154,12 +159,12 @@ export const sessionEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/blobs/{hash}',
     summary: 'An image or a file that a message refers to as `blob:HASH`',
     scope: 'read',
-    params: ofSession.extend({ hash: blobHash }),
+    params: ofReadable.extend({ hash: blobHash }),
     answers: { 200: { description: 'Its type, and its bytes in base64', schema: blobView } },
     problems: ['unknown-session', 'unknown-blob'],
-    async run({ params }, edge) {
-      await findSummary(edge.runtime, params.id)
-      const blob = await sessionOf(edge, params).blob(params.hash)
+    async run({ params: { id, hash } }, edge) {
+      await findReadable(edge.runtime, id)
+      const blob = await edge.runtime.session(id.sessionId).blob(hash)
       if (blob === undefined) throw new Problem('unknown-blob')
       return { status: 200, body: blob }
     },
@@ -209,6 +214,22 @@ export async function findSummary(runtime: Runtime, id: SessionId): Promise<Sess
   const summary = await runtime.session(id).summary()
   if (summary === undefined) throw new Problem('unknown-session')
   return summary
+}
+
+/** A session, or one of its snapshots. */
+async function findReadable(
+  runtime: Runtime,
+  { sessionId, compaction }: z.output<typeof readableIdText>,
+): Promise<Pick<Session, 'transcript' | 'context'> & { readonly entries: number }> {
+  const session = runtime.session(sessionId)
+  const { entries } = await findSummary(runtime, sessionId)
+  if (compaction === null) {
+    const transcript: Session['transcript'] = (range) => session.transcript(range)
+    return { entries, transcript, context: (query) => session.context(query) }
+  }
+  const snapshot = await session.snapshot(compaction)
+  if (snapshot === undefined) throw new Problem('unknown-session')
+  return snapshot
 }
 
 /** What a token that is limited to some sessions sees of them. */
