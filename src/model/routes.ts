@@ -3,14 +3,14 @@ import { KnownError } from '../base/errors.ts'
 import { EFFORTS, type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
 
 /**
- * Which model a task talks to. The main route can be switched while the process runs; a task whose
- * provider is `main` follows it, with its own model name where it has one, because it asks for its
- * route at every call and never keeps one.
+ * Which model a task talks to. A task whose provider is `main` has the main route, with its own model
+ * name where it names one. A changed configuration makes new routes, and every call asks for its
+ * route when it begins, so a task follows the main model as soon as that is switched.
  */
 export class Routes {
   readonly #auxiliary: ReadonlyMap<string, TaskRoute>
-  #main: ModelRoute
-  #fallbacks: readonly ModelRoute[]
+  readonly #main: ModelRoute
+  readonly #fallbacks: readonly ModelRoute[]
 
   constructor(config: RoutesConfig) {
     this.#main = namedRoute('main', config.main)
@@ -20,13 +20,6 @@ export class Routes {
 
   get main(): ModelRoute {
     return this.#main
-  }
-
-  /** From the next call on. */
-  switchMain(main: RouteConfig, fallbacks?: readonly RouteConfig[]): void {
-    this.#main = namedRoute('main', main)
-    if (fallbacks === undefined) return
-    this.#fallbacks = fallbacks.map((route, at) => namedRoute(`fallback-${at + 1}`, route))
   }
 
   /** The main route and, behind it, those that stand in for it. */

@@ -108,6 +108,29 @@ describe('two agents of one process', () => {
   })
 })
 
+describe('a changed configuration', () => {
+  it('switches the main model, and every task on the main route with it [S6]', async () => {
+    const text = (url: string, model: string) =>
+      file(url, 'provider: openai-compatible', 'provider: main').replaceAll(
+        'stand-in,',
+        `${model},`,
+      )
+    const own = await opened({ agents: (url) => termsOf(text(url, 'before')).agents })
+    const talk = await own.session('switched')
+    await own.fill(talk)
+    own.runtime.reconfigure(termsOf(text(own.url, 'after')).agents)
+    const from = own.server.journal.entries.length
+    await own.say(talk, 'And now?')
+    await talk.compact(once())
+    await until(async () => (await talk.summary())?.compaction !== null)
+    const models = (entries: readonly JournalEntry[]) => new Set(entries.map(modelOf))
+    const { entries } = own.server.journal
+    expect(models(entries.slice(0, from))).toEqual(new Set(['before']))
+    expect(entries.slice(from).some(isForHandoff)).toBe(true)
+    expect(models(entries.slice(from))).toEqual(new Set(['after']))
+  })
+})
+
 describe('summaries as they are configured', () => {
   it('ride the conversation’s own prefix on its own route, with nothing said about it', async () => {
     const own = await opened({ agents: (url) => termsOf(file(url)).agents })
@@ -179,6 +202,10 @@ function termsOf(text: string) {
 function messagesOf(entry: JournalEntry | undefined): readonly string[] {
   const messages = isObject(entry?.body) ? entry.body['messages'] : undefined
   return isArray(messages) ? messages.map((message) => JSON.stringify(message)) : []
+}
+
+function modelOf({ body }: JournalEntry): JsonValue | undefined {
+  return isObject(body) ? body['model'] : undefined
 }
 
 function toolsOf(entry: JournalEntry | undefined): JsonValue | undefined {

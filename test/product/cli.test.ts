@@ -210,7 +210,7 @@ describe('throughline chat', () => {
 })
 
 describe('throughline compact --session', () => {
-  it('S21: previews without changing anything, then compacts; the snapshot shows what was before', async () => {
+  it('previews without changing anything, then compacts; the snapshot shows what was before [S21]', async () => {
     const filler = 'The river is wide and slow here. '.repeat(90)
     const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
     const chat = ['chat', '--session', 'long', '--agent', 'main']

@@ -215,7 +215,7 @@ describe('messages over HTTP', () => {
 })
 
 describe('compactions over HTTP', () => {
-  it('S21: are previewed, installed exactly as shown, listed, seen as they were before, and reverted', async () => {
+  it('are previewed, installed exactly as shown, listed, seen as they were before, and reverted [S21]', async () => {
     const id = await place.make()
     for (let round = 1; round <= 4; round++) {
       await ask(id, `Round ${round}: the code word is GRANITE. ${'filler words here. '.repeat(60)}`)

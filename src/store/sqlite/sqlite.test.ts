@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import { Desk, expectKind, newOperation, said } from '../../testing/store/desk.ts'
+import type { Store } from '../contract.ts'
 
 const { newPath, open } = sqlitePlace()
 
@@ -305,6 +306,40 @@ async function until(condition: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   throw new Error('waited in vain')
+}
+
+describe('a compaction', () => {
+  it('writes little more than its handoff, however long the transcript is [S24]', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const { lease, tail, bytes } = await longTranscript(first)
+    await first.close()
+    // Closing has moved everything out of the log of writes: what is in it now is new.
+    const store = await open(path)
+    const handoff = Array.from({ length: 10_000 }, (_, at) => `fact${at} river${at * 7}`).join(' ')
+    const logBytes = () => statSync(`${path}-wal`).size
+    const before = logBytes()
+    const claim = { lease, by: 'model', trigger: 'background', reason: 'soft threshold' } as const
+    const operation = newOperation()
+    const covers = entryNumber(tail.number - 2)
+    const claimed = await store.claimCompaction({ ...claim, operation, covers })
+    expectKind(claimed, 'claimed')
+    const content = { body: { summary: handoff }, tokens: 20, result: { tokensAfter: 20 } }
+    expectKind(await store.commitCompaction({ lease, tail, operation, ...content }), 'committed')
+    const written = logBytes() - before
+    expect(written).toBeGreaterThan(handoff.length)
+    expect(written / handoff.length).toBeLessThan(2)
+    expect(handoff.length).toBeLessThan(bytes / 2)
+  })
+})
+
+/** Longer than any handoff in its place may be. */
+async function longTranscript(store: Store) {
+  const desk = await Desk.open(store)
+  const text = 'The river is wide and slow here. '.repeat(500)
+  for (let turn = 0; turn < 20; turn++) await desk.exchange(`${turn} ${text}`, `${turn} ${text}`)
+  const { lease, tail } = desk
+  return { lease, tail, bytes: 40 * text.length }
 }
 
 describe('operations', () => {
