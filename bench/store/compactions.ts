@@ -97,14 +97,13 @@ export class LongSession {
     })
     if (claimed.kind !== 'claimed') throw new Error(`not claimed: ${claimed.kind}`)
     const { session, context } = before
-    const source = await readSource(this.#store, session, claimed.operation, context)
+    const source = await readSource(this.#store, session, claimed.operation, context, [])
     const written = await this.#writer.write(
       {
         agent: session.agent,
         operation: claimed.operation,
         focus: null,
-        messages: source.messages,
-        cut: source.cut,
+        ...source,
         limits: session.limits,
         settings: SESSION_SETTINGS,
       },
@@ -112,7 +111,7 @@ export class LongSession {
     )
     if (written.kind !== 'written') throw new Error(`not written: ${written.reason}`)
     const { handoff, tokens } = written
-    const problem = judgeHandoff(before, { by: 'model', covers, tokens })
+    const problem = judgeHandoff(before, { by: 'model', covers, tokens, carries: [] })
     if (problem !== null) throw new Error(`not accepted: ${problem}`)
     const body = JSON.parse(JSON.stringify(handoff))
     const outcome = await this.#store.commitCompaction({

@@ -7,7 +7,7 @@ import type { CompactPlan } from './plan.ts'
 /**
  * The next context, stable bytes first so that prompt caches survive:
  *
- *   system text · pins · protected first messages · handoff · tail · incoming request
+ *   system text · pins · protected first messages · handoff · open requests · tail · incoming request
  *
  * System text and pins are carried over as they are, also a system message that stood in the middle
  * of the head: a rule does not lapse because it was said late.
@@ -30,7 +30,7 @@ export function assemble(
     ...fixed.slice(leadTo),
     ...(handoff === undefined
       ? messages.slice(fixedTo, headFrom)
-      : [{ role: 'handoff', handoff } as const]),
+      : [{ role: 'handoff', handoff } as const, ...openOf(request)]),
     ...clipTail(request),
   ]
 }
@@ -38,6 +38,11 @@ export function assemble(
 interface TailRequest extends Counters {
   readonly messages: readonly Message[]
   readonly plan: CompactPlan
+}
+
+/** Requests of the head that no turn has answered: covered by the summary, and kept whole. */
+export function openOf({ messages, plan }: Pick<TailRequest, 'messages' | 'plan'>) {
+  return (plan.open ?? []).flatMap((index) => messages[index] ?? [])
 }
 
 /** The tail as it will stand in the context: word for word, but for what had to be clipped. */

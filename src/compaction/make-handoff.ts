@@ -1,7 +1,7 @@
 import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import { clipTail } from './assemble.ts'
+import { clipTail, openOf } from './assemble.ts'
 import { type Budget, handoffTokensOf } from './budget.ts'
 import type { CompactOptions } from './compact.ts'
 import type { Counters, CountTokens } from './counters.ts'
@@ -52,7 +52,8 @@ export async function makeHandoff(
   const { firstNumber } = layout
   const { countTokens } = counters
   const head = messages.slice(layout.headFrom, cut)
-  const tail = clipTail({ messages, plan: planned, ...counters })
+  const open = openOf({ messages, plan: planned })
+  const tail = [...open, ...clipTail({ messages, plan: planned, ...counters })]
   const at = layout.handoffAt === undefined ? undefined : messages[layout.handoffAt]
   const earlier = at?.role === 'handoff' ? maskSecrets(at.handoff) : undefined
   const shared = { head, firstNumber, countTokens }
@@ -115,7 +116,7 @@ export async function makeHandoff(
     handoff: {
       version: 1,
       by,
-      covers: firstNumber + head.length - 1,
+      covers: firstNumber + head.length - open.length - 1,
       kept: tail.length,
       compactions: (earlier?.compactions ?? 0) + 1,
       preserved: preserved.messages,

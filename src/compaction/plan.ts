@@ -35,6 +35,8 @@ export interface CompactPlan {
   readonly layout: Layout
   /** The head is `[headFrom, cut)`; empty when clipping alone makes room. */
   readonly cut: number
+  /** Messages of the head that are unanswered: they stay whole, right behind the handoff. */
+  readonly open?: readonly number[]
   /** The tail is `[cut, incoming)`; `incoming` is the end where nothing is held back. */
   readonly incoming: number
   /** Tool results of the tail (and, but for preflight, its last request) are clipped to this. */

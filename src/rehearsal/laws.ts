@@ -15,7 +15,7 @@ export const LAWS = {
   written: 'Only the holder writes, each thing once, and calls keep their results',
   founded: 'A compaction covers what a model has had, on the newest base, and makes it smaller',
   paid: 'No step that was paid for is thrown away, and nobody is asked without end',
-  bounded: 'No more unseen input enters than there is room for, people before watchers',
+  bounded: 'No more unanswered input enters than there is room for, people before watchers',
   stopped: 'A stop ends the turn that it was meant for, and no other',
   mailed: 'What is withdrawn is not delivered, and what comes twice is taken once',
   pinned: 'A pin stands in every context byte for byte, and none is taken that does not fit',

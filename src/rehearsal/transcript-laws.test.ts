@@ -65,7 +65,7 @@ describe('judgeStored and judgeReplies', () => {
       }),
     ],
     [
-      'more unseen input than there is room for',
+      'more unanswered input than there is room for',
       'bounded',
       ({ entries }) => ({
         entries: [input(1, 5, 'user', 950), ...entries],

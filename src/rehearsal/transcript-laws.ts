@@ -72,25 +72,25 @@ function judgeTurns({ row, entries }: StoredSession, findings: Findings): void {
   if (open.length > 0 && row.turnState === 'idle') bad(`${open.length} calls have no result`)
 }
 
-/** People before watchers, and not more than there is room for beside what no model has had. */
+/** People before watchers, and not more than there is room for beside what is unanswered (I34). */
 function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findings): void {
   const bad = (text: string) => findings.broken('bounded', `${row.id}: ${text}`)
   const room = row.limits.inputTokens
   let seen = 0
-  let unseen: { number: number; tokens: number }[] = []
+  let open: { number: number; tokens: number }[] = []
   let last: Extract<Entry, { kind: 'input' }> | null = null
   const taken = new Set<number>()
   for (const entry of entries) {
     if (entry.kind === 'assistant') seen = Math.max(seen, entry.meta.upto)
     if (entry.kind === 'turn' && entry.meta.ended === 'failed') seen = entry.number
-    unseen = unseen.filter(({ number }) => number > seen)
+    if (entry.kind === 'turn') open = open.filter(({ number }) => number > seen)
     if (entry.kind !== 'input') continue
     const { number, tokens, operation } = entry
     const isBehind = last?.operation === operation && last.meta.lane === 'notification'
     if (isBehind && entry.meta.lane === 'user') bad(`entry ${number} waited for a notification`)
-    const before = unseen.reduce((sum, each) => sum + each.tokens, 0)
-    if (unseen.length > 0 && before + tokens > room) {
-      bad(`${before + tokens} tokens of input that no model has had, room for ${room}`)
+    const before = open.reduce((sum, each) => sum + each.tokens, 0)
+    if (open.length > 0 && before + tokens > room) {
+      bad(`${before + tokens} tokens of unanswered input, room for ${room}`)
     }
     const item = mail.find((each) => each.number === entry.meta.mail)
     if (item !== undefined && taken.has(item.number)) {
@@ -100,7 +100,7 @@ function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findin
     if (item?.state === 'withdrawn') {
       findings.broken('mailed', `${row.id}: mail ${item.number} was withdrawn and is delivered`)
     }
-    unseen.push({ number, tokens })
+    open.push({ number, tokens })
     last = entry
   }
 }

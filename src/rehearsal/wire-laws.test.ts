@@ -46,6 +46,21 @@ describe('judgeWire', () => {
     ])
   })
 
+  it('finds an unanswered message that a compaction inside its turn left out [I34]', async () => {
+    const entries = [
+      said(1, 'One.'),
+      answer(2, 1),
+      entry(3, 'result', { call: 'c', outcome: 'ok' }),
+      entry(4, 'compaction', { covers: 1 }),
+      said(5, 'Two.'),
+      answer(6, 5),
+      end(7),
+    ]
+    expect(await offencesOf({ [FIRST]: { entries, requests: ['"One."', '"Two."'] } })).toEqual([
+      `${FIRST}: the step at 5 was not sent all that it is about`,
+    ])
+  })
+
   it('finds a handoff that tells of somebody else', async () => {
     const { entries, requests } = conversation()
     const handoff = { ...entry(7, 'compaction', { covers: 3 }), body: `${SECOND} page 1` } as Entry

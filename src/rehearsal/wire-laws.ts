@@ -18,7 +18,7 @@ export interface Wire {
 
 /**
  * What a model was sent for each step of the stage's sessions: every message that no compaction
- * covered then, word for word. Seen on the wire, compared with the store.
+ * covered then, or that was unanswered, word for word. Seen on the wire, compared with the store.
  */
 export async function judgeWire(stage: Wire, findings: Findings): Promise<void> {
   const known = await stage.store.listSessions({ limit: LIST_MAX })
@@ -49,7 +49,7 @@ function strangerIn(text: string, own: string): string | undefined {
 
 interface StepRecord {
   readonly upto: number
-  /** Input that stands behind the range in effect then. */
+  /** Input behind the range in effect then, and all that no finished turn had answered (I34). */
   readonly shown: readonly Entry[]
 }
 
@@ -62,12 +62,26 @@ function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
       next?.kind === 'result' || (next?.kind === 'turn' && next.meta.ended === 'answered')
     if (!isAnswered) return []
     const { upto } = entry.meta
-    const covers = coversAt(entries.slice(0, upto))
-    const shown = entries
-      .slice(0, upto)
-      .filter(({ kind, number, body }) => kind === 'input' && number > covers && body !== null)
+    const before = entries.slice(0, upto)
+    const from = Math.min(coversAt(before), answeredAt(before))
+    const shown = before.filter(
+      ({ kind, number, body }) => kind === 'input' && number > from && body !== null,
+    )
     return [{ upto, shown }]
   })
+}
+
+/** Up to where a finished turn had answered the input. */
+function answeredAt(entries: readonly Entry[]): number {
+  let seen = 0
+  let answered = 0
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') seen = Math.max(seen, entry.meta.upto)
+    if (entry.kind !== 'turn') continue
+    if (entry.meta.ended === 'failed') seen = entry.number
+    answered = seen
+  }
+  return answered
 }
 
 /** How far the compaction in effect reached. */

@@ -44,6 +44,7 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
     if (isCommitted) await desk.commit(operation.id)
     const request = {
       ...{ agent: 'ada', operation, focus: null, messages: [], cut: 0, limits: LIMITS },
+      open: [],
       settings: SESSION_SETTINGS,
     }
     const { signal } = new AbortController()

@@ -14,7 +14,7 @@ import { callKey } from '../tools/tool.ts'
 import type { StepRunner, ToolRunner } from '../turn/step.ts'
 import { type Context, messagesOf } from './context.ts'
 import type { Decisions } from './decisions.ts'
-import type { HandoffReply, HandoffWriter } from './handoff.ts'
+import { type HandoffWriter, written } from './handoff.ts'
 import { Lookout } from './lookout.ts'
 import { advance, openState } from './protocol.ts'
 import { measureRevert, readSource, readSourceWithout } from './source.ts'
@@ -307,7 +307,7 @@ export class SessionActor {
   }
 
   async #writeHandoff(wanted: Extract<Effect, { kind: 'writeHandoff' }>): Promise<void> {
-    const { operation, focus, context, limits } = wanted
+    const { operation, focus, context, limits, carries } = wanted
     const { store, settings, writers, clock, handoffMsMax } = this.#parts
     const { session } = this.#lookout
     const controller = this.#handoff
@@ -319,9 +319,9 @@ export class SessionActor {
     }
     const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
     try {
-      const { messages, cut } = await readSource(store, session, operation, context)
+      const source = await readSource(store, session, operation, context, carries)
       const { agent } = session
-      const request = { agent, operation, focus, messages, cut, limits, settings }
+      const request = { agent, operation, focus, limits, settings, ...source }
       // Reading took time; a writer is asked only under a lease that still holds.
       if (!this.#mayAct()) {
         this.#tell({ kind: 'lost' })
@@ -330,7 +330,7 @@ export class SessionActor {
       const writer = operation.by === 'digest' ? writers.digest : writers.model
       const reply = await writer.write(request, controller.signal)
       if (reply.kind === 'failed') failed(reply.reason)
-      else this.#tell(written(operation.id, reply))
+      else this.#tell(written(operation.id, reply, carries))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       // A busy store says nothing about the handoff: an attempt that was none is not counted.
@@ -350,14 +350,14 @@ export class SessionActor {
     const tell = (replacement: { body: JsonValue; tokens: number } | null) =>
       this.#tell({ kind: 'replacement written', mail, base, replacement })
     try {
-      const { messages, cut } = await readSourceWithout(store, session, entries, context)
+      const source = await readSourceWithout(store, session, entries, context)
       if (!this.#mayAct()) return this.#tell({ kind: 'lost' })
       const operation: OperationRow = {
         ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
         ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
         ...{ result: {}, startedAt: 0, endedAt: null },
       }
-      const request = { agent, operation, focus: null, messages, cut, limits, settings }
+      const request = { agent, operation, focus: null, limits, settings, ...source }
       const reply = await writers.digest.write(request, new AbortController().signal)
       if (reply.kind === 'failed') tell(null)
       else tell({ body: reply.handoff as unknown as JsonValue, tokens: reply.tokens })
@@ -380,17 +380,6 @@ export class SessionActor {
       this.#absorbFailure(error)
     }
   }
-}
-
-function written(operation: OperationId, reply: Extract<HandoffReply, { kind: 'written' }>) {
-  const { handoff, tokens, provenance } = reply
-  return {
-    kind: 'handoff written',
-    operation,
-    body: handoff as unknown as JsonValue,
-    tokens,
-    ...(provenance !== undefined && { provenance }),
-  } as const
 }
 
 /** How a commit ends its turn if it does; a recovery that gives one up is known only afterwards. */

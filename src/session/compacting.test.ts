@@ -86,7 +86,7 @@ describe('compaction beside a turn', () => {
     play.look(scene(joined))
     expect(play.kinds).toEqual(['writeHandoff'])
     const id = operationId('op')
-    play.tell({ kind: 'handoff written', operation: id, body: {}, tokens: 100 })
+    play.tell({ kind: 'handoff written', operation: id, body: {}, tokens: 100, carries: [] })
     expect(play.commit('commitCompaction').request).toMatchObject({ operation: 'op', settles: [1] })
     const failed = new Play().tell({ kind: 'opened' }).look(scene(joined))
     failed.tell({ kind: 'handoff failed', operation: id, reason: 'summary-failed' })

@@ -1,4 +1,5 @@
 import type { MailNumber } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
 import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
@@ -6,7 +7,15 @@ import type { CompactionBy, OperationRow } from '../store/rows.ts'
 import { tooLarge } from './apology.ts'
 import { type Chosen, commit, commitNew, fencedBy, mayAsk, notify, turnDown } from './choice.ts'
 import type { Decisions } from './decisions.ts'
-import { budgetOf, isClean, isHeldByRevert, isOverHard, narrowed, rangeTokens } from './room.ts'
+import {
+  budgetOf,
+  isCarried,
+  isClean,
+  isHeldByRevert,
+  isOverHard,
+  narrowed,
+  rangeTokens,
+} from './room.ts'
 import { findShown } from './shown.ts'
 import { bodyOf, numbered, only, type Picture, type State } from './state.ts'
 
@@ -20,7 +29,7 @@ function runningOf({ session, operations }: Picture): OperationRow | undefined {
 }
 
 /** Begins to write for an operation that was claimed; drops what was superseded. */
-export function followOperation(state: State, picture: Picture): Chosen {
+export function followOperation(state: State, picture: Picture, decisions: Decisions): Chosen {
   const running = runningOf(picture)
   const { handoff } = state
   if (handoff.kind !== 'none' && handoff.operation.id !== running?.id) {
@@ -37,13 +46,14 @@ export function followOperation(state: State, picture: Picture): Chosen {
   }
   const { context } = picture
   const { limits } = believed(state, picture).session
+  const carries = decisions.carriedBy(picture, running.covers)
   const preview = installedBy(picture, running)
   if (preview !== null) {
     return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
   }
   return {
     state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
-    effects: [{ kind: 'writeHandoff', operation: running, focus, context, limits }],
+    effects: [{ kind: 'writeHandoff', operation: running, focus, context, limits, carries }],
   }
 }
 
@@ -66,8 +76,8 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
     })
   }
   const { by, covers } = operation
-  const { body, tokens, provenance } = handoff
-  const problem = decisions.judgeHandoff(picture, { by, covers, tokens })
+  const { body, tokens, carries, provenance } = handoff
+  const problem = decisions.judgeHandoff(picture, { by, covers, tokens, carries })
   if (problem !== null) {
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
   }
@@ -79,10 +89,11 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
       operation: operation.id,
       body,
       tokens,
+      carries,
       result: {
         ...provenance,
         tokensBefore: context.tokens,
-        tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
+        tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
       },
       settles: by === 'rewrite' ? [] : joinedBy(picture, operation, focus),
     },
@@ -157,12 +168,18 @@ export function claimPreview(state: State, picture: Picture, mail: MailItem): Ch
   return claim(state, { by: 'model', trigger: 'manual', covers, reason })
 }
 
-function installedBy({ controls }: Picture, operation: OperationRow) {
+function installedBy(picture: Picture, operation: OperationRow) {
+  const { controls, context } = picture
   const asked = requestedBy(operation)
   const mail = controls.find(({ number, control }) => number === asked && control === 'install')
   if (mail === undefined) return null
-  const { handoff = null, tokens } = bodyOf(mail)
-  return { body: handoff, tokens: typeof tokens === 'number' ? tokens : 0 }
+  const shown = findShown(bodyOf(mail))
+  if (shown === null) return null
+  const { handoff, tokens } = shown
+  const carries = context.pieces
+    .filter((piece) => piece.number <= operation.covers && isCarried(piece, shown.carries))
+    .map((piece) => piece.number)
+  return { body: handoff as unknown as JsonValue, tokens, carries }
 }
 
 /** The session with the window that the provider showed to have, where it refused this turn. */

@@ -11,15 +11,17 @@ import type {
   UserMessage,
 } from '../message/message.ts'
 import { pinnedMessage } from '../message/pinned.ts'
+import { WAITING_NOTE_TOKENS } from '../store/bounds.ts'
 import { parseBody } from '../store/damaged-row.ts'
+import { handoffOf } from '../store/fold.ts'
 import type { ContextEntries } from '../store/queries.ts'
-import type { Entry, Limits } from '../store/rows.ts'
+import type { Entry, InputLane, Limits } from '../store/rows.ts'
 
 /**
  * The context is a pure fold: what the store hands over as of an entry, made into messages. Nothing
  * else goes in, so the same entries give the same context for ever (decision 1).
  *
- *   system text · pins · handoff · every message behind the covered range
+ *   system text · pins · handoff · covered but unanswered input · every message behind the range
  *
  * Only the settings speak in the system role. What a person or a model wrote keeps the role of the
  * entry that holds it, whatever its body says.
@@ -48,6 +50,17 @@ export interface Piece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
+  /** Which mail it was; of delivered input only. */
+  readonly mail?: PieceMail
+  /** Tells the model what no entry says by itself; never part of what a handoff is made from. */
+  readonly isNote?: true
+}
+
+export interface PieceMail {
+  readonly lane: InputLane
+  readonly number: number
+  /** How many more messages waited when it entered. */
+  readonly waiting?: number
 }
 
 /** What an input's body holds. */
@@ -66,6 +79,8 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
   const pins = new Map<string, Piece>()
   const pieces: Piece[] = []
   const settings: { body: JsonObject; tokens: number }[] = []
+  const inEffect = entries.find(({ number }) => number === effective)
+  const carries = new Set((inEffect && handoffOf(inEffect)?.carries) ?? [])
   let systemText: Piece | undefined
   let handoff: Piece | null = null
   let reverted = NO_ENTRY
@@ -87,6 +102,9 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
       case 'assistant':
       case 'result':
         if (entry.number > covers) addMessage(pieces, entry, limits)
+        else if (entry.kind === 'input' && carries.has(entry.number)) {
+          pieces.push(inputPiece(entry, limits))
+        }
         break
       default:
         break
@@ -128,7 +146,7 @@ export function continueContext(
         covers = entryNumber(entry.meta.covers)
         effective = entry.number
         handoff = handoffPiece(entry)
-        pieces = pieces.filter((piece) => piece.number > covers)
+        pieces = piecesBeside(pieces, covers, entry.meta.carries ?? [])
         // Their reply is covered, and perhaps some of them: what each may take now nobody knows here.
         if (beginsWithResults(pieces)) return null
         if (reverted <= covers) reverted = NO_ENTRY
@@ -145,6 +163,18 @@ export function continueContext(
   const upto = entries.at(-1)?.number ?? context.upto
   const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
   return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
+}
+
+/** What stays behind a handoff: everything not covered, and the input that it carries. */
+function piecesBeside(
+  pieces: readonly Piece[],
+  covers: number,
+  carries: readonly number[],
+): Piece[] {
+  const carried = new Set(carries)
+  return pieces.filter(
+    ({ number, mail }) => number > covers || (mail !== undefined && carried.has(number)),
+  )
 }
 
 function beginsWithResults(pieces: readonly Piece[]): boolean {
@@ -167,24 +197,26 @@ function addMessage(
   limits: Limits,
 ): void {
   const { number } = entry
-  const body = parseBody('entry', entry)
   switch (entry.kind) {
     case 'input': {
-      const message = inputMessage(body, entry.meta.lane)
-      pieces.push(clipped({ number, message, tokens: entry.tokens }, limits.inputTokens))
+      const { waiting } = entry.meta
+      // What was left behind has come.
+      if (pieces.at(-1)?.isNote === true) pieces.pop()
+      pieces.push(inputPiece(entry, limits))
+      if (waiting !== undefined) pieces.push(waitingNote(number, waiting))
       return
     }
     case 'assistant':
       pieces.push({
         number,
-        message: assistantMessage(body, entry.meta.calls),
+        message: assistantMessage(parseBody('entry', entry), entry.meta.calls),
         tokens: entry.tokens,
       })
       return
     case 'result': {
       const last = pieces.at(-1)
       const share = resultShare(pieces, limits)
-      const part = resultPart(entry.body === null ? ERASED : body, entry.meta)
+      const part = resultPart(entry.body === null ? ERASED : parseBody('entry', entry), entry.meta)
       const single: ToolMessage = { role: 'tool', parts: [part] }
       const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
       // The results of one step are one message, also where recovery wrote some of them earlier.
@@ -198,6 +230,26 @@ function addMessage(
     default:
       entry satisfies never
   }
+}
+
+function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): Piece {
+  const { number, tokens, meta } = entry
+  const { lane, mail, waiting } = meta
+  const message = inputMessage(parseBody('entry', entry), lane)
+  const piece = clipped({ number, message, tokens }, limits.inputTokens)
+  // Adopted input never was mail.
+  if (mail === 0) return piece
+  return { ...piece, mail: { lane, number: mail, ...(waiting !== undefined && { waiting }) } }
+}
+
+/** Lets the model know that its turn does not have everything yet. */
+function waitingNote(number: EntryNumber, waiting: number): Piece {
+  const text =
+    waiting === 1
+      ? '[1 more message is waiting; it will follow.]'
+      : `[${waiting} more messages are waiting; they will follow.]`
+  const message: UserMessage = { role: 'user', synthetic: true, parts: [{ type: 'text', text }] }
+  return { number, message, tokens: WAITING_NOTE_TOKENS, isNote: true }
 }
 
 /** What one result may take of the step bound: an equal share of what the reply leaves. */

@@ -1,7 +1,7 @@
 import type { MailNumber } from '../base/ids.ts'
-import { DELIVERY_MAX } from '../store/bounds.ts'
+import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
-import { judgeHandoff, mayAskModel, planCover, unseenInputTokens } from './room.ts'
+import { carriedBy, judgeHandoff, mayAskModel, openInputTokens, planCover } from './room.ts'
 import type { Picture } from './state.ts'
 
 /**
@@ -16,6 +16,7 @@ export interface Decisions {
   /** Which waiting mail enters the transcript now. */
   pickDelivery(picture: Picture): readonly MailNumber[]
   planCover: typeof planCover
+  carriedBy: typeof carriedBy
   mayAskModel: typeof mayAskModel
   judgeHandoff: typeof judgeHandoff
 }
@@ -26,6 +27,7 @@ export const DECISIONS: Decisions = {
     session.policy === 'interrupt' && waiting.some((mail) => mail.lane === 'user'),
   pickDelivery,
   planCover,
+  carriedBy,
   mayAskModel,
   judgeHandoff,
 }
@@ -37,8 +39,8 @@ function stopOf({ session, controls }: Picture): MailItem | null {
 }
 
 /**
- * People first, then notifications, in the order of each lane, within the bound on unseen input.
- * During a turn only `steer` and `interrupt` let anything in; between two steps there is no stream
+ * People first, then notifications, in the order of each lane, within the bound on unanswered input
+ * (I34); what does not fit waits, and room is left to say so. During a turn only `steer` and `interrupt` let anything in; between two steps there is no stream
  * left to interrupt, so both steer.
  */
 export function pickDelivery(picture: Picture): readonly MailNumber[] {
@@ -46,13 +48,25 @@ export function pickDelivery(picture: Picture): readonly MailNumber[] {
   const isClosed = session.policy === 'queue' || session.policy === 'collect'
   if (session.turnState === 'running' && isClosed) return []
   const picked: MailNumber[] = []
-  const room = session.limits.inputTokens
-  let unseen = unseenInputTokens(picture)
+  const sizes: number[] = []
+  const { inputTokens } = session.limits
+  let open = openInputTokens(picture)
   for (const mail of waiting) {
     if (picked.length === DELIVERY_MAX) break
-    if (unseen > 0 && unseen + mail.tokens > room) break
-    unseen += Math.max(1, mail.tokens)
+    const size = Math.max(1, mail.tokens)
+    if (open > 0 && open + size > inputTokens) break
+    open += size
+    sizes.push(size)
     picked.push(mail.number)
+  }
+  const { user, notification } = session.pending
+  while (
+    picked.length > 1 &&
+    picked.length < user + notification &&
+    open + WAITING_NOTE_TOKENS > inputTokens
+  ) {
+    picked.pop()
+    open -= sizes.pop() ?? 0
   }
   return picked
 }

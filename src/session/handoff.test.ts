@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../test/support/session-host.ts'
 import type { Message } from '../message/message.ts'
 import { messageCounter } from '../tokens/count.ts'
@@ -19,7 +19,7 @@ const REQUEST = {
   agent: 'main',
   operation: { trigger: 'background' },
   focus: null,
-  ...{ messages, cut: 20, limits: LIMITS, settings: SESSION_SETTINGS },
+  ...{ messages, cut: 20, open: [], limits: LIMITS, settings: SESSION_SETTINGS },
 } as unknown as HandoffRequest
 
 it('gives way between its pieces, so that it never holds the process for the whole', async () => {
@@ -59,4 +59,30 @@ it('goes no further when it is aborted in such a pause', async () => {
   }
   const reply = await handoffWriter(COUNTERS, { breathe }).write(REQUEST, controller.signal)
   expect([reply, turns]).toEqual([{ kind: 'failed', reason: 'aborted' }, 1])
+})
+
+describe('S8: compaction.userTokens', () => {
+  const roomy = { ...LIMITS, handoffTokens: 5_000 }
+  const preservedWith = async (userTokens: number | undefined, open: readonly number[] = []) => {
+    const sections = userTokens === undefined ? {} : { sections: { userTokens } }
+    const settings = { ...SESSION_SETTINGS, ...sections }
+    const request = { ...REQUEST, limits: roomy, settings, open }
+    const reply = await handoffWriter(COUNTERS).write(request, new AbortController().signal)
+    if (reply.kind !== 'written') throw new Error(reply.reason)
+    return reply.handoff.preserved
+  }
+  const sizeOf = (preserved: Awaited<ReturnType<typeof preservedWith>>) =>
+    preserved.reduce((sum, { message }) => sum + COUNTERS.countMessage(message), 0)
+
+  it('caps the preserved words of a session', async () => {
+    expect(sizeOf(await preservedWith(undefined))).toBeGreaterThan(800)
+    expect(sizeOf(await preservedWith(600))).toBeLessThanOrEqual(600)
+    expect(await preservedWith(0)).toEqual([])
+  })
+
+  it('does not count open requests, which stay beside the handoff [I34]', async () => {
+    const numbers = (await preservedWith(600, [18])).map(({ number }) => number)
+    expect(numbers).not.toContain(19)
+    expect(sizeOf(await preservedWith(600, [18]))).toBeGreaterThan(300)
+  })
 })

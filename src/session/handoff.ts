@@ -1,4 +1,5 @@
-import type { JsonObject } from '../base/json.ts'
+import type { EntryNumber, OperationId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
 import { assemble } from '../compaction/assemble.ts'
 import { allot } from '../compaction/budget.ts'
 import { check } from '../compaction/check.ts'
@@ -10,9 +11,9 @@ import { redact } from '../compaction/redact.ts'
 import { stopwatch } from '../compaction/stopwatch.ts'
 import type { SummaryWriter } from '../compaction/summarize.ts'
 import type { Handoff } from '../message/handoff.ts'
-import type { Message } from '../message/message.ts'
 import type { Limits, OperationRow } from '../store/rows.ts'
 import { budgetOf } from './room.ts'
+import type { Source } from './source.ts'
 import type { SessionSettings } from './state.ts'
 
 /**
@@ -30,9 +31,9 @@ export interface HandoffRequest {
   readonly operation: OperationRow
   readonly focus: string | null
   /** System text, the newest handoff that a model wrote, the range to cover, the tail. */
-  readonly messages: readonly Message[]
-  /** The range to cover ends before this message. */
-  readonly cut: number
+  readonly messages: Source['messages']
+  readonly cut: Source['cut']
+  readonly open: Source['open']
   readonly limits: Limits
   readonly settings: SessionSettings
 }
@@ -46,6 +47,23 @@ export type HandoffReply =
       readonly provenance?: JsonObject
     }
   | { readonly kind: 'failed'; readonly reason: string }
+
+/** What the protocol is told of a handoff that was written. */
+export function written(
+  operation: OperationId,
+  reply: Extract<HandoffReply, { kind: 'written' }>,
+  carries: readonly EntryNumber[],
+) {
+  const { handoff, tokens, provenance } = reply
+  return {
+    kind: 'handoff written',
+    operation,
+    body: handoff as unknown as JsonValue,
+    tokens,
+    carries,
+    ...(provenance !== undefined && { provenance }),
+  } as const
+}
 
 /** Handoffs through the compaction core: by a summary's writer, or without one as a digest. */
 export function handoffWriter(
@@ -63,6 +81,7 @@ export function handoffWriter(
           ...(summarize !== undefined && { summarize }),
           ...(focus !== null && { focus }),
           ...(settings.prompt !== undefined && { prompt: settings.prompt }),
+          ...(settings.sections !== undefined && { budget: settings.sections }),
         },
         budget,
         pins: [],
@@ -102,7 +121,7 @@ export function handoffWriter(
 }
 
 function planFor(request: HandoffRequest): CompactPlan {
-  const { messages, cut, operation, limits, settings } = request
+  const { messages, cut, open, operation, limits, settings } = request
   const budget = budgetOf(limits, settings)
   const { keepTokens: _, ...others } = budget.settings
   return {
@@ -112,6 +131,7 @@ function planFor(request: HandoffRequest): CompactPlan {
     tokensBefore: 0,
     layout: findLayout(messages, 0),
     cut,
+    open,
     incoming: messages.length,
     targetTokens: budget.hardTokens,
     allotment: allot(limits.handoffTokens, { ...budget, settings: { ...others, keepTokens: 0 } }),

@@ -6,7 +6,7 @@ import type { Reads } from '../store/contract.ts'
 import type { OperationRow } from '../store/rows.ts'
 import { buildContext } from './context.ts'
 import type { HandoffWriter } from './handoff.ts'
-import { judgeHandoff, planCover, rangeTokens } from './room.ts'
+import { carriedBy, judgeHandoff, planCover, rangeTokens } from './room.ts'
 import { readSource } from './source.ts'
 import type { Picture, SessionSettings } from './state.ts'
 
@@ -40,10 +40,10 @@ export async function previewCompaction(
   signal: AbortSignal,
 ): Promise<Preview> {
   const { store, writer, settings, sessionId, focus = null } = request
-  const source = await store.readContext({ sessionId })
-  if (source === null) return { kind: 'failed', sessionId, reason: 'unknown-session' }
-  const { session } = source
-  const context = buildContext(source, session.limits, session.tail)
+  const present = await store.readContext({ sessionId })
+  if (present === null) return { kind: 'failed', sessionId, reason: 'unknown-session' }
+  const { session } = present
+  const context = buildContext(present, session.limits, session.tail)
   const none = { controls: [], waiting: [], operations: [], replyTo: null }
   const picture: Picture = { session, context, ...none }
   const covers = planCover(picture, 'manual', settings)
@@ -64,16 +64,14 @@ export async function previewCompaction(
     startedAt: 0,
     endedAt: null,
   }
-  const { messages, cut } = await readSource(store, session, operation, context)
+  const carries = carriedBy(picture, covers)
+  const source = await readSource(store, session, operation, context, carries)
   const { limits } = session
   const { agent } = session
-  const reply = await writer.write(
-    { agent, operation, focus, messages, cut, limits, settings },
-    signal,
-  )
+  const reply = await writer.write({ agent, operation, focus, limits, settings, ...source }, signal)
   if (reply.kind === 'failed') return { kind: 'failed', sessionId, reason: reply.reason }
   const { handoff, tokens } = reply
-  const problem = judgeHandoff(picture, { by: 'model', covers, tokens })
+  const problem = judgeHandoff(picture, { by: 'model', covers, tokens, carries })
   if (problem !== null) return { kind: 'failed', sessionId, reason: problem }
   const { base } = session
   return {
@@ -83,7 +81,7 @@ export async function previewCompaction(
     base,
     handoff,
     tokensBefore: context.tokens,
-    tokensAfter: context.tokens - rangeTokens(context, covers) + tokens,
-    install: { base, covers, tokens, handoff: handoff as unknown as JsonValue },
+    tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+    install: { base, covers, tokens, carries, handoff: handoff as unknown as JsonValue },
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { entryNumber, operationId, sessionId } from '../base/ids.ts'
+import { type EntryNumber, entryNumber, operationId, sessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
 import type { CompactionBy, Limits, OperationRow, SessionRow } from '../store/rows.ts'
 import type { Context, Piece } from './context.ts'
@@ -86,22 +86,25 @@ describe('planCover', () => {
 describe('judgeHandoff', () => {
   const before = picture([500, 500, 500, 500], { seen: 2 })
   const by: CompactionBy = 'model'
+  const carries: readonly EntryNumber[] = []
 
   it('takes a handoff that is smaller than what it covers, however much came behind', () => {
-    expect(judgeHandoff(before, { by, covers: 2, tokens: 499 })).toBeNull()
+    expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 499 })).toBeNull()
   })
 
   it('refuses one as large as what it covers, and one over its budget [faults 49, 50]', () => {
     const small = picture([100, 100, 3_000, 400], { seen: 2 })
-    expect(judgeHandoff(small, { by, covers: 2, tokens: 200 })).toBe('not-smaller')
-    expect(judgeHandoff(before, { by, covers: 2, tokens: 501 })).toBe('over-budget')
+    expect(judgeHandoff(small, { by, carries, covers: 2, tokens: 200 })).toBe('not-smaller')
+    expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 501 })).toBe('over-budget')
   })
 
   it('lets a rewrite grow, up to the hard limit', () => {
     const small = picture([100, 100, 400, 400], { seen: 2 })
-    expect(judgeHandoff(small, { by: 'rewrite', covers: 2, tokens: 500 })).toBeNull()
+    expect(judgeHandoff(small, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBeNull()
     const full = picture([100, 100, 3_201, 0], { seen: 2 })
-    expect(judgeHandoff(full, { by: 'rewrite', covers: 2, tokens: 500 })).toBe('over-hard-limit')
+    expect(judgeHandoff(full, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBe(
+      'over-hard-limit',
+    )
   })
 })
 

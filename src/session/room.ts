@@ -2,7 +2,8 @@ import { type EntryNumber, entryNumber } from '../base/ids.ts'
 import type { Budget } from '../compaction/budget.ts'
 import { DEFAULT_SETTINGS, SECTION_TOKENS_MAX } from '../compaction/defaults.ts'
 import { plan, type Trigger } from '../compaction/plan.ts'
-import type { Limits } from '../store/rows.ts'
+import { WAITING_NOTE_TOKENS } from '../store/bounds.ts'
+import type { Limits, SessionRow } from '../store/rows.ts'
 import type { Context, Piece } from './context.ts'
 import type { Picture, SessionSettings } from './state.ts'
 
@@ -47,18 +48,49 @@ export function isOverHard({ session, context }: Picture): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens
 }
 
-/** Input that was delivered and that no committed step has had in its context, in tokens. */
-export function unseenInputTokens({ session, context }: Picture): number {
+/** Input that no finished turn has answered: it stays in every context, whole (I34). */
+export function isOpen(session: SessionRow, { mail }: Piece): boolean {
+  if (mail === undefined || session.turnState === 'idle') return false
+  return mail.number > session.settled[mail.lane]
+}
+
+/** What of the input bound is taken, as the store counts it. */
+export function openInputTokens({ session, context }: Picture): number {
   return context.pieces
-    .filter((piece) => piece.number > session.seen && piece.message.role === 'user')
-    .reduce((sum, piece) => sum + piece.tokens, 0)
+    .filter((piece) => isOpen(session, piece))
+    .reduce(
+      (sum, { tokens, mail }) =>
+        sum + tokens + (mail?.waiting === undefined ? 0 : WAITING_NOTE_TOKENS),
+      0,
+    )
+}
+
+/** The entries that a compaction up to `covers` carries beside its handoff. */
+export function carriedBy({ session, context }: Picture, covers: number): readonly EntryNumber[] {
+  return context.pieces
+    .filter((piece) => piece.number <= covers && isOpen(session, piece))
+    .map((piece) => piece.number)
 }
 
 /** The present size of what a compaction up to `covers` would replace, earlier handoff included. */
-export function rangeTokens(context: Context, covers: number): number {
+export function rangeTokens(
+  context: Context,
+  covers: number,
+  carries: readonly EntryNumber[],
+): number {
   return context.pieces
-    .filter((piece) => piece.number <= covers)
+    .filter((piece) => piece.number <= covers && !isCarried(piece, carries))
     .reduce((sum, piece) => sum + piece.tokens, context.handoff?.tokens ?? 0)
+}
+
+export function isCarried({ number, mail }: Piece, carries: readonly EntryNumber[]): boolean {
+  return mail !== undefined && carries.includes(number)
+}
+
+/** Whether a handoff up to `covers` takes in more than the present one. */
+function takesIn({ session, context }: Picture, covers: number): boolean {
+  if (covers !== session.covers) return covers > session.covers
+  return context.pieces.some((piece) => piece.number <= covers && !isOpen(session, piece))
 }
 
 /**
@@ -76,9 +108,9 @@ export function planCover(
   const cut = cutOf(picture, trigger, settings)
   const covers = cut === null ? null : Math.min(cut, session.seen)
   if (waits && (covers === null || !makesRoom(picture, covers))) {
-    return session.seen > session.covers ? session.seen : null
+    return takesIn(picture, session.seen) ? session.seen : null
   }
-  return covers !== null && covers > session.covers && isClean(context, covers)
+  return covers !== null && takesIn(picture, covers) && isClean(context, covers)
     ? entryNumber(covers)
     : null
 }
@@ -106,9 +138,11 @@ function cutOf(
 }
 
 /** Whether the context fits once this much is covered by a handoff of the largest size. */
-function makesRoom({ session, context }: Picture, covers: number): boolean {
+function makesRoom(picture: Picture, covers: number): boolean {
+  const { session, context } = picture
   const { hardTokens, outputTokens, handoffTokens } = session.limits
-  const after = context.tokens - rangeTokens(context, covers) + handoffTokens
+  const range = rangeTokens(context, covers, carriedBy(picture, covers))
+  const after = context.tokens - range + handoffTokens
   return after + outputTokens <= hardTokens
 }
 
@@ -159,12 +193,21 @@ export function mayAskModel(
 
 /** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */
 export function judgeHandoff(
-  { session, context }: Picture,
-  handoff: { readonly by: string; readonly covers: number; readonly tokens: number },
+  picture: Picture,
+  handoff: {
+    readonly by: string
+    readonly covers: number
+    readonly tokens: number
+    readonly carries: readonly EntryNumber[]
+  },
 ): string | null {
+  const { session, context } = picture
   const { limits } = session
+  const { carries } = handoff
+  const open = carriedBy(picture, handoff.covers)
+  if (!open.every((number) => carries.includes(number))) return 'unanswered-input'
   if (handoff.tokens > limits.handoffTokens) return 'over-budget'
-  const range = rangeTokens(context, handoff.covers)
+  const range = rangeTokens(context, handoff.covers, carries)
   if (handoff.by !== 'rewrite') return handoff.tokens < range ? null : 'not-smaller'
   const after = context.tokens - range + handoff.tokens + limits.outputTokens
   return after <= limits.hardTokens ? null : 'over-hard-limit'

@@ -10,6 +10,8 @@ export interface Shown {
   readonly base: number
   readonly covers: EntryNumber
   readonly tokens: number
+  /** Covered input that was unanswered and that the handoff therefore does not keep. */
+  readonly carries: readonly EntryNumber[]
   readonly handoff: Handoff
 }
 
@@ -17,10 +19,19 @@ const COUNT_MAX = 2 ** 31 - 1
 
 /** Null: this is not what a preview gives. */
 export function findShown(body: JsonObject): Shown | null {
-  const { base, covers, tokens, handoff } = body as Record<string, JsonValue | undefined>
-  const isSound = isCount(base) && isCount(covers) && isCount(tokens) && isHandoff(handoff)
-  if (!isSound) return null
-  return { base, covers: entryNumber(covers), tokens, handoff: handoff as unknown as Handoff }
+  const {
+    base,
+    covers,
+    tokens,
+    carries = [],
+    handoff,
+  } = body as Record<string, JsonValue | undefined>
+  const isCounted = isCount(base) && isCount(covers) && isCount(tokens)
+  if (!isCounted || !isArray(carries) || !carries.every(isCount) || !isHandoff(handoff)) return null
+  return {
+    ...{ base, tokens, covers: entryNumber(covers), carries: carries.map(entryNumber) },
+    handoff: handoff as unknown as Handoff,
+  }
 }
 
 function isHandoff(value: JsonValue | undefined): value is JsonObject {

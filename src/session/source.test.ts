@@ -38,9 +38,9 @@ describe('readSource', () => {
   it('takes from the context what the transcript would give', async () => {
     const { store, session, operation, context } = await longSession()
     // With a digest in effect it must read: what it then finds is the handoff below.
-    const read = await readSource(store, { ...session, by: 'digest' }, operation, context)
+    const read = await readSource(store, { ...session, by: 'digest' }, operation, context, [])
     const unread = { readEntries: () => Promise.reject(new Error('reads')) } as unknown as Reads
-    const taken = await readSource(unread, session, operation, context)
+    const taken = await readSource(unread, session, operation, context, [])
     expect(taken).toEqual(read)
     expect([taken.cut, taken.messages.length > taken.cut]).toEqual([read.cut, true])
   })
@@ -48,7 +48,7 @@ describe('readSource', () => {
   it('reads the transcript when the context does not begin where the handoff does', async () => {
     const { store, session, operation, context } = await longSession()
     const earlier = { ...operation, previous: 0 as EntryNumber }
-    const { messages } = await readSource(store, session, earlier, context)
+    const { messages } = await readSource(store, session, earlier, context, [])
     expect(messages.some(({ role }) => role === 'handoff')).toBe(false)
     expect(messages.length).toBeGreaterThan(context.pieces.length)
   })

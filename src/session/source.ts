@@ -6,8 +6,18 @@ import { handoffOf } from '../store/fold.ts'
 import type { ContextEntries } from '../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './context.ts'
+import { isCarried } from './room.ts'
 
 /** What is read from the transcript beside the picture: sources of handoffs, sizes of reverts. */
+
+/** What a handoff is written from. */
+export interface Source {
+  readonly messages: readonly Message[]
+  /** The range to cover ends before this message. */
+  readonly cut: number
+  /** Which messages of the range are unanswered: they stay in the context beside the handoff. */
+  readonly open: readonly number[]
+}
 
 export async function readRange(
   store: Reads,
@@ -61,25 +71,43 @@ export async function readSource(
   session: SessionRow,
   operation: OperationRow,
   context: Context,
-): Promise<{ messages: readonly Message[]; cut: number; earlier: EntryNumber }> {
+  carries: readonly EntryNumber[],
+): Promise<Source> {
   const { id } = session
-  if (isWholeSource(session, context, operation))
-    return sourceOf(context, context, operation.covers)
+  const { covers } = operation
+  if (isWholeSource(session, context, operation)) {
+    return sourceOf(context, context, covers, carries)
+  }
   let earlier = await readHandoff(store, id, operation.previous)
   while (earlier?.meta.by === 'digest')
     earlier = await readHandoff(store, id, earlier.meta.previous)
-  const from = earlier?.meta.covers ?? 0
-  const entries = await readRange(store, id, from, operation.covers)
-  const number = earlier?.entry.number ?? entryNumber(0)
+  const head = await readHead(store, session, earlier, covers)
+  return sourceOf(head, context, covers, carries)
+}
+
+/** The context as of `to` on this handoff: its text, what it carries, and everything behind it. */
+async function readHead(
+  store: Reads,
+  session: SessionRow,
+  below: Standing | null,
+  to: EntryNumber,
+  isWanted: (entry: Entry) => boolean = () => true,
+): Promise<Context> {
+  const covers = below?.meta.covers ?? 0
+  const carries = new Set(below?.meta.carries ?? [])
+  const from = Math.min(covers, ...[...carries].map((number) => number - 1))
+  const entries = (await readRange(store, session.id, from, to)).filter(
+    (entry) =>
+      isMessage(entry) && (entry.number > covers || carries.has(entry.number)) && isWanted(entry),
+  )
   const source: ContextEntries = {
     session,
-    effective: number,
-    covers: entryNumber(from),
+    effective: below?.entry.number ?? entryNumber(0),
+    covers: entryNumber(covers),
     limits: session.limits,
-    entries: [...(earlier === null ? [] : [earlier.entry]), ...entries.filter(isMessage)],
+    entries: [...(below === null ? [] : [below.entry]), ...entries],
   }
-  const head = buildContext(source, session.limits, operation.covers)
-  return sourceOf(head, context, operation.covers)
+  return buildContext(source, session.limits, to)
 }
 
 /**
@@ -98,12 +126,14 @@ function sourceOf(
   head: Context,
   context: Context,
   covers: EntryNumber,
-): { messages: readonly Message[]; cut: number; earlier: EntryNumber } {
-  const covered = head.pieces.filter((piece) => piece.number <= covers)
+  carries: readonly EntryNumber[],
+): Source {
+  const covered = head.pieces.filter((piece) => piece.number <= covers && piece.isNote !== true)
   const tail = context.pieces.filter((piece) => piece.number > covers)
   const before = messagesOf({ ...head, system: context.system, pieces: covered })
   const messages = [...before, ...tail.map((piece) => piece.message)]
-  return { messages, cut: before.length, earlier: head.effective }
+  const open = covered.filter((piece) => isCarried(piece, carries)).map(({ message }) => message)
+  return { messages, cut: before.length, open: open.map((message) => before.indexOf(message)) }
 }
 
 /** What a handoff is written from that must not tell of these entries. */
@@ -112,7 +142,7 @@ export async function readSourceWithout(
   session: SessionRow,
   erased: readonly EntryNumber[],
   context: Context,
-): Promise<{ messages: readonly Message[]; cut: number }> {
+): Promise<Source> {
   const { id, covers } = session
   const first = Math.min(...erased)
   const gone = new Set<number>(erased)
@@ -122,21 +152,13 @@ export async function readSourceWithout(
   while (earlier !== null && isTainted(earlier)) {
     earlier = await readHandoff(store, id, earlier.meta.previous)
   }
-  const from = earlier?.meta.covers ?? 0
-  const entries = (await readRange(store, id, from, covers)).filter(
-    (entry) => isMessage(entry) && !gone.has(entry.number),
-  )
-  const source: ContextEntries = {
-    session,
-    effective: earlier?.entry.number ?? entryNumber(0),
-    covers: entryNumber(from),
-    limits: session.limits,
-    entries: [...(earlier === null ? [] : [earlier.entry]), ...entries],
+  const head = await readHead(store, session, earlier, covers, ({ number }) => !gone.has(number))
+  const tail = {
+    ...context,
+    pieces: context.pieces.filter((piece) => !gone.has(piece.number)),
   }
-  const head = buildContext(source, session.limits, covers)
-  const before = messagesOf({ ...head, system: context.system })
-  const tail = context.pieces.filter((piece) => !gone.has(piece.number))
-  return { messages: [...before, ...tail.map((piece) => piece.message)], cut: before.length }
+  const carries = context.pieces.map(({ number }) => number).filter((number) => number <= covers)
+  return sourceOf(head, tail, covers, carries)
 }
 
 function isMessage({ kind }: Entry): boolean {
@@ -153,20 +175,7 @@ export async function measureRevert(
   const { id } = session
   const undone = await readHandoff(store, id, target)
   const below = await readHandoff(store, id, undone?.meta.previous ?? 0)
-  const covers = below?.meta.covers ?? 0
-  const entries = await readRange(store, id, covers, context.upto)
-  const without = buildContext(
-    {
-      session,
-      effective: below?.entry.number ?? entryNumber(0),
-      covers: entryNumber(covers),
-      limits: session.limits,
-      entries: [...(below === null ? [] : [below.entry]), ...entries.filter(isMessage)],
-    },
-    session.limits,
-    context.upto,
-  )
-  return without.tokens
+  return (await readHead(store, session, below, context.upto)).tokens
 }
 
 const PAGE = 200

@@ -199,6 +199,8 @@ export type HandoffTrack =
       readonly focus: string | null
       readonly body: JsonValue
       readonly tokens: number
+      /** Covered input that was unanswered when writing began. */
+      readonly carries: readonly EntryNumber[]
       /** Who wrote it; stands in the operation's result. */
       readonly provenance?: JsonObject
     }
@@ -282,6 +284,7 @@ export type Event = { readonly at: Instant } & (
       readonly operation: OperationId
       readonly body: JsonValue
       readonly tokens: number
+      readonly carries: readonly EntryNumber[]
       readonly provenance?: JsonObject
     }
   | { readonly kind: 'handoff failed'; readonly operation: OperationId; readonly reason: string }
@@ -323,6 +326,7 @@ export type Effect =
       readonly focus: string | null
       readonly context: Context
       readonly limits: Limits
+      readonly carries: readonly EntryNumber[]
     }
   /** No stop and no message gives one of these reasons (I11). */
   | { readonly kind: 'abortHandoff'; readonly reason: 'superseded' | 'closing' | 'lost' }

@@ -1,19 +1,16 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonValue } from '../base/json.ts'
 import type { Appended, Gone, Lease, Lost, Superseded, Tail } from './contract.ts'
 import type { Refusal } from './refusal.ts'
 import type {
   AttemptRow,
   BlobRow,
   BusyPolicy,
-  CompactionBy,
   Entry,
   Lane,
   Limits,
   MailRow,
   MailState,
-  OperationRow,
-  OperationState,
   ReplyRow,
   ResultOutcome,
   Route,
@@ -175,7 +172,7 @@ export type DeliverOutcome =
       readonly turn: number
     }
   | { readonly kind: 'calls-open' }
-  | { readonly kind: 'no-room'; readonly unseenTokens: number; readonly inputTokens: number }
+  | { readonly kind: 'no-room'; readonly openTokens: number; readonly inputTokens: number }
   | { readonly kind: 'not-pending'; readonly mail: MailNumber }
   /** An older item of the same lane still waits. */
   | { readonly kind: 'out-of-order'; readonly mail: MailNumber; readonly first: MailNumber }
@@ -246,54 +243,6 @@ export type RecoverOutcome =
       readonly openCalls: readonly string[]
     }
   | { readonly kind: 'already' }
-  | Superseded
-
-export interface ClaimCompaction {
-  readonly lease: Lease
-  readonly operation: OperationId
-  readonly by: CompactionBy
-  readonly trigger: string
-  readonly reason: string
-  readonly covers: EntryNumber
-}
-export type ClaimOutcome =
-  | { readonly kind: 'claimed'; readonly operation: OperationRow }
-  | { readonly kind: 'joined'; readonly operation: OperationRow }
-  | { readonly kind: 'unseen'; readonly seen: EntryNumber }
-  | { readonly kind: 'covered'; readonly covers: EntryNumber }
-  | { readonly kind: 'no-digest' }
-  | { readonly kind: 'tries-used'; readonly tries: number }
-  | Superseded
-
-export interface CommitCompaction extends Fenced {
-  readonly body: JsonValue
-  readonly tokens: number
-  readonly result: JsonObject
-  readonly settles?: readonly MailNumber[]
-}
-export type CompactionOutcome =
-  | { readonly kind: 'committed'; readonly tail: Tail; readonly entry: EntryNumber }
-  | { readonly kind: 'ended'; readonly state: OperationState }
-  | Superseded
-
-export interface FailCompaction {
-  readonly operation: OperationId
-  readonly fence: number
-  readonly state: 'failed' | 'superseded'
-  readonly reason: string
-  readonly settles?: readonly MailNumber[]
-}
-
-export interface Revert extends Fenced {
-  readonly target: EntryNumber
-  /** The context's size without the target, as the caller rendered it. */
-  readonly tokensAfter: number
-  readonly settles?: readonly MailNumber[]
-}
-export type RevertOutcome =
-  | { readonly kind: 'reverted'; readonly tail: Tail; readonly effective: EntryNumber }
-  | { readonly kind: 'not-newest'; readonly effective: EntryNumber }
-  | { readonly kind: 'no-room'; readonly tokensAfter: number; readonly limit: number }
   | Superseded
 
 export interface Pin extends Append {

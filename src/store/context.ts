@@ -25,6 +25,7 @@ export function contextEntries(
     state.settings,
     state.tasks,
     ...Object.values(state.pins).map((record) => record.entry),
+    ...state.carries,
   ].filter((number) => number !== 0 && number <= covers)
   const early = source.numbers([...new Set(kept)].sort((a, b) => a - b))
   const limits = limitsAt(heads, upto) ?? session.limits

@@ -8,6 +8,8 @@ import type { CompactionBy, CompactionMeta, EntryHead, PinRecord } from './rows.
 export interface Fold {
   readonly effective: EntryNumber
   readonly covers: EntryNumber
+  /** Covered input that stays in the context beside the handoff. */
+  readonly carries: readonly EntryNumber[]
   readonly by: CompactionBy | null
   readonly base: EntryNumber
   readonly pins: Readonly<Record<string, PinRecord>>
@@ -63,5 +65,7 @@ export function fold(heads: readonly EntryHead[]): Fold {
   }
   const present = handoffs.get(effective)
   const covers = entryNumber(present?.covers ?? 0)
-  return { effective, covers, by: present?.by ?? null, base, pins: { ...pins }, settings, tasks }
+  const carries = (present?.carries ?? []).map(entryNumber)
+  const by = present?.by ?? null
+  return { effective, covers, carries, by, base, pins: { ...pins }, settings, tasks }
 }

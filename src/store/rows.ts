@@ -26,7 +26,10 @@ export interface RunnerRow {
   readonly leaseMs: number
 }
 
-/** Upper bounds in tokens, so that P + H + U + T + O fits below the hard limit (I33). */
+/**
+ * Upper bounds in tokens, so that P + H + U + T + O fits below the hard limit (I33). U bounds all
+ * input that no finished turn has answered, whether a model has seen it or not (I34).
+ */
 export interface Limits {
   readonly hardTokens: number
   readonly pinTokens: number
@@ -124,6 +127,8 @@ export type InputMeta = Adopted & {
   /** 0: adopted, it never was mail. */
   readonly mail: number
   readonly blobs: readonly string[]
+  /** How many more messages waited when this one entered as the last of its delivery. */
+  readonly waiting?: number
 }
 export type AssistantMeta = Adopted & {
   readonly turn: number
@@ -144,6 +149,11 @@ export type CompactionMeta = Adopted & {
   /** The compaction below this one; in effect again after a revert. 0: none. */
   readonly previous: number
   readonly by: CompactionBy
+  /**
+   * Input of the covered range that no finished turn had answered: it stays in the context, whole,
+   * beside the handoff (I34). Absent: none.
+   */
+  readonly carries?: readonly number[]
 }
 export type RevertMeta = { readonly target: number; readonly previous: number }
 /**

@@ -18,6 +18,7 @@ import { searches } from './store/searches.ts'
 import { settings } from './store/settings.ts'
 import { standing } from './store/standing.ts'
 import { steps } from './store/steps.ts'
+import { unanswered } from './store/unanswered.ts'
 import { withdrawals } from './store/withdrawals.ts'
 
 /**
@@ -34,6 +35,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   steps,
   recovery,
   compactions,
+  unanswered,
   contexts,
   settings,
   outbox,

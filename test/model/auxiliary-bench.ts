@@ -128,6 +128,7 @@ export function handoffOf(
     focus: options.focus ?? null,
     messages,
     cut: messages.length - 1,
+    open: [],
     limits: { ...LIMITS, ...options.limits },
     settings: SESSION_SETTINGS,
   }

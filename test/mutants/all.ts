@@ -54,6 +54,7 @@ import { recoveryRepeated } from './recovery-repeated.ts'
 import { replyLost } from './reply-lost.ts'
 import { revertWithoutRoom } from './revert-without-room.ts'
 import { sameFenceOnAcquire } from './same-fence-on-acquire.ts'
+import { seenInputUncounted } from './seen-input-uncounted.ts'
 import { sessionForked } from './session-forked.ts'
 import { shrinkJudgedByGrownTail } from './shrink-judged-by-grown-tail.ts'
 import { stepFencedByBase } from './step-fenced-by-base.ts'
@@ -61,6 +62,7 @@ import { stopSettledEarly } from './stop-settled-early.ts'
 import { stopWithoutTarget } from './stop-without-target.ts'
 import { systemTextUncounted } from './system-text-uncounted.ts'
 import { twoCompactionsAtOnce } from './two-compactions-at-once.ts'
+import { unansweredRequestsCompacted } from './unanswered-requests-compacted.ts'
 import { unboundedDelivery } from './unbounded-delivery.ts'
 import { wallClockLeases } from './wall-clock-leases.ts'
 import { withdrawalForgotten } from './withdrawal-forgotten.ts'
@@ -122,6 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
   replyLost,
   revertWithoutRoom,
   sameFenceOnAcquire,
+  seenInputUncounted,
   sessionForked,
   shrinkJudgedByGrownTail,
   stepFencedByBase,
@@ -129,6 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   stopWithoutTarget,
   systemTextUncounted,
   twoCompactionsAtOnce,
+  unansweredRequestsCompacted,
   unboundedDelivery,
   wallClockLeases,
   withdrawalForgotten,

@@ -8,7 +8,8 @@ export const shrinkJudgedByGrownTail: Mutant = {
     plantDecisions(sound, {
       judgeHandoff: (picture, handoff) => {
         const { context, session } = picture
-        const after = context.tokens - rangeTokens(context, handoff.covers) + handoff.tokens
+        const range = rangeTokens(context, handoff.covers, handoff.carries)
+        const after = context.tokens - range + handoff.tokens
         const target = session.limits.hardTokens * sound.settings.targetShare
         return after > target ? 'over-target' : sound.decisions.judgeHandoff(picture, handoff)
       },

@@ -106,7 +106,7 @@ export class EntryLaws {
       const shadow = this.#shadows.get(after.id)
       if (shadow === undefined) continue
       const { fence, tailHash, seen, turn, openCalls } = after
-      Object.assign(shadow, { fence, tailHash, seen, turn })
+      Object.assign(shadow, { fence, tailHash, seen, turn, answered: seen })
       shadow.isRunning = after.turnState === 'running'
       for (const call of openCalls) shadow.openCalls.add(call)
       for (const { mail } of change.mail ?? []) {
@@ -300,7 +300,12 @@ export class EntryLaws {
     const below = handoffOf(folded.effective?.entry)?.previous ?? 0
     const expected = by === 'rewrite' ? below : (folded.effective?.number ?? 0)
     if (previous !== expected) this.#bad('I12', `stands on ${previous}, not on ${expected}`)
-    const grows = by === 'rewrite' ? covers === folded.covers : covers > folded.covers
+    // One that covers the same may take in what was answered since.
+    const isMore = folded.carries.some((number) => number <= shadow.answered)
+    const grows =
+      by === 'rewrite'
+        ? covers === folded.covers
+        : covers > folded.covers || (covers === folded.covers && isMore)
     if (!grows) this.#bad('I10', `covers ${covers} behind ${folded.covers}`)
     const [word = ''] = wordsOfEntry(entry)
     if (word !== `handoff ${shadow.id} ${entry.operation} ${covers}`) {
@@ -323,9 +328,9 @@ export class EntryLaws {
     const undone = folded.effective?.entry
     if (entry.meta.target !== undone?.number) this.#bad('I12', 'reverted what is not in effect')
     const below = shadow.entries[(handoffOf(undone)?.previous ?? 0) - 1]
-    const covers = handoffOf(below?.entry)?.covers ?? 0
+    const { covers = 0, carries = [] } = handoffOf(below?.entry) ?? {}
     const limits = shadow.limitsAt()
-    const without = { ...folded, effective: below ?? null, covers }
+    const without = { ...folded, effective: below ?? null, covers, carries }
     const tokens = expectedTokens(shadow, shadow.tail, without)
     if (tokens > limits.hardTokens - limits.inputTokens) this.#bad('I33', `${tokens} by a revert`)
   }
@@ -361,6 +366,7 @@ export class EntryLaws {
       this.#world.count('poison turn')
       shadow.seen = shadow.tail
     }
+    shadow.answered = shadow.seen
     shadow.isRunning = false
     // Delivered but unseen input begins the next turn at once.
     const unseen = shadow.mail.some((mail) => mail.entry !== null && mail.entry > shadow.seen)

@@ -1,4 +1,5 @@
 import type { Handoff } from '../../src/message/handoff.ts'
+import type { Message } from '../../src/message/message.ts'
 import type { HandoffRequest } from '../../src/session/handoff.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf, Tail } from '../../src/store/contract.ts'
 import type { AuditRow, OperationRow, ReplyRow } from '../../src/store/rows.ts'
@@ -8,7 +9,7 @@ import { EntryLaws } from './entry-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'
 import { handoffOfWords } from './scripted.ts'
-import { expectedTokens, foldShadow, type Shadow, wordsIn } from './shadow.ts'
+import { expectedTokens, foldShadow, type Shadow, wordsIn, wordsOf } from './shadow.ts'
 import type { Life } from './sim-process.ts'
 import { StepLaws } from './step-laws.ts'
 import { WALL_START, type World } from './world.ts'
@@ -38,7 +39,7 @@ export class Laws {
   readonly #lastSent = new Map<string, number>()
   readonly #putOff = new Set<string>()
   /** What the writer gave, by operation. */
-  readonly #given = new Map<string, number>()
+  readonly #given = new Map<string, { tokens: number; carries: readonly number[] }>()
   readonly poison = new Set<string>()
   #words = 0
 
@@ -129,11 +130,13 @@ export class Laws {
 
   /** A handoff that was fit to be installed is not refused for what arrived behind it (I13). */
   #observeFailure(shadow: Shadow, row: OperationRow): void {
-    const tokens = this.#given.get(row.id)
+    const given = this.#given.get(row.id)
     const limits = shadow.limitsAt()
-    if (tokens === undefined || row.result['reason'] === 'closing') return
+    if (given === undefined || row.result['reason'] === 'closing') return
     const folded = foldShadow(shadow, shadow.tail)
-    const covered = { ...folded, effective: null, covers: Math.max(folded.covers, row.covers) }
+    const covers = Math.max(folded.covers, row.covers)
+    const { tokens, carries } = given
+    const covered = { ...folded, effective: null, covers, carries }
     const range =
       expectedTokens(shadow, shadow.tail, folded) - expectedTokens(shadow, shadow.tail, covered)
     if (tokens <= limits.handoffTokens && tokens < range && row.by !== 'rewrite') {
@@ -142,8 +145,13 @@ export class Laws {
     }
   }
 
-  handoffGiven(id: string, tokens: number): void {
-    this.#given.set(id, tokens)
+  handoffGiven({ operation, messages, open }: HandoffRequest, tokens: number): void {
+    const shadow = this.shadows.get(operation.sessionId)
+    const words = new Set(open.flatMap((index) => wordsOf(messages[index] as Message)))
+    const carries = (shadow?.entries ?? [])
+      .filter((each) => each.kind === 'input' && each.words.some((word) => words.has(word)))
+      .map(({ number }) => number)
+    this.#given.set(operation.id, { tokens, carries })
   }
 
   #observeClaim(shadow: Shadow, row: OperationRow): void {

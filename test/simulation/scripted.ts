@@ -130,7 +130,7 @@ export function scriptedWriter(
           const tokens = isTooLong
             ? limits.handoffTokens + 1
             : chance.between(60, by === 'digest' ? 200 : limits.handoffTokens)
-          laws.handoffGiven(operation.id, tokens)
+          laws.handoffGiven(request, tokens)
           resolve({ kind: 'written', handoff: laws.handoffFor(request, by), tokens })
         }
         if (by === 'digest') {

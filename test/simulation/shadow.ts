@@ -43,6 +43,8 @@ export class Shadow {
   runner: string | null = null
   tailHash: string
   seen = 0
+  /** What a model had seen when the newest turn ended: input up to there is answered. */
+  answered = 0
   turn = 0
   isRunning = false
   /** A step was begun and has not been committed. */
@@ -90,6 +92,8 @@ export interface Folded {
   readonly base: number
   readonly effective: ShadowEntry | null
   readonly covers: number
+  /** Covered input that is shown beside the handoff. */
+  readonly carries: readonly number[]
   readonly pins: ReadonlyMap<string, ShadowEntry>
   readonly settings: ShadowEntry | null
 }
@@ -124,20 +128,40 @@ export function foldShadow(shadow: Shadow, upto: number): Folded {
     }
   }
   const head = shadow.entries[effective - 1]
-  const covers = handoffOf(head?.entry)?.covers ?? 0
-  return { base, effective: head ?? null, covers, pins, settings }
+  const { covers = 0, carries = [] } = handoffOf(head?.entry) ?? {}
+  return { base, effective: head ?? null, covers, carries, pins, settings }
 }
 
 /** What a context as of `upto` must say, in order. */
 export function expectedWords(shadow: Shadow, upto: number): string[] {
-  const { effective, covers, pins, settings } = foldShadow(shadow, upto)
+  const { effective, covers, carries, pins, settings } = foldShadow(shadow, upto)
   const words = [...(settings?.words ?? []), ...[...pins.values()].flatMap((pin) => pin.words)]
   if (effective !== null) words.push(...effective.words)
+  for (const number of carries) words.push(...(shadow.entries[number - 1]?.words ?? []))
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
-    if (each !== undefined && isMessage(each)) words.push(...each.words)
+    if (each === undefined || !isMessage(each)) continue
+    words.push(...each.words)
+    const waiting = waitingAt(shadow, index, upto)
+    const [more, they] = waiting === 1 ? ['message is', 'it'] : ['messages are', 'they']
+    if (waiting > 0) words.push(`user [${waiting} more ${more} waiting; ${they} will follow.]`)
   }
   return words
+}
+
+/** How much more the last input of a row of them says is waiting. */
+function waitingAt(shadow: Shadow, index: number, upto: number): number {
+  const entry = shadow.entries[index]?.entry
+  if (entry?.kind !== 'input' || entry.meta.waiting === undefined) return 0
+  const next = shadow.entries.slice(index + 1, upto).find(isMessage)
+  return next?.kind === 'input' ? 0 : entry.meta.waiting
+}
+
+/** Input that was delivered and that no finished turn has answered. */
+export function openInputs(shadow: Shadow, upto: number): readonly ShadowEntry[] {
+  return shadow.entries
+    .slice(shadow.answered, upto)
+    .filter(({ entry }) => entry.kind === 'input' && entry.meta.mail > 0)
 }
 
 export function isMessage({ kind }: Pick<ShadowEntry, 'kind'>): boolean {
@@ -151,17 +175,22 @@ export function expectedTokens(
   /** Something else than what is in effect, to ask what would be. */
   folded: Folded = foldShadow(shadow, upto),
 ): number {
-  const { effective, covers, pins, settings } = folded
+  const { effective, covers, carries, pins, settings } = folded
   let tokens = (effective?.tokens ?? 0) + (settings?.tokens ?? 0)
   for (const pin of pins.values()) tokens += pin.tokens
   const limits = shadow.limitsAt(upto)
+  for (const number of carries) {
+    tokens += Math.min(shadow.entries[number - 1]?.tokens ?? 0, limits.inputTokens)
+  }
   let share = limits.stepTokens
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
     if (each === undefined) break
     const { entry } = each
-    if (entry.kind === 'input') tokens += Math.min(each.tokens, limits.inputTokens)
-    else if (entry.kind === 'assistant') {
+    if (entry.kind === 'input') {
+      tokens += Math.min(each.tokens, limits.inputTokens)
+      if (waitingAt(shadow, index, upto) > 0) tokens += 20
+    } else if (entry.kind === 'assistant') {
       tokens += each.tokens
       const room = limits.stepTokens - each.tokens
       share = Math.max(16, Math.floor(room / Math.max(1, entry.meta.calls.length)))

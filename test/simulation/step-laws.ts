@@ -10,6 +10,7 @@ import {
   foldShadow,
   handoffOf,
   isMessage,
+  openInputs,
   type Shadow,
   wordsOf,
 } from './shadow.ts'
@@ -65,6 +66,7 @@ export class StepLaws {
     } else if (words.join('\n') !== expected.join('\n')) {
       this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
     }
+    this.#openIsWhole(shadow, upto, words)
     this.#wellFormed(request)
     const tokens = expectedTokens(shadow, upto)
     if (tokens + limits.outputTokens > limits.hardTokens) {
@@ -83,10 +85,32 @@ export class StepLaws {
       0,
     )
     if (unseenTokens > limits.inputTokens) this.#bad('I33', `${unseenTokens} tokens of new input`)
+    const told = inputs.some(({ entry }) => entry.kind === 'input' && entry.meta.waiting)
+    if (told) this.#world.count('told that more is waiting')
     if (inputs.length > 20) this.#world.count('more than 20 items delivered at once')
     this.#world.count('step')
     shadow.isCalling = true
     this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, tokens, words: words.join('\n') })
+  }
+
+  /** What no finished turn has answered is in every context, whole (I34). */
+  #openIsWhole(shadow: Shadow, upto: number, words: readonly string[]): void {
+    const limits = shadow.limitsAt(upto)
+    const open = openInputs(shadow, upto)
+    const shown = new Set(words)
+    for (const { number, words: said } of open) {
+      const lost = said.find((word) => !shown.has(word))
+      if (lost === undefined) continue
+      this.#bad(
+        'I34',
+        `unanswered input ${number} of ${shadow.id} is not in the context at ${upto}`,
+      )
+    }
+    const tokens = open.reduce((sum, each) => sum + Math.min(each.tokens, limits.inputTokens), 0)
+    if (tokens > limits.inputTokens) this.#bad('I34', `${tokens} tokens of unanswered input`)
+    const { covers } = foldShadow(shadow, upto)
+    if (open.some(({ number }) => number <= covers))
+      this.#world.count('unanswered input beside a handoff')
   }
 
   /** Calls and results in pairs, ranks as they must be (I15, I18). */
@@ -153,9 +177,10 @@ export class StepLaws {
     while (handoffOf(earlier?.entry)?.by === 'digest') {
       earlier = shadow.entries[(handoffOf(earlier?.entry)?.previous ?? 0) - 1]
     }
-    const from = handoffOf(earlier?.entry)?.covers ?? 0
+    const { covers: from = 0, carries = [] } = handoffOf(earlier?.entry) ?? {}
+    const carried = carries.flatMap((number) => shadow.entries[number - 1] ?? [])
     const head = shadow.entries.slice(from, operation.covers).filter(isMessage)
-    const expected = [...(earlier?.words ?? []), ...head.flatMap((each) => each.words)]
+    const expected = [earlier, ...carried, ...head].flatMap((each) => each?.words ?? [])
     const given = messages
       .slice(0, cut)
       .flatMap(wordsOf)

@@ -125,6 +125,8 @@ export const MUST_HAPPEN = [
   'take-over mid-compaction',
   'take-over mid-turn',
   'tool repeated',
+  'told that more is waiting',
+  'unanswered input beside a handoff',
   'unknown outcome',
   'unseen input begins the next turn',
   'withdraw withdrawn',

@@ -87,6 +87,7 @@ export function scene({
   const shown: Piece[] = pieces.map(([role, tokens], index) => ({
     number: entryNumber(index + 1),
     tokens,
+    ...(role === 'user' && { mail: { lane: 'user', number: index + 1 } }),
     message:
       role === 'user'
         ? { role, parts: [{ type: 'text', text: 'u' }] }
@@ -164,6 +165,8 @@ export function scene({
     turn: 5,
     turnState: 'idle',
     openCalls: [],
+    pending: pendingOf(items),
+    settled: { user: 0, notification: 0 },
     wakeAt: null,
     settings: none,
     ...row,
@@ -176,6 +179,11 @@ export function scene({
     operations: running === null ? [] : [running],
     replyTo: { edge: 'chat', address: 'x' },
   }
+}
+
+function pendingOf(items: readonly MailItem[]): SessionRow['pending'] {
+  const count = (lane: Lane) => items.filter((item) => item.lane === lane).length
+  return { control: count('control'), user: count('user'), notification: count('notification') }
 }
 
 export const RUNNING = { turnState: 'running' } as const

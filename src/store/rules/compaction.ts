@@ -3,6 +3,7 @@ import { REWRITES_MAX } from '../bounds.ts'
 import { handoffOf } from '../fold.ts'
 import type { CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
 import { Draft } from './draft.ts'
+import { cannotCarry, carriesAnswered } from './open-inputs.ts'
 import { fenced, fencedAtTail, type Rows, type Rule, tailOf } from './ruling.ts'
 
 /**
@@ -25,7 +26,10 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
   if (rewrite && session.rewrites >= REWRITES_MAX) {
     return { outcome: { kind: 'tries-used', tries: session.rewrites } }
   }
-  const grows = rewrite ? request.covers === session.covers : request.covers > session.covers
+  const isSame = request.covers === session.covers
+  const grows = rewrite
+    ? isSame
+    : request.covers > session.covers || (isSame && carriesAnswered(rows, session))
   if (!grows) return { outcome: { kind: 'covered', covers: session.covers } }
 
   const draft = new Draft(rows, session, request.operation, stamp)
@@ -85,11 +89,16 @@ export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp)
     return { outcome: { kind: 'ended', state } }
   }
 
-  const draft = new Draft(rows, session, request.operation, stamp)
   const { covers, previous, by } = operation
-  const entry = draft.appendJson({ kind: 'compaction', meta: { covers, previous, by } }, request)
+  const { carries = [] } = request
+  const refused = cannotCarry(rows, session, covers, carries)
+  if (refused !== null) return { outcome: { kind: refused.why, entry: refused.entry } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const meta = { covers, previous, by, ...(carries.length > 0 && { carries }) }
+  const entry = draft.appendJson({ kind: 'compaction', meta }, request)
   draft.set({ base: entry, effective: entry, covers, by, rewrites: 0 })
-  draft.endOperation('committed', { ...request.result, entry })
+  draft.endOperation('committed', { ...request.result, entry, carries: carries.length })
   draft.settleControls(request.settles ?? [])
   return {
     outcome: { kind: 'committed', tail: tailOf(draft.session), entry },

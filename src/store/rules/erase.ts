@@ -41,8 +41,13 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const draft = new Draft(rows, session, request.operation, stamp)
   const entries = [...named.keys()].sort((a, b) => a - b)
   const previous = below(session.effective, named)
+  const effective = handoffs.find((head) => head.number === session.effective)
+  const carries = (effective && handoffOf(effective)?.carries) ?? []
+  const { covers, by } = session
   const replaces: CompactionMeta | null =
-    replaced && session.by !== null ? { covers: session.covers, previous, by: session.by } : null
+    replaced && by !== null
+      ? { covers, previous, by, ...(carries.length > 0 && { carries }) }
+      : null
   const content = replaced ? request.replacement : undefined
   const number = draft.appendJson(
     { kind: 'erasure', meta: { entries, replaces } },

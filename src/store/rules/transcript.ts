@@ -1,14 +1,16 @@
 import { type EntryNumber, entryNumber, type MailNumber } from '../../base/ids.ts'
-import { DELIVERY_MAX } from '../bounds.ts'
+import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../bounds.ts'
 import { canonicalJson } from '../canonical.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { InputLane, MailRow, TurnEnd } from '../rows.ts'
 import { Draft } from './draft.ts'
+import { openInputs, openTokens } from './open-inputs.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
 /**
  * Input enters the transcript: in the order of its lane, never between a call and its result, and
- * never more than the input bound together with what no model has seen yet (decision 4).
+ * never more than the input bound together with what is not answered yet (decision 4, I34). The last
+ * entry records how many messages were left behind, for the model to know that more is to come.
  */
 export const deliver: Rule<'deliver'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -19,7 +21,10 @@ export const deliver: Rule<'deliver'> = (rows, request, stamp) => {
   if (session.openCalls.length > 0) return { outcome: { kind: 'calls-open' } }
 
   const draft = new Draft(rows, session, request.operation, stamp)
-  let unseenTokens = draft.unseenInputs().reduce((sum, head) => sum + head.tokens, 0)
+  const { inputTokens } = session.limits
+  let tokens = openTokens(openInputs(rows, session))
+  const { user, notification } = session.pending
+  const left = user + notification - request.mail.length
   const entries: EntryNumber[] = []
   for (const number of request.mail) {
     const mail = rows.mail(session.id, number)
@@ -30,13 +35,13 @@ export const deliver: Rule<'deliver'> = (rows, request, stamp) => {
     const first = rows.firstWaiting(session.id, lane, draft.session.delivered[lane]) ?? number
     if (first !== number) return { outcome: { kind: 'out-of-order', mail: number, first } }
     // The first item of all always fits: what is too long for a context is shown clipped.
-    if (unseenTokens > 0 && unseenTokens + mail.tokens > session.limits.inputTokens) {
-      return {
-        outcome: { kind: 'no-room', unseenTokens, inputTokens: session.limits.inputTokens },
-      }
+    if (tokens > 0 && tokens + mail.tokens > inputTokens) {
+      return { outcome: { kind: 'no-room', openTokens: tokens, inputTokens } }
     }
-    unseenTokens += mail.tokens
-    const meta = { lane, mail: number, blobs: mail.blobs }
+    tokens += mail.tokens
+    const isTold =
+      left > 0 && number === request.mail.at(-1) && tokens + WAITING_NOTE_TOKENS <= inputTokens
+    const meta = { lane, mail: number, blobs: mail.blobs, ...(isTold && { waiting: left }) }
     entries.push(
       draft.append({ kind: 'input', meta }, { body: mail.body ?? 'null', tokens: mail.tokens }),
     )

@@ -188,20 +188,27 @@ export class Desk {
     return expectKind(await this.tryClaim(covers, by), 'claimed').operation.id
   }
 
-  async tryCommit(operation: OperationId): Promise<OutcomeOf<'commitCompaction'>> {
+  async tryCommit(
+    operation: OperationId,
+    carries: readonly EntryNumber[] = [],
+  ): Promise<OutcomeOf<'commitCompaction'>> {
     const { lease, tail } = this
     const content = { body: { summary: 'what happened' }, tokens: 20, result: { tokensAfter: 20 } }
-    return this.store.commitCompaction({ lease, tail, operation, ...content })
+    return this.store.commitCompaction({ lease, tail, operation, carries, ...content })
   }
 
-  async commit(operation: OperationId): Promise<EntryNumber> {
-    const outcome = expectKind(await this.tryCommit(operation), 'committed')
+  async commit(operation: OperationId, carries: readonly EntryNumber[] = []): Promise<EntryNumber> {
+    const outcome = expectKind(await this.tryCommit(operation, carries), 'committed')
     this.tail = outcome.tail
     return outcome.entry
   }
 
-  async compact(covers: number, by: CompactionBy = 'model'): Promise<EntryNumber> {
-    return this.commit(await this.claim(covers, by))
+  async compact(
+    covers: number,
+    by: CompactionBy = 'model',
+    carries: readonly EntryNumber[] = [],
+  ): Promise<EntryNumber> {
+    return this.commit(await this.claim(covers, by), carries)
   }
 
   async revert(target: EntryNumber, tokensAfter = 50): Promise<OutcomeOf<'revert'>> {

@@ -1,0 +1,59 @@
+import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { Fenced } from './commits.ts'
+import type { Lease, Superseded, Tail } from './contract.ts'
+import type { CompactionBy, OperationRow, OperationState } from './rows.ts'
+
+/** What the verbs of a compaction are asked and what they answer. */
+
+export interface ClaimCompaction {
+  readonly lease: Lease
+  readonly operation: OperationId
+  readonly by: CompactionBy
+  readonly trigger: string
+  readonly reason: string
+  readonly covers: EntryNumber
+}
+export type ClaimOutcome =
+  | { readonly kind: 'claimed'; readonly operation: OperationRow }
+  | { readonly kind: 'joined'; readonly operation: OperationRow }
+  | { readonly kind: 'unseen'; readonly seen: EntryNumber }
+  | { readonly kind: 'covered'; readonly covers: EntryNumber }
+  | { readonly kind: 'no-digest' }
+  | { readonly kind: 'tries-used'; readonly tries: number }
+  | Superseded
+
+export interface CommitCompaction extends Fenced {
+  readonly body: JsonValue
+  readonly tokens: number
+  /** Covered input that stays in the context; all that is unanswered at least (I34). */
+  readonly carries?: readonly EntryNumber[]
+  readonly result: JsonObject
+  readonly settles?: readonly MailNumber[]
+}
+export type CompactionOutcome =
+  | { readonly kind: 'committed'; readonly tail: Tail; readonly entry: EntryNumber }
+  | { readonly kind: 'ended'; readonly state: OperationState }
+  /** It would take an unanswered message out of the context, or carry one that is not in it. */
+  | { readonly kind: 'unanswered' | 'not-shown'; readonly entry: EntryNumber }
+  | Superseded
+
+export interface FailCompaction {
+  readonly operation: OperationId
+  readonly fence: number
+  readonly state: 'failed' | 'superseded'
+  readonly reason: string
+  readonly settles?: readonly MailNumber[]
+}
+
+export interface Revert extends Fenced {
+  readonly target: EntryNumber
+  /** The context's size without the target, as the caller rendered it. */
+  readonly tokensAfter: number
+  readonly settles?: readonly MailNumber[]
+}
+export type RevertOutcome =
+  | { readonly kind: 'reverted'; readonly tail: Tail; readonly effective: EntryNumber }
+  | { readonly kind: 'not-newest'; readonly effective: EntryNumber }
+  | { readonly kind: 'no-room'; readonly tokensAfter: number; readonly limit: number }
+  | Superseded
