@@ -404,10 +404,29 @@ describe('a place that must not be written to', () => {
     },
   )
 
-  it('a password is in no message', async (context) => {
-    const url = new URL(urlOf(context))
-    url.password = 'a-secret'
-    const error = await openPostgres(url.href, { busyMs: 200 }).catch((each: unknown) => each)
-    expect(String(error)).not.toContain('a-secret')
+  it('settings that the server refuses are told with what to change, and without the password', async (context) => {
+    const right = urlOf(context)
+    await admin.query(`create role poor login password 'a-secret'`)
+    const changed = (change: (url: URL) => void): string => {
+      const url = new URL(right)
+      change(url)
+      return url.href
+    }
+    const wrong: [string, RegExp][] = [
+      [changed((url) => (url.password = 'a-secret')), /password is wrong: check both in `store`/],
+      [changed((url) => Object.assign(url, { username: 'nemo' })), /user or the password is wrong/],
+      [changed((url) => (url.pathname = '/nowhere')), /"nowhere" does not exist.*createdb/],
+      [changed((url) => (url.search = 'sslmode=require')), /does not support SSL.*`sslmode`/],
+      [changed((url) => Object.assign(url, POOR)), /permission denied for database.*grant create/],
+    ]
+    for (const [url, words] of wrong) {
+      const error = await openPostgres(url, { schema: newSchema() }).catch((each: unknown) => each)
+      expect(error).toMatchObject({ code: 'store-refused' })
+      expect(String(error)).toMatch(words)
+      expect(String(error)).not.toContain('a-secret')
+    }
+    await admin.query('drop role poor')
   })
 })
+
+const POOR = { username: 'poor', password: 'a-secret' }

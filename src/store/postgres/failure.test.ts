@@ -46,6 +46,25 @@ describe('translate', () => {
     expect(translate(failure(code), 'place', 1)).toMatchObject({ code: told })
   })
 
+  it.each([
+    ['28P01', /password is wrong/],
+    ['28000', /pg_hba/],
+    ['3D000', /createdb/],
+    ['42501', /grant/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /sslrootcert/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /sslrootcert/],
+  ])('%s is refused, with what to change', (code, remedy) => {
+    const told = translate(failure(code), 'place', 1)
+    expect(told).toMatchObject({ code: 'store-refused', retryable: false })
+    expect(String(told)).toMatch(remedy)
+  })
+
+  it('tells a host that is not known from one that does not answer; both may come back', () => {
+    const told = translate(failure('ENOTFOUND'), 'place', 1)
+    expect(told).toMatchObject({ code: 'store-busy', retryable: true })
+    expect(String(told)).toContain('the host of place is not known')
+  })
+
   it('leaves a mistake of ours what it is', () => {
     const mistake = new TypeError('ours')
     expect(translate(mistake, 'place', 1)).toBe(mistake)

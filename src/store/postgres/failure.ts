@@ -1,4 +1,4 @@
-import { StoreBusyError, StoreFullError, StoreReadOnlyError } from '../errors.ts'
+import { StoreBusyError, StoreFullError, StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 
 /**
  * What an error of the driver means. The one question that matters is whether the server may have
@@ -51,6 +51,13 @@ function messageOf(error: unknown): string {
 export function translate(error: unknown, place: string, waitedMs: number): unknown {
   if (!(error instanceof ServerFailure)) return error
   const problem = error.message
+  const remedy = remedyFor(error)
+  if (remedy !== undefined) {
+    return new StoreRefusedError(
+      { path: place, problem: `${problem}. ${remedy}` },
+      { cause: error },
+    )
+  }
   switch (error.code) {
     case '53100':
       return new StoreFullError({ path: place })
@@ -62,6 +69,43 @@ export function translate(error: unknown, place: string, waitedMs: number): unkn
     default:
   }
   if (error.kind === 'refused') return error
-  const what = error.kind === 'conflict' ? 'others were always first' : `${place} does not answer`
+  const what =
+    error.kind === 'conflict'
+      ? 'others were always first'
+      : HOST_UNKNOWN.has(error.code)
+        ? `the host of ${place} is not known; check its name`
+        : `${place} does not answer`
   return new StoreBusyError({ waitedMs, problem: `${what} (${problem})` })
+}
+
+/** A name server that is away for a moment says the same, so these are asked again. */
+const HOST_UNKNOWN = new Set(['ENOTFOUND', 'EAI_AGAIN'])
+
+/** What a server says to everybody who comes with these settings, and what to change. */
+const REMEDIES: { readonly [state: string]: string } = {
+  '28P01':
+    'The user or the password is wrong: check both in `store`, or in the variable, file or command that the password comes from',
+  '28000':
+    "The server lets this user in neither from here nor in this way: check the user's name, `sslmode` in the address, and the server's pg_hba.conf",
+  '3D000': 'Create the database (`createdb NAME`), or name another one in `store`',
+  '42501':
+    'The user lacks this right: have the owner grant it, for a first start `grant create on database NAME to USER`',
+  '3F000': 'Create the schema, or allow the user to create it',
+}
+
+const NO_TLS = 'Take `sslmode` out of the address, or switch TLS on at the server'
+const BAD_CERTIFICATE =
+  "The server's certificate is not trusted: name its authority with `sslrootcert=FILE` in the address"
+const NO_PASSWORD =
+  'The server asks for a password: say where it comes from, such as `store: {url: …, password: {kind: variable, name: PGPASSWORD}}`'
+
+/** Undefined: it may go away by itself, or is a mistake of ours. */
+function remedyFor({ code, message }: ServerFailure): string | undefined {
+  const known = REMEDIES[code]
+  if (known !== undefined) return `${known}.`
+  // The driver's own errors have words and no code.
+  if (message.includes('does not support SSL')) return `${NO_TLS}.`
+  if (/client password must be a/.test(message)) return `${NO_PASSWORD}.`
+  const isCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED/.test(code)
+  return isCertificate ? `${BAD_CERTIFICATE}.` : undefined
 }
