@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,9 +14,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { lifeOf, logFiles, logText } from '../../test/support/audit-logs.ts'
 import { auditedStore } from '../../test/support/audited.ts'
 import { runCli } from '../../test/support/run-cli.ts'
+import { auditLogs } from '../events/audit.ts'
 import { AuditLog } from '../events/log.ts'
+import type { Store } from '../store/contract.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
-import { Desk } from '../testing/store/desk.ts'
+import { Desk, newOperation } from '../testing/store/desk.ts'
 
 const clock = { now: () => 1_800_000_000_000 }
 
@@ -97,6 +100,24 @@ describe('throughline audit', () => {
   })
 })
 
+/** A turn for each word, with a picture before and after each commit. */
+async function talk(store: Store, desk: Desk, words: readonly string[]) {
+  const look = async () => {
+    await store.findSession(desk.id)
+    await store.listMail({ sessionId: desk.id, lane: 'user', state: 'pending', limit: 50 })
+  }
+  for (const word of words) {
+    await look()
+    const mail = await desk.admit(word)
+    await look()
+    await desk.deliver(mail)
+    await look()
+    await desk.reply(`said ${word}`, { ends: 'answered' })
+  }
+  await look()
+  return look
+}
+
 describe('throughline audit --store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-audited-'))
   const path = join(folder, 'store.db')
@@ -107,19 +128,7 @@ describe('throughline audit --store', () => {
     const inner = await openSqliteStore({ path })
     const store = auditedStore(inner, log)
     const desk = await Desk.open(store, { id: 'agent-7' as never })
-    const look = async () => {
-      await store.findSession(desk.id)
-      await store.listMail({ sessionId: desk.id, lane: 'user', state: 'pending', limit: 50 })
-    }
-    for (const word of ['one', 'two', 'three']) {
-      await look()
-      const mail = await desk.admit(word)
-      await look()
-      await desk.deliver(mail)
-      await look()
-      await desk.reply(`said ${word}`, { ends: 'answered' })
-    }
-    await look()
+    const look = await talk(store, desk, ['one', 'two', 'three'])
     const operation = await desk.claim(5)
     await look()
     await desk.commit(operation)
@@ -162,6 +171,35 @@ describe('throughline audit --store', () => {
       expect(stdout).toContain('All 14 laws hold.')
     }
     rmSync(home, { recursive: true, force: true })
+  })
+
+  it('also takes logs from where an earlier version wrote them, and leaves those of other stores', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'throughline-home-'))
+    mkdirSync(join(home, 'kept'))
+    mkdirSync(join(home, 'audit'))
+    copyFileSync(path, join(home, 'kept', 'store.db'))
+    // Beside the link, where a process of version 0.1.0 would have put it.
+    symlinkSync('kept/store.db', join(home, 'store.db'))
+    copyFileSync(log.path, join(home, 'audit', basename(log.path)))
+    writeFileSync(join(home, 'audit', 'audit-0a.jsonl'), logText(lifeOf('agent-9')))
+    const { stdout, stderr } = await runCli(['audit', '--store', join(home, 'store.db')])
+    expect(stderr).toMatch(/And 1 log of an earlier version in .*audit\./)
+    expect(stdout).toContain('All 14 laws hold.')
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  it('a compaction that ended with the deletion of its session is nobody’s death', async () => {
+    const inner = await openSqliteStore({ path: join(folder, 'purged.db') })
+    const kept = new AuditLog({ folder, clock })
+    const store = auditedStore(inner, kept)
+    const desk = await Desk.open(store, { id: 'agent-8' as never })
+    const look = await talk(store, desk, ['one'])
+    await desk.claim(1)
+    await look()
+    await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
+    const { laws } = await auditLogs({ paths: [kept.path], witness: store })
+    expect(laws.filter(({ holds, unproven }) => !holds || unproven !== null)).toEqual([])
+    await store.close()
   })
 
   it('refuses a database of another program, and makes none', async () => {

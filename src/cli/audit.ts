@@ -1,8 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Command } from 'commander'
+import type { SessionId } from '../base/ids.ts'
 import { type AuditProgress, type AuditReport, auditLogs } from '../events/audit.ts'
 import { LAWS } from '../events/laws.ts'
+import { firstSessionIn } from '../events/read-log.ts'
 import { tellAudit } from './audit-report.ts'
 import { addConfigOptions } from './config-options.ts'
 import { EXIT, UsageError } from './exit.ts'
@@ -52,11 +54,15 @@ export function auditCommand(): Command {
 async function runAudit(named: readonly string[], flags: AuditFlags): Promise<number> {
   // Asked for only here: the other commands must not pay for loading SQLite.
   const { openForReading } = await import('../runtime/open-store.ts')
-  const { paths, where } =
-    named.length === 0 ? await findLogs(flags) : { paths: named, where: whereOf(flags) }
+  const found = named.length === 0 ? await findLogs(flags) : null
+  const where = found === null ? whereOf(flags) : found.where
   const store = where === null ? null : await openForReading(where, process.env)
   const progress = new ProgressLine('Reading the logs')
   try {
+    const paths =
+      found === null || store === null
+        ? named
+        : await takeLogs(found, async (id) => (await store.findSession(id)) !== undefined)
     const onProgress = (at: AuditProgress) => progress.update(progressText(at))
     const report = await auditLogs({ paths, witness: store, onProgress })
     progress.end()
@@ -69,32 +75,55 @@ async function runAudit(named: readonly string[], flags: AuditFlags): Promise<nu
   }
 }
 
-interface Audited {
-  readonly paths: readonly string[]
-  readonly where: { readonly url: string } | null
-}
-
-function whereOf({ store }: AuditFlags): Audited['where'] {
+function whereOf({ store }: AuditFlags): { readonly url: string } | null {
   return store === undefined ? null : { url: store }
 }
 
+interface FoundLogs {
+  readonly where: { readonly url: string }
+  readonly folder: string
+  readonly paths: readonly string[]
+  /** In folders of earlier versions, perhaps of other stores. */
+  readonly older: readonly string[]
+}
+
 /** Those that the processes of a store have written beside it. */
-async function findLogs(flags: AuditFlags): Promise<Audited> {
-  const { auditFolder, checkExists, shownPlace, storeOf } = await import('./store-place.ts')
-  const { isServer } = await import('../runtime/open-store.ts')
+async function findLogs(flags: AuditFlags): Promise<FoundLogs> {
+  const { auditFolder, checkExists, olderAuditFolders, storeOf } = await import('./store-place.ts')
   const where = await storeOf(flags)
   checkExists(where.url)
   const folder = auditFolder(where.url)
-  const paths = logsIn(folder)
+  return {
+    ...{ where, folder, paths: logsIn(folder) },
+    older: olderAuditFolders(where.url).flatMap(logsIn),
+  }
+}
+
+/** All of the store's own, and of the older ones those that begin with a session that it knows. */
+async function takeLogs(
+  { where, folder, paths: own, older }: FoundLogs,
+  isKnown: (id: SessionId) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const { shownPlace } = await import('./store-place.ts')
+  const { isServer } = await import('../runtime/open-store.ts')
+  const paths = [...own]
+  for (const path of older) {
+    const id = firstSessionIn(path)
+    if (id !== null && (await isKnown(id as SessionId))) paths.push(path)
+  }
   if (paths.length === 0) {
     throw new UsageError(
       `There is no audit log in ${folder}. \`throughline serve\` and \`throughline chat\` write ` +
         'them there; name logs that are elsewhere.',
     )
   }
-  tell(`Auditing ${counted(paths.length, 'log')} in ${folder} against ${shownPlace(where.url)}.`)
+  tell(`Auditing ${counted(own.length, 'log')} in ${folder} against ${shownPlace(where.url)}.`)
+  const taken = paths.slice(own.length)
+  const folders = [...new Set(taken.map((path) => dirname(path)))].join(', ')
+  if (taken.length > 0)
+    tell(`And ${counted(taken.length, 'log')} of an earlier version in ${folders}.`)
   if (isServer(where.url)) tell('Where other hosts use this store as well, name their logs, too.')
-  return { paths, where }
+  return paths
 }
 
 function logsIn(folder: string): readonly string[] {

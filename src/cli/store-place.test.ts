@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { auditFolder, shownPlace } from './store-place.ts'
+import { stateFolder } from './platform.ts'
+import { auditFolder, olderAuditFolders, shownPlace } from './store-place.ts'
 
 it('a store’s address is shown without its password, wherever that stands', () => {
   const addresses = [
@@ -31,4 +32,10 @@ it('the logs of a store are in one place, whichever name it is reached by', ({
   expect(auditFolder(link)).toBe(join(root, 'other', 'audit'))
   writeFileSync(store, '')
   expect([store, link].map(auditFolder)).toEqual(Array(2).fill(join(root, 'real', 'audit')))
+  expect(olderAuditFolders(link)).toEqual([join(root, 'other', 'audit')])
+  expect(olderAuditFolders(store)).toEqual([])
+})
+
+it('an earlier version kept the logs of all stores on servers together', () => {
+  expect(olderAuditFolders('postgres://me@host/db')).toEqual([join(stateFolder(), 'audit')])
 })

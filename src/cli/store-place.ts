@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { LoadRequest } from '../runtime/config/load.ts'
 import { isServer, openForReading, openStore, serverStoreName } from '../runtime/open-store.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
@@ -96,6 +96,15 @@ export function besideStore(storeUrl: string): string {
 /** Every process that runs the sessions of a store writes a log of its own there. */
 export function auditFolder(storeUrl: string): string {
   return join(besideStore(storeUrl), 'audit')
+}
+
+/**
+ * Where earlier versions wrote them: beside a link to the store, and for all stores on servers into
+ * one folder.
+ */
+export function olderAuditFolders(storeUrl: string): readonly string[] {
+  const folder = isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
+  return resolve(folder) === resolve(besideStore(storeUrl)) ? [] : [join(folder, 'audit')]
 }
 
 /** As people may see it: a password may stand before the host, behind the "?", or be misspelt. */

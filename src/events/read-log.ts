@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { createGunzip } from 'node:zlib'
+import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { KnownError } from '../base/errors.ts'
 import { type AuditLine, firstHash, LINE_LENGTH_MAX, parseLine } from './line.ts'
 
@@ -155,6 +155,30 @@ async function isGzipped(path: string): Promise<boolean> {
     await file.close()
   }
 }
+
+/** The session of a log's first line, to tell whose log it is; null: it cannot be read. */
+export function firstSessionIn(path: string): string | null {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const head = Buffer.alloc(LINE_LENGTH_MAX + 1)
+      const bytes = head.subarray(0, readSync(file, head, 0, head.length, 0))
+      const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
+      // The beginning of a packed file unpacks to the beginning of its text.
+      const text = isGzip
+        ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: GUNZIPPED_MAX })
+        : bytes
+      const parsed = parseLine(text.toString('latin1').split('\n', 1)[0] ?? '')
+      return parsed.kind === 'line' ? parsed.line.sessionId : null
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return null
+  }
+}
+
+const GUNZIPPED_MAX = 64 * 1024 * 1024
 
 const READ_ERRORS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file.',
