@@ -6,6 +6,7 @@ import type { BusyPolicy } from '../store/rows.ts'
 import { estimateText, estimateTools } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
 import type { McpServerTerms } from '../tools/mcp/terms.ts'
+import type { NoteSharing } from '../tools/memory/visible.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolDesk } from './built-in-tools.ts'
 import { fixedTokensMax, limitsFor } from './limits.ts'
@@ -30,7 +31,9 @@ export interface Agent {
   /** False: nobody is told when a turn waits for a compaction. */
   readonly tellsWaits?: boolean
   /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
-  readonly notes?: { readonly tokensMax: number }
+  readonly notes?: NoteSharing & { readonly tokensMax: number }
+  /** All its sessions see the notes of all of them; otherwise each sees those of its scope. */
+  readonly sharesNotes?: boolean
   readonly mailMax?: { readonly lane: number; readonly source: number }
 }
 

@@ -34,13 +34,17 @@ export function builtInTools(
     const { store, clock, countTokens, onAdmitted, openRoute, processes } = desk
     const { send_message: message, memory, files, process } = config
     const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+    const isShared = memory.scope === 'agent'
     const rule = { messagesMax: message.messagesMax, tokensMin: message.tokensMin }
     const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
       [config.tasks.enabled, () => tasksTool({ store, countTokens })],
       [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
       [config.recall.enabled, () => recallTool({ store })],
       [message.enabled, () => sendMessageTool({ store, countTokens, openRoute, rule, onAdmitted })],
-      [memory.enabled, () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax })],
+      [
+        memory.enabled,
+        () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),
+      ],
       [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
       [files.enabled, () => filesTool({ store, roots: files.roots })],
       [process.enabled, () => processTool({ processes, programs: process.programs, ...place })],

@@ -53,10 +53,10 @@ async function talking(inner: Store) {
     },
   })
   const tools: NonNullable<typeof agent.tools> = (desk) => [
-    memoryTool({ ...desk, tokensMax: 500 }),
+    memoryTool({ ...desk, tokensMax: 500, isShared: true }),
     tasksTool(desk),
   ]
-  runtime.reconfigure([{ ...agent, tools }])
+  runtime.reconfigure([{ ...agent, tools, sharesNotes: true }])
   for (const id of [one, two]) await runtime.createSession({ agent: 'main', id })
   let keys = 0
   const tell = async (id: SessionId, text: string) => {
@@ -67,7 +67,7 @@ async function talking(inner: Store) {
   /** The notes of now; a message would do, once those of two seconds ago are read again. */
   const show = async (id: SessionId) => {
     const target = { sessionId: id, agent: 'main', key: `show${++keys}` }
-    await refreshMemory({ store, countTokens }, target)
+    await refreshMemory({ store, countTokens, isShared: true }, target)
     await until(async () => (await inner.findSession(id))?.pending.control === 0)
   }
   const call = (id: SessionId, tool: string, input: JsonObject) =>
@@ -151,7 +151,7 @@ describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) 
 
 describe('forgetting notes', () => {
   const note = (id: string, text: string, from: Desk) => ({
-    ...{ agent: 'ada', id, text },
+    ...{ agent: 'ada', scope: from.id as string, id, text },
     origin: { sessionId: from.id, number: entryNumber(2) },
   })
 

@@ -6,6 +6,7 @@ import { parseBody } from '../store/damaged-row.ts'
 import type { Entry, SessionRow } from '../store/rows.ts'
 import { blockMayRepeat, type Forgotten, mayRepeat, memoryBlock } from '../tools/memory/block.ts'
 import { MEMORY_PIN, MEMORY_TOOL } from '../tools/memory/memory.ts'
+import { readNotes } from '../tools/memory/visible.ts'
 import { ask, askToErase, readControls } from './asking.ts'
 import { forgetReminders } from './forgetting-reminders.ts'
 
@@ -20,6 +21,8 @@ import { forgetReminders } from './forgetting-reminders.ts'
  */
 export interface ForgettingParts {
   readonly store: Store
+  /** Absent: no agent does. */
+  readonly sharesNotes?: (agent: string) => boolean
   readonly countTokens: (sessionId: SessionId, text: string) => number
 }
 
@@ -45,9 +48,9 @@ export async function forgetNotes(parts: ForgettingParts, forgotten: Forgotten):
   const { store } = parts
   const source = await store.findSession(forgotten.sessionId)
   if (source === undefined) return
-  const { agent } = source
-  for (const note of await store.listNotes({ agent, limit: NOTES_MAX })) {
-    if (mayRepeat(note, forgotten)) await store.removeNote({ agent, id: note.id })
+  const { agent, scope } = source
+  for (const note of await store.listNotes({ agent, scope, limit: NOTES_MAX })) {
+    if (mayRepeat(note, forgotten)) await store.removeNote(note)
   }
   let after: SessionId | undefined
   do {
@@ -92,7 +95,7 @@ async function forgetIn(
   { id: sessionId, agent }: SessionRow,
   forgotten: Forgotten,
 ): Promise<void> {
-  const { store, countTokens } = parts
+  const { store, countTokens, sharesNotes = () => false } = parts
   const waiting = await readControls(store, sessionId)
   const tainted = waiting.filter(
     ({ pin }) => pin?.name === MEMORY_PIN && blockMayRepeat(pin.text, forgotten),
@@ -106,7 +109,8 @@ async function forgetIn(
   const isAsked = waiting.some(({ erases }) => shown !== undefined && erases.includes(shown))
   const isShown = shown !== undefined && entries.includes(shown) && !isAsked
   if (isShown || tainted.length > 0) {
-    const text = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))
+    const isShared = sharesNotes(agent)
+    const text = memoryBlock(await readNotes(store, session, { isShared }))
     const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text))
     await ask(store, sessionId, { control: 'pin', body: { name: MEMORY_PIN, text }, tokens })
   }

@@ -37,6 +37,7 @@ function agentFrom(
   place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): Agent {
   const { name, system, pins, routes, policy, stepsMax, window } = plan
+  const isShared = plan.tools.memory.scope === 'agent'
   const { laneMailMax: lane, sourceMailMax: source } = window
   const mailMax = lane === undefined || source === undefined ? undefined : { lane, source }
   return {
@@ -45,8 +46,9 @@ function agentFrom(
     mcp: mcpTerms(plan.mcp, place),
     settings: settingsFrom(plan),
     tellsWaits: plan.compaction.notices,
+    sharesNotes: isShared,
     ...(auxiliary.memory.enabled &&
-      plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax } }),
+      plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax, isShared } }),
     ...(mailMax !== undefined && { mailMax }),
   }
 }

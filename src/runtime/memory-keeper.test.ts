@@ -19,13 +19,15 @@ it('why notes are not shown is told once for each state of them and reason', asy
     clock: { now: () => 0, monotonic: () => time.ms, after: () => () => {} },
     countTokens: () => 1,
     keepsNotes: () => true,
+    sharesNotes: () => false,
     onRefused: (_id, why) => told.push(why),
   })
   const refresh = async () => {
     time.ms += 60_000
     await keeper.refresh(desk.id)
   }
-  const note = (text: string) => store.putNote({ agent: 'ada', id: 'n', text, origin: null })
+  const note = (text: string) =>
+    store.putNote({ agent: 'ada', scope: desk.id, id: 'n', text, origin: null })
   const turnDown = async () => {
     const [mail] = await store.listMail({ sessionId: desk.id, state: 'pending', limit: 1 })
     if (mail === undefined) throw new Error('nothing waits')

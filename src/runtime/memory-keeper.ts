@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { entryNumber, type SessionId } from '../base/ids.ts'
 import { Recent } from '../base/recent.ts'
-import { NOTES_MAX } from '../store/bounds.ts'
 import type { Refusal } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import { parseBody } from '../store/damaged-row.ts'
 import { memoryBlock } from '../tools/memory/block.ts'
 import { MEMORY_PIN, refreshMemory } from '../tools/memory/memory.ts'
+import { readNotes } from '../tools/memory/visible.ts'
 
 /**
- * Has every session of an agent show the agent's notes as they are now, from its next turn on. The
- * session that made a note asks for that itself; for the others it is done here, when a message for
- * them comes in.
+ * Has every session show the notes that it may see as they are now, from its next turn on. The session
+ * that made a note asks for that itself; for the others it is done here, when a message for them
+ * comes in.
  */
 export interface MemoryKeeperParts {
   readonly store: Store
@@ -20,6 +20,7 @@ export interface MemoryKeeperParts {
   readonly countTokens: (sessionId: SessionId, text: string) => number
   /** Whether this agent keeps notes. */
   readonly keepsNotes: (agent: string) => boolean
+  readonly sharesNotes: (agent: string) => boolean
   /** A session does not take the notes; told once for each state of them and reason. */
   readonly onRefused: (sessionId: SessionId, why: string) => void
 }
@@ -32,7 +33,10 @@ const TURNED_DOWN: Refusal['why'] = 'no-room'
 
 export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts
-  readonly #blocks = new Map<string, { readonly at: number; readonly block: string | null }>()
+  /** By agent, and by scope where notes are not shared. */
+  readonly #blocks = new Recent<string, { readonly at: number; readonly block: string | null }>(
+    SESSIONS_MAX,
+  )
   /**
    * What each session shows, as far as we know, and what it was last asked to show. Of the sessions
    * heard of last: one that is forgotten is read, asked and told of again.
@@ -48,7 +52,8 @@ export class MemoryKeeper {
     if (before === undefined || !this.#parts.keepsNotes(before.agent)) return
     this.#shown.set(sessionId, before)
     const { agent, asked } = before
-    const block = await this.#blockOf(agent)
+    const isShared = this.#parts.sharesNotes(agent)
+    const block = await this.#blockOf(before, isShared)
     if (block === before.block) return
     const now = await this.#read(sessionId)
     if (now === undefined || now.isWaiting || now.block === block) return
@@ -59,7 +64,7 @@ export class MemoryKeeper {
     if (isAdmitted) why = TURNED_DOWN
     else {
       const target = { sessionId, agent, key: `memory-${randomUUID()}` }
-      const outcome = await refreshMemory({ store, countTokens }, target)
+      const outcome = await refreshMemory({ store, countTokens, isShared }, target)
       if (outcome === null) return
       isAdmitted = outcome.kind === 'admitted' || outcome.kind === 'duplicate'
       // A mailbox that is full takes it with a later message.
@@ -69,13 +74,14 @@ export class MemoryKeeper {
     this.#shown.set(sessionId, { ...now, asked: { block, isAdmitted, told: why ?? same.told } })
   }
 
-  async #blockOf(agent: string): Promise<string | null> {
+  async #blockOf(of: Shown, isShared: boolean): Promise<string | null> {
     const { store, clock } = this.#parts
-    const known = this.#blocks.get(agent)
+    const key = JSON.stringify(isShared ? [of.agent] : [of.agent, of.scope])
+    const known = this.#blocks.get(key)
     const at = clock.monotonic()
     if (known !== undefined && at - known.at < FRESH_MS) return known.block
-    const block = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))
-    this.#blocks.set(agent, { at, block })
+    const block = memoryBlock(await readNotes(store, of, { isShared }))
+    this.#blocks.set(key, { at, block })
     return block
   }
 
@@ -89,6 +95,7 @@ export class MemoryKeeper {
     const { asked } = this.#shown.get(sessionId) ?? {}
     const shown: Shown = {
       agent: session.agent,
+      scope: session.scope,
       block: typeof body === 'string' ? body : null,
       isWaiting: session.pending.control > 0,
       ...(asked !== undefined && { asked }),
@@ -100,6 +107,7 @@ export class MemoryKeeper {
 
 interface Shown {
   readonly agent: string
+  readonly scope: string
   readonly block: string | null
   /** Something waits that may change it. */
   readonly isWaiting: boolean

@@ -3,12 +3,13 @@ import type { Auxiliary } from '../auxiliary/auxiliary.ts'
 import type { SessionId } from '../base/ids.ts'
 import { Recent } from '../base/recent.ts'
 import type { HandoffRequest } from '../session/handoff.ts'
-import { LIST_MAX, NOTES_MAX } from '../store/bounds.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { OperationRow } from '../store/rows.ts'
 import { PROPOSED } from '../store/standing.ts'
 import { memoryBlock } from '../tools/memory/block.ts'
 import { keepNote, refreshMemory } from '../tools/memory/memory.ts'
+import { readNotes } from '../tools/memory/visible.ts'
 import type { Agent } from './agent.ts'
 import type { Logger } from './logger.ts'
 
@@ -68,7 +69,9 @@ export class NoteProposals {
     const { store, logger, countTokens } = this.#parts
     const { sessionId, covers } = operation
     const { commits } = await store.readStore()
-    const known = memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX })) ?? ''
+    const session = await store.findSession(sessionId)
+    if (session === undefined) return false
+    const known = memoryBlock(await readNotes(store, session, notes)) ?? ''
     const asking = { sessionId, signal, known }
     const written = await auxiliary.writeNotes(messages.slice(0, cut), asking)
     if (written.kind !== 'written') {
@@ -91,14 +94,15 @@ export class NoteProposals {
     }
     // An erasure between the look above and a note has not seen that note.
     if (await this.#isErasedSince(commits, operation)) {
-      for (const id of kept) await store.removeNote({ agent, id })
+      const { scope } = session
+      for (const id of kept) await store.removeNote({ agent, scope, id })
       logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
       return false
     }
     logger.info({ sessionId, proposed: written.value.length, kept: kept.length }, 'notes proposed')
     if (kept.length === 0) return true
     const target = { sessionId, agent, key: `${operation.id}-notes` }
-    const shown = await refreshMemory({ store, countTokens }, target)
+    const shown = await refreshMemory({ store, countTokens, ...notes }, target)
     if (shown !== null && shown.kind !== 'admitted' && shown.kind !== 'duplicate') {
       logger.warn({ sessionId, why: shown.kind }, 'notes are not shown')
     }

@@ -83,7 +83,8 @@ export class LocalRuntime implements Runtime {
     const countTokens = (id: SessionId, text: string) =>
       this.#room.calibrations.correct(id, estimateText(text, 'generic'))
     const heard = this.#trouble.heard(seams.store(options.store))
-    const store = forgetting({ store: auditedIntake(heard, audit), countTokens })
+    const sharesNotes = (agent: string) => this.#desks.get(agent)?.agent.sharesNotes === true
+    const store = forgetting({ store: auditedIntake(heard, audit), countTokens, sharesNotes })
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
     this.#births = new Births(store, () => this.#desks)
@@ -91,7 +92,7 @@ export class LocalRuntime implements Runtime {
       this.#waits.readStanding(store, { only, ourselves: this.#runner?.id ?? null })
     this.#hub = new EventHub({ store, clock, logger, readWaits })
     this.#sweeping = stagedSweep({ store, clock, logger })
-    this.#erasing = erasureRounds({ store, countTokens, clock, logger })
+    this.#erasing = erasureRounds({ store, countTokens, sharesNotes, clock, logger })
     this.#edges = [...edges]
     this.#toolRoom = new ToolRoom({
       ...{ store, clock, logger, countTokens },
@@ -161,7 +162,7 @@ export class LocalRuntime implements Runtime {
         })
       : null
     this.#desk = {
-      store,
+      ...{ store, sharesNotes },
       refreshMemory: (id) => this.#toolRoom.refreshMemory(id),
       interrupt: (id) => this.#room.interrupt(id),
       hub: this.#hub,

@@ -59,6 +59,7 @@ import {
 
 /** What a handle needs of the runtime it belongs to. */
 export interface SessionDesk extends AdmissionDesk {
+  readonly sharesNotes: (agent: string) => boolean
   readonly hub: EventHub
   readonly settingsFor: (agent: string) => SessionSettings
   readonly writerFor: (agent: string) => HandoffWriter
@@ -311,8 +312,8 @@ export class SessionHandle implements Session {
   }
 
   async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
-    const { store, countText: countTokens, wake } = this.#desk
-    const purged = await purge({ store, countTokens }, this.id, request)
+    const { store, countText: countTokens, sharesNotes, wake } = this.#desk
+    const purged = await purge({ store, countTokens, sharesNotes }, this.id, request)
     if (purged.kind === 'asked') wake(this.id)
     return purged
   }

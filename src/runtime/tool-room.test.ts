@@ -31,20 +31,20 @@ async function place() {
   const program = { programs: [process.execPath], folder: tmpdir(), env: {} }
   const tools: NonNullable<typeof agent.tools> = (desk) => {
     made = [
-      memoryTool({ ...desk, tokensMax: 500 }),
+      memoryTool({ ...desk, tokensMax: 500, isShared: true }),
       sendMessageTool(desk),
       processTool({ ...desk, ...program }),
     ]
     return made
   }
-  runtime.reconfigure([{ ...agent, tools }])
+  runtime.reconfigure([{ ...agent, tools, sharesNotes: true }])
   for (const id of [one, two]) await runtime.createSession({ agent: 'main', id })
   const call = async (id: typeof one, name: string, input: JsonObject) => {
     const place = { sessionId: id, agent: 'main', turn: 1, entry: 1, key: `${id}-1-c` }
     const tool = made.find((each) => each.name === name)
     await tool?.run({ ...place, input }, new AbortController().signal)
   }
-  await store.putNote({ agent: 'main', id: 'n', text: 'QUARTZ', origin: null })
+  await store.putNote({ agent: 'main', scope: '', id: 'n', text: 'QUARTZ', origin: null })
   return { store, call, shown }
 }
 

@@ -34,6 +34,8 @@ export class ToolRoom {
   readonly #processes: Processes
   readonly #scheduler: Scheduler
   readonly #memory: MemoryKeeper
+  /** Agents whose sessions see each other's notes. */
+  #sharing: ReadonlySet<string> = new Set()
   readonly #mcp: McpServers
   readonly #logger: Logger
   readonly #troubled = new Recent<SessionId, true>(TROUBLED_MAX)
@@ -55,7 +57,8 @@ export class ToolRoom {
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
     const onRefused = (sessionId: SessionId, why: string) =>
       logger.warn({ sessionId, why }, 'notes are not shown')
-    this.#memory = new MemoryKeeper({ ...parts, keepsNotes, onRefused })
+    const sharesNotes = (agent: string) => this.#sharing.has(agent)
+    this.#memory = new MemoryKeeper({ ...parts, keepsNotes, sharesNotes, onRefused })
     const credentials = new Credentials(environment)
     this.#mcp = new McpServers({
       clock: parts.clock,
@@ -101,6 +104,7 @@ export class ToolRoom {
     const desks = new Map(
       agents.map((agent) => [agent.name, deskOf(agent, this.#desk, this.#mcp.toolsOf(agent.name))]),
     )
+    this.#sharing = new Set(agents.filter((each) => each.sharesNotes).map(({ name }) => name))
     this.tools.clear()
     for (const [name, { tools, leftOut }] of desks) {
       this.tools.set(name, tools)

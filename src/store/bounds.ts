@@ -6,7 +6,7 @@ export const DELIVERY_MAX = 256
 export const WAITING_NOTE_TOKENS = 20
 export const ERASE_MAX = 1_000
 export const ADOPT_MAX = 1_000
-/** Schedules that wait, per session; notes per agent; access tokens. */
+/** Schedules that wait, per session; notes per agent and scope; access tokens. */
 export const SCHEDULES_MAX = 200
 export const NOTES_MAX = 500
 export const NOTE_BYTES_MAX = 8 * 1024

@@ -42,6 +42,8 @@ export interface CreateSession {
   readonly policy: BusyPolicy
   /** Points this route at the new session, if it points nowhere yet. */
   readonly route?: Route
+  /** The scope that it joins; default: one of its own. */
+  readonly scope?: string
   readonly operation: OperationId
 }
 export type CreateOutcome =
@@ -58,16 +60,12 @@ export type LimitsRefused = {
   readonly hardTokens: number
 }
 
-export interface StartAfresh {
+export interface StartAfresh extends Pick<CreateSession, 'id' | 'limits' | 'policy' | 'operation'> {
   readonly source: string
   readonly key: string
   readonly route: Route
   /** The route's version as the caller read it; 0 when it pointed nowhere. */
   readonly version: number
-  readonly id: SessionId
-  readonly limits: Limits
-  readonly policy: BusyPolicy
-  readonly operation: OperationId
 }
 export type AfreshOutcome =
   | { readonly kind: 'started'; readonly sessionId: SessionId; readonly left: SessionId | null }

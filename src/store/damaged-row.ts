@@ -82,6 +82,7 @@ export function checkSession(session: SessionRow): SessionRow {
   if (!hasCounts(session.settled, INPUT_LANES)) throw shapeless(session, 'settled')
   if (!hasCounts(session.pending, ['control', ...INPUT_LANES])) throw shapeless(session, 'pending')
   if (!hasCounts(session.limits, LIMITS)) throw shapeless(session, 'limits')
+  if (typeof session.scope !== 'string') throw shapeless(session, 'scope')
   if (!isObject(session.pins)) throw shapeless(session, 'pins')
   return session
 }

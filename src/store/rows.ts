@@ -53,6 +53,12 @@ export interface SessionRow {
   readonly state: 'open' | 'erasing' | 'gone'
   readonly birth: 'created' | 'afresh' | 'imported'
   readonly createdAt: number
+  /**
+   * Whom the session is with: sessions of one scope are one conversation to the people in it. They
+   * share memory notes and may send each other messages. The id of the first of them, or a name that
+   * its maker chose.
+   */
+  readonly scope: string
 
   readonly fence: number
   readonly runner: RunnerId | null

@@ -75,9 +75,13 @@ export interface ListSchedules {
   readonly limit: number
 }
 
-/** One thing that an agent remembers from one session to the next, and where it learned it. */
+/**
+ * One thing that an agent remembers from one session to the next, and where it learned it. It belongs
+ * to the scope of the session it came from; empty: it came from none, and is in no session's scope.
+ */
 export interface NoteRow {
   readonly agent: string
+  readonly scope: string
   readonly id: string
   readonly text: string
   readonly origin: { readonly sessionId: SessionId; readonly number: EntryNumber } | null
@@ -95,9 +99,11 @@ export type PutNoteOutcome =
   | TooLarge
   /** The session that it comes from was deleted. */
   | Gone
-export type NoteKey = Pick<NoteRow, 'agent' | 'id'>
+export type NoteKey = Pick<NoteRow, 'agent' | 'scope' | 'id'>
+/** In the order of ids; without `scope`, those of all scopes. */
 export interface ListNotes {
   readonly agent: string
+  readonly scope?: string
   readonly after?: string
   readonly limit: number
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { mailNumber, sessionId } from '../../src/base/ids.ts'
+import { entryNumber, mailNumber, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { readPostgres } from '../../src/store/postgres/read.ts'
@@ -82,6 +82,30 @@ async function takeOver(store: Store, desk: Desk) {
   await store.dismissRunner({ runner, beat })
   return Desk.acquire(store, desk.id, await register(store))
 }
+
+describe('a store of an earlier schema', () => {
+  it('has each session and each note in a scope of its own', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const [one, two] = [await Desk.open(bench.store), await Desk.open(bench.store)]
+    const origin = { sessionId: one.id, number: entryNumber(1) }
+    const note = { agent: 'ada', id: 'drink', text: 'tea' }
+    await bench.store.putNote({ ...note, scope: one.id, origin })
+    await bench.store.putNote({ ...note, id: 'loose', scope: '', origin: null })
+    await bench.sql(`alter table session drop column scope;
+      alter table note drop constraint note_pkey, drop column scope, add primary key (agent, id);
+      update store set schema = 4`)
+    const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
+    const seen = async (scope?: string) => {
+      const query = { agent: 'ada', limit: 9, ...(scope !== undefined && { scope }) }
+      return (await store.listNotes(query)).map(({ id }) => id)
+    }
+    expect([await seen(one.id), await seen(two.id)]).toEqual([['drink'], []])
+    expect(await seen()).toEqual(['drink', 'loose'])
+    expect((await store.findSession(two.id))?.scope).toBe(two.id)
+    await store.close()
+  })
+})
 
 describe('locks', () => {
   it('no take-over slips between the look at the fence and the write [I7, I8]', async (context) => {

@@ -104,7 +104,7 @@ describe('notes before a compaction', () => {
     const { session, say, store, lines } = await opened(keeping(false))
     for (let at = 0; at < 90; at++) {
       const text = `Note ${at}: ${'the lock of the north gate turns left. '.repeat(12)}`
-      await store.putNote({ agent: 'main', id: `n${at}`, text, origin: null })
+      await store.putNote({ agent: 'main', scope: 'small', id: `n${at}`, text, origin: null })
     }
     const talk = await session('small')
     for (const word of ['One.', 'Two.', 'Three.', 'Four.']) await say(talk, word)

@@ -7,7 +7,8 @@ import type { MemoryNote } from './report.ts'
 
 /**
  * What Hermes noted down for every conversation becomes notes of the agent, one for each of its
- * paragraphs. A note's id comes from its text, so that the same one is not noted twice.
+ * paragraphs. A note's id comes from its text, so that the same one is not noted twice. It is of no
+ * conversation: sessions see it where the operator has the agent share its notes.
  */
 const MEMORY_FILES = ['MEMORY.md', 'USER.md'] as const
 const FILE_BYTES_MAX = 1024 * 1024
@@ -36,7 +37,7 @@ export async function importMemories(
   async function note(id: string, text: string): Promise<MemoryNote['outcome']> {
     if (known.has(id)) return 'unchanged'
     if (store === null) return 'would-note'
-    return (await store.putNote({ agent, id, text, origin: null })).kind
+    return (await store.putNote({ agent, scope: '', id, text, origin: null })).kind
   }
 }
 

@@ -42,7 +42,7 @@ function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
     ...(unchanged > 0 ? [`  ${unchanged} had nothing new.`] : []),
     ...section('Routes:', profile.routes.map(renderRoute)),
     ...section(
-      'Notes:',
+      `Notes (shown to every conversation with agents.${agent}.tools.memory.scope: agent):`,
       profile.memories.map(({ id, file, outcome }) => `  ${id}  ${outcome}  from ${file}`),
     ),
     ...section(

@@ -45,6 +45,12 @@ const tools = z
         tokensMax: tokens()
           .prefault(MEMORY_TOKENS_MAX)
           .describe('How large the block of notes may be.'),
+        scope: z
+          .enum(['conversation', 'agent'])
+          .default('conversation')
+          .describe(
+            'Who sees a note: the conversation it was made in, or everybody who talks to the agent.',
+          ),
       },
     ),
     schedule: tool({ on: true, about: 'Wakes the agent once or repeatedly.' }, {}),

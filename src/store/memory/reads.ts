@@ -115,10 +115,11 @@ export function memoryReads(tables: MemoryTables): Readers {
         .sort((a, b) => (dueBy === undefined ? 0 : a.dueAt - b.dueAt) || (a.id < b.id ? -1 : 1))
         .slice(0, Math.min(limit, LIST_MAX)),
     findDraft: (query) => tables.drafts.get(key(query.sessionId, query.key)),
-    listNotes: ({ agent, after = '', limit }) =>
+    listNotes: ({ agent, scope, after = '', limit }) =>
       [...tables.noted.values()]
         .filter((row) => row.agent === agent && row.id > after)
-        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .filter((row) => (scope ?? row.scope) === row.scope)
+        .sort((a, b) => ((a.id === b.id ? a.scope < b.scope : a.id < b.id) ? -1 : 1))
         .slice(0, Math.min(limit, LIST_MAX)),
     listTokens: () => [...tables.access.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     findToken: ({ hash }) => tables.tokenOf(hash),

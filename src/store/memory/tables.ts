@@ -141,11 +141,12 @@ export class MemoryTables implements Rows {
     const rows = [...this.schedules.values()].filter((row) => row.sessionId === sessionId)
     return rows.filter(({ state }) => state === 'waiting').length
   }
-  note(agent: string, id: string): NoteRow | undefined {
-    return this.noted.get(key(agent, id))
+  note(agent: string, scope: string, id: string): NoteRow | undefined {
+    return this.noted.get(key(agent, scope, id))
   }
-  notes(agent: string): number {
-    return [...this.noted.values()].filter((row) => row.agent === agent).length
+  notes(agent: string, scope: string): number {
+    const rows = [...this.noted.values()].filter((row) => row.agent === agent)
+    return rows.filter((row) => row.scope === scope).length
   }
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteRow[] {
     return [...this.noted.values()].filter(
@@ -234,8 +235,12 @@ export class MemoryTables implements Rows {
     for (const row of change.attempts ?? []) this.attempts.set(row.id, row)
     for (const { after } of change.schedules ?? []) this.schedules.set(after.id, after)
     for (const id of change.schedulesRemoved ?? []) this.schedules.delete(id)
-    for (const { after } of change.notes ?? []) this.noted.set(key(after.agent, after.id), after)
-    for (const { agent, id } of change.notesRemoved ?? []) this.noted.delete(key(agent, id))
+    for (const { after } of change.notes ?? []) {
+      this.noted.set(key(after.agent, after.scope, after.id), after)
+    }
+    for (const { agent, scope, id } of change.notesRemoved ?? []) {
+      this.noted.delete(key(agent, scope, id))
+    }
     for (const row of change.tokens ?? []) this.access.set(row.id, row)
     for (const id of change.tokensRemoved ?? []) this.access.delete(id)
     if (change.erase !== undefined) this.#erase(change.erase)

@@ -36,4 +36,8 @@ export const one = (decode: (row: Columns) => unknown) => (rows: readonly Column
 export const many = (decode: (row: Columns) => unknown) => (rows: readonly Columns[]) =>
   rows.map(decode)
 export const count = (rows: readonly Columns[]) => rows[0]?.['count'] ?? 0
-export const noteKey = ({ agent, id }: Columns) => ({ agent: fromText(agent as string), id })
+export const noteKey = ({ agent, scope, id }: Columns) => ({
+  agent: fromText(agent as string),
+  scope: fromText(scope as string),
+  id,
+})

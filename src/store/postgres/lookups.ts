@@ -174,24 +174,27 @@ export const LOOKUPS = {
   },
   note: {
     text: `select ${prefixed(NOTE.columns, 'note')} from note
-      join unnest($1::text[], $2::text[]) as asked (agent, id) using (agent, id)
-      order by agent, id for update of note`,
-    values: (asked) => [text(asked, 0), text(asked, 1)],
-    keyOf: (row) => ['agent', 'id'].map((name) => fromText(row[name] as string)),
+      join unnest($1::text[], $2::text[], $3::text[]) as asked (agent, scope, id)
+        using (agent, scope, id)
+      order by agent, scope, id for update of note`,
+    values: (asked) => [text(asked, 0), text(asked, 1), text(asked, 2)],
+    keyOf: (row) => ['agent', 'scope', 'id'].map((name) => fromText(row[name] as string)),
     decode: one(NOTE.decode),
   },
   // Counted without a lock: two who note at the same moment may be one over the bound.
   notes: {
-    text: 'select agent, count(*) as count from note where agent = any($1) group by agent',
-    values: (asked) => [text(asked, 0)],
-    keyOf: column('agent'),
+    text: `select agent, scope, count(*) as count from note
+      join unnest($1::text[], $2::text[]) as asked (agent, scope) using (agent, scope)
+      group by agent, scope`,
+    values: (asked) => [text(asked, 0), text(asked, 1)],
+    keyOf: (row) => ['agent', 'scope'].map((name) => fromText(row[name] as string)),
     decode: count,
   },
   notesFrom: {
-    text: `select agent, id, asked.session, asked.entry from note
+    text: `select agent, scope, id, asked.session, asked.entry from note
       join unnest($1::text[], $2::bigint[]) as asked (session, entry)
         on origin_session = asked.session and origin_entry >= asked.entry
-        and (origin_entry = asked.entry or starts_with(id, '${PROPOSED}')) order by agent, id`,
+        and (origin_entry = asked.entry or starts_with(id, '${PROPOSED}')) order by agent, scope, id`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('entry'),
     decode: many(noteKey),

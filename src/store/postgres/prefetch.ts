@@ -135,12 +135,12 @@ const PREFETCH: Prefetch = {
     ['schedule', id],
     ['intake', hashKey('schedule', `${id} ${dueAt}`)],
   ],
-  putNote: ({ agent, id, origin }) => [
+  putNote: ({ agent, scope, id, origin }) => [
     ...(origin === null ? [] : [['session', origin.sessionId] as const]),
-    ['note', agent, id],
-    ['notes', agent],
+    ['note', agent, scope, id],
+    ['notes', agent, scope],
   ],
-  removeNote: ({ agent, id }) => [['note', agent, id]],
+  removeNote: ({ agent, scope, id }) => [['note', agent, scope, id]],
   putToken: ({ id, hash }) => [['token', id], ['tokenOf', hash], ['tokens']],
   removeToken: ({ id }) => [['token', id]],
   setTitle: ({ sessionId }) => [['session', sessionId]],

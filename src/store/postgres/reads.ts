@@ -198,10 +198,11 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), toText(key)],
         DRAFT.decode,
       ),
-    listNotes: ({ agent, after = '', limit }) =>
+    listNotes: ({ agent, scope, after = '', limit }) =>
       all(
-        `select ${NOTE.columns} from note where agent = $1 and id > $2 order by id limit $3`,
-        [toText(agent), toText(after), most(limit)],
+        `select ${NOTE.columns} from note where agent = $1 and id > $2
+          and ($4::text is null or scope = $4) order by id, scope limit $3`,
+        [toText(agent), toText(after), most(limit), scope === undefined ? null : toText(scope)],
         NOTE.decode,
       ),
     listTokens: () => all(`select ${TOKEN.columns} from token order by id`, [], TOKEN.decode),

@@ -18,7 +18,7 @@ export const REMAINS: Lookup = {
         where session = $1 limit $2`,
       `select 'schedule', null, id, null, null, null, null from schedule
         where session = $1 limit $2`,
-      `select 'note', null, id, agent, null, null, null from note
+      `select 'note', null, id, agent, scope, null, null from note
         where origin_session = $1 limit $2`,
     ]
       .map((select) => `(${select})`)
@@ -34,7 +34,7 @@ export const REMAINS: Lookup = {
       blobs: of('blob').map((row) => row['hash']),
       routes: of('route').map(ROUTE.decode),
       schedules: of('schedule').map((row) => row['hash']),
-      notes: of('note').map((row) => noteKey({ ...row, id: row['hash'] })),
+      notes: of('note').map((row) => noteKey({ ...row, scope: row['channel'], id: row['hash'] })),
     }
   },
 }

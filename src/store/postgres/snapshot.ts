@@ -176,11 +176,11 @@ export class Snapshot implements Rows {
   waitingSchedules(sessionId: SessionId): number {
     return this.#get('waitingSchedules', sessionId)
   }
-  note(agent: string, id: string): NoteRow | undefined {
-    return this.#get('note', agent, id)
+  note(agent: string, scope: string, id: string): NoteRow | undefined {
+    return this.#get('note', agent, scope, id)
   }
-  notes(agent: string): number {
-    return this.#get('notes', agent)
+  notes(agent: string, scope: string): number {
+    return this.#get('notes', agent, scope)
   }
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
     return this.#get('notesFrom', sessionId, entry)

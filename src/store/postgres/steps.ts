@@ -325,4 +325,15 @@ alter table token add column principal text collate "C" not null default '';
 update token set principal = id;
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH]
+// Each session of before is in a scope of its own, and a note in that of the session it came from. One
+// that came from no session is in none: it is shown where an agent shares its notes, and nowhere else.
+const FIFTH = `
+alter table session add column scope text collate "C" not null default '';
+update session set scope = id;
+
+alter table note add column scope text collate "C" not null default '';
+update note set scope = origin_session where origin_session is not null;
+alter table note drop constraint note_pkey, add primary key (agent, scope, id);
+`
+
+export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH]

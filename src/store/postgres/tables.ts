@@ -125,6 +125,7 @@ const SESSION_FIELDS = table<SessionRow>('session', {
   settings: ['settings', 'int'],
   tasks: ['tasks', 'int'],
   title: ['title', 'text'],
+  scope: ['scope', 'text'],
 })
 export const SESSION: Table<SessionRow> = {
   ...SESSION_FIELDS,
@@ -267,6 +268,7 @@ interface NoteColumns extends Omit<NoteRow, 'origin'> {
 }
 const NOTE_FIELDS = table<NoteColumns>('note', {
   agent: ['agent', 'text'],
+  scope: ['scope', 'text'],
   id: ['id', 'text'],
   text: ['text', 'text'],
   originSession: ['origin_session', 'text'],

@@ -89,7 +89,9 @@ export function writeChange(change: Change, at: number): readonly Query[] {
     ...replace(NOTE, INSERT_NOTE, UPDATE_NOTE, change.notes),
     ...put(
       REMOVE_NOTE,
-      (change.notesRemoved ?? []).map(({ agent, id }) => ({ agent: toText(agent), id })),
+      (change.notesRemoved ?? []).map(({ agent, scope, id }) => ({
+        ...{ agent: toText(agent), scope: toText(scope), id },
+      })),
     ),
     ...put(INSERT_TOKEN, (change.tokens ?? []).map(TOKEN.encode)),
     ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
@@ -121,9 +123,9 @@ const UPDATE_SCHEDULE = `update schedule set (${SCHEDULE.columns}) =
   from json_populate_recordset(null::schedule, $1) as next where schedule.id = next.id`
 const UPDATE_NOTE = `update note set (${NOTE.columns}) = (select ${prefixed(NOTE.columns, 'next')})
   from json_populate_recordset(null::note, $1) as next
-  where (note.agent, note.id) = (next.agent, next.id)`
+  where (note.agent, note.scope, note.id) = (next.agent, next.scope, next.id)`
 const REMOVE_NOTE = `delete from note using json_populate_recordset(null::note, $1) as old
-  where (note.agent, note.id) = (old.agent, old.id)`
+  where (note.agent, note.scope, note.id) = (old.agent, old.scope, old.id)`
 const PUT_DRAFT = insert(
   'draft',
   DRAFT.columns,

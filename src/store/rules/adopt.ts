@@ -18,6 +18,8 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
   const session: SessionRow = {
     ...request.session,
     birth: 'imported',
+    // A file comes from anywhere: it joins the scope of no session that is here.
+    scope: request.session.id,
     fence: request.session.fence + 1,
     runner: null,
     holder: null,

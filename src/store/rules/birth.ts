@@ -19,8 +19,9 @@ export const createSession: Rule<'createSession'> = (rows, request, stamp) => {
   if (taken !== undefined) {
     return { outcome: { kind: 'route-taken', sessionId: taken.sessionId } }
   }
+  const { route, scope } = request
+  if (scope !== undefined) checkName(scope, 'A scope')
   const session = newSession(request, 'created', stamp)
-  const { route } = request
   return {
     outcome: { kind: 'created', session },
     change: {
@@ -53,14 +54,16 @@ export const startAfresh: Rule<'startAfresh'> = (rows, request, stamp) => {
     return { outcome: { kind: 'route-changed', version: present?.version ?? 0 } }
   }
 
-  const session = newSession({ ...request, agent: route.agent }, 'afresh', stamp)
+  const old = present && rows.session(present.sessionId)
+  // The people of the route stay the same, and so does what was noted with them.
+  const born = { ...request, agent: route.agent, ...(old && { scope: old.scope }) }
+  const session = newSession(born, 'afresh', stamp)
   const birth: Change = {
     sessions: [{ before: null, after: session }],
     routes: [{ ...route, sessionId: id, version: version + 1 }],
     intake: [{ keyHash, bodyHash, sessionId: id, number: mailNumber(0) }],
     audit: [birthLine(session, request.operation)],
   }
-  const old = present && rows.session(present.sessionId)
   return {
     outcome: { kind: 'started', sessionId: id, left: old?.id ?? null },
     change: old?.state === 'open' ? withStop(birth, old, stamp) : birth,
@@ -134,7 +137,7 @@ export function birthLine(session: SessionRow, operation: CreateSession['operati
 }
 
 export function newSession(
-  request: Pick<CreateSession, 'id' | 'agent' | 'limits' | 'policy'>,
+  request: Pick<CreateSession, 'id' | 'agent' | 'limits' | 'policy' | 'scope'>,
   birth: SessionRow['birth'],
   stamp: Stamp,
 ): SessionRow {
@@ -146,6 +149,7 @@ export function newSession(
     state: 'open',
     birth,
     createdAt: stamp.at,
+    scope: request.scope ?? request.id,
     fence: 0,
     runner: null,
     holder: null,

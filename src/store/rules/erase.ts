@@ -70,7 +70,9 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
   const notes = repeated.flatMap(({ number: entry }) => rows.notesFrom(session.id, entry))
   // One that was proposed from a range is found by every erased entry of it.
-  const notesRemoved = [...new Map(notes.map((key) => [`${key.agent} ${key.id}`, key])).values()]
+  const notesRemoved = [
+    ...new Map(notes.map((key) => [`${key.agent} ${key.scope} ${key.id}`, key])).values(),
+  ]
   const schedulesRemoved = (request.schedules ?? []).filter(
     (id) => rows.schedule(id)?.sessionId === session.id,
   )

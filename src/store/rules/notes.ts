@@ -8,23 +8,28 @@ import type { Rule } from './ruling.ts'
  * What an agent keeps from one session to the next; the same id again replaces. Of a session that is
  * being deleted nothing is noted any more: its notes go with it, and one that came late would stay.
  */
-export const putNote: Rule<'putNote'> = (rows, { agent, id, text, origin }, stamp) => {
+export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
+  const { agent, scope, id, text, origin } = request
   checkName(id, 'A note')
   const session = origin === null ? undefined : rows.session(origin.sessionId)
+  if (session !== undefined && session.scope !== scope) {
+    const problem = 'A note has the scope of the session it comes from.'
+    throw new InvalidRequestError({ problem })
+  }
   if (session !== undefined && session.state !== 'open') return { outcome: { kind: 'gone' } }
   const large = bytesOver(text, NOTE_BYTES_MAX)
   if (large !== null) return { outcome: large }
-  const before = rows.note(agent, id) ?? null
-  if (before === null && rows.notes(agent) >= NOTES_MAX) {
+  const before = rows.note(agent, scope, id) ?? null
+  if (before === null && rows.notes(agent, scope) >= NOTES_MAX) {
     return { outcome: { kind: 'full', limit: NOTES_MAX } }
   }
-  const note: NoteRow = { agent, id, text: text.toWellFormed(), origin, at: stamp.at }
+  const note: NoteRow = { agent, scope, id, text: text.toWellFormed(), origin, at: stamp.at }
   return { outcome: { kind: 'noted', note }, change: { notes: [{ before, after: note }] } }
 }
 
-export const removeNote: Rule<'removeNote'> = (rows, { agent, id }) => {
-  if (rows.note(agent, id) === undefined) return { outcome: { kind: 'unknown' } }
-  return { outcome: { kind: 'done' }, change: { notesRemoved: [{ agent, id }] } }
+export const removeNote: Rule<'removeNote'> = (rows, { agent, scope, id }) => {
+  if (rows.note(agent, scope, id) === undefined) return { outcome: { kind: 'unknown' } }
+  return { outcome: { kind: 'done' }, change: { notesRemoved: [{ agent, scope, id }] } }
 }
 
 /** A token never changes: who may do other things gets another one. */

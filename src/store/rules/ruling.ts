@@ -71,9 +71,9 @@ export interface Rows {
   attempt(id: OperationId): AttemptRow | undefined
   schedule(id: string): ScheduleRow | undefined
   waitingSchedules(sessionId: SessionId): number
-  note(agent: string, id: string): NoteRow | undefined
+  note(agent: string, scope: string, id: string): NoteRow | undefined
   /** How many an agent has. */
-  notes(agent: string): number
+  notes(agent: string, scope: string): number
   /** Notes that may repeat this entry: those made from it, and those `PROPOSED` from a range. */
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[]
   token(id: string): TokenRow | undefined

@@ -79,6 +79,7 @@ export const SESSION_COLUMNS = [
   'settings',
   'tasks',
   'title',
+  'scope',
   'work',
 ] as const
 
@@ -119,6 +120,7 @@ export function encodeSession(row: SessionRow): readonly Value[] {
     row.settings,
     row.tasks,
     row.title,
+    row.scope,
     hasWork(row) ? 1 : 0,
   ]
 }
@@ -160,6 +162,7 @@ export function decodeSession(row: Row): SessionRow {
     settings: row['settings'] as never,
     tasks: row['tasks'] as never,
     title: row['title'] as never,
+    scope: row['scope'] as never,
   })
 }
 

@@ -219,16 +219,17 @@ export class SqliteRows implements Rows {
     return this.#db.get(sql, sessionId)?.['n'] as number
   }
 
-  note(agent: string, id: string): NoteRow | undefined {
-    return findNote(this.#db, agent, id)
+  note(agent: string, scope: string, id: string): NoteRow | undefined {
+    return findNote(this.#db, { agent, scope, id })
   }
 
-  notes(agent: string): number {
-    return this.#db.get('select count(*) as n from note where agent = ?', agent)?.['n'] as number
+  notes(agent: string, scope: string): number {
+    const sql = 'select count(*) as n from note where agent = ? and scope = ?'
+    return this.#db.get(sql, agent, scope)?.['n'] as number
   }
 
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
-    const sql = `select agent, id from note where origin_session = ? and origin_entry >= ?
+    const sql = `select agent, scope, id from note where origin_session = ? and origin_entry >= ?
       and (origin_entry = ? or substr(id, 1, ${PROPOSED.length}) = '${PROPOSED}')`
     return this.#db.all(sql, sessionId, entry, entry) as unknown as NoteKey[]
   }
@@ -282,7 +283,7 @@ export class SqliteRows implements Rows {
         .all('select id from schedule where session = ? limit ?', sessionId, limit)
         .map((row) => row['id'] as string),
       notes: this.#db.all(
-        'select agent, id from note where origin_session = ? limit ?',
+        'select agent, scope, id from note where origin_session = ? limit ?',
         sessionId,
         limit,
       ) as unknown as NoteKey[],

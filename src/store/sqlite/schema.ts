@@ -283,7 +283,30 @@ alter table token add column principal text not null default '';
 update token set principal = id;
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH]
+// Each session of before is in a scope of its own, and a note in that of the session it came from. One
+// that came from no session is in none: it is shown where an agent shares its notes, and nowhere else.
+const SIXTH = `
+alter table session add column scope text not null default '';
+update session set scope = id;
+
+create table scoped_note (
+  agent text not null,
+  scope text not null,
+  id text not null,
+  text text not null,
+  origin_session text,
+  origin_entry integer,
+  at integer not null,
+  primary key (agent, scope, id)
+) strict;
+insert into scoped_note (agent, scope, id, text, origin_session, origin_entry, at)
+  select agent, coalesce(origin_session, ''), id, text, origin_session, origin_entry, at from note;
+drop table note;
+alter table scoped_note rename to note;
+create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
+`
+
+const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

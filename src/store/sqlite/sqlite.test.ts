@@ -9,6 +9,17 @@ import type { Store } from '../contract.ts'
 
 const { newPath, open } = sqlitePlace()
 
+/** As the schema was before there were scopes. */
+const TO_SCHEMA_5 = `
+  alter table session drop column scope;
+  create table old_note (agent text not null, id text not null, text text not null,
+    origin_session text, origin_entry integer, at integer not null, primary key (agent, id)) strict;
+  insert into old_note select agent, id, text, origin_session, origin_entry, at from note;
+  drop table note;
+  alter table old_note rename to note;
+  create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
+  pragma user_version = 5;`
+
 describe('opening', () => {
   it('makes all its files private', async () => {
     const path = newPath()
@@ -70,9 +81,30 @@ describe('opening', () => {
     const first = await open(path)
     await first.putToken({ ...row, principal: 'x', expiresAt: null })
     await first.close()
-    byHand(path, 'alter table token drop column principal; pragma user_version = 4')
+    byHand(path, `${TO_SCHEMA_5} alter table token drop column principal; pragma user_version = 4`)
     const [token] = await (await open(path)).listTokens()
     expect(token).toEqual({ ...row, principal: 'laptop', expiresAt: null })
+  })
+
+  it('gives sessions and notes of an earlier schema the scope of their own session', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const [one, two] = [await Desk.open(first), await Desk.open(first)]
+    const note = { agent: 'ada', id: 'drink', text: 'tea' }
+    const origin = { sessionId: one.id, number: entryNumber(1) }
+    await first.putNote({ ...note, scope: one.id, origin })
+    await first.putNote({ ...note, scope: '', id: 'loose', origin: null })
+    await first.close()
+    byHand(path, TO_SCHEMA_5)
+    const second = await open(path)
+    const seen = async (scope?: string) => {
+      const query = { agent: 'ada', limit: 9, ...(scope !== undefined && { scope }) }
+      return (await second.listNotes(query)).map(({ id }) => id)
+    }
+    expect([await seen(one.id), await seen(two.id)]).toEqual([['drink'], []])
+    expect(await seen()).toEqual(['drink', 'loose'])
+    expect((await second.findSession(two.id))?.scope).toBe(two.id)
+    expect(await second.verify({})).toEqual([])
   })
 
   it('a folder that is a file is refused with a reason', async () => {

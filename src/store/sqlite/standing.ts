@@ -4,6 +4,7 @@ import type { Change } from '../rules/ruling.ts'
 import type {
   AttemptSum,
   DraftRow,
+  NoteKey,
   NoteRow,
   ScheduleRow,
   SumAttempts,
@@ -29,9 +30,10 @@ function decodeSchedule(row: Row): ScheduleRow {
 }
 
 function decodeNote(row: Row): NoteRow {
-  const { agent, id, text, origin_session: sessionId, origin_entry: number, at } = row
+  const { agent, scope, id, text, origin_session: sessionId, origin_entry: number, at } = row
   return {
     agent: agent as never,
+    scope: scope as never,
     id: id as never,
     text: text as never,
     origin: sessionId === null ? null : { sessionId: sessionId as never, number: number as never },
@@ -65,8 +67,9 @@ export function findSchedule(db: Connection, id: string): ScheduleRow | undefine
   return row && decodeSchedule(row)
 }
 
-export function findNote(db: Connection, agent: string, id: string): NoteRow | undefined {
-  const row = db.get('select * from note where agent = ? and id = ?', agent, id)
+export function findNote(db: Connection, { agent, scope, id }: NoteKey): NoteRow | undefined {
+  const sql = 'select * from note where agent = ? and scope = ? and id = ?'
+  const row = db.get(sql, agent, scope, id)
   return row && decodeNote(row)
 }
 
@@ -90,15 +93,15 @@ export function writeStanding(db: Connection, change: Change): void {
   }
   for (const id of change.schedulesRemoved ?? []) db.run('delete from schedule where id = ?', id)
   for (const { after } of change.notes ?? []) {
-    const { agent, id, text, origin, at } = after
+    const { agent, scope, id, text, origin, at } = after
     db.run(
-      `insert or replace into note (agent, id, text, origin_session, origin_entry, at)
-       values (?, ?, ?, ?, ?, ?)`,
-      ...[agent, id, text, origin?.sessionId ?? null, origin?.number ?? null, at],
+      `insert or replace into note (agent, scope, id, text, origin_session, origin_entry, at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      ...[agent, scope, id, text, origin?.sessionId ?? null, origin?.number ?? null, at],
     )
   }
-  for (const { agent, id } of change.notesRemoved ?? []) {
-    db.run('delete from note where agent = ? and id = ?', agent, id)
+  for (const { agent, scope, id } of change.notesRemoved ?? []) {
+    db.run('delete from note where agent = ? and scope = ? and id = ?', agent, scope, id)
   }
   for (const { id, hash, principal, scopes, label, createdAt, expiresAt } of change.tokens ?? []) {
     db.run(
@@ -155,15 +158,12 @@ export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
         )
         .map(decodeSchedule)
     },
-    listNotes: ({ agent, after = '', limit }) =>
-      db
-        .all(
-          'select * from note where agent = ? and id > ? order by id limit ?',
-          agent,
-          after,
-          Math.min(limit, LIST_MAX),
-        )
-        .map(decodeNote),
+    listNotes: ({ agent, scope, after = '', limit }) => {
+      const within = scope === undefined ? '' : 'and scope = ?'
+      const sql = `select * from note where agent = ? and id > ? ${within} order by id, scope limit ?`
+      const asked = [agent, after, ...(scope === undefined ? [] : [scope])]
+      return db.all(sql, ...asked, Math.min(limit, LIST_MAX)).map(decodeNote)
+    },
     listTokens: () => db.all('select * from token order by id').map(decodeToken),
     findToken: ({ hash }) => findToken(db, 'hash', bytes(hash)),
     findDraft: ({ sessionId, key }) => {

@@ -147,7 +147,7 @@ export const erasures: readonly StoreCase[] = [
       for (const text of ['a', 'canary', 'c']) await desk.exchange(text, 'ok')
       const note = async (id: string, number: number, { id: sessionId } = desk) => {
         const origin = { sessionId, number: entryNumber(number) }
-        await store.putNote({ agent: 'ada', id, text: 'canary', origin })
+        await store.putNote({ agent: 'ada', scope: sessionId, id, text: 'canary', origin })
       }
       await note(`${PROPOSED}covers-1`, 1)
       await note(`${PROPOSED}covers-4`, 4)
@@ -239,7 +239,7 @@ export const erasures: readonly StoreCase[] = [
       await store.setTitle({ sessionId: desk.id, title: 'letters' })
       const origin = { sessionId: desk.id, number: handoff }
       const id = `${PROPOSED}letters`
-      await store.putNote({ agent: 'ada', id, text: 'x', origin })
+      await store.putNote({ agent: 'ada', scope: desk.id, id, text: 'x', origin })
       assert.deepEqual(expectKind(await desk.erase([number]), 'erased').entries, [number])
       assert.ok(!(await everything(store, desk.id)).includes('canary'))
       const { effective, title } = await desk.row()

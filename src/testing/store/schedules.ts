@@ -196,19 +196,20 @@ export const schedules: readonly StoreCase[] = [
       await store.putSchedule(timer(desk))
       await store.setTitle({ sessionId: desk.id, title: 'plants' })
       const origin = { sessionId: desk.id, number: entryNumber(1) }
-      await store.putNote({ agent: 'ada', id: 'from', text: 'x', origin })
-      await store.putNote({ agent: 'ada', id: 'own', text: 'x', origin: null })
+      const note = { agent: 'ada', scope: desk.id, text: 'x', origin }
+      await store.putNote({ ...note, id: 'from' })
+      await store.putNote({ ...note, id: 'own', origin: null })
       await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
       // At once: what has not been erased yet is still listed.
       assert.equal((await desk.row()).title, null)
       expectKind(await store.setTitle({ sessionId: desk.id, title: 'late' }), 'gone')
       expectKind(await store.putSchedule(timer(desk, { id: 'late' })), 'gone')
-      expectKind(await store.putNote({ agent: 'ada', id: 'late', text: 'x', origin }), 'gone')
+      expectKind(await store.putNote({ ...note, id: 'late' }), 'gone')
       const fire = { id: 'plants', dueAt: 1_000, nextDueAt: 2_000 }
       expectKind(await store.fireSchedule(fire), 'gone')
       assert.deepEqual(await store.listSchedules({ state: 'waiting', dueBy: 9_999, limit: 1 }), [])
       await eraseAll(store, desk)
-      expectKind(await store.putNote({ agent: 'ada', id: 'late', text: 'x', origin }), 'gone')
+      expectKind(await store.putNote({ ...note, id: 'late' }), 'gone')
       assert.deepEqual(await store.listSchedules({ limit: 10 }), [])
       const notes = await store.listNotes({ agent: 'ada', limit: 10 })
       assert.deepEqual(

@@ -15,12 +15,13 @@ const notes: readonly StoreCase[] = [
     run: async ({ store, sibling }) => {
       const desk = await Desk.open(store)
       const origin = { sessionId: desk.id, number: entryNumber(3) }
-      await store.putNote({ agent: 'ada', id: 'b', text: 'likes tea', origin: null })
-      await store.putNote({ agent: 'ada', id: 'a', text: 'old', origin })
-      const again = { agent: 'ada', id: 'a', text: 'new \0 \ud800', origin }
+      const own = { agent: 'ada', scope: desk.id }
+      await store.putNote({ ...own, id: 'b', text: 'likes tea', origin: null })
+      await store.putNote({ ...own, id: 'a', text: 'old', origin })
+      const again = { ...own, id: 'a', text: 'new \0 \ud800', origin }
       const { note } = expectKind(await store.putNote(again), 'noted')
       assert.equal(note.text, 'new \0 \ufffd')
-      await store.putNote({ agent: 'bob', id: 'a', text: 'other', origin: null })
+      await store.putNote({ agent: 'bob', scope: '', id: 'a', text: 'other', origin: null })
       const found = await (await sibling()).listNotes({ agent: 'ada', limit: 10 })
       assert.deepEqual(
         found.map(({ id, text, origin: from }) => [id, text, from]),
@@ -34,16 +35,67 @@ const notes: readonly StoreCase[] = [
         behind.map(({ id }) => id),
         ['b'],
       )
-      expectKind(await store.removeNote({ agent: 'ada', id: 'a' }), 'done')
-      expectKind(await store.removeNote({ agent: 'ada', id: 'a' }), 'unknown')
+      expectKind(await store.removeNote({ ...own, id: 'a' }), 'done')
+      expectKind(await store.removeNote({ ...own, id: 'a' }), 'unknown')
       assert.equal((await store.listNotes({ agent: 'bob', limit: 10 })).length, 1)
+    },
+  },
+  {
+    name: 'a note of one scope is not listed, replaced or removed in another',
+    run: async ({ store, sibling }) => {
+      const [one, two] = [await Desk.open(store), await Desk.open(store)]
+      const note = (desk: Desk, text: string) => {
+        const origin = { sessionId: desk.id, number: entryNumber(1) }
+        return { agent: 'ada', scope: desk.id, id: 'drink', text, origin }
+      }
+      expectKind(await store.putNote(note(one, 'tea')), 'noted')
+      expectKind(await store.putNote(note(two, 'rum')), 'noted')
+      const list = async (scope?: string) => {
+        const query = { agent: 'ada', limit: 10, ...(scope !== undefined && { scope }) }
+        return (await (await sibling()).listNotes(query)).map(({ text }) => text)
+      }
+      assert.deepEqual([await list(one.id), await list(two.id)], [['tea'], ['rum']])
+      assert.deepEqual((await list()).sort(), ['rum', 'tea'])
+      assert.deepEqual(await list('nobody'), [])
+      await assert.rejects(store.putNote({ ...note(one, 'rum'), scope: two.id }), {
+        code: 'invalid-request',
+      })
+      const { agent, scope, id } = note(two, '')
+      expectKind(await store.removeNote({ agent, scope, id }), 'done')
+      expectKind(await store.removeNote({ agent, scope, id }), 'unknown')
+      assert.deepEqual(await list(), ['tea'])
+    },
+  },
+  {
+    name: 'a session that takes over a route is in the scope of the one before',
+    run: async ({ store, sibling }) => {
+      const route = { agent: 'ada', channel: 'telegram', address: '7' }
+      const { limits, policy } = await (await Desk.open(store)).row()
+      const terms = { limits, policy }
+      const first = { id: sessionId('first'), agent: 'ada', route, ...terms }
+      await store.createSession({ ...first, operation: newOperation() })
+      const joined = { id: sessionId('joined'), agent: 'bob', scope: 'first', ...terms }
+      await store.createSession({ ...joined, operation: newOperation() })
+      const afresh = { source: 's', key: 'k', route, version: 1, id: sessionId('next'), ...terms }
+      expectKind(await store.startAfresh({ ...afresh, operation: newOperation() }), 'started')
+      const other = await sibling()
+      const scopes = ['first', 'joined', 'next'].map(async (id) => {
+        return (await other.findSession(sessionId(id)))?.scope
+      })
+      assert.deepEqual(await Promise.all(scopes), ['first', 'first', 'first'])
+      const alone = { source: 's', key: 'l', version: 0, id: sessionId('alone'), ...terms }
+      const elsewhere = { ...alone, route: { ...route, address: '8' }, operation: newOperation() }
+      expectKind(await store.startAfresh(elsewhere), 'started')
+      assert.equal((await other.findSession(sessionId('alone')))?.scope, 'alone')
+      const wrong = { ...joined, id: sessionId('wrong'), scope: 'a b', operation: newOperation() }
+      await assert.rejects(store.createSession(wrong), { code: 'invalid-request' })
     },
   },
   {
     name: 'notes are bounded in number and in size [I24]',
     run: async ({ store }) => {
-      const put = (id: string, text = 'x') =>
-        store.putNote({ agent: 'ada', id, text, origin: null })
+      const put = (id: string, text = 'x', scope = 's') =>
+        store.putNote({ agent: 'ada', scope, id, text, origin: null })
       const large = expectKind(await put('large', 'ü'.repeat(NOTE_BYTES_MAX / 2 + 1)), 'too-large')
       assert.deepEqual([large.bytes, large.limit], [NOTE_BYTES_MAX + 2, NOTE_BYTES_MAX])
       for (let index = 0; index < NOTES_MAX; index += 50) {
@@ -51,6 +103,7 @@ const notes: readonly StoreCase[] = [
       }
       assert.equal(expectKind(await put('more'), 'full').limit, NOTES_MAX)
       expectKind(await put('n7', 'y'), 'noted')
+      expectKind(await put('more', 'y', 'other'), 'noted')
       await assert.rejects(put('a b'), { code: 'invalid-request' })
     },
   },
@@ -61,8 +114,9 @@ const notes: readonly StoreCase[] = [
       const [entry = entryNumber(0)] = await desk.hear('my address is …')
       await desk.reply('thanks', { ends: 'answered' })
       const from = (number: EntryNumber) => ({ sessionId: desk.id, number })
-      await store.putNote({ agent: 'ada', id: 'gone', text: 'address', origin: from(entry) })
-      await store.putNote({ agent: 'ada', id: 'stays', text: 'x', origin: from(desk.tail.number) })
+      const own = { agent: 'ada', scope: desk.id }
+      await store.putNote({ ...own, id: 'gone', text: 'address', origin: from(entry) })
+      await store.putNote({ ...own, id: 'stays', text: 'x', origin: from(desk.tail.number) })
       expectKind(await desk.erase([entry]), 'erased')
       const left = await store.listNotes({ agent: 'ada', limit: 10 })
       assert.deepEqual(

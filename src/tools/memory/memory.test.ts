@@ -10,10 +10,13 @@ import { memoryBlock } from './block.ts'
 import { claimedMissing, tellsOf } from './claims.ts'
 import { memoryTool, refreshMemory } from './memory.ts'
 
-async function ada({ tokensMax = 500 } = {}) {
+async function ada({ tokensMax = 500, isShared = false } = {}) {
   const host = new ToolHost(['ada'])
   const { store, countTokens } = host
-  host.tools.set('ada', [memoryTool({ store, countTokens, tokensMax }), recallTool({ store })])
+  host.tools.set('ada', [
+    memoryTool({ store, countTokens, tokensMax, isShared }),
+    recallTool({ store }),
+  ])
   const id = await host.open('ada', 's-ada')
   host.start()
   return { host, id }
@@ -63,18 +66,44 @@ describe('a note', () => {
     ])
   })
 
-  it('reaches another session of the agent when that is brought up to date, once', async () => {
-    const { host, id } = await ada()
+  it('reaches another session of an agent that shares notes, when that is brought up to date, once', async () => {
+    const { host, id } = await ada({ isShared: true })
     const other = await host.open('ada', 's-other')
     const { store, countTokens } = host
-    const refresh = (key: string) =>
-      refreshMemory({ store, countTokens }, { sessionId: other, agent: 'ada', key })
+    const parts = { store, countTokens, isShared: true }
+    const refresh = (key: string) => refreshMemory(parts, { sessionId: other, agent: 'ada', key })
     expect(await refresh('k1')).toBeNull()
     await host.ask(id, '1', [add('Likes tea.', 'drink')])
     expect(await refresh('k2')).toMatchObject({ kind: 'admitted' })
     await host.pass(1_000)
     expect(await host.pins(other)).toEqual(await host.pins(id))
     expect(await refresh('k3')).toBeNull()
+    await host.ask(other, '2', [add('Likes coffee.', 'drink')])
+    expect((await store.listNotes({ agent: 'ada', limit: 9 })).map(({ text }) => text)).toEqual([
+      'Likes coffee.',
+    ])
+  })
+
+  it('is neither shown, listed, replaced nor removed in a session of another scope', async () => {
+    const { host, id } = await ada()
+    const other = await host.open('ada', 's-other')
+    const { store, countTokens } = host
+    await host.ask(id, '1', [add('The code is QUARTZ.', 'code')])
+    const target = { sessionId: other, agent: 'ada', key: 'k' }
+    expect(await refreshMemory({ store, countTokens }, target)).toBeNull()
+    expect(
+      await host.ask(other, '2', [
+        memory({ action: 'list' }),
+        memory({ action: 'remove', id: 'code' }),
+        add('Nothing here.', 'code'),
+      ]),
+    ).toEqual(['There are no notes.', 'There is no note code. Notes: none.', 'Noted as code.'])
+    expect(await host.ask(id, '3', [memory({ action: 'list' })])).toEqual([
+      expect.stringMatching(/\[code, from s-ada #\d+\] The code is QUARTZ\.$/),
+    ])
+    expect(await host.pins(other)).toEqual([
+      expect.stringMatching(/\[code, from s-other #\d+\] Nothing here\.$/),
+    ])
   })
 
   it.each(['waits to be shown', 'is shown already'])(
@@ -82,11 +111,12 @@ describe('a note', () => {
     async (when) => {
       const inner = openMemoryStore()
       const desk = await Desk.open(inner)
-      await inner.putNote({ agent: 'ada', id: 'word', text: 'QUARTZ', origin: null })
+      const word = { agent: 'ada', scope: desk.id, id: 'word' }
+      await inner.putNote({ ...word, text: 'QUARTZ', origin: null })
       const store = {
         ...inner,
         admit: async (request: Admit) => {
-          await inner.removeNote({ agent: 'ada', id: 'word' })
+          await inner.removeNote(word)
           const outcome = await inner.admit(request)
           if (when === 'is shown already' && request.control === 'pin' && 'mail' in outcome) {
             const { text } = request.body as { text: string }
@@ -110,7 +140,8 @@ describe('a note', () => {
   it('is read out a bounded number of times where notes go as fast, and none that went stays', async () => {
     const inner = openMemoryStore()
     const desk = await Desk.open(inner)
-    const put = (id: string) => inner.putNote({ agent: 'ada', id, text: `of ${id}`, origin: null })
+    const own = { agent: 'ada', scope: desk.id }
+    const put = (id: string) => inner.putNote({ ...own, id, text: `of ${id}`, origin: null })
     await put('n0')
     let admitted = 0
     const store = {
@@ -118,7 +149,7 @@ describe('a note', () => {
       admit: async (request: Admit) => {
         const outcome = await inner.admit(request)
         if (admitted < 50) {
-          await inner.removeNote({ agent: 'ada', id: `n${admitted}` })
+          await inner.removeNote({ ...own, id: `n${admitted}` })
           await put(`n${++admitted}`)
         }
         return outcome

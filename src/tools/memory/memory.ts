@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '../../base/ids.ts'
 import { clip, fold } from '../../base/line.ts'
 import { pinnedText } from '../../message/pinned.ts'
-import { NOTES_MAX } from '../../store/bounds.ts'
 import type { AdmitOutcome } from '../../store/commits.ts'
 import type { Commits, Reads } from '../../store/contract.ts'
 import type { Entry } from '../../store/rows.ts'
@@ -14,11 +13,13 @@ import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { memoryBlock } from './block.ts'
 import { findContrary } from './contrary.ts'
+import { type NoteSharing, readNotes } from './visible.ts'
 
 /**
- * Short notes that an agent keeps from one session to the next. Every context shows them as one
- * bounded block, a pin of this name, with the entry that each came from. The block is changed
- * between turns only: within a turn an agent is of one mind.
+ * Short notes that an agent keeps from one session to the next, for the people that it noted them
+ * with: a session sees the notes of its scope. Every context shows them as one bounded block, a pin of
+ * this name, with the entry that each came from. The block is changed between turns only: within a
+ * turn an agent is of one mind.
  */
 export const MEMORY_TOOL = 'memory'
 /** The pin that holds the notes. */
@@ -46,7 +47,7 @@ type MemoryStore = Pick<
   | 'readEntries'
 >
 
-export interface MemoryParts extends Counting {
+export interface MemoryParts extends Counting, NoteSharing {
   readonly store: MemoryStore
   /** What the block may take of every context. */
   readonly tokensMax: number
@@ -59,7 +60,7 @@ export function memoryTool(parts: MemoryParts): Tool {
   return defineTool({
     name: MEMORY_TOOL,
     description:
-      'Keep short notes for yourself that last beyond this conversation: preferences, decisions, ' +
+      'Keep short notes for yourself that outlast this session: preferences, decisions, ' +
       'facts about people and places. `add` writes one (with `id`: replaces it), `remove` takes one ' +
       'away. They are shown to you from your next turn on.',
     input,
@@ -70,15 +71,16 @@ export function memoryTool(parts: MemoryParts): Tool {
 
 async function run(parts: MemoryParts, call: ParsedCall<typeof input>): Promise<ToolAnswer> {
   const { store } = parts
-  const { agent } = call
   const { action, id, text } = call.input
-  const notes = await store.listNotes({ agent, limit: NOTES_MAX })
+  const session = await store.findSession(call.sessionId)
+  if (session === undefined) return refuse(GONE)
+  const notes = await readNotes(store, session, parts)
   if (action === 'list') return ok(memoryBlock(notes) ?? 'There are no notes.')
   if (action === 'remove') {
     if (id === undefined) return refuse('Give the `id` of the note to remove.')
-    const isKnown = notes.some((note) => note.id === id)
-    await store.removeNote({ agent, id })
-    if (!isKnown) return refuse(`There is no note ${id}. Notes: ${idsOf(notes)}.`)
+    const named = notes.filter((note) => note.id === id)
+    for (const note of named) await store.removeNote(note)
+    if (named.length === 0) return refuse(`There is no note ${id}. Notes: ${idsOf(notes)}.`)
     return await show(parts, call, `The note ${id} is removed.`)
   }
   if (text === undefined) return refuse('Give the `text` of the note.')
@@ -86,6 +88,8 @@ async function run(parts: MemoryParts, call: ParsedCall<typeof input>): Promise<
   if (kept.kind === 'refused') return refuse(kept.why)
   return await show(parts, call, `Noted as ${kept.id}.`)
 }
+
+const GONE = 'This session was deleted.'
 
 export type Kept =
   | { readonly kind: 'noted'; readonly id: string }
@@ -96,16 +100,19 @@ export type Kept =
  * yet: that is `refreshMemory`'s.
  */
 export async function keepNote(
-  { store, countTokens, tokensMax }: MemoryParts,
+  { store, countTokens, tokensMax, isShared = false }: MemoryParts,
   call: Omit<ToolCall, 'input'>,
   { id, text }: { readonly id: string; readonly text: string },
 ): Promise<Kept> {
   const { agent, sessionId } = call
+  const session = await store.findSession(sessionId)
+  if (session === undefined) return { kind: 'refused', why: GONE }
+  const { scope } = session
   const contrary = await findContrary(store, call, text)
   if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
-  const notes = await store.listNotes({ agent, limit: NOTES_MAX })
+  const notes = await readNotes(store, session, { isShared })
   const origin = { sessionId, number: entryNumber(call.entry) }
-  const note = { agent, id, text: fold(text), origin }
+  const note = { agent, scope, id, text: fold(text), origin }
   const others = notes.filter((each) => each.id !== id)
   const tokens = countTokens(sessionId, memoryBlock([...others, note]) ?? '')
   if (tokens > tokensMax) {
@@ -113,8 +120,13 @@ export async function keepNote(
     return { kind: 'refused', why }
   }
   const outcome = await store.putNote(note)
-  if (outcome.kind === 'noted') return { kind: 'noted', id }
-  if (outcome.kind === 'gone') return { kind: 'refused', why: 'This session was deleted.' }
+  if (outcome.kind === 'noted') {
+    // Shared, a note takes the place of one with its id that another session made.
+    const replaced = notes.filter((each) => each.id === id && each.scope !== scope)
+    for (const each of replaced) await store.removeNote(each)
+    return { kind: 'noted', id }
+  }
+  if (outcome.kind === 'gone') return { kind: 'refused', why: GONE }
   const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
   return { kind: 'refused', why: `The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.` }
 }
@@ -125,13 +137,16 @@ export async function keepNote(
  * under a new key. Null: the session shows the notes as they are.
  */
 export async function refreshMemory(
-  { store, countTokens }: Omit<MemoryParts, 'tokensMax'>,
+  { store, countTokens, isShared = false }: Omit<MemoryParts, 'tokensMax'>,
   target: { readonly sessionId: SessionId; readonly agent: string; readonly key: string },
 ): Promise<AdmitOutcome | null> {
-  const { agent, sessionId, key } = target
+  const { sessionId, key } = target
+  const session = await store.findSession(sessionId)
+  if (session === undefined) return null
+  const readBlock = async () => memoryBlock(await readNotes(store, session, { isShared }))
   let outcome: AdmitOutcome | null = null
   for (let round = 1; round <= ROUNDS_MAX; round++) {
-    const text = await readBlock(store, agent)
+    const text = await readBlock()
     if ((await readShown(store, sessionId)) === text) return outcome
     outcome = await admitControl(
       store,
@@ -144,7 +159,7 @@ export async function refreshMemory(
     )
     if (outcome.kind !== 'admitted' || text === null) return outcome
     // A note that was erased since it was read would come back with this.
-    const lines = new Set((await readBlock(store, agent))?.split('\n'))
+    const lines = new Set((await readBlock())?.split('\n'))
     if (text.split('\n').every((line) => lines.has(line))) return outcome
     await takeBack(store, { sessionId, mail: outcome.mail })
   }
@@ -153,10 +168,6 @@ export async function refreshMemory(
 
 /** Where notes go faster than they are read out, the next refresh shows what is left of them. */
 const ROUNDS_MAX = 4
-
-async function readBlock(store: MemoryStore, agent: string): Promise<string | null> {
-  return memoryBlock(await store.listNotes({ agent, limit: NOTES_MAX }))
-}
 
 async function takeBack(
   store: MemoryStore,
