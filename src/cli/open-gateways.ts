@@ -40,7 +40,7 @@ async function openTelegram(host: Host, config: TelegramConfig) {
       webhook: { ...webhook, secret: await readSecret(webhook.secret, process.env) },
     }),
   })
-  const agent = agentOf(host, 'telegram', config.agent)
+  const agent = agentOf(host, 'gateways.telegram.agent', config.agent)
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
 }
 
@@ -53,7 +53,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
   const { findLastAct } = await import('../gateway/discord/acts.ts')
   const { findMark } = await import('../gateway/discord/marks.ts')
   const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
-  const agent = agentOf(host, 'discord', config.agent)
+  const agent = agentOf(host, 'gateways.discord.agent', config.agent)
   const platform: Platform = new DiscordPlatform({
     ...{ apiUrl, allow, attachments, logger, clock: systemClock },
     token: await readSecret(config.token, process.env),
@@ -72,12 +72,11 @@ async function openDiscord(host: Host, config: DiscordConfig) {
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
 }
 
-function agentOf({ runtime }: Host, platform: string, wanted: string | undefined): string {
+/** The agent that a key of the configuration names, or the first. */
+export function agentOf({ runtime }: Host, key: string, wanted: string | undefined): string {
   const names = runtime.agents.map(({ name }) => name)
   const [first] = names
   const name = wanted ?? first
   if (name !== undefined && names.includes(name)) return name
-  throw new UsageError(
-    `gateways.${platform}.agent names ${wanted}; there is ${names.join(', ') || 'no agent'}.`,
-  )
+  throw new UsageError(`${key} names ${wanted}; there is ${names.join(', ') || 'no agent'}.`)
 }

@@ -1,5 +1,9 @@
 import { join } from 'node:path'
+import { sessionId } from '../base/ids.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
+import type { HookOptions } from '../gateway/http/webhook.ts'
+import { readSecret } from '../runtime/read-secret.ts'
+import { agentOf } from './open-gateways.ts'
 import type { Host } from './open-host.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
 import { auditFolder } from './store-place.ts'
@@ -8,18 +12,15 @@ import { auditFolder } from './store-place.ts'
 const PAGE = join(import.meta.dirname, '../../dashboard/dist')
 
 /** The HTTP edge as configured; null: switched off. */
-export async function openServed({
-  loaded,
-  runtime,
-  store,
-  logger,
-}: Host): Promise<HttpServer | null> {
-  const { enabled, ...http } = loaded.config.http
+export async function openServed(host: Host): Promise<HttpServer | null> {
+  const { loaded, runtime, store, logger } = host
+  const { enabled, hooks, ...http } = loaded.config.http
   if (!enabled) return null
   const { store: kept } = loaded.config
   return await serveHttp({
     ...http,
     ...{ runtime, logger },
+    hooks: await readHooks(host, hooks),
     tokens: store,
     dashboardFolder: PAGE,
     place: {
@@ -28,4 +29,18 @@ export async function openServed({
       rehearsalFile: rehearsalFile(kept.url),
     },
   })
+}
+
+type HookConfigs = Host['loaded']['config']['http']['hooks']
+
+async function readHooks(host: Host, hooks: HookConfigs): Promise<readonly HookOptions[]> {
+  return await Promise.all(
+    Object.entries(hooks).map(async ([name, { secret, previousSecret, agent, session }]) => {
+      const sources = [secret, ...(previousSecret === undefined ? [] : [previousSecret])]
+      const secrets = await Promise.all(sources.map((each) => readSecret(each, process.env)))
+      if (session !== undefined) return { name, secrets, to: { sessionId: sessionId(session) } }
+      const to = agentOf(host, `http.hooks.${name}.agent`, agent)
+      return { name, secrets, to: { agent: to, channel: 'hook', address: name } }
+    }),
+  )
 }

@@ -324,6 +324,49 @@ describe('pages of strangers', () => {
     ])
   })
 
+  it('may call it where the operator named their origin, and read what it answers', async () => {
+    const token = tokenFor('write')
+    const origin = 'https://app.example'
+    const place = await open({ tokens: tokensOf(token), allowedOrigins: [origin], runs: false })
+    const id = await place.make()
+    const from = (page: string) => ({ origin: page, 'sec-fetch-site': 'cross-site' })
+    const path = `/v1/sessions/${id}/messages`
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    }
+    const preflight = (page: string) =>
+      place.call(path, { method: 'OPTIONS', headers: { ...from(page), ...asked } })
+    const allowed = await preflight(origin)
+    expect(allowed.status).toBe(204)
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(allowed.headers.get('access-control-allow-methods')).toContain('POST')
+    for (const name of asked['access-control-request-headers'].split(',')) {
+      expect(allowed.headers.get('access-control-allow-headers')?.split(', ')).toContain(name)
+    }
+    const refused = await preflight('https://evil.example')
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
+      403,
+      null,
+    ])
+
+    const send = { method: 'POST', body: { text: 'hello' } }
+    const sent = await place.call(path, { ...send, headers: { ...from(origin), ...bearer(token) } })
+    const unknown = await place.call(path, { ...send, headers: from(origin) })
+    expect([sent.status, unknown.status]).toEqual([202, 401])
+    const stop = new AbortController()
+    const streamed = await fetch(`${place.url}/v1/events`, {
+      ...{ headers: { ...from(origin), ...bearer(token) }, signal: stop.signal },
+    })
+    for (const { headers } of [sent, unknown, streamed]) {
+      expect(headers.get('access-control-allow-origin')).toBe(origin)
+      expect(headers.get('access-control-expose-headers')).toContain('retry-after')
+      expect(headers.get('access-control-allow-credentials')).toBeNull()
+      expect(headers.get('vary')).toBe('Origin')
+    }
+    stop.abort()
+  })
+
   it('cannot reach beyond the folder of the page [checklist 15]', async () => {
     const dashboardFolder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
     writeFileSync(join(dashboardFolder, 'index.html'), '<p>page</p>')
@@ -349,9 +392,12 @@ describe('pages of strangers', () => {
 })
 
 describe('a webhook', () => {
+  const [OLD_SECRET, NEW_SECRET, GUESS] = [1, 2, 3].map(
+    (byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`,
+  ) as [string, string, string]
   const hook = {
     name: 'builds',
-    secrets: ['old secret', 'new secret'],
+    secrets: [OLD_SECRET, NEW_SECRET],
     to: { agent: 'main', channel: 'hook', address: 'builds' },
   }
   const now = () => Math.floor(Date.now() / 1_000)
@@ -366,13 +412,13 @@ describe('a webhook', () => {
       path: string
     }> = {},
   ) => {
-    const { id = 'event-1', at = now(), secret = 'new secret', body = '{"a": 1}' } = changes
+    const { id = 'event-1', at = now(), secret = NEW_SECRET, body = '{"a": 1}' } = changes
     const { sent = body, path = '/v1/hooks/builds' } = changes
     const signed = { id, timestamp: `${at}`, bytes: Buffer.from(body) }
     const headers = {
       'webhook-id': id,
       'webhook-timestamp': `${at}`,
-      'webhook-signature': `v1,AAAA v1,${sign(signed, secret).toString('base64')}`,
+      'webhook-signature': `v1,AAAA v1,${sign(signed, Buffer.from(secret.slice(6), 'base64')).toString('base64')}`,
     }
     return place.call(path, { method: 'POST', body: sent, headers })
   }
@@ -382,23 +428,22 @@ describe('a webhook', () => {
     const first = await deliver(place)
     expect(first).toMatchObject({ status: 202, json: { mail: 1, duplicate: false } })
     expect((await deliver(place)).json).toMatchObject({ mail: 1, duplicate: true })
-    const second = await deliver(place, { id: 'event-2', secret: 'old secret' })
+    const second = await deliver(place, { id: 'event-2', secret: OLD_SECRET })
     expect(second.json).toMatchObject({ mail: 2, duplicate: false })
     const mail = await place.store.listMail({ sessionId: first.json.sessionId, limit: 10 })
     expect(mail.map(({ lane }) => lane)).toEqual(['notification', 'notification'])
   })
 
   it('is refused with other bytes, another secret, an old time, or no hook [checklist 7]', async () => {
-    const place = await open({ hooks: [hook, { ...hook, name: 'open', secrets: [''] }] })
+    const place = await open({ hooks: [hook, { ...hook, name: 'open', secrets: [] }] })
     const wrong = [
       { sent: '{"a":  1}' },
-      { secret: 'guess' },
-      { secret: '' },
+      { secret: GUESS },
       { at: now() - 301 },
       // Further ahead than the others take on their way: meanwhile it comes nearer.
       { at: now() + 320 },
       { path: '/v1/hooks/nobody' },
-      { path: '/v1/hooks/open', secret: '' },
+      { path: '/v1/hooks/open' },
     ]
     for (const changes of wrong) {
       expect(await deliver(place, changes)).toMatchObject({

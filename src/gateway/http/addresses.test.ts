@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkHost, checkOrigin, isLoopback } from './addresses.ts'
+import { AllowedOrigins, checkHost, isLoopback } from './addresses.ts'
 import { Problem } from './problems.ts'
 
 const codeOf = (check: () => void): string | null => {
@@ -44,8 +44,9 @@ describe('checkHost', () => {
   })
 })
 
-describe('checkOrigin', () => {
+describe('AllowedOrigins', () => {
   const host = 'localhost:7420'
+  const origins = new AllowedOrigins(['https://Trusted.example:443'])
   it.each([
     {},
     { origin: 'http://localhost:7420', 'sec-fetch-site': 'same-origin' },
@@ -53,7 +54,7 @@ describe('checkOrigin', () => {
     { 'sec-fetch-site': 'none' },
     { origin: 'https://trusted.example', 'sec-fetch-site': 'cross-site' },
   ])('lets %j in', (headers) => {
-    expect(codeOf(() => checkOrigin({ host, ...headers }, ['https://trusted.example']))).toBeNull()
+    expect(codeOf(() => origins.check({ host, ...headers }))).toBeNull()
   })
   it.each([
     { origin: 'http://evil.example' },
@@ -64,6 +65,6 @@ describe('checkOrigin', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
   ])('refuses %j', (headers) => {
-    expect(codeOf(() => checkOrigin({ host, ...headers }, []))).toBe('origin-refused')
+    expect(codeOf(() => origins.check({ host, ...headers }))).toBe('origin-refused')
   })
 })

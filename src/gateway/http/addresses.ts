@@ -1,11 +1,12 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { Problem } from './problems.ts'
 
 /**
  * Whose page may speak to us. A web page of a stranger can make a browser on this machine send us
  * requests, under a host name of its own that it lets point here (DNS rebinding) or straight
- * (request forgery). So a host name must be one of ours, an origin must be the host itself, and
- * there is no CORS.
+ * (request forgery). So a host name must be one of ours, and an origin must be the host itself or
+ * one that the operator named.
  */
 export function isLoopback(host: string): boolean {
   const plain = unbracketed(host)
@@ -22,24 +23,56 @@ export function checkHost(host: string | undefined, names: readonly string[]): v
   })
 }
 
-export function checkOrigin(
-  headers: {
-    readonly host?: string | undefined
-    readonly origin?: string | undefined
-    readonly 'sec-fetch-site'?: string | string[] | undefined
-  },
-  allowed: readonly string[],
-): void {
-  const { host = '', origin } = headers
-  const site = headers['sec-fetch-site']
-  if (origin !== undefined) {
-    if (allowed.includes(origin.toLowerCase())) return
-    // The scheme is left out: a proxy in front of us may add TLS.
-    if (authorityOf(origin) !== host.toLowerCase()) throw new Problem('origin-refused')
+/** Headers of an answer that a page of another origin may read. */
+const EXPOSED = 'location, retry-after, www-authenticate, x-request-id'
+
+/**
+ * Pages of other origins that may call the server (CORS). Each is named: `*` would let every page in
+ * on a server without tokens. There are no cookies, so credentials are not allowed; a page sends its
+ * token in the header `Authorization`.
+ */
+export class AllowedOrigins {
+  readonly #names: ReadonlySet<string>
+
+  constructor(origins: readonly string[]) {
+    this.#names = new Set(origins.map(originOf))
   }
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new Problem('origin-refused')
+
+  check(headers: IncomingHttpHeaders): void {
+    const { host = '', origin } = headers
+    const site = headers['sec-fetch-site']
+    if (origin !== undefined) {
+      if (this.#names.has(origin)) return
+      // The scheme is left out: a proxy in front of us may add TLS.
+      if (authorityOf(origin) !== host.toLowerCase()) throw new Problem('origin-refused')
+    }
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+      throw new Problem('origin-refused')
+    }
   }
+
+  isPreflight({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+    const isAsked = headers['access-control-request-method'] !== undefined
+    return method === 'OPTIONS' && isAsked && this.#names.has(headers.origin ?? '')
+  }
+
+  headersFor(origin: string | undefined): Readonly<Record<string, string>> {
+    if (this.#names.size === 0) return {}
+    const isNamed = origin !== undefined && this.#names.has(origin)
+    return {
+      vary: 'Origin',
+      ...(isNamed && {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED,
+      }),
+    }
+  }
+}
+
+/** As browsers write it: in small letters and without the usual port. */
+function originOf(text: string): string {
+  const url = URL.parse(text)
+  return url === null || url.origin === 'null' ? text.toLowerCase() : url.origin
 }
 
 function authorityOf(origin: string): string | undefined {

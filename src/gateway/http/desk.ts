@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { parseSnapshotName } from '../../base/ids.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { type Access, NOBODY, type Principal, unauthorized } from './access.ts'
-import { checkHost, checkOrigin } from './addresses.ts'
+import { type AllowedOrigins, checkHost } from './addresses.ts'
 import type { ClientAddresses } from './client-address.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
@@ -32,7 +32,7 @@ export interface DeskParts {
   readonly logger: Logger
   readonly clock: Clock
   readonly allowedHosts: readonly string[]
-  readonly allowedOrigins: readonly string[]
+  readonly origins: AllowedOrigins
   /** Aborted when the server closes. */
   readonly closing: AbortSignal
 }
@@ -50,6 +50,13 @@ export interface Call {
 
 /** An answer that took longer is given only to a token that is still valid. */
 const UNCHECKED_MS_MAX = 1_000
+/** How long a browser may remember that it may send such requests. */
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, idempotency-key, last-event-id, x-request-id',
+  'access-control-max-age': '600',
+}
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 export class Desk {
@@ -71,12 +78,15 @@ export class Desk {
   }
 
   async handle(call: Call): Promise<void> {
-    const { clock, metrics, logger, closing } = this.#parts
+    const { clock, metrics, logger, origins, closing } = this.#parts
     const { incoming, outgoing, endpoint } = call
     const startedAt = clock.monotonic()
     const given = incoming.headers['x-request-id']
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
-    const headers: Record<string, string> = { 'x-request-id': requestId }
+    const headers: Record<string, string> = {
+      'x-request-id': requestId,
+      ...origins.headersFor(incoming.headers.origin),
+    }
     if (closing.aborted) headers['connection'] = 'close'
     try {
       await this.#answer(call, headers)
@@ -97,10 +107,14 @@ export class Desk {
   }
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
-    const { edge, access, addresses, allowedHosts, allowedOrigins, limits, clock } = this.#parts
+    const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
     const { incoming, outgoing, endpoint } = call
     checkHost(incoming.headers.host, allowedHosts)
-    checkOrigin(incoming.headers, allowedOrigins)
+    origins.check(incoming.headers)
+    if (origins.isPreflight(incoming)) {
+      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      return writeAnswer(outgoing, 204, { ...headers, ...PREFLIGHT }, null)
+    }
     if (endpoint === null) {
       const { otherwise } = call
       this.#takeRequest(`address ${addresses.of(incoming)}`)
@@ -136,7 +150,7 @@ export class Desk {
     const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
     const startedAt = clock.monotonic()
     try {
-      const answer = await endpoint.run(asked, edge)
+      const answer = await endpoint.run(asked, edge).catch((error) => this.#fail(error, incoming))
       // Somebody who waited for a reply may have lost the right to read it.
       const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
       if (hasWaited && !(await isUnchanged())) throw unauthorized()
@@ -156,10 +170,9 @@ export class Desk {
       this.#takeRequest(`address ${addresses.of(incoming)}`)
       return NOBODY
     }
-    const principal = await access.identify(incoming.headers.authorization).catch((error) => {
-      if (error instanceof Problem) take(this.#failures, addresses.of(incoming))
-      throw error
-    })
+    const principal = await access
+      .identify(incoming.headers.authorization)
+      .catch((error) => this.#fail(error, incoming))
     this.#takeRequest(`token ${principal.tokenId}`)
     if (!principal.may(endpoint.scope)) {
       throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
@@ -170,6 +183,13 @@ export class Desk {
       })
     }
     return principal
+  }
+
+  /** A wrong token or signature costs the address it came from; beyond its share, it waits. */
+  #fail(error: unknown, incoming: IncomingMessage): never {
+    const isFailure = error instanceof Problem && error.status === 401
+    if (isFailure) take(this.#failures, this.#parts.addresses.of(incoming))
+    throw error
   }
 
   #takeRequest(name: string): void {

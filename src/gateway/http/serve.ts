@@ -8,7 +8,7 @@ import { isId, sessionId } from '../../base/ids.ts'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { Access, type Tokens } from './access.ts'
-import { isLoopback } from './addresses.ts'
+import { AllowedOrigins, isLoopback } from './addresses.ts'
 import { ClientAddresses, type ForwardingHeader } from './client-address.ts'
 import { type Call, Desk } from './desk.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -26,7 +26,7 @@ import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
 import { Problem, type ProblemCode } from './problems.ts'
 import { lookAround, type Place } from './surroundings.ts'
-import type { Hook } from './webhook.ts'
+import { type HookOptions, readHook } from './webhook.ts'
 
 /**
  * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless it is
@@ -40,7 +40,7 @@ export interface HttpOptions {
   /** The store has these verbs. If it holds a token, every request needs one. */
   readonly tokens?: Tokens
   /** Programs that may send news, each to its session. */
-  readonly hooks?: readonly Hook[]
+  readonly hooks?: readonly HookOptions[]
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly clock?: Clock
@@ -102,7 +102,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     edge: {
       runtime,
       waitMsMax: limits.waitMsMax,
-      hooks: options.hooks ?? [],
+      hooks: (options.hooks ?? []).map(readHook),
       now: () => clock.now(),
       surroundings: lookAround(options.place ?? {}, {
         isKnown: async (id) =>
@@ -117,7 +117,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     addresses: new ClientAddresses(trustedProxies, forwardingHeader),
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
-    allowedOrigins: (options.allowedOrigins ?? []).map((origin) => origin.toLowerCase()),
+    origins: new AllowedOrigins(options.allowedOrigins ?? []),
     closing: closing.signal,
   })
   const pages =

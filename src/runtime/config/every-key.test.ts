@@ -17,6 +17,7 @@ agents:
     mcp: {program: {command: c}, address: {url: "http://x/mcp"}}
 auxiliary: {compaction: *m, title: *m, memory: *m, vision: *m}
 store: {url: postgres://host/db}
+http: {hooks: {x: {secret: {kind: none}}}}
 limits: {prices: {one: {input: 1, output: 1}}}
 gateways: {telegram: {webhook: {url: "https://there/hook"}}, discord: {}}
 `) as Record<string, unknown>
@@ -42,6 +43,8 @@ const SAMPLES: { readonly [key: string]: unknown } = {
   'compaction.softTokens': 80_000,
   'compaction.targetShare': 0.2,
   'compaction.targetTokens': 20_000,
+  'http.allowedOrigins': ['https://app.example'],
+  'http.hooks.x.session': 'ops',
   'http.trustedProxies': ['10.0.0.0/8', '::1'],
 }
 

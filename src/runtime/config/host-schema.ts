@@ -3,7 +3,7 @@ import { ALLOWANCE } from '../../auxiliary/allowance.ts'
 import type { CredentialSource } from '../../model/credential.ts'
 import { routesSchema } from '../../model/routes.ts'
 import { PROCESS_LIMITS } from '../../tools/process/processes.ts'
-import { discord, telegram } from './gateway-schema.ts'
+import { discord, gatewayAgent, telegram } from './gateway-schema.ts'
 import { count, needsRestart, seconds, tokens } from './values.ts'
 
 /** What belongs to the process and its host: the store, the edges, limits, logs. */
@@ -47,6 +47,34 @@ export const store = z
 
 const LOCAL = '127.0.0.1'
 
+const ORIGIN = /^[a-z][a-z0-9+.-]{0,31}:\/\/[a-z0-9[\]:._-]{1,255}$/i
+const secret = routesSchema.shape.main.shape.credential.unwrap()
+
+const hooks = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
+      error: 'should be named with 1 to 64 letters, digits, "_" or "-"',
+    }),
+    z.strictObject({
+      secret: secret.describe(
+        'Where the secret comes from, written as `credential` is: `whsec_` and the key in base64.',
+      ),
+      previousSecret: secret
+        .optional()
+        .describe('Where the one before comes from, while it is being replaced.'),
+      agent: gatewayAgent.describe(
+        'Whose session gets the news: the one of the channel `hook` and the address `NAME`. Default: the first agent.',
+      ),
+      session: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'should be the id of a session' })
+        .optional()
+        .describe('The session that gets the news, by its id.'),
+    }),
+  )
+  .default({})
+  .describe('Programs that send news to `/v1/hooks/NAME`, signed as Standard Webhooks specifies.')
+
 export const http = z
   .strictObject({
     enabled: z.boolean().default(true).describe('Whether `serve` answers over HTTP.'),
@@ -62,10 +90,17 @@ export const http = z
       .default([])
       .describe('Names under which the server may be called, beside its own address.'),
     allowedOrigins: z
-      .array(z.string().min(1))
+      .array(
+        z.string().regex(ORIGIN, {
+          error:
+            'should be an origin such as https://example.org, without a path; `*` is not taken',
+        }),
+      )
       .max(64)
       .default([])
-      .describe('Web pages that may call it, such as `https://example.org`.'),
+      .describe(
+        'Web pages of other origins that may call it (CORS), such as `https://example.org`.',
+      ),
     trustedProxies: z
       .array(
         z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
@@ -79,6 +114,7 @@ export const http = z
       .enum(['x-forwarded-for', 'forwarded'])
       .default('x-forwarded-for')
       .describe('The header in which they say it. Name the one that your proxy writes.'),
+    hooks,
     limits: z
       .strictObject({
         bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),

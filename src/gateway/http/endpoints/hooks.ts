@@ -19,19 +19,17 @@ export const hookEndpoints: readonly Endpoint[] = [
     async run({ params, signed }, { runtime, hooks, now }) {
       const hook = hooks.find((each) => each.name === params.name)
       // An unknown hook and a wrong signature look alike.
-      if (hook === undefined || signed === undefined || !isGenuine(signed, hook.secrets, now())) {
+      if (hook === undefined || signed === undefined || !isGenuine(signed, hook.keys, now())) {
         throw new Problem('bad-signature')
       }
       const said = Buffer.from(signed.bytes).toString('utf8')
-      return acceptedOf(
-        await runtime.admit({
-          ...hook.to,
-          source: `hook:${hook.name}`,
-          key: signed.id,
-          lane: 'notification',
-          parts: [{ type: 'text', text: `[webhook ${hook.name}]\n${said}` }],
-        }),
-      )
+      const message = {
+        ...{ source: `hook:${hook.name}`, key: signed.id, lane: 'notification' as const },
+        parts: [{ type: 'text' as const, text: `[webhook ${hook.name}]\n${said}` }],
+      }
+      const { to } = hook
+      if ('sessionId' in to) return acceptedOf(await runtime.session(to.sessionId).admit(message))
+      return acceptedOf(await runtime.admit({ ...to, ...message }))
     },
   }),
 ]
