@@ -3,6 +3,8 @@ import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry } from '../store/rows.ts'
+import { PROCESS_TOOL } from '../tools/process/process.ts'
+import { programId } from '../tools/process/records.ts'
 import { findSchedule, SCHEDULE_TOOL, scheduleId } from '../tools/schedule/schedule.ts'
 import { callKey } from '../tools/tool.ts'
 import { askToErase } from './asking.ts'
@@ -35,11 +37,18 @@ export async function forgetReminders(
   return made
 }
 
-/** The schedules that calls in these entries have made, if they made any. */
+/** The schedules that calls in these entries have made, records of programs included. */
 function schedulesOf(sessionId: SessionId, erased: readonly Entry[]): readonly string[] {
   return erased.flatMap(({ number, kind, meta, body }) => {
-    if (kind !== 'assistant' || !(body === null || body.includes(SCHEDULE_TOOL))) return []
-    return meta.calls.map((call) => scheduleId({ key: callKey(sessionId, number, call) }))
+    if (kind !== 'assistant') return []
+    const has = (tool: string) => body === null || body.includes(tool)
+    return meta.calls.flatMap((call) => {
+      const asked = { key: callKey(sessionId, number, call) }
+      return [
+        ...(has(SCHEDULE_TOOL) ? [scheduleId(asked)] : []),
+        ...(has(PROCESS_TOOL) ? [programId(asked)] : []),
+      ]
+    })
   })
 }
 

@@ -12,6 +12,7 @@ import { type Agent, type AgentDesk, deskOf } from './agent.ts'
 import type { ToolDesk } from './built-in-tools.ts'
 import type { Logger } from './logger.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
+import { Rounds } from './rounds.ts'
 
 /** What agents can do, and what of it outlasts a call: programs, schedules, notes, servers. */
 export interface ToolRoomParts
@@ -26,12 +27,15 @@ export interface ToolRoomParts
 }
 
 const TROUBLED_MAX = 1_000
+/** How soon programs of a purged session end, and those of a killed process are reported. */
+const LOOK_MS = 2_000
 
 export class ToolRoom {
   /** By agent; the same map for life, with other tools after a change of agents. */
   readonly tools = new Map<string, readonly Tool[]>()
   readonly #desk: ToolDesk
   readonly #processes: Processes
+  readonly #looking: Rounds
   readonly #scheduler: Scheduler
   readonly #memory: MemoryKeeper
   /** Agents whose sessions see each other's notes. */
@@ -47,8 +51,11 @@ export class ToolRoom {
     this.#processes = new Processes({
       ...{ ...parts, store },
       onCrash,
+      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
       ...(processes !== undefined && { limits: processes }),
     })
+    const round = () => this.#processes.look()
+    this.#looking = new Rounds({ clock: parts.clock, everyMs: LOOK_MS, round })
     this.#scheduler = new Scheduler({
       ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
       beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
@@ -128,10 +135,12 @@ export class ToolRoom {
   async start(): Promise<void> {
     await this.#mcp.start()
     this.#scheduler.start()
+    this.#looking.start({ firstMs: 0 })
   }
 
   async close(): Promise<void> {
     await this.#scheduler.close()
+    await this.#looking.close()
     await this.#processes.close()
     await this.#mcp.close()
   }

@@ -1,10 +1,11 @@
 import { systemClock } from '../../src/base/clock.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
 import { Processes } from '../../src/tools/process/processes.ts'
 
 /** A runtime that starts a program with a child of its own and one that leaves its group, tells their ids, and waits to be killed. */
-const store = openMemoryStore()
+const [path = ''] = process.argv.slice(2)
+const store = await openSqliteStore({ path })
 const { id: sessionId } = await Desk.open(store)
 const processes = new Processes({ store, clock: systemClock, countTokens: () => 1 })
 const script = `
@@ -23,7 +24,7 @@ const started = await processes.start(call, {
   env: {},
   watch: [],
   timeMs: 30_000,
-  tellsEnd: false,
+  tellsEnd: true,
 })
 if (started.kind === 'refused') throw new Error(started.problem)
 const { output } = started.job.child

@@ -7,7 +7,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { sessionId } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json.ts'
+import { openRuntime } from '../../src/runtime/open-runtime.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { Desk } from '../../src/testing/store/desk.ts'
 import { processTool } from '../../src/tools/process/process.ts'
 import { PROCESS_LIMITS, Processes, type ProcessLimits } from '../../src/tools/process/processes.ts'
@@ -239,9 +241,12 @@ describe('process', () => {
     expect((await notices())[1]).toContain('it wrote more than the limit')
   })
 
-  it('ends with a runtime that is killed [fault 7]', async (context) => {
+  it('ends with a runtime that is killed, and the next one reports it, once [fault 7]', async (context) => {
     if (process.platform === 'win32') return context.skip('not run: Windows has no process groups')
-    const runtime = spawn(NODE, [join(import.meta.dirname, 'tools-process-host.ts')], {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-process-'))
+    cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'store.db')
+    const runtime = spawn(NODE, [join(import.meta.dirname, 'tools-process-host.ts'), path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     cleanups.push(() => end(runtime))
@@ -257,6 +262,21 @@ describe('process', () => {
     runtime.kill('SIGKILL')
     await once(runtime, 'exit')
     await until(() => !ids.some(isAlive), 'their end')
+    const store = await openSqliteStore({ path })
+    cleanups.push(() => store.close())
+    const [next, other] = [
+      await openRuntime({ store, agents: [] }),
+      await openRuntime({ store, agents: [] }),
+    ]
+    const [session] = await store.listSessions({ limit: 1 })
+    const notices = async () =>
+      (session && (await store.listMail({ sessionId: session.id, limit: 9 }))) ?? []
+    await until(async () => (await notices()).length > 0, 'the report')
+    await next.close()
+    await other.close()
+    expect((await notices()).map(({ lane, body }) => [lane, body])).toEqual([
+      ['notification', expect.stringContaining('the server that ran it stopped')],
+    ])
   })
 })
 

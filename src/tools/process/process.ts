@@ -4,6 +4,8 @@ import type { Tool } from '../tool.ts'
 import { PATTERN_CHARACTERS_MAX, PATTERNS_MAX } from './matches.ts'
 import { explainEnd, type Job, type Processes } from './processes.ts'
 
+export const PROCESS_TOOL = 'process'
+
 const READ_CHARACTERS_MAX = 20_000
 
 const input = z.strictObject({
@@ -38,10 +40,11 @@ export interface ProcessToolParts {
 /** Programs in the background, from a list of the operator's. */
 export function processTool({ processes, programs, folder, env }: ProcessToolParts): Tool {
   return defineTool({
-    name: 'process',
+    name: PROCESS_TOOL,
     description:
       'Run a program in the background: `start` it, read its `output`, `list` and `stop` programs. ' +
       'It does not wait; you are told when a line matches `watch` and when the program ends. ' +
+      'Programs end when the server stops; you are told of that too. ' +
       `Programs: ${programs.join(', ') || 'none'}. Without a shell: no pipes, no redirection.`,
     input,
     isRepeatable: false,
@@ -61,9 +64,16 @@ export function processTool({ processes, programs, folder, env }: ProcessToolPar
         return ok(`Started as ${started.job.id}.`)
       }
       const jobs = processes.list(sessionId)
-      if (input.action === 'list') return ok(jobs.map(lineOf).join('\n') || 'Nothing was started.')
       const job = processes.find(sessionId, input.id ?? '')
+      const past =
+        input.action === 'list' || job === undefined ? await processes.listPast(sessionId) : []
+      if (input.action === 'list') {
+        const lines = [...past.map(({ text }) => text), ...jobs.map(lineOf)]
+        return ok(lines.join('\n') || 'Nothing was started.')
+      }
       if (job === undefined) {
+        const known = past.find(({ id }) => id === input.id)
+        if (known !== undefined) return refuse(`It does not run here. ${known.text}`)
         const ids = jobs.map(({ id }) => id).join(', ') || 'none'
         return refuse(`There is no program ${input.id ?? '(no id given)'}. Ids: ${ids}.`)
       }

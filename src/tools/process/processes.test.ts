@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
-import type { Admit } from '../../store/commits.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
-import { Desk } from '../../testing/store/desk.ts'
+import { Desk, newOperation } from '../../testing/store/desk.ts'
+import { processTool } from './process.ts'
 import { PROCESS_LIMITS, Processes, type ProcessLimits } from './processes.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -29,21 +29,27 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
   const store = openMemoryStore()
   const desk = await Desk.open(store)
   const left = [...troubles]
-  const admit = async (request: Admit) => {
-    const trouble = left.shift()
-    if (trouble === 'full') return { kind: 'full', which: 'lane', limit: 1 } as const
-    if (trouble === 'down') throw new StoreDown('The store is down.')
-    const outcome = await store.admit(request)
-    if (trouble === 'down-behind') throw new StoreDown('The store went down.')
-    return outcome
-  }
-  const processes = new Processes({
-    store: { admit },
-    clock: systemClock,
-    countTokens: (_, text) => text.length,
-    limits: { ...PROCESS_LIMITS, graceMs: 300, ...limits },
-    notices: { intervalMs: 20, noticesMax: 100 },
-  })
+  /** Of matching lines by `admit`, of ends by `fireSchedule`. */
+  const troubled =
+    <Request, Outcome>(verb: (request: Request) => Promise<Outcome>) =>
+    async (request: Request) => {
+      const trouble = left.shift()
+      if (trouble === 'full') return { kind: 'full', which: 'lane', limit: 1 } as const
+      if (trouble === 'down') throw new StoreDown('The store is down.')
+      const outcome = await verb(request)
+      if (trouble === 'down-behind') throw new StoreDown('The store went down.')
+      return outcome
+    }
+  const { admit, fireSchedule } = store
+  const open = () =>
+    new Processes({
+      store: { ...store, admit: troubled(admit), fireSchedule: troubled(fireSchedule) },
+      clock: systemClock,
+      countTokens: (_, text) => text.length,
+      limits: { ...PROCESS_LIMITS, graceMs: 300, ...limits },
+      notices: { intervalMs: 20, noticesMax: 100 },
+    })
+  const processes = open()
   cleanups.push(() => processes.close())
   let count = 0
   const start = async (script: string, watch: readonly string[] = []) => {
@@ -55,7 +61,20 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
     const mail = await store.listMail({ sessionId: desk.id, lane: 'notification', limit: 100 })
     return mail.map(({ body }) => JSON.parse(body ?? '{}').message.parts[0].text as string)
   }
-  return { processes, start, notices, left }
+  /** The tool in another process of the same host, after this one. */
+  const restart = () => {
+    const next = open()
+    cleanups.push(() => next.close())
+    const terms = { programs: [process.execPath], folder, env: {} }
+    const tool = processTool({ processes: next, ...terms })
+    const list = async () => {
+      const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: 'list' }
+      const signal = new AbortController().signal
+      return (await tool.run({ ...call, input: { action: 'list' } }, signal)).output
+    }
+    return { next, list }
+  }
+  return { processes, start, notices, left, restart, desk }
 }
 
 async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
@@ -83,6 +102,56 @@ describe('programs', () => {
     // What is still on its way when this resolves would be there.
     await processes.close()
     expect(await notices()).toEqual([expect.stringContaining('ended with code 3')])
+  })
+
+  it('that end with the runtime are reported, and known to the next one', async () => {
+    const { start, notices, processes, restart } = await stage()
+    const started = await start('console.log("so far"); setInterval(() => {}, 1000)')
+    if (started.kind === 'refused') throw new Error(started.problem)
+    const { id, child } = started.job
+    await until(() => child.output.end > 0)
+    await processes.close()
+    const { next, list } = restart()
+    await next.look()
+    expect(await notices()).toEqual([
+      expect.stringMatching(/was stopped: the server stopped\.\n[\s\S]*so far/),
+    ])
+    expect(await list()).toContain(`Program ${id} `)
+  })
+
+  it('that nobody took the end of are reported by the next process, once', async () => {
+    const { start, notices, processes, restart } = await stage({}, ['full'])
+    await start('setInterval(() => {}, 1000)')
+    await processes.close()
+    expect(await notices()).toEqual([])
+    const [one, other] = [restart(), restart()]
+    await Promise.all([one.next.look(), other.next.look()])
+    await one.next.look()
+    expect(await notices()).toEqual([expect.stringContaining('the server stopped')])
+  })
+
+  it('of a runtime that lives in the same process are left alone', async () => {
+    const { start, notices, restart } = await stage()
+    await start('setInterval(() => {}, 1000)')
+    const { next, list } = restart()
+    await next.look()
+    expect(await notices()).toEqual([])
+    expect(await list()).toContain('was started by another process of the server')
+  })
+
+  it('of a session that was purged are ended', async () => {
+    const { start, processes, desk } = await stage()
+    const started = await start('setInterval(() => {}, 1000)')
+    if (started.kind === 'refused') throw new Error(started.problem)
+    await processes.look()
+    expect(started.job.child.end).toBe(null)
+    await desk.store.deleteSession({
+      sessionId: desk.id,
+      operation: newOperation(),
+      reason: 'test',
+    })
+    await processes.look()
+    expect(await started.job.child.ended).toEqual({ kind: 'stopped' })
   })
 
   it('that nobody takes the end of keep no runtime from closing', async () => {

@@ -3,8 +3,8 @@ import { type Clock, pause } from '../../base/clock.ts'
 import { KnownError } from '../../base/errors.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { clip } from '../../base/line.ts'
-import type { Commits } from '../../store/contract.ts'
-import { type Counting, idFor, noticeBody } from '../own-mail.ts'
+import type { Commits, Reads } from '../../store/contract.ts'
+import { noticeBody } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
 import { Child, type ChildEnd, type ChildLimits } from './child.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type NoticeLimits,
 } from './matches.ts'
 import { endGroup, endStraysNow, markOf, startGroup } from './posix.ts'
+import { ProgramRecords, programId, type RecordStore, type RecordsParts } from './records.ts'
 import { Watchdog } from './watchdog.ts'
 
 export interface ProcessLimits extends ChildLimits {
@@ -31,8 +32,8 @@ export const PROCESS_LIMITS: ProcessLimits = {
   runningMax: 64,
 }
 
-export interface ProcessesParts extends Counting {
-  readonly store: Pick<Commits, 'admit'>
+export interface ProcessesParts extends RecordsParts {
+  readonly store: RecordStore & Pick<Commits & Reads, 'admit' | 'findSession'>
   readonly clock: Clock
   readonly limits?: ProcessLimits
   readonly notices?: NoticeLimits
@@ -63,6 +64,8 @@ export interface Job {
   /** For people and models: program and arguments, clipped. */
   readonly title: string
   readonly tellsEnd: boolean
+  /** The store has a record of it: the agent waits for its end or for a line. */
+  readonly isRecorded: boolean
   readonly child: Child
   readonly matches: Matches
 }
@@ -74,17 +77,21 @@ const TITLE_MAX = 120
 
 /**
  * All programs that this runtime's agents run in the background. They end with it: in order when it
- * closes, by an exit hook when it just ends, by the watchdog when it is killed.
+ * closes, by an exit hook when it just ends, by the watchdog when it is killed. They end with their
+ * session too. Programs of a process that was killed are reported by the next one, from the store.
  */
 export class Processes {
   readonly #parts: ProcessesParts
   readonly #limits: ProcessLimits
   readonly #jobs = new Map<string, Job>()
+  readonly #records: ProgramRecords
   readonly #watchdog = new Watchdog()
   readonly #work = new Set<Promise<void>>()
   /** Of programs that are about to run: calls of one reply come all at once. */
   readonly #starting: SessionId[] = []
   readonly #closing = new AbortController()
+  /** Stopped because the runtime closes. */
+  readonly #endedHere = new Set<string>()
   #notices = 0
   readonly #endAll = () => {
     for (const { child } of this.#running()) {
@@ -97,6 +104,7 @@ export class Processes {
   constructor(parts: ProcessesParts) {
     this.#parts = parts
     this.#limits = parts.limits ?? PROCESS_LIMITS
+    this.#records = new ProgramRecords(parts)
   }
 
   get limits(): ProcessLimits {
@@ -120,23 +128,27 @@ export class Processes {
     if (compiled.kind === 'refused') {
       return { kind: 'refused', problem: `The pattern ${compiled.pattern}: ${compiled.problem}` }
     }
+    const title = clip([wanted.program, ...wanted.args].join(' '), TITLE_MAX)
+    const program = { id: programId(call), sessionId: call.sessionId, title }
+    const isRecorded = wanted.tellsEnd || wanted.watch.length > 0
+    const problem = isRecorded ? await this.#records.open(program) : null
+    if (problem !== null) return { kind: 'refused', problem }
     const begun = await begin(wanted)
     if (begun.kind === 'failed') {
+      if (isRecorded) await this.#records.cancel(program)
       return { kind: 'refused', problem: `${wanted.program} did not start (${begun.code}).` }
     }
     const matches = new Matches(compiled.patterns, this.#parts.notices ?? NOTICE_LIMITS)
-    const { sessionId, agent } = call
     const limits = { ...this.#limits, timeMs: Math.min(wanted.timeMs, this.#limits.timeMs) }
     const { clock } = this.#parts
     const child = new Child(begun, { clock, limits, matches, onMatch: () => this.#tellSoon(job) })
-    const title = clip([wanted.program, ...wanted.args].join(' '), TITLE_MAX)
-    const id = idFor('p', call)
-    const job: Job = { id, sessionId, agent, title, tellsEnd: wanted.tellsEnd, child, matches }
+    const { agent } = call
+    const job: Job = { ...program, agent, tellsEnd: wanted.tellsEnd, isRecorded, child, matches }
     if (this.#jobs.size === 0) process.on('exit', this.#endAll)
-    this.#jobs.set(id, job)
+    this.#jobs.set(job.id, job)
     this.#watchdog.add(child.pid)
     this.#own(this.#follow(job))
-    if (this.#isClosed) child.stop()
+    if (this.#isClosed) this.#endHere(job)
     return { kind: 'started', job }
   }
 
@@ -149,15 +161,37 @@ export class Processes {
     return [...this.#jobs.values()].filter((job) => job.sessionId === sessionId)
   }
 
-  /** Stops everything and waits until it has ended. May be called twice. */
+  /** Programs of this session that no process remembers: each with what became of it. */
+  async listPast(sessionId: SessionId): Promise<readonly { id: string; text: string }[]> {
+    const past = await this.#records.list(sessionId)
+    return past.filter(({ id }) => this.find(sessionId, id) === undefined)
+  }
+
+  /** Ends programs whose session is gone, and reports those that ended with their process. */
+  async look(): Promise<void> {
+    const { store, onAdmitted, onCrash } = this.#parts
+    try {
+      const running = Map.groupBy(this.#running(), ({ sessionId }) => sessionId)
+      for (const [id, jobs] of running) {
+        if ((await store.findSession(id))?.state === 'open') continue
+        for (const { child } of jobs) child.stop()
+      }
+      for (const id of await this.#records.reportLost()) onAdmitted?.(id)
+    } catch (error) {
+      if (!(error instanceof KnownError)) onCrash?.(error)
+    }
+  }
+
+  /** Stops everything, reports it, and waits until it has ended. May be called twice. */
   async close(): Promise<void> {
     this.#closing.abort()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
-    for (const { child } of this.#running()) child.stop()
+    for (const job of this.#running()) this.#endHere(job)
     await Promise.all([...this.#jobs.values()].map(({ child }) => child.ended))
     await Promise.all(this.#work)
     this.#watchdog.close()
+    this.#records.close()
     process.off('exit', this.#endAll)
   }
 
@@ -179,24 +213,42 @@ export class Processes {
     return running.length >= runningMax ? 'Too many programs run on this machine. Wait.' : null
   }
 
+  #endHere({ id, child }: Job): void {
+    this.#endedHere.add(id)
+    child.stop()
+  }
+
   async #follow(job: Job): Promise<void> {
     const end = await job.child.ended
     this.#watchdog.remove(job.child.pid)
     this.#forget(this.list(job.sessionId), ENDED_KEPT_MAX)
     this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
-    // Whoever stopped it knows; a runtime that closes tells nobody.
-    if (this.#isClosed || end.kind === 'stopped') return
+    if (!job.isRecorded) return
     // What of it is being told at this moment may yet be put back; its crash is told by its owner.
     await this.#telling.get(job.id)?.catch(() => {})
-    if (job.tellsEnd || job.matches.untold > 0) await this.#tellEnd(job, end)
+    const isEndedHere = this.#endedHere.has(job.id)
+    // The agent that stopped it knows.
+    const isStopped = end.kind === 'stopped' && !isEndedHere
+    const isWanted = job.tellsEnd || job.matches.untold > 0 || isEndedHere
+    const text = endText(job, isEndedHere ? 'was stopped: the server stopped' : explainEnd(end))
+    await this.#until(async () => {
+      if (isWanted && !isStopped) return await this.#report(job, text)
+      await this.#records.cancel(job)
+      return true
+    })
   }
 
-  /** Until it is taken: who waits for a program to end hears of it once, and from nobody else. */
-  async #tellEnd(job: Job, end: ChildEnd): Promise<void> {
-    const text = endText(job, end)
+  async #report(job: Job, text: string): Promise<boolean> {
+    const isTaken = await this.#records.report(job, text)
+    if (isTaken) this.#parts.onAdmitted?.(job.sessionId)
+    return isTaken
+  }
+
+  /** Until the store has taken it, or we close: the next process reports what is left then. */
+  async #until(run: () => Promise<boolean>): Promise<void> {
     const { clock, notices: { intervalMs } = NOTICE_LIMITS } = this.#parts
     const { signal } = this.#closing
-    while (!(await this.#admit(job, `${job.id}-end`, text))) {
+    while (!(await knownFailure(run))) {
       if (signal.aborted) return
       await pause(clock, intervalMs, signal)
     }
@@ -242,7 +294,7 @@ export class Processes {
   async #admit({ sessionId, agent }: Job, key: string, text: string): Promise<boolean> {
     const { store, countTokens, onAdmitted } = this.#parts
     const body = noticeBody(text)
-    try {
+    return await knownFailure(async () => {
       const outcome = await store.admit({
         to: { sessionId },
         source: `process:${agent}`,
@@ -253,10 +305,7 @@ export class Processes {
       })
       if (outcome.kind === 'admitted') onAdmitted?.(sessionId)
       return outcome.kind !== 'full'
-    } catch (error) {
-      if (!(error instanceof KnownError)) throw error
-      return false
-    }
+    })
   }
 
   #own(work: Promise<void>): void {
@@ -264,6 +313,16 @@ export class Processes {
       .catch((error: unknown) => this.#parts.onCrash?.(error))
       .finally(() => this.#work.delete(owned))
     this.#work.add(owned)
+  }
+}
+
+/** False also where the store could not be asked. */
+async function knownFailure(run: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error
+    return false
   }
 }
 
@@ -312,9 +371,9 @@ export function explainEnd(end: ChildEnd): string {
   }
 }
 
-function endText({ id, title, child, matches }: Job, end: ChildEnd): string {
+function endText({ id, title, child, matches }: Job, end: string): string {
   const { output } = child
   const { text } = output.read(output.end - TAIL_CHARACTERS, TAIL_CHARACTERS)
   const untold = matches.untold === 0 ? '' : `\n(${matches.untold} matching lines were not told)`
-  return `Program ${id} (${title}) ${explainEnd(end)}.${untold}\nThe end of its output:\n${text}`
+  return `Program ${id} (${title}) ${end}.${untold}\nThe end of its output:\n${text}`
 }

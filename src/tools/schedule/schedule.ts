@@ -6,6 +6,7 @@ import type { Commits, Reads } from '../../store/contract.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
 import { defineTool, ok, refuse } from '../define-tool.ts'
 import { type Counting, idFor, noticeBody } from '../own-mail.ts'
+import { isProgram } from '../process/records.ts'
 import { isHeld } from '../send-message/held.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { EVERY_MS_MIN, nextDue, problemOf, type Repeat, writeRepeat } from './repeat.ts'
@@ -74,7 +75,7 @@ export function scheduleTool(parts: ScheduleParts): Tool {
       const { sessionId, input } = call
       if (input.action === 'add') return await add(parts, call, input)
       const asked = { sessionId, state: 'waiting', limit: LIST_LIMIT } as const
-      const planned = (await store.listSchedules(asked)).filter((row) => !isHeld(row))
+      const planned = (await store.listSchedules(asked)).filter(isReminder)
       if (input.action === 'list') {
         const lines = planned.toSorted((a, b) => a.dueAt - b.dueAt).map(lineOf)
         const now = `It is ${moment(clock.now())}.`
@@ -128,6 +129,10 @@ async function add(
     default:
       return outcome satisfies never
   }
+}
+
+function isReminder(row: ScheduleRow): boolean {
+  return !isHeld(row) && !isProgram(row)
 }
 
 function plannedText({ id, state, repeat, dueAt }: ScheduleRow): string {
