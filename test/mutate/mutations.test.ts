@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
+
+function mutantsOf(text: string): string[] {
+  return mutationsOf(text).map((mutation) => applyMutation(text, mutation))
+}
+
+describe('mutations', () => {
+  it('change operators, conditions, literals and calls', () => {
+    expect(mutantsOf('f(a < 1 ? b : !c)')).toEqual([
+      ';',
+      'f(true ? b : !c)',
+      'f(false ? b : !c)',
+      'f(a <= 1 ? b : !c)',
+      'f(a < 2 ? b : !c)',
+      'f(a < 1 ? b : c)',
+    ])
+    expect(mutantsOf("x = { on: true, name: 'a' }")).toContain("x = { name: 'a' }")
+    expect(mutantsOf('y = list.filter(isOpen).some(isOld)')).toEqual(
+      expect.arrayContaining(['y = list.some(isOld)', 'y = list.filter(isOpen).every(isOld)']),
+    )
+    expect(mutantsOf('z = a ?? b')).toContain('z = a')
+  })
+
+  it('leave types, imports, names and sentences alone', () => {
+    const text = [
+      "import { a } from './a.ts'",
+      "type B = 'one' | 'two'",
+      "export const c = { 'd-e': 'a sentence for people' as B }",
+    ].join('\n')
+    expect(mutationsOf(text).map(({ what }) => what)).toEqual([
+      "property 'd-e': 'a sentence for people' removed",
+    ])
+  })
+
+  it('tell their line', () => {
+    const text = 'a()\n\nb(true)\n'
+    expect(mutationsOf(text).map((mutation) => lineOf(text, mutation))).toEqual([1, 3, 3])
+  })
+})

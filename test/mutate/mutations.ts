@@ -1,0 +1,166 @@
+import { parseAst } from 'vitest/node'
+
+/** One small change of a source: the kind that a slip of the hand makes. */
+export interface Mutation {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+  /** Such as `< becomes <=`. */
+  readonly what: string
+}
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [key: string]: unknown
+}
+
+const OPPOSITES: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '&&': '||',
+  '||': '&&',
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  some: 'every',
+  every: 'some',
+  min: 'max',
+  max: 'min',
+  find: 'findLast',
+  findLast: 'find',
+  startsWith: 'endsWith',
+  endsWith: 'startsWith',
+}
+
+/** Calls whose receiver can take their place. */
+const DROPPED = ['filter', 'slice', 'toSorted', 'toReversed', 'trim', 'toLowerCase']
+
+/** Every mutation of a source, in the order of its text. */
+export function mutationsOf(text: string): Mutation[] {
+  const found: Mutation[] = []
+  const source = (node: Node) => text.slice(node.start, node.end)
+  const change = (node: Node, replacement: string, what: string) =>
+    found.push({ start: node.start, end: node.end, replacement, what })
+
+  const visit = (node: Node, parent: Node | undefined, key: string): void => {
+    switch (node.type) {
+      case 'BinaryExpression':
+      case 'LogicalExpression': {
+        const operator = node['operator'] as string
+        const [left, right] = [node['left'] as Node, node['right'] as Node]
+        const opposite = OPPOSITES[operator]
+        if (operator === '??') change(node, source(left), '?? loses its right side')
+        else if (opposite !== undefined && !(operator === '+' && isText(left, right))) {
+          const between = text.slice(left.end, right.start)
+          const replacement = `${source(left)}${between.replace(operator, opposite)}${source(right)}`
+          change(node, replacement, `${operator} becomes ${opposite}`)
+        }
+        break
+      }
+      case 'UnaryExpression':
+        if (node['operator'] === '!') change(node, source(node['argument'] as Node), '! removed')
+        break
+      case 'IfStatement':
+      case 'ConditionalExpression': {
+        const test = node['test'] as Node
+        change(test, 'true', 'condition is always true')
+        change(test, 'false', 'condition is always false')
+        break
+      }
+      case 'Literal':
+        mutateLiteral(node, parent, key)
+        break
+      case 'ExpressionStatement': {
+        const expression = node['expression'] as Node
+        const call = expression.type === 'AwaitExpression' ? expression['argument'] : expression
+        if (
+          (call as Node).type === 'CallExpression' ||
+          expression.type === 'AssignmentExpression'
+        ) {
+          change(node, ';', `${source(expression).split('\n')[0]?.slice(0, 40)} removed`)
+        }
+        break
+      }
+      case 'ObjectExpression': {
+        const properties = node['properties'] as Node[]
+        for (const [at, property] of properties.entries()) {
+          const after = properties[at + 1]
+          const end = after?.start ?? property.end
+          const what = `property ${source(property).slice(0, 30).split('\n')[0]} removed`
+          found.push({ start: property.start, end, replacement: '', what })
+        }
+        break
+      }
+      case 'CallExpression':
+        mutateCall(node)
+    }
+  }
+
+  const mutateLiteral = (node: Node, parent: Node | undefined, key: string) => {
+    const value = node['value']
+    if (typeof value === 'boolean') change(node, String(!value), `${value} becomes ${!value}`)
+    if (typeof value === 'number') change(node, String(value + 1), `${value} becomes ${value + 1}`)
+    const isName = key === 'source' || (key === 'key' && parent?.['computed'] !== true)
+    // Sentences are for people; tests rightly do not hold every word of them.
+    if (typeof value === 'string' && value !== '' && !isName && !value.includes(' ')) {
+      change(node, "''", `'${value.slice(0, 20)}' becomes ''`)
+    }
+  }
+
+  const mutateCall = (node: Node) => {
+    const callee = node['callee'] as Node
+    if (callee.type !== 'MemberExpression') return
+    const property = callee['property'] as Node
+    const name = property['name'] as string
+    const other = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
+    if (other !== undefined) change(property, other, `${name} becomes ${other}`)
+    if (DROPPED.includes(name)) change(node, source(callee['object'] as Node), `.${name}() removed`)
+  }
+
+  walk(parseAst(text, { lang: 'ts' }) as unknown as Node, visit)
+  return found.sort((a, b) => a.start - b.start || a.end - b.end)
+}
+
+export function applyMutation(text: string, { start, end, replacement }: Mutation): string {
+  return `${text.slice(0, start)}${replacement}${text.slice(end)}`
+}
+
+export function lineOf(text: string, { start }: Mutation): number {
+  return text.slice(0, start).split('\n').length
+}
+
+function isText(...nodes: readonly Node[]): boolean {
+  return nodes.some(({ type, value }) => type === 'TemplateLiteral' || typeof value === 'string')
+}
+
+const KEPT_TYPES = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']
+
+/** Types are left out: they are gone at run time. */
+function walk(
+  node: Node,
+  visit: (node: Node, parent: Node | undefined, key: string) => void,
+  parent?: Node,
+  parentKey = '',
+): void {
+  if (node.type.startsWith('TS') && !KEPT_TYPES.includes(node.type)) return
+  if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return
+  visit(node, parent, parentKey)
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'typeAnnotation') continue
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child === 'object' && child !== null && typeof child.type === 'string') {
+        walk(child as Node, visit, node, key)
+      }
+    }
+  }
+}
