@@ -62,6 +62,38 @@ describe('auditLogs', () => {
     expect(marks?.map(({ lines }) => lines[0]?.line)).toEqual([14, 15])
   })
 
+  it('sees an unanswered message that a compaction took out of the context [I34]', async () => {
+    const sessionId = 'agent-7'
+    const turn = { sessionId, fence: 1, operationId: 'turn-1' }
+    const operation = { sessionId, fence: 1, base: 0, operationId: 'op-1' }
+    const all = { from: 1, to: 20 }
+    const shown = (entry: number, facts: object) => ({
+      ...{ kind: 'context shown', ...turn, entry, base: entry > 22 ? 23 : 0 },
+      ...facts,
+    })
+    const told = (...after: readonly object[]) =>
+      logText([
+        { kind: 'session created', sessionId, operationId: 'new', entry: 0, reason: 'created' },
+        { kind: 'message admitted', sessionId, mailbox: all, reason: 'user' },
+        { kind: 'lease acquired', sessionId, entry: 0, base: 0, fence: 1 },
+        { kind: 'message delivered', sessionId, entry: 20, fence: 1, mailbox: all, reason: 'user' },
+        { kind: 'turn started', ...turn, entry: 20 },
+        shown(20, { whole: [all], clipped: [] }),
+        { kind: 'compaction started', ...operation, entry: 22, trigger: 'preflight' },
+        { kind: 'compaction committed', ...operation, entry: 23 },
+        ...after,
+        { kind: 'turn ended', ...turn, entry: 25, reason: 'answered' },
+        { kind: 'lease lost', sessionId, fence: 1, reason: 'released' },
+      ] as unknown as NewAuditLine[])
+    expect(await brokenBy(told(shown(23, { whole: [all], clipped: [] })))).toEqual([])
+    const kept = [{ from: 9, to: 20 }]
+    expect(await brokenBy(told(shown(23, { whole: kept, clipped: [] })))).toEqual(['unanswered'])
+    const cut = { whole: [{ from: 2, to: 20 }], clipped: [{ from: 1, to: 1 }] }
+    expect(await brokenBy(told(shown(23, cut)))).toEqual(['unanswered'])
+    // A line without ranges tells nothing, and nothing is held against it.
+    expect(await brokenBy(told(shown(23, {})))).toEqual([])
+  })
+
   it('sees a compaction that writes over what another one made', async () => {
     const life = lifeOf('agent-7')
     const rewrite = [6, 9].map((index) => ({ ...life[index], operationId: 'op-2', entry: 9 }))

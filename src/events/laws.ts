@@ -47,6 +47,12 @@ export const LAWS = {
     contract: ['I2', 'I3', 'I10'],
     advice: 'These messages were acknowledged and passed over. Send them again, and report it.',
   },
+  unanswered: {
+    title: 'A message stays whole in every context until a turn that had it has ended',
+    contract: ['I34'],
+    advice:
+      'A compaction took an unanswered message out of sight, or shortened it. Send it again, and report it.',
+  },
   fences: {
     title: 'Fences only rise, and each has one holder',
     contract: ['I7', 'I8'],

@@ -23,6 +23,8 @@ export const AUDIT_FIELDS = {
     'the compaction, or the turn (`turn-` and its number), or the commit that made a session',
   entry: 'the newest entry of the transcript after it happened',
   mailbox: 'numbers of mail, `from` and `to`, both included',
+  whole: 'unanswered mail that a context held as it was sent, as ranges like `mailbox`',
+  clipped: 'unanswered mail that a context held with its two ends only, as ranges',
   base: 'the newest entry that changed what the context stands on',
   fence: 'the acquisition of the session under which it happened',
   trigger: 'why a compaction was begun: `manual`, `preflight`, `background`, `reactive`, `idle`',
@@ -56,6 +58,10 @@ export const AUDIT_KINDS = {
   'turn started': {
     means: 'a turn began',
     needs: ['operationId', 'entry', 'fence'],
+  },
+  'context shown': {
+    means: 'a step began with a context up to `entry`; told again when what is unanswered changed',
+    needs: ['operationId', 'entry', 'base', 'fence'],
   },
   'turn ended': {
     means: 'a turn ended; the reason is `answered`, `stopped`, `failed` or `unknown`',
@@ -117,6 +123,8 @@ export interface AuditFacts {
   readonly operationId?: string | undefined
   readonly entry?: number | undefined
   readonly mailbox?: MailRange | undefined
+  readonly whole?: readonly MailRange[] | undefined
+  readonly clipped?: readonly MailRange[] | undefined
   readonly base?: number | undefined
   readonly fence?: number | undefined
   readonly trigger?: string | undefined
@@ -144,6 +152,8 @@ export interface AuditLine extends AuditFacts {
 }
 
 export const LINE_LENGTH_MAX = 4_096
+/** More of them are not told, and nothing is judged from their absence. */
+const RANGES_MAX = 48
 const ID_LENGTH_MAX = 64
 const TEXT_LENGTH_MAX = 200
 const HASH_LENGTH = 32
@@ -223,6 +233,8 @@ function serialise(line: AuditLine): string {
     operationId: line.operationId === undefined ? undefined : clipId(line.operationId),
     entry: counted(line.entry),
     mailbox: mailbox && { from: counted(mailbox.from), to: counted(mailbox.to) },
+    whole: listed(line.whole),
+    clipped: listed(line.clipped),
     base: counted(line.base),
     fence: counted(line.fence),
     trigger: line.trigger === undefined ? undefined : clip(line.trigger, ID_LENGTH_MAX),
@@ -231,6 +243,12 @@ function serialise(line: AuditLine): string {
     reason: line.reason === undefined ? undefined : clip(line.reason, TEXT_LENGTH_MAX),
   }
   return inAscii(JSON.stringify(ordered))
+}
+
+function listed(ranges: readonly MailRange[] | undefined): readonly MailRange[] | undefined {
+  if (ranges === undefined || ranges.length > RANGES_MAX || !ranges.every(isMailRange))
+    return undefined
+  return ranges.map(({ from, to }) => ({ from, to }))
 }
 
 function counted(number: number | undefined): number | undefined {
@@ -284,13 +302,21 @@ function findFault(value: JsonObject): string | undefined {
     kind,
     hash: own,
     mailbox,
-  } = value as { kind?: unknown; hash?: unknown; mailbox?: unknown }
+    whole = [],
+    clipped = [],
+  } = value as Readonly<Record<'kind' | 'hash' | 'mailbox' | 'whole' | 'clipped', unknown>>
   if (typeof kind !== 'string' || !Object.hasOwn(AUDIT_KINDS, kind)) return 'is of no known kind'
   if (typeof own !== 'string' || own.length !== HASH_LENGTH) return 'has no hash'
   if (mailbox !== undefined && !isMailRange(mailbox)) return 'has no range as mailbox'
+  if (!isRangeList(whole)) return 'has no ranges as whole'
+  if (!isRangeList(clipped)) return 'has no ranges as clipped'
   const { needs } = AUDIT_KINDS[kind as AuditKind]
   const missing = [...FIELDS_OF_EVERY_LINE, ...needs].find((name) => value[name] === undefined)
   return missing === undefined ? undefined : `is "${kind}" without ${missing}`
+}
+
+function isRangeList(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= RANGES_MAX && value.every(isMailRange)
 }
 
 function isMailRange(value: unknown): boolean {

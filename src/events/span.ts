@@ -1,5 +1,6 @@
 import type { Findings, LawName, Mark } from './laws.ts'
 import type { AuditLine, MailRange } from './line.ts'
+import { OpenMail } from './open-mail.ts'
 
 /**
  * What one holder told of one session under one fence. All of it stands in one log, in order, so it
@@ -60,6 +61,7 @@ export class Span {
   #tookMail = false
   #tookUserMail = false
   #turnEndedAt: number | null = null
+  #open: OpenMail | null = null
 
   constructor({ line, mark }: Told) {
     this.log = line.log
@@ -114,12 +116,18 @@ export class Span {
     switch (line.kind) {
       case 'message delivered':
         this.#deliver(told, broken)
+        this.#open ??= new OpenMail()
+        this.#open.deliver(told)
+        break
+      case 'context shown':
+        this.#open?.judge(line, broken)
         break
       case 'turn started':
         this.#startTurn(told, broken)
         break
       case 'turn ended':
         this.#endTurn(told, broken)
+        this.#open = this.#open?.endTurn(line) ?? null
         break
       case 'compaction started':
         this.#startCompaction(told, broken)
@@ -239,7 +247,7 @@ export class Span {
   }
 }
 
-type Break = (law: LawName, problem: string, ...others: readonly Mark[]) => void
+export type Break = (law: LawName, problem: string, ...others: readonly Mark[]) => void
 
 /** Kinds whose entry is their own: no other line may claim it. */
 const APPENDING: readonly string[] = [

@@ -6,6 +6,7 @@ import { coversUnseenInput } from '../../test/mutants/covers-unseen-input.ts'
 import { newIdOnCompaction } from '../../test/mutants/new-id-on-compaction.ts'
 import { operationNotAbandoned } from '../../test/mutants/operation-not-abandoned.ts'
 import { sameFenceOnAcquire } from '../../test/mutants/same-fence-on-acquire.ts'
+import { unansweredRequestsCompacted } from '../../test/mutants/unanswered-requests-compacted.ts'
 import { COMPOSITION } from '../../test/simulation/composition.ts'
 import { World } from '../../test/simulation/world.ts'
 import { auditedStore } from '../../test/support/audited.ts'
@@ -119,6 +120,7 @@ describe('SessionTrail', () => {
     [coversUnseenInput, 'store-messages'],
     [auditInSecondTransaction, 'store-operations'],
     [operationNotAbandoned, 'store-operations'],
+    [unansweredRequestsCompacted, 'unanswered'],
   ] as const)('makes logs that show $name: %s', async (mutant, law) => {
     // The simulation's own laws would stop the run at once; here only the logs are to tell.
     const silence = vi.spyOn(World.prototype, 'violate').mockImplementation(() => {})

@@ -40,6 +40,12 @@ export interface OperationFacts {
   readonly result: JsonObject
 }
 
+/** Unanswered mail in a context, by number, oldest first: as it was sent, and shortened. */
+export interface ShownMail {
+  readonly whole: readonly number[]
+  readonly clipped: readonly number[]
+}
+
 export type LeaseEnd = 'released' | 'shutdown' | 'lost' | 'crashed'
 
 interface Followed {
@@ -54,6 +60,7 @@ export class SessionTrail {
   readonly #abandoned: string | null
   readonly #operations = new Map<string, Followed>()
   #turnEnd: string | null = null
+  #shown = ''
   #before: PictureFacts | null = null
   #isOver = false
 
@@ -86,6 +93,17 @@ export class SessionTrail {
     if (before !== null) this.#tellReverted(before.session, picture.session)
     this.#turnEnd = null
     this.#before = picture
+  }
+
+  /** Before a step begins with this context; told when it differs from the one told last. */
+  shows(turn: number, entry: number, mail: ShownMail): void {
+    const { base = 0 } = this.#before?.session ?? {}
+    const [whole, clipped] = [rangesOf(mail.whole), rangesOf(mail.clipped)]
+    const shown = JSON.stringify([turn, base, whole, clipped])
+    if (this.#isOver || shown === this.#shown) return
+    this.#shown = shown
+    const told = { operationId: turnName(turn), entry, base, whole, clipped }
+    this.#log.write({ kind: 'context shown', ...this.#lease, ...told })
   }
 
   /** Once, when the session is out of our hands; nothing is told after it. */
@@ -200,6 +218,16 @@ export class SessionTrail {
 
 export function turnName(turn: number): string {
   return `turn-${turn}`
+}
+
+function rangesOf(numbers: readonly number[]): readonly MailRange[] {
+  const ranges: { from: number; to: number }[] = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last !== undefined && last.to === number - 1) last.to = number
+    else ranges.push({ from: number, to: number })
+  }
+  return ranges
 }
 
 function mailRange(from: number, to: number): MailRange | undefined {

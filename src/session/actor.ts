@@ -17,6 +17,7 @@ import type { Decisions } from './decisions.ts'
 import { type HandoffWriter, written } from './handoff.ts'
 import { Lookout } from './lookout.ts'
 import { advance, openState } from './protocol.ts'
+import { openMailIn } from './room.ts'
 import { measureRevert, readSource, readSourceWithout } from './source.ts'
 import type {
   Committed,
@@ -287,6 +288,7 @@ export class SessionActor {
     const { sessionId, fence } = this.lease
     const { agent } = this.#session
     const { upto } = context
+    this.#trail.shows(turn, upto, openMailIn(this.#session, context))
     const request = { sessionId, agent, fence, turn, upto, context: messagesOf(context) }
     const outcome = await this.#parts.steps.run(request, this.#step.signal)
     this.#tell({ kind: 'step ended', outcome })

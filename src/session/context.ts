@@ -50,6 +50,8 @@ export interface Piece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
+  /** Shown with its two ends only. */
+  readonly isClipped?: true
   /** Which mail it was; of delivered input only. */
   readonly mail?: PieceMail
   /** Tells the model what no entry says by itself; never part of what a handoff is made from. */
@@ -272,7 +274,7 @@ function clipped(piece: Piece, tokensMax: number): Piece {
     countTokens: (text) => Math.ceil(text.length / Math.min(perToken, CHARACTERS_PER_TOKEN)),
     number: piece.number,
   })
-  return { ...piece, message, tokens: tokensMax }
+  return { ...piece, message, tokens: tokensMax, isClipped: true }
 }
 
 function textLength(message: Message): number {

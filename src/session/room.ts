@@ -54,6 +54,16 @@ export function isOpen(session: SessionRow, { mail }: Piece): boolean {
   return mail.number > session.settled[mail.lane]
 }
 
+/** Which unanswered mail a context holds, as it was sent and shortened. */
+export function openMailIn(session: SessionRow, { pieces }: Context) {
+  const open = pieces.filter((piece) => isOpen(session, piece))
+  const numbers = (isClipped: boolean) =>
+    open
+      .filter((piece) => (piece.isClipped === true) === isClipped)
+      .flatMap(({ mail }) => mail?.number ?? [])
+  return { whole: numbers(false), clipped: numbers(true) }
+}
+
 /** What of the input bound is taken, as the store counts it. */
 export function openInputTokens({ session, context }: Picture): number {
   return context.pieces
