@@ -203,9 +203,11 @@ function addMessage(
     case 'input': {
       const { waiting } = entry.meta
       // What was left behind has come.
-      if (pieces.at(-1)?.isNote === true) pieces.pop()
-      pieces.push(inputPiece(entry, limits))
+      const isNext = pieces.at(-1)?.message.role === 'user'
+      if (isNext && pieces.at(-2)?.isNote === true) pieces.splice(-2, 1)
+      // Before the message: the newest request stays last.
       if (waiting !== undefined) pieces.push(waitingNote(number, waiting))
+      pieces.push(inputPiece(entry, limits))
       return
     }
     case 'assistant':

@@ -141,10 +141,10 @@ export function expectedWords(shadow: Shadow, upto: number): string[] {
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
     if (each === undefined || !isMessage(each)) continue
-    words.push(...each.words)
     const waiting = waitingAt(shadow, index, upto)
     const [more, they] = waiting === 1 ? ['message is', 'it'] : ['messages are', 'they']
     if (waiting > 0) words.push(`user [${waiting} more ${more} waiting; ${they} will follow.]`)
+    words.push(...each.words)
   }
   return words
 }
