@@ -1,6 +1,8 @@
 import type { TextPart } from '../message/message.ts'
 import { findAssignments } from './redact/assignments.ts'
+import { withoutInvisible } from './redact/invisible.ts'
 import { findPlaces } from './redact/places.ts'
+import { findInProse } from './redact/prose.ts'
 import { MARK, type Secret } from './redact/secret.ts'
 import { findShapes } from './redact/shapes.ts'
 
@@ -40,9 +42,9 @@ const MARK_CHARACTERS_MAX = 30
 
 /** Where the secrets are: in order, without overlaps, none inside a mark. */
 export function findSecrets(text: string): readonly Secret[] {
-  const found = [...findShapes(text), ...findAssignments(text), ...findPlaces(text)]
-    .filter((secret) => !isInMark(text, secret.from))
-    .sort((a, b) => a.from - b.from || b.to - a.to)
+  const found = [...find(text), ...findAsItReads(text)].sort(
+    (a, b) => a.from - b.from || b.to - a.to,
+  )
   const secrets: Secret[] = []
   for (const secret of found) {
     const last = secrets.at(-1)
@@ -50,6 +52,22 @@ export function findSecrets(text: string): readonly Secret[] {
     else if (secret.to > last.to) secrets[secrets.length - 1] = { ...last, to: secret.to }
   }
   return secrets
+}
+
+function find(text: string): readonly Secret[] {
+  return [findShapes, findAssignments, findPlaces, findInProse]
+    .flatMap((each) => each(text))
+    .filter((secret) => !isInMark(text, secret.from))
+}
+
+function findAsItReads(text: string): readonly Secret[] {
+  const visible = withoutInvisible(text)
+  if (visible === undefined) return []
+  return find(visible.text).map(({ kind, from, to }) => ({
+    kind,
+    from: visible.at(from),
+    to: visible.at(to - 1) + 1,
+  }))
 }
 
 const WHOLE_MARK = /^\[secret:[a-z-]{2,20}\]/

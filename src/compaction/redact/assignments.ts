@@ -1,5 +1,6 @@
 import { isStandIn, isWordy, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
+import { bareValue, openingQuote, quotedValue } from './value.ts'
 
 /**
  * Secrets known by the name they are given: `PASSWORD=…`, `"api_key": "…"`, `token: …`,
@@ -16,7 +17,6 @@ const NAMES =
   /pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|mnemonic|auth(?!or)|key(?<=((?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host)[ _-]?)key)|connection[_-]?string/gi
 
 const NAME_CHARACTERS_MAX = 48
-const VALUE_CHARACTERS_MAX = 4_096
 
 /** How the value was written decides how much of a proof it must give. */
 interface Assignment {
@@ -35,17 +35,22 @@ export function findAssignments(text: string): readonly Secret[] {
     if (assignment === undefined) continue
     const secret = secretIn(assignment)
     if (secret === undefined) continue
-    secrets.push(secret)
-    NAMES.lastIndex = secret.to
+    // What may end a sentence may as well end a password; it is masked and not judged.
+    SHOUTED.lastIndex = secret.to
+    const to = SHOUTED.test(text) ? SHOUTED.lastIndex : secret.to
+    secrets.push({ ...secret, to })
+    NAMES.lastIndex = to
   }
   return secrets
 }
+
+const SHOUTED = /[!?]{1,16}/y
 
 // The rest of the name, the quote or bracket that closes it, a type, and the sign between name and
 // value; or the pair of fields that container settings use, `name: X` and `value: y`. A space alone
 // separates a flag from its value, `PASSWORD 'x'` in SQL, and netrc's fields.
 const SEPARATOR =
-  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:,?\s{1,24}\\{0,3}["']?value\\{0,3}["']? ?(:) ?|,["']value["'](:)|(?:: ?[A-Za-z]{2,16})? {0,8}(:=|=>|=|:)(?![=:])[ \t]{0,8}| {1,8}(?=[^\s])|(>))/y
+  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:,?\s{1,24}\\{0,3}["']?value\\{0,3}["']? ?(:) ?|,["']value["'](:)|(?:: ?[A-Za-z]{2,16})? {0,8}(:=|=>|=|:)(?![=:])[ \t]{0,8}(?:(?:&[\w-]{1,30}|!!?\w{1,20})[ \t]{1,4}(?=[^|>\s]))?| {1,8}(?=[^\s])|(>))/y
 
 function assignmentAt(text: string, at: number, end: number): Assignment | undefined {
   SEPARATOR.lastIndex = end
@@ -72,15 +77,39 @@ function assignmentAt(text: string, at: number, end: number): Assignment | undef
     const value = quotedValue(text, from, opened)
     return value === undefined ? undefined : { name, value, from, form: 'quoted' }
   }
-  const value = bareValue(text, from)
-  if (value === undefined) return undefined
+  const words = separator === ':' ? (blockAt(text, from) ?? phraseAt(text, from, name)) : undefined
+  if (words !== undefined) return { name, form: 'line', ...words }
   const isTight = separator === '=' && text.charAt(from - 1) === '='
+  const value = bareValue(text, from, isTight && /[?&]/.test(text.charAt(begin - 1)))
+  if (value === undefined) return undefined
   return {
     name,
     value,
     from,
     form: formOfBare(text, { begin, end: from + value.length, name, isTight }),
   }
+}
+
+type Words = Pick<Assignment, 'value' | 'from'>
+
+const BLOCK = /[|>][+-]?\d?[ \t]{0,4}\r?\n[ \t]{1,40}(\S{1,4096})/y
+
+/** In YAML a value may stand in the line below. */
+function blockAt(text: string, at: number): Words | undefined {
+  BLOCK.lastIndex = at
+  const value = BLOCK.exec(text)?.[1]
+  return value === undefined ? undefined : { value, from: BLOCK.lastIndex - value.length }
+}
+
+const PHRASE = /[a-z]{2,12}(?: [a-z]{2,12}){3,23}(?=[ \t]{0,4}(?:[\r\n]|$))/y
+const SENTENCE = /\b(?:the|is|are|be|must|should|your|this|that|to|of|not|and|or|for|in|if|it)\b/
+
+/** A phrase without quotes, to the end of its line; a sentence about phrases has small words. */
+function phraseAt(text: string, at: number, name: string): Words | undefined {
+  if (!/phrase|mnemonic/i.test(name)) return undefined
+  PHRASE.lastIndex = at
+  const value = PHRASE.exec(text)?.[0]
+  return value === undefined || SENTENCE.test(value) ? undefined : { value, from: at }
 }
 
 const VALUE_IN_ELEMENT = /^[^<>\s]+(?=<\/)/
@@ -100,46 +129,6 @@ function isFieldBySpace(text: string, begin: number, name: string, opened: strin
     name === 'password' &&
     /\blogin \S{1,64}\s{1,8}$/.test(text.slice(Math.max(0, begin - 80), begin))
   )
-}
-
-function openingQuote(text: string, at: number): string {
-  const prefixed = /[bfru]/i.test(text.charAt(at)) && /["']/.test(text.charAt(at + 1))
-  let to = prefixed ? at + 1 : at
-  while (to < at + 4 && text.charAt(to) === '\\') to++
-  const character = text.charAt(to)
-  return character === '"' || character === "'" || character === '`' ? text.slice(at, to + 1) : ''
-}
-
-/** Up to the quote that was opened; where the text was cut before it, as far as a word goes. */
-function quotedValue(text: string, from: number, opened: string): string | undefined {
-  const rest = text.slice(from, from + VALUE_CHARACTERS_MAX)
-  const end = closingQuote(rest, opened)
-  if (end === -1) return bareValue(text, from)
-  return end === 0 ? undefined : rest.slice(0, end)
-}
-
-/** In the same line; -1 where there is none. */
-function closingQuote(rest: string, opened: string): number {
-  const quote = opened.at(-1)
-  const isEscaped = opened.includes('\\')
-  for (let index = 0; index < rest.length; index++) {
-    const character = rest[index]
-    if (character === '\n' || character === '\r') return -1
-    if (isEscaped ? rest.startsWith(opened, index) : character === quote) return index
-    if (character === '\\' && !isEscaped) index++
-  }
-  return -1
-}
-
-const BARE = /[^\s"'`,;|&<>(){}[\]\\]{1,4096}/y
-
-/** A literal without quotes; what is called, indexed or a template is an expression. */
-function bareValue(text: string, from: number): string | undefined {
-  BARE.lastIndex = from
-  const value = BARE.exec(text)?.[0]
-  const next = text.charAt(BARE.lastIndex)
-  if (value === undefined || next === '(' || next === '[' || next === '{') return undefined
-  return value.replace(/[.:!?]+$/, '')
 }
 
 function formOfBare(
@@ -170,6 +159,7 @@ function secretIn(assignment: Assignment): Secret | undefined {
   const { name, value, from, form } = assignment
   const plain = plainOf(name)
   if (isStandIn(value) || isExpression(value) || plainOf(value) === plain) return undefined
+  if (!/[\p{L}\p{N}]/u.test(value)) return undefined
   if (HARMLESS_TOKEN.test(plain)) return undefined
 
   const whole = (kind: string): Secret => ({ kind, from, to: from + value.length })
@@ -196,7 +186,7 @@ function isPassword({ name, value, form }: Assignment): boolean {
   if (form === 'line') return !/^(?:[A-Z][a-z]+){2,}$/.test(value)
   if (form !== 'bare') return true
   // A test that passed says so in the same words as a field.
-  if (/^pass$/i.test(name)) return false
+  if (/^pass$/i.test(name)) return /^[\w-]{22,}$/.test(value) && looksRandom(value)
   return /\d|[^\w]/.test(value) && !/^\d{1,5}$/.test(value) && !isWordy(value)
 }
 
@@ -209,7 +199,7 @@ function isKey({ value, form }: Assignment): boolean {
 
 // Paths, calls, member chains, URLs, resource names.
 const EXPRESSION =
-  /^(?:\.{0,2}\/|~\/|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)*\(|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)+$|[a-z][a-z0-9+.-]*:\/\/|arn:)/i
+  /^(?:\.{0,2}\/|~\/|[a-z_$][\w$]*(?:\??\.[a-z_$][\w$]*)*\([^()]{0,200}\)|[a-z_$][\w$]*(?:(?:\??\.|->|::)[a-z_$][\w$]*)+$|[a-z][a-z0-9+.-]*:\/\/|arn:)/i
 
 /** Where a value comes from, not the value. */
 function isExpression(value: string): boolean {

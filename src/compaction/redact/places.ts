@@ -11,7 +11,9 @@ export function findPlaces(text: string): readonly Secret[] {
 }
 
 // Greedy to the last @ before the path, so that a password may hold one.
-const USER_INFO = /([^\s:@/?#"'`<>\\]{0,128})(?::([^\s/?#"'`<>\\]{1,256}))?@/y
+// One with a sign that ends a host is told from a port.
+const USER_INFO =
+  /([^\s:@/?#"'`<>\\]{0,128})(?::([^\s/?#"'`<>\\]{1,256}|(?!\d{1,5}[/?#])[^\s@"'`<>\\]{1,128}))?@/y
 
 function findInUrls(text: string): readonly Secret[] {
   const secrets: Secret[] = []
@@ -32,7 +34,8 @@ function findInUrls(text: string): readonly Secret[] {
 
 const HEADERS =
   /(?<![A-Za-z])(authorization|cookie)\\{0,3}["'`]?\]?\s{0,4}[:=]\s{0,4}(?:[a-z]?\\{0,3}["'`])?/gi
-const CREDENTIALS = /((?:bearer|basic|token|digest|apikey) {1,4})?([^\s"'`\\,;()[\]]{6,})/iy
+const CREDENTIALS =
+  /((?:bearer|basic|token|apikey|bot|key|negotiate|ntlm|ssws) {1,4})?([^\s"'`\\,;()[\]]{6,})/iy
 const COOKIES = /([\w.-]{1,64}=)([^"'`\r\n\\]{3,})/y
 
 function findInHeaders(text: string): readonly Secret[] {
@@ -58,9 +61,11 @@ function findInHeaders(text: string): readonly Secret[] {
 }
 
 const COMMANDS =
-  /\b(?:mysql|mariadb|sshpass|docker login|podman login|redis-cli|curl|IDENTIFIED BY)/g
+  /\b(?:mysql|mariadb|sshpass|docker login|podman login|redis-cli|curl|IDENTIFIED BY|rclone (?:obscure|reveal|config (?:create|update)))/g
 const MYSQL_PASSWORD = /[^\n|;&]{0,200}? -p(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
 const LOGIN_PASSWORD = /[^\n|;&]{0,200}? -p {0,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y
+const RCLONE_FIELD =
+  /[^\n|;&]{0,300}?[ ,](?:pass(?:word)?2?|client_secret|secret_access_key|token)[ =](['"]?)([^\s'",-][^\s'",]{0,200})\1/y
 const FLAGS: Readonly<Record<string, RegExp>> = {
   mysql: MYSQL_PASSWORD,
   mariadb: MYSQL_PASSWORD,
@@ -69,6 +74,10 @@ const FLAGS: Readonly<Record<string, RegExp>> = {
   'podman login': LOGIN_PASSWORD,
   'redis-cli': /[^\n|;&]{0,200}? -a {1,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
   curl: /[^\n|;]{0,300}? (?:-u|--user|--proxy-user)[ =]{0,4}(['"]?)[^\s:'"]{1,64}:([^\s'"]{1,200})\1/y,
+  'rclone obscure': / {1,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
+  'rclone reveal': / {1,4}(['"]?)([^\s'"-][^\s'"]{0,200})\1/y,
+  'rclone config create': RCLONE_FIELD,
+  'rclone config update': RCLONE_FIELD,
   'IDENTIFIED BY': / {1,4}(['"])([^\n'"]{1,200})\1/y,
 }
 

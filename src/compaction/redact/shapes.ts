@@ -1,4 +1,4 @@
-import { looksRandom } from './randomness.ts'
+import { isWordy, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
@@ -26,6 +26,14 @@ interface Shape {
 }
 
 const SHAPES: readonly Shape[] = [
+  // Our own
+  {
+    kind: 'throughline',
+    begins: ['tl_'],
+    tail: '[\\w-]{40,80}',
+    apart: true,
+    check: (value) => /[A-Z]/.test(value) && /[a-z]/.test(value) && !isWordy(value),
+  },
   // Models
   { kind: 'openai', begins: ['sk-'], tail: '[\\w-]{20,400}', apart: true, check: looksRandom },
   { kind: 'anthropic', begins: ['sk-ant-'], tail: '[\\w-]{16,}' },
@@ -154,7 +162,10 @@ const SHAPES: readonly Shape[] = [
   {
     kind: 'jwt',
     begins: ['eyJ'],
-    tail: '[\\w-]{8,600}\\.eyJ[\\w-]{6,}(?:\\.[\\w-]*){0,3}',
+    // Signed: three parts, two of them JSON. Encrypted: header, key (or none), nonce, text and tag.
+    tail:
+      '[\\w-]{8,600}\\.(?:eyJ[\\w-]{6,}(?:\\.[\\w-]*){0,3}|' +
+      '[\\w-]{0,1400}\\.[\\w-]{11,32}\\.[\\w-]{2,}\\.[\\w-]{20,90})',
     apart: true,
   },
   {

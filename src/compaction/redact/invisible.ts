@@ -1,0 +1,39 @@
+/**
+ * Characters that nobody sees, put inside a key by rich text, soft wrapping or on purpose: zero-width
+ * ones, soft hyphens, marks of direction, byte order marks, variation selectors, and the same written
+ * as escapes. Found are secrets as they read, masked is all that stands between their ends.
+ */
+const INVISIBLE =
+  /\p{Default_Ignorable_Code_Point}|\\u(?:00ad|200[b-f]|206[0-4]|fe0[\da-f]|feff)/giu
+
+export interface Visible {
+  readonly text: string
+  /** Where a character of the visible text stands in the other. */
+  readonly at: (index: number) => number
+}
+
+/** Nothing where all of the text can be seen. */
+export function withoutInvisible(text: string): Visible | undefined {
+  const ends: number[] = []
+  const shifts: number[] = []
+  let visible = ''
+  let done = 0
+  for (const { index, 0: hidden } of text.matchAll(INVISIBLE)) {
+    visible += text.slice(done, index)
+    done = index + hidden.length
+    ends.push(visible.length)
+    shifts.push(done - visible.length)
+  }
+  if (done === 0) return undefined
+  visible += text.slice(done)
+  const at = (index: number) => {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle] ?? 0) <= index) low = middle + 1
+      else high = middle
+    }
+    return index + (shifts[low - 1] ?? 0)
+  }
+  return { text: visible, at }
+}
