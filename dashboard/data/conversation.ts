@@ -1,5 +1,6 @@
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { JsonObject } from '../../src/base/json.ts'
+import { warningIn } from '../../src/runtime/compaction-warning.ts'
 import type {
   LiveEvent,
   Mail,
@@ -36,6 +37,8 @@ export class Conversation {
   readonly pending = signal<readonly Mail[]>([])
   /** What the turn waits for, in words for whoever waits with it. */
   readonly notice = computed(() => this.#wordsOfWait())
+  /** That details fade with every compaction, until it is dismissed. */
+  readonly warning = signal<string | null>(null)
   readonly problem = signal<string | null>(null)
   /** Why what was asked for last could not be done. */
   readonly refusal = signal<string | null>(null)
@@ -156,6 +159,8 @@ export class Conversation {
     const { kind } = event
     if (kind === 'turn ended') this.#overAt = Number(event.facts['entry'])
     if (kind === 'control settled') this.#noteRefusal(event.facts)
+    const warning = warningIn(event)
+    if (warning !== null) this.warning.value = warning
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
       // What is covered has changed.

@@ -126,6 +126,7 @@ function Compaction(props: {
         <dl class="facts-list">
           <Fact name="Why">{row.reason}</Fact>
           {row.failure !== null && <Fact name="Came to nothing">{row.failure}</Fact>}
+          {row.warning !== null && <Fact name="Warning">{row.warning}</Fact>}
           <Fact name="Covers">entries 1 to {row.covers}</Fact>
           <Fact name="Written by">
             {WRITERS[by] ?? by}

@@ -38,6 +38,20 @@ export function Upcoming(props: {
           {notice}
         </p>
       )}
+      {conversation.warning.value !== null && (
+        <p class="notice" role="status">
+          {conversation.warning.value}{' '}
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              conversation.warning.value = null
+            }}
+          >
+            Dismiss
+          </button>
+        </p>
+      )}
       {pending.map(({ number, text, lane }) => (
         <article key={`mail-${number}`} class="entry is-input waiting" aria-label="Waiting message">
           <header>

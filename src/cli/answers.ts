@@ -1,5 +1,6 @@
 import { entryNumber } from '../base/ids.ts'
 import { plainText } from '../message/text.ts'
+import { warningIn } from '../runtime/compaction-warning.ts'
 import type { RuntimeEvent, Session } from '../runtime/runtime.ts'
 
 /** Where a conversation is shown while it happens. */
@@ -70,6 +71,8 @@ export class Answers {
     }
     const told = tellStored(kind, String(facts['ended'] ?? ''))
     if (told !== null) this.#screen.say(told)
+    const warning = warningIn(event)
+    if (warning !== null) this.#screen.say(`(${warning})`)
   }
 
   async #textAt(entry: number): Promise<string> {

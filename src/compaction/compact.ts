@@ -14,7 +14,7 @@ import { check, type Verdict } from './check.ts'
 import type { CountTokens } from './counters.ts'
 import type { BudgetSettings, PresetName } from './defaults.ts'
 import { ENVELOPE_TOKENS, type Made, makeHandoff, type Setting } from './make-handoff.ts'
-import { type CompactResult, explain, REFUSALS } from './outcome.ts'
+import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './outcome.ts'
 import { plan, type Trigger } from './plan.ts'
 import type { Preserved } from './preserve.ts'
 import { cleanSummary } from './prompt.ts'
@@ -200,7 +200,7 @@ export async function compact(
     },
     warnings: [
       ...warnings,
-      ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom ?? 2),
+      ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom),
       ...warnOfSilence(made?.preserved),
       ...(made?.reply.isCut ? [CUT_WARNING] : []),
     ],
@@ -209,14 +209,6 @@ export async function compact(
 
 const CUT_WARNING =
   'The summary was longer than its room, also when its writer had shortened it, and was cut between its points.'
-
-/** Details fade with every round, and the person should know before they notice. */
-function warnOfRepetition(compactions: number, warnFrom: number): string[] {
-  if (compactions < warnFrom) return []
-  return [
-    `This conversation has now been compacted ${compactions} times; details of its beginning may be lost. A new conversation for a new task keeps more.`,
-  ]
-}
 
 /** The user's words are the last thing that anybody expects to miss. */
 function warnOfSilence(preserved: Preserved | undefined): string[] {

@@ -53,3 +53,15 @@ const KEEP_REASONS = {
   'nothing-to-cut': 'The conversation is too short to gain anything.',
   'already-compacted': 'Nothing has been said since the last compaction that could be compacted.',
 } as const
+
+/** Details fade with every round, and the person should know before they notice. 0: never. */
+export function warnOfRepetition(compactions: number, warnFrom = WARN_FROM): readonly string[] {
+  if (warnFrom === 0 || compactions < warnFrom) return []
+  const times = compactions === 1 ? 'once' : `${compactions} times`
+  return [
+    `This conversation has now been compacted ${times}; details of its beginning may be lost. A new conversation for a new task keeps more.`,
+  ]
+}
+
+/** The first one is nothing to worry about. */
+export const WARN_FROM = 2

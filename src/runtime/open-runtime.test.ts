@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { mailOf, open, say, soon, until } from '../../test/support/runtime-place.ts'
 import { entryNumber, sessionId } from '../base/ids.ts'
 import type { Agent } from './agent.ts'
+import { warningIn } from './compaction-warning.ts'
 import type { RuntimeEvent } from './runtime.ts'
 
 describe('a runtime', () => {
@@ -120,6 +121,43 @@ describe('a runtime', () => {
     await session.revert({ source: 'test', key: 'revert' })
     await until(async () => (await session.summary())?.compaction === null)
     expect((await session.context({}))?.tokens).toBe(before?.tokens)
+  })
+
+  it('S14: warns of repeated compaction from the second one on, once each, or as configured', async () => {
+    const warned: (string | null)[][] = []
+    for (const warnFrom of [undefined, 3, 0]) {
+      const { runtime, agent } = await open()
+      if (warnFrom !== undefined) {
+        runtime.reconfigure([{ ...agent, settings: { ...agent.settings, warnFrom } }])
+      }
+      await runtime.createSession({ agent: 'main', id: 'often' })
+      const session = runtime.session(sessionId('often'))
+      const told: (string | null)[] = []
+      const { signal } = new AbortController()
+      const heard = (async () => {
+        for await (const event of session.events({ after: 0 }, signal)) {
+          if (event.type !== 'stored' || event.kind !== 'compaction committed') continue
+          if (told.push(warningIn(event)) === 3) return
+        }
+      })()
+      for (let n = 1; n <= 3; n++) {
+        for (const part of ['a', 'b', 'c']) {
+          const text = `Fact ${n}${part}: ${'the river is wide and slow here. '.repeat(120)}`
+          await session.reply(mailOf(await session.admit(say(text, `${n}${part}`))), soon())
+        }
+        await session.compact({ source: 'test', key: `compact ${n}` })
+        await until(async () => told.length === n)
+      }
+      await heard
+      const made = (await session.compactions({ limit: 10 })) ?? []
+      expect(made.map(({ warning }) => warning).reverse()).toEqual(told)
+      warned.push(told.map((text) => /compacted (\d+) times/.exec(text ?? '')?.[1] ?? null))
+    }
+    expect(warned).toEqual([
+      [null, '2', '3'],
+      [null, null, '3'],
+      [null, null, null],
+    ])
   })
 
   it('adopts changed settings between two turns, as an entry', async () => {

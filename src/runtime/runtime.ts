@@ -303,6 +303,8 @@ export interface CompactionView {
   /** The entry that it made, when committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
+  /** What people were told when it was committed: details fade with every round. */
+  readonly warning: string | null
 }
 export interface CompactionSpend {
   readonly calls: number

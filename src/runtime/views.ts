@@ -236,6 +236,7 @@ export function compactionView(
     spend: beside.spend,
     failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,
+    warning: text('warning'),
   }
 }
 

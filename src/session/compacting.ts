@@ -1,5 +1,6 @@
 import type { MailNumber } from '../base/ids.ts'
-import type { JsonValue } from '../base/json.ts'
+import { isObject, type JsonValue } from '../base/json.ts'
+import { warnOfRepetition } from '../compaction/outcome.ts'
 import type { Trigger } from '../compaction/plan.ts'
 import { REWRITES_MAX } from '../store/bounds.ts'
 import type { MailItem } from '../store/queries.ts'
@@ -82,6 +83,9 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
   }
   const { context } = picture
+  // One that only replaces a digest adds no round.
+  const [warning] =
+    by === 'rewrite' ? [] : warnOfRepetition(compactionsIn(body), state.settings.warnFrom)
   return commit(state, {
     verb: 'commitCompaction',
     request: {
@@ -94,10 +98,17 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
         ...provenance,
         tokensBefore: context.tokens,
         tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+        ...(warning !== undefined && { warning }),
       },
       settles: by === 'rewrite' ? [] : joinedBy(picture, operation, focus),
     },
   })
+}
+
+/** How many rounds a handoff has behind it, its own included. */
+function compactionsIn(body: JsonValue): number {
+  const compactions = isObject(body) ? body['compactions'] : undefined
+  return typeof compactions === 'number' ? compactions : 0
 }
 
 /** Everybody who asked for a compaction before this one was committed, unless for another focus. */

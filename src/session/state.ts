@@ -1,6 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { BudgetSettings } from '../compaction/defaults.ts'
+import { WARN_FROM } from '../compaction/outcome.ts'
 import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult, Refusal } from '../store/commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../store/contract.ts'
@@ -71,6 +72,8 @@ export interface SessionSettings {
   readonly sections?: SectionSettings
   /** Replaces the built-in instructions to whoever writes summaries. */
   readonly prompt?: string
+  /** People are warned of repeated compaction from the n-th one of a session on; 0: never. */
+  readonly warnFrom: number
 }
 
 export type SectionSettings = Partial<
@@ -93,6 +96,7 @@ export const SESSION_SETTINGS: SessionSettings = {
   attemptWindowMs: 10 * 60_000,
   softShare: 0.75,
   targetShare: 0.35,
+  warnFrom: WARN_FROM,
 }
 
 export interface State {

@@ -80,11 +80,12 @@ function open() {
     await pass(1)
   }
   const stored = async (
-    kind: 'turn started' | 'turn ended' | 'step committed',
+    kind: 'turn started' | 'turn ended' | 'step committed' | 'compaction committed',
     ended = 'answered',
+    more: { readonly warning?: string } = {},
   ) => {
     await pass(1)
-    const facts = { turn: 1, ended }
+    const facts = { turn: 1, ended, ...more }
     tell({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
     await pass(1)
   }
@@ -129,6 +130,17 @@ describe('the typing sign', () => {
     await stored('turn started')
     await count(60_000)
     expect(new Set(signs)).toEqual(new Set(['new room']))
+    await live.close()
+  })
+})
+
+describe('a compaction', () => {
+  it('S14: brings its warning to the chat, once, and says nothing without one', async () => {
+    const { live, stored, shown } = open()
+    live.watch(S, 'room')
+    await stored('compaction committed')
+    await stored('compaction committed', '', { warning: 'Compacted 2 times.' })
+    expect(shown).toEqual(['Compacted 2 times.'])
     await live.close()
   })
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { Recent } from '../../base/recent.ts'
+import { warningIn } from '../../runtime/compaction-warning.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
 import type { Platform } from './platform.ts'
@@ -96,6 +97,8 @@ export class Live {
     if (event.type === 'stored') {
       if (event.kind === 'turn started') this.#begin(watched, Number(event.facts['turn']))
       if (event.kind === 'turn ended') this.#end(event.sessionId, watched, event.facts)
+      const warning = warningIn(event)
+      if (warning !== null) this.#say(watched.address, event.sessionId, warning, event.cursor)
       return
     }
     switch (event.kind) {
@@ -110,16 +113,17 @@ export class Live {
         if (watched.attempt === event.attempt) watched.text = ''
         break
       case 'notice':
-        this.#say(watched.address, event)
+        this.#say(watched.address, event.sessionId, event.text, `${event.turn}-${event.code}`)
         break
       default:
     }
   }
 
-  #say(address: string, event: Extract<RuntimeEvent, { kind: 'notice' }>): void {
-    const nonce = `${event.sessionId}-${event.turn}-${event.code}`
-    this.#showing.say({ address, text: event.text, nonce }).catch((error: unknown) => {
-      this.#logger.warn({ sessionId: event.sessionId, err: error }, 'notice not shown')
+  /** `which`: the same for the same notice, so that a platform shows it once. */
+  #say(address: string, sessionId: SessionId, text: string, which: string | number): void {
+    const nonce = `${sessionId}-${which}`
+    this.#showing.say({ address, text, nonce }).catch((error: unknown) => {
+      this.#logger.warn({ sessionId, err: error }, 'notice not shown')
     })
   }
 

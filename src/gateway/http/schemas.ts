@@ -279,6 +279,7 @@ export const compactionList = z
         failure: z.string().nullable(),
         entry: nullableCount,
         isInEffect: z.boolean(),
+        warning: z.string().nullable(),
       }),
     ),
   })

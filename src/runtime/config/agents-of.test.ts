@@ -110,6 +110,9 @@ describe('agentsOf', () => {
       ...{ softShare: 0.5, targetShare: 0.2, protectFirst: 3, protectLast: 5, userTokens: 9_000 },
     })
     expect(compaction.prompt).toBe('Be brief.')
+    expect([settings.warnFrom, only({ compaction: { warnFrom: 0 } }).settings.warnFrom]).toEqual([
+      2, 0,
+    ])
     expect(settings.softShare).toBe(0.5)
     expect(settings.targetShare).toBeCloseTo(0.2, 4)
     expect(only({ compaction: { preset: 'codex' } }).compaction.budget.keepTokens).toBe(0)

@@ -178,13 +178,14 @@ function compactionOf({ compaction }: Config, window: AgentPlan['window']): Comp
  */
 function settingsOf(
   { compaction: { idleSeconds } }: Config,
-  { isAutomatic, budget }: CompactionPlan,
+  { isAutomatic, budget, warnFrom }: CompactionPlan,
 ): SessionSettings {
   const { hardTokens, targetTokens } = resolveBudget(budget)
   return {
     ...SESSION_SETTINGS,
     softShare: isAutomatic ? budget.softShare : 1,
     targetShare: targetTokens / hardTokens,
+    warnFrom,
     idleCompactionMs: isAutomatic && idleSeconds > 0 ? idleSeconds * 1_000 : null,
   }
 }

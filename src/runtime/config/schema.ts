@@ -6,6 +6,7 @@ import {
   type PresetName,
   SECTION_TOKENS_MAX,
 } from '../../compaction/defaults.ts'
+import { WARN_FROM } from '../../compaction/outcome.ts'
 import { AGENT_NAME, agent } from './agent-schema.ts'
 import { gateways, http, limits, logging, store } from './host-schema.ts'
 import { compactionTask, memoryTask, plainTask } from './route-schema.ts'
@@ -68,9 +69,11 @@ const compaction = z
       .boolean()
       .default(true)
       .describe('Tell a person who must wait that the message is safe.'),
-    warnFrom: count(1, 1_000)
-      .default(2)
-      .describe('Warn of repeated compaction from the n-th one of a session on.'),
+    warnFrom: count(0, 1_000)
+      .default(WARN_FROM)
+      .describe(
+        'Warn the people in a session of repeated compaction from its n-th one on; 0: never.',
+      ),
     idleSeconds: seconds('may be zero')
       .default(1_800)
       .describe('A session at rest for this long is compacted if it is worth it; 0: never.'),
