@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -251,16 +251,45 @@ describe('limits', () => {
     expect(half).toMatch(/^HTTP\/1.1 408 /)
   })
 
-  it('bound connections per address [checklist 4]', async () => {
+  it('bound connections per address; the longest idle makes room [checklist 4]', async () => {
     const place = await open({ limits: { connectionsPerAddressMax: 3 } })
     const port = Number(new URL(place.url).port)
-    const three = [1, 2, 3].map(() => connect(port, '127.0.0.1'))
+    const three = [1, 2, 3].map(() => connect(port, '127.0.0.1').on('error', () => {}))
     await Promise.all(three.map((socket) => once(socket, 'connect')))
-    const fourth = connect(port, '127.0.0.1').resume()
-    await once(fourth, 'close')
-    expect(fourth.bytesRead).toBe(0)
-    expect(three.map(({ readyState }) => readyState)).toEqual(['open', 'open', 'open'])
+    const closed = once(three[0] as Socket, 'close')
+    const get = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
+    expect(await raw(place, get)).toMatch(/^HTTP\/1.1 200 /)
+    await closed
+    expect(three.map(({ destroyed }) => destroyed)).toEqual([true, false, false])
     for (const socket of three) socket.destroy()
+  })
+
+  it('leave the signs of life reachable when every connection is in use', async () => {
+    const place = await open({ limits: { connectionsPerAddressMax: 2 } })
+    const port = Number(new URL(place.url).port)
+    const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+    const streams = [1, 2].map(() => connect(port, '127.0.0.1'))
+    for (const socket of streams) {
+      socket.write(head('/v1/events'))
+      await once(socket, 'data')
+    }
+    const refused = await raw(place, head('/v1/agents'))
+    expect(refused).toMatch(/^HTTP\/1.1 503 .*retry-after: \d.*too-many-connections/is)
+    // More than are asked in beyond the limits, and silent: they make room for each other.
+    const silent = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+    await Promise.all(
+      silent.map((socket) =>
+        once(
+          socket.on('error', () => {}),
+          'connect',
+        ),
+      ),
+    )
+    for (const path of ['/healthz', '/readyz']) {
+      expect(await raw(place, head(path))).toMatch(/^HTTP\/1.1 200 /)
+    }
+    expect(streams.map(({ destroyed }) => destroyed)).toEqual([false, false])
+    for (const socket of [...streams, ...silent]) socket.destroy()
   })
 
   it('slow a caller down, and say when to come back [checklist 5]', async () => {

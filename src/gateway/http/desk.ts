@@ -167,7 +167,7 @@ export class Desk {
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
     const { access, addresses } = this.#parts
     if (endpoint.scope === null) {
-      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      if (endpoint.isUnlimited !== true) this.#takeRequest(`address ${addresses.of(incoming)}`)
       return NOBODY
     }
     const principal = await access

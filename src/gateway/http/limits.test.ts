@@ -33,6 +33,15 @@ describe('RateLimit', () => {
 })
 
 describe('Tally', () => {
+  it('tells a full name from a full total, and counts no name where there is none', () => {
+    const tally = new Tally({ total: 3, perName: 1 })
+    tally.enter('a')
+    expect([tally.hasShare('a'), tally.hasShare('b')]).toEqual([false, true])
+    const places = [tally.enter(null), tally.enter(null), tally.enter('b')]
+    expect(places.map((leave) => leave !== undefined)).toEqual([true, true, false])
+    expect(tally.hasShare('b')).toBe(true)
+  })
+
   it('has room for so many in all and per name, and gets a place back once', () => {
     const tally = new Tally({ total: 3, perName: 2 })
     const leave = tally.enter('a')

@@ -112,17 +112,22 @@ export class Tally {
     return this.#total
   }
 
-  /** Undefined: no room. Otherwise gives the place back, once. */
-  enter(name: string): (() => void) | undefined {
-    const count = this.#counts.get(name) ?? 0
-    if (this.#total >= this.#max || count >= this.#maxPerName) return undefined
+  /** Whether only the total could keep this name out. */
+  hasShare(name: string | null): boolean {
+    return name === null || (this.#counts.get(name) ?? 0) < this.#maxPerName
+  }
+
+  /** Undefined: no room. Otherwise gives the place back, once. Null counts for the total alone. */
+  enter(name: string | null): (() => void) | undefined {
+    if (this.#total >= this.#max || !this.hasShare(name)) return undefined
     this.#total++
-    this.#counts.set(name, count + 1)
+    if (name !== null) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
     let isInside = true
     return () => {
       if (!isInside) return
       isInside = false
       this.#total--
+      if (name === null) return
       const left = (this.#counts.get(name) ?? 1) - 1
       if (left === 0) this.#counts.delete(name)
       else this.#counts.set(name, left)

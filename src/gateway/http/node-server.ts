@@ -30,21 +30,48 @@ const KEEP_ALIVE_MS = 30_000
 const BEGUN_PER_TURN = 32
 const CHECK_MS = 1_000
 
+/** Connections beyond the limits that are still answered on the signs of life. */
+const RESERVE = 16
+const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
+
+interface Connection {
+  /** Null: a trusted proxy, which speaks for many addresses. */
+  readonly address: string | null
+  /** Beyond the limits. */
+  readonly isReserve: boolean
+  /** Makes room for another, once. */
+  readonly leave: () => void
+}
+
 /**
  * The socket's side: how many may connect, how long a request may take to arrive, and an end in
  * order. Node counts a connection that never sent anything as busy and would wait for it, so which
- * ones have a request under way is kept here.
+ * ones have a request under way is kept here. Where no more may connect, the one that has been idle
+ * longest makes room; where none is idle, a few are still asked in and get the signs of life.
  */
 export class NodeServer {
   readonly #server: Server
   readonly #graceMs: number
-  readonly #sockets = new Set<Socket>()
+  readonly #isProxy: (address: string | undefined) => boolean
+  readonly #places: Tally
+  readonly #reserve = new Tally({ total: RESERVE, perName: RESERVE })
+  /** The one that has been idle longest comes first. */
+  readonly #sockets = new Map<Socket, Connection>()
   readonly #busy = new Map<Socket, number>()
   readonly #door = new Door()
   #isClosing = false
 
-  constructor(handler: Handler, limits: HttpLimits) {
+  constructor(
+    handler: Handler,
+    limits: HttpLimits,
+    isProxy: (address: string | undefined) => boolean = () => false,
+  ) {
     this.#graceMs = limits.graceMs
+    this.#isProxy = isProxy
+    this.#places = new Tally({
+      total: limits.connectionsMax,
+      perName: limits.connectionsPerAddressMax,
+    })
     this.#server = createServer(
       {
         maxHeaderSize: limits.headerBytesMax,
@@ -55,23 +82,23 @@ export class NodeServer {
       },
       (incoming, outgoing) => {
         this.#enter(incoming.socket, outgoing)
+        if (this.#sockets.get(incoming.socket)?.isReserve) {
+          outgoing.shouldKeepAlive = false
+          if (!SIGNS_OF_LIFE.test(incoming.url ?? '')) return refuseConnection(outgoing)
+        }
         this.#door.pass(() => void handler(incoming, outgoing))
       },
     )
-    const connections = new Tally({
-      total: limits.connectionsMax,
-      perName: limits.connectionsPerAddressMax,
-    })
     this.#server.on('connection', (socket: Socket) => {
-      const leave = connections.enter(socket.remoteAddress ?? 'unknown')
-      if (leave === undefined) {
+      const connection = this.#admit(socket.remoteAddress)
+      if (connection === undefined) {
         socket.destroy()
         return
       }
-      this.#sockets.add(socket)
+      this.#sockets.set(socket, connection)
       socket.once('close', () => {
         this.#sockets.delete(socket)
-        leave()
+        connection.leave()
       })
     })
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -92,14 +119,50 @@ export class NodeServer {
   async close(): Promise<void> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))
-    for (const socket of this.#sockets) {
+    for (const socket of this.#sockets.keys()) {
       if (!this.#busy.has(socket)) socket.destroy()
     }
     const force = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy()
+      for (const socket of this.#sockets.keys()) socket.destroy()
     }, this.#graceMs)
     await closed
     clearTimeout(force)
+  }
+
+  #admit(remoteAddress: string | undefined): Connection | undefined {
+    const address = this.#isProxy(remoteAddress) ? null : (remoteAddress ?? 'unknown')
+    const leave =
+      this.#places.enter(address) ??
+      this.#instead(this.#places, address, (each) => each.address === address) ??
+      this.#instead(this.#places, address, () => this.#places.hasShare(address))
+    if (leave !== undefined) return { address, isReserve: false, leave }
+    const late =
+      this.#reserve.enter(null) ?? this.#instead(this.#reserve, null, ({ isReserve }) => isReserve)
+    return late && { address, isReserve: true, leave: late }
+  }
+
+  /** In the place of the first idle one of a kind. */
+  #instead(
+    places: Tally,
+    address: string | null,
+    isOfKind: (connection: Connection) => boolean,
+  ): (() => void) | undefined {
+    for (const [socket, connection] of this.#sockets) {
+      if (this.#busy.has(socket) || !isOfKind(connection)) continue
+      socket.destroy()
+      this.#sockets.delete(socket)
+      connection.leave()
+      return places.enter(address)
+    }
+    return undefined
+  }
+
+  /** From now on it is the one that was used last. */
+  #idle(socket: Socket): void {
+    const connection = this.#sockets.get(socket)
+    if (connection === undefined) return
+    this.#sockets.delete(socket)
+    this.#sockets.set(socket, connection)
   }
 
   #enter(socket: Socket, outgoing: ServerResponse): void {
@@ -109,10 +172,20 @@ export class NodeServer {
       if (left > 0) this.#busy.set(socket, left)
       else {
         this.#busy.delete(socket)
+        this.#idle(socket)
         if (this.#isClosing) socket.destroySoon()
       }
     })
   }
+}
+
+/** Not through the pipeline: what it looks up and counts is what there is too much of. */
+function refuseConnection(outgoing: ServerResponse): void {
+  const { status, body, headers } = new Problem('too-many-connections')
+  const text = JSON.stringify(body)
+  const type = { 'content-type': 'application/problem+json' }
+  outgoing.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(text) })
+  outgoing.end(text)
 }
 
 /**

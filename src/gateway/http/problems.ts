@@ -39,13 +39,15 @@ export const PROBLEMS = {
   'too-many-streams': [429, 'Too many event streams are open'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong here'],
+  'too-many-connections': [503, 'Too many connections are open'],
   unavailable: [503, 'This cannot be done right now; try again'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** Every 429 says when to come back; more exactly where that is known. */
+/** Whatever is too much says when to come back; more exactly where that is known. */
 const RETRY_LATER = { 'retry-after': '5' }
+const LATER: readonly number[] = [429, 503]
 
 export class Problem extends Error {
   override readonly name = 'Problem'
@@ -63,7 +65,7 @@ export class Problem extends Error {
     this.code = code
     this.detail = more.detail
     this.facts = more.facts ?? {}
-    this.headers = { ...(this.status === 429 && RETRY_LATER), ...more.headers }
+    this.headers = { ...(LATER.includes(this.status) && RETRY_LATER), ...more.headers }
   }
 
   get status(): number {

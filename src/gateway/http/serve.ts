@@ -94,6 +94,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const isOpen = tokens === null || (await tokens.listTokens()).length === 0
   if (isOpen && !isLoopback(host)) throw new TokenNeededError(host)
 
+  const addresses = new ClientAddresses(trustedProxies, forwardingHeader)
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
@@ -114,7 +115,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       openApi: () => document,
     },
     access: new Access(tokens, clock, { isOpen }),
-    addresses: new ClientAddresses(trustedProxies, forwardingHeader),
+    addresses,
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     origins: new AllowedOrigins(options.allowedOrigins ?? []),
@@ -122,7 +123,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   })
   const pages =
     options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
-  const server = new NodeServer(routesTo(desk, pages), limits)
+  const isProxy = (address: string | undefined) => addresses.isProxy(address)
+  const server = new NodeServer(routesTo(desk, pages), limits, isProxy)
   const url = urlOf(host, await server.listen(host, port))
   logger.info({ url, tokens: isOpen ? 'none' : 'needed' }, 'listening')
 

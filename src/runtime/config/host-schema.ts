@@ -120,6 +120,9 @@ export const http = z
         bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),
         depthMax: count(4, 256).default(64).describe('How deep its JSON may be nested.'),
         connectionsMax: count(1, 100_000).default(1_000).describe('Connections open at once.'),
+        connectionsPerAddressMax: count(1, 100_000)
+          .default(300)
+          .describe('The same, from one address; trusted proxies have no such limit.'),
         requestsPerMinute: count(1, 10_000_000)
           .default(30_000)
           .describe('Per token, or for everybody together where none is needed.'),
@@ -127,6 +130,9 @@ export const http = z
           .default(30)
           .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
         streamsMax: count(1, 100_000).default(500).describe('Event streams open at once.'),
+        streamsPerTokenMax: count(1, 100_000)
+          .default(150)
+          .describe('The same, for one token, or for everybody together where none is needed.'),
       })
       .prefault({})
       .describe('What the server takes before it refuses.'),

@@ -58,6 +58,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
     path: '/healthz',
     summary: 'The process answers',
     scope: null,
+    isUnlimited: true,
     answers: { 200: { description: 'Alive', schema: status } },
     problems: [],
     async run() {
