@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { entryNumber, mailNumber, sessionId } from '../../src/base/ids.ts'
 import type { Store } from '../../src/store/contract.ts'
+import { Connections } from '../../src/store/postgres/connections.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
 import { readPostgres } from '../../src/store/postgres/read.ts'
 import {
@@ -82,6 +83,19 @@ async function takeOver(store: Store, desk: Desk) {
   await store.dismissRunner({ runner, beat })
   return Desk.acquire(store, desk.id, await register(store))
 }
+
+it('waits for its commits to be durable, also where the server is told not to', async (context) => {
+  const url = new URL(urlOf(context))
+  url.searchParams.set('options', '-c synchronous_commit=off')
+  const options = { url: url.href, schema: 'public', connections: 1, busyMs: 10_000 }
+  const connections = new Connections({ ...options, statementMs: 10_000 })
+  try {
+    const rows = await connections.query({ text: 'show synchronous_commit' })
+    expect(rows).toEqual([{ synchronous_commit: 'on' }])
+  } finally {
+    await connections.close()
+  }
+})
 
 describe('a store of an earlier schema', () => {
   it('has each session and each note in a scope of its own', async (context) => {

@@ -1,5 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -99,6 +108,28 @@ describe('processes on one file', () => {
       await Promise.all(children.map(ended))
     }
     expect(await checkAcknowledged(path, files)).toBeGreaterThan(20)
+  })
+
+  it('a power cut that leaves only what was synced loses nothing acknowledged [I1, I26]', async (context) => {
+    const { folder, path } = await place()
+    const library = join(folder, 'power-cut.so')
+    const source = join(import.meta.dirname, 'children', 'power-cut.c')
+    const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'])
+    if (built.status !== 0) return context.skip('not run: no C compiler for Linux here')
+    const left = join(folder, 'left')
+    mkdirSync(left)
+    // Closed in order: all of it is synced.
+    cpSync(path, join(left, 'store.db'))
+    const acks = join(folder, 'acks')
+    const child = spawn(process.execPath, [CHILD, path, acks, 'a', '4'], {
+      env: { ...process.env, LD_PRELOAD: library, POWER_CUT_FOLDER: left },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await firstLine(child)
+    await expect.poll(() => readAcks([acks]).length, { timeout: 40_000 }).toBeGreaterThan(40)
+    child.kill('SIGKILL')
+    await ended(child)
+    expect(await checkAcknowledged(join(left, 'store.db'), [acks])).toBeGreaterThan(40)
   })
 
   it('a disk that is full refuses before acknowledging; with space again all goes on [I24, fault 63]', async () => {

@@ -192,6 +192,8 @@ function settings({
     options: [
       given,
       `-c search_path=${schema}`,
+      // A server or a role that turns it off would acknowledge what a crash then takes back.
+      '-c synchronous_commit=on',
       ...(readOnly ? ['-c default_transaction_read_only=on'] : []),
     ]
       .join(' ')

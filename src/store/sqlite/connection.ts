@@ -96,6 +96,9 @@ function bound(values: readonly Value[]): SQLInputValue[] {
 /** What a WAL that was longer is cut to when it begins anew. */
 export const WAL_KEPT_BYTES = 16 * 1024 * 1024
 
+/** Without these a power cut, a dangling reference or an erased word would go unnoticed. */
+export const DURABLE = { synchronous: 2, foreign_keys: 1, secure_delete: 1 } as const
+
 /** What every writing connection is told; read-only ones need the last three. */
 export function configure(
   connection: Connection,
@@ -109,10 +112,18 @@ export function configure(
         problem: `its journal mode is ${mode}, and only "wal" lets several processes share it.`,
       })
     }
+    for (const [name, value] of Object.entries(DURABLE)) {
+      connection.exec(`pragma ${name} = ${value}`)
+      const found = Number(pragma(connection.database, name))
+      // SQLite passes over a pragma that it does not know or cannot follow.
+      if (found !== value) {
+        throw new StoreRefusedError({
+          path: connection.path,
+          problem: `SQLite keeps ${name} at ${found} instead of ${value}, so acknowledged messages could be lost.`,
+        })
+      }
+    }
     connection.exec(`
-      pragma synchronous = full;
-      pragma foreign_keys = on;
-      pragma secure_delete = on;
       pragma wal_autocheckpoint = 1000;
       pragma journal_size_limit = ${WAL_KEPT_BYTES};
     `)
