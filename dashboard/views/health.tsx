@@ -81,11 +81,11 @@ function Verdict({
   readonly report: Report
   readonly audit: LiveReport | null
 }) {
-  const { isReady, problems, store, runner, connections, streams } = report
+  const { reason, problems, store, runner, connections, streams } = report
   const broken = audit?.laws.filter(({ holds }) => !holds) ?? []
   const worries = [
     ...problems,
-    ...(isReady ? [] : ['This process has lost its lease and may not act.']),
+    ...(reason === 'no-lease' ? ['This process has lost its lease and may not act.'] : []),
     ...report.routes
       .filter(({ state }) => state === 'open')
       .map(({ route, task }) => `The model route ${route} rests (${task}).`),

@@ -9,6 +9,7 @@ import { jsonLine } from './tell.ts'
 
 export interface OwnFlags extends PlaceFlags {
   readonly fix?: true
+  readonly acceptLoss?: true
   readonly json?: true
 }
 
@@ -17,7 +18,9 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   const { besideStore, checkExists, configuredAgents, shownPlace, storeOf } = await import(
     './store-place.ts'
   )
-  const { isServer, openForReading, openStore } = await import('../runtime/open-store.ts')
+  const { acceptLoss, isServer, openForReading, openStore } = await import(
+    '../runtime/open-store.ts'
+  )
   const { isGone } = await import('../base/host.ts')
   const { diagnoseOwn } = await import('../doctor/own/diagnose.ts')
   const { freeBytes, sqliteVersion } = await import('../doctor/own/file.ts')
@@ -30,24 +33,31 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   checkExists(where.url)
   const progress = new ProgressLine('Examining the store')
   const now = Date.now()
-  const { sessions, findings } = await diagnoseOwn({
+  const beside = besideStore(where.url)
+  const { sessions, findings: found } = await diagnoseOwn({
     ...{ now, isGone, agents: await configuredAgents(flags) },
-    open: async () => await openForReading(where, process.env),
+    open: async () => await openForReading(where, process.env, beside),
     file: isServer(where.url) ? null : where.url,
     freeBytes: isServer(where.url) ? null : freeBytes(where.url),
     sqlite: sqliteVersion(),
     onSession: (count) => progress.update(`Examining ${count} sessions`),
   }).finally(() => progress.end())
-  const fixed = flags.fix
+  const lost = flags.acceptLoss ? found.filter(({ kind }) => kind === 'lost-commits') : []
+  if (lost.length > 0) acceptLoss(where.url, beside)
+  const accepted = lost.map(
+    ({ what }) => `The loss is accepted, and the store takes messages again: ${what}`,
+  )
+  const findings = found.filter((finding) => !lost.includes(finding))
+  const repaired = flags.fix
     ? await fixFindings(findings, {
-        openStore: () => openStore(where, process.env, besideStore(where.url)),
+        openStore: () => openStore(where, process.env, beside),
         finishErasure: (store, id) => finishErasure({ store, countTokens }, id),
       })
     : []
   const diagnosis: OwnDiagnosis = {
     ...{ format: 'throughline-doctor', version: 1, store: shownPlace(where.url) },
     examinedAt: new Date(now).toISOString(),
-    ...{ sessions, findings, fixed },
+    ...{ sessions, findings, fixed: [...accepted, ...repaired] },
   }
   await writeOutput('-', flags.json ? jsonLine(diagnosis) : renderOwn(diagnosis))
   return CODES[worstOf(findings)]

@@ -1,6 +1,8 @@
 import type { SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import { DamagedRowError } from '../store/errors.ts'
+import type { SessionRow } from '../store/rows.ts'
 import type { Found, SessionQuery, SessionSummary } from './runtime.ts'
 import { readSummary, type SessionDesk, searchSession } from './session-handle.ts'
 
@@ -30,9 +32,23 @@ export async function searchAll(
     for (const row of rows) {
       const left = limit - found.length
       if (left <= 0) return found
-      found.push(...(await searchSession(store, row, { text, limit: left, neighbours: 0 })))
+      found.push(...(await searchSound(store, row, { text, limit: left })))
     }
     after = rows.at(-1)?.id
     if (rows.length < LIST_MAX || after === undefined) return found
+  }
+}
+
+/** Health tells of a session that is damaged; it must not hide what the others hold. */
+async function searchSound(
+  store: Store,
+  row: SessionRow,
+  query: { text: string; limit: number },
+): Promise<readonly Found[]> {
+  try {
+    return await searchSession(store, row, { ...query, neighbours: 0 })
+  } catch (error) {
+    if (error instanceof DamagedRowError) return []
+    throw error
   }
 }

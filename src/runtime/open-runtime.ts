@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { isGone, thisHost } from '../base/host.ts'
 import type { SessionId } from '../base/ids.ts'
 import { NO_AUDIT } from '../events/log.ts'
@@ -13,6 +13,7 @@ import type { Agent, AgentDesk } from './agent.ts'
 import { listSummaries, searchAll } from './all-sessions.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { Births } from './births.ts'
+import { DamagedSessions } from './damaged-sessions.ts'
 import { erasureRounds } from './erasure-rounds.ts'
 import { EventHub } from './event-hub.ts'
 import { forgetting } from './forgetting.ts'
@@ -62,6 +63,8 @@ const SEND_ATTEMPTS_MAX = 20
 export class LocalRuntime implements Runtime {
   readonly #store: Store
   readonly #trouble: StoreTrouble
+  readonly #damaged: DamagedSessions
+  readonly #clock: Clock
   readonly #hub: EventHub
   readonly #runner: Runner | null
   readonly #edges: Edge[]
@@ -82,7 +85,9 @@ export class LocalRuntime implements Runtime {
     this.#trouble = new StoreTrouble(clock, logger)
     const countTokens = (id: SessionId, text: string) =>
       this.#room.calibrations.correct(id, estimateText(text, 'generic'))
-    const heard = this.#trouble.heard(seams.store(options.store))
+    this.#damaged = new DamagedSessions(logger)
+    this.#clock = clock
+    const heard = this.#damaged.heard(this.#trouble.heard(seams.store(options.store)))
     const sharesNotes = (agent: string) => this.#desks.get(agent)?.agent.sharesNotes === true
     const store = forgetting({ store: auditedIntake(heard, audit), countTokens, sharesNotes })
     const settings = { ...SESSION_SETTINGS, ...options.settings }
@@ -178,6 +183,7 @@ export class LocalRuntime implements Runtime {
 
   async start(): Promise<void> {
     if (this.#runner === null) return
+    await this.#damaged.check(this.#store, this.#clock)
     await Promise.all([this.#toolRoom.start(), this.#room.start()])
     this.#runner.start()
     this.#sweeping.start()
@@ -251,7 +257,7 @@ export class LocalRuntime implements Runtime {
       edges: this.#edges,
       room: this.#room,
       trouble: this.#trouble.problem,
-      problems: this.#toolRoom.problems,
+      problems: [...this.#damaged.problems, ...this.#toolRoom.problems],
     })
   }
 
@@ -261,6 +267,7 @@ export class LocalRuntime implements Runtime {
     await this.#runner?.close()
     await this.#toolRoom.close()
     await this.#room.close()
+    await this.#damaged.close()
     await this.#trouble.close()
   }
 

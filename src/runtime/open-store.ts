@@ -2,11 +2,13 @@ import { hash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Credentials, type Environment } from '../model/credential.ts'
+import { forgetLoss, withAnchor } from '../store/anchor.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
 import { StoreRefusedError } from '../store/errors.ts'
 import { openPostgres } from '../store/postgres/open.ts'
 import { readPostgres } from '../store/postgres/read.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
+import { anchorOf, realPlace, recordOf } from '../store/sqlite/place.ts'
 import { readSqliteStore } from '../store/sqlite/read.ts'
 import type { Config } from './config/schema.ts'
 
@@ -21,8 +23,8 @@ export async function openStore(
 ): Promise<Store> {
   if (!isServer(place.url)) return await openFile(place.url)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const anchorPath = join(folder, 'store.anchor')
-  return await openPostgres(await addressOf(place, environment), { anchorPath })
+  const address = await addressOf(place, environment)
+  return await openPostgres(address, { anchorPath: serverAnchor(folder) })
 }
 
 /** One name for a server's store, whoever asks: user, password and options are no part of it. */
@@ -48,13 +50,28 @@ async function openFile(path: string): Promise<Store> {
   }
 }
 
-/** The same for looking only: nothing is made and not a byte is written. */
+/**
+ * The same for looking only: nothing is made and not a byte is written. `folder` is where this host
+ * remembers how far a server's store had come.
+ */
 export async function openForReading(
   place: Config['store'],
   environment: Environment,
+  folder?: string,
 ): Promise<ReadStore> {
   if (!isServer(place.url)) return await readSqliteStore(place.url)
-  return await readPostgres(await addressOf(place, environment))
+  const store = await readPostgres(await addressOf(place, environment))
+  return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
+}
+
+/** Goes on with the store as it is: what only the files beside it remember is given up. */
+export function acceptLoss(url: string, folder: string): void {
+  if (isServer(url)) forgetLoss(serverAnchor(folder))
+  else forgetLoss(anchorOf(realPlace(url)), recordOf(realPlace(url)))
+}
+
+function serverAnchor(folder: string): string {
+  return join(folder, 'store.anchor')
 }
 
 export function isServer(url: string): boolean {

@@ -1,13 +1,16 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeSync,
 } from 'node:fs'
 import { anchorDraft } from './anchor-drafts.ts'
+import { ACCEPT, checkRecord, readRecord } from './commit-record.ts'
 import type { Reads } from './contract.ts'
 import { DamagedRowError, StoreDamagedError } from './errors.ts'
 import type { Finding } from './queries.ts'
@@ -74,48 +77,72 @@ export function checkAnchor(
 ): string | null {
   if (anchor === undefined || anchor.commits === 0) return null
   if (anchor.storeId !== store.id) {
-    return `its anchor ${path} belongs to another store. Put the right files together, or remove the anchor if you know why.`
+    return `its anchor ${path} belongs to another store. ${ACCEPT}`
   }
   if (anchor.commits > store.commits) {
-    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. Restore a newer copy, or remove ${path} to accept the loss.`
+    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. ${ACCEPT}`
   }
   if (hashAt(anchor.commits) !== anchor.hash) {
-    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history. Restore the right copy, or remove ${path} if you know why.`
+    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history. ${ACCEPT}`
   }
   return null
 }
 
-/** The store, whose `verify` also tells of commits that only the anchor remembers. */
-export function withAnchor<Store extends Reads>(store: Store, path: string): Store {
+/** How a finding begins that tells of lost commits. */
+export const NOT_ANCHORED = 'the store is not the one that was anchored'
+
+/** From now on the store as it is counts as whole: what only these files remember is given up. */
+export function forgetLoss(anchorPath: string, recordPath?: string): void {
+  rmSync(anchorPath, { force: true })
+  // Emptied and not removed: a process that has it open goes on writing to it.
+  if (recordPath !== undefined && existsSync(recordPath)) truncateSync(recordPath)
+}
+
+/** The store, whose `verify` also tells of commits that only files beside it remember. */
+export function withAnchor<Store extends Reads>(
+  store: Store,
+  path: string,
+  recordPath?: string,
+): Store {
   const { verify } = store
   return Object.assign(store, {
     verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly Finding[]> => {
-      // First: the store only grows, so that it has what the anchor remembers before it is looked at.
-      const loss = await findLoss(store, path)
+      // First: the store only grows, so that it has what they remember before it is looked at.
+      const problem =
+        (await findLoss(store, path, readAnchor, checkAnchor)) ??
+        (recordPath && (await findLoss(store, recordPath, readRecord, checkRecord)))
       const findings = await verify(query)
-      return loss === null
-        ? findings
-        : [...findings, { sessionId: null, entry: null, problem: loss }]
+      return problem ? [...findings, { sessionId: null, entry: null, problem }] : findings
     },
   })
 }
 
-async function findLoss(store: Reads, path: string): Promise<string | null> {
-  let anchor: Anchor | undefined
+async function findLoss<Memory extends { readonly commits: number }>(
+  store: Reads,
+  path: string,
+  read: (path: string) => Memory | undefined,
+  check: (
+    path: string,
+    memory: Memory | undefined,
+    store: { readonly id: string; readonly commits: number },
+    hashAt: (commit: number) => string | undefined,
+  ) => string | null,
+): Promise<string | null> {
+  let memory: Memory | undefined
   try {
-    anchor = readAnchor(path)
+    memory = read(path)
   } catch (error) {
-    return `the anchor ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`
+    return `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`
   }
-  const after = Math.max(0, (anchor?.commits ?? 0) - 1)
+  const after = Math.max(0, (memory?.commits ?? 0) - 1)
   try {
     const present = await store.readStore()
     const [row] = await store.readAudit({ after, limit: 1 })
-    const problem = checkAnchor(path, anchor, present, () => row?.hash)
-    return problem === null ? null : `the store is not the one that was anchored: ${problem}`
+    const problem = check(path, memory, present, () => row?.hash)
+    return problem === null ? null : `${NOT_ANCHORED}: ${problem}`
   } catch (error) {
     // What is harmed there is found by the check itself, which must not end with it.
     if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
-    return `the anchor ${path} cannot be held against the audit, which is damaged there`
+    return `${path} cannot be held against the audit, which is damaged there`
   }
 }

@@ -30,6 +30,12 @@ export function hashEntry(prevHash: string, head: EntryHead, bodyHash: string): 
 
 export type EntryDamage = 'body' | 'head' | 'order'
 
+export const DAMAGE: Readonly<Record<EntryDamage, string>> = {
+  body: 'has a body that does not fit its hash',
+  head: 'does not fit its own hash',
+  order: 'does not follow its predecessor',
+}
+
 /** What is wrong with one entry, given the hash its predecessor has; undefined when nothing is. */
 export function checkEntry(prevHash: string, entry: Entry): EntryDamage | undefined {
   if (entry.prevHash !== prevHash) return 'order'

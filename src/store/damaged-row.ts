@@ -1,3 +1,4 @@
+import type { SessionId } from '../base/ids.ts'
 import { isObject, type JsonValue } from '../base/json.ts'
 import { DamagedRowError } from './errors.ts'
 import { isCount } from './measure.ts'
@@ -96,5 +97,17 @@ function shapeless(session: SessionRow, column: string): DamagedRowError {
 }
 
 function damagedSession({ id }: SessionRow, column: string, problem: string): DamagedRowError {
-  return new DamagedRowError({ row: `session ${id}`, column, problem })
+  return damagedColumn(id, column, problem)
+}
+
+export function damagedColumn(id: SessionId, column: string, problem: string): DamagedRowError {
+  return new DamagedRowError({ row: `session ${id}`, sessionId: id, column, problem })
+}
+
+export function damagedEntry(id: SessionId, number: number, problem: string): DamagedRowError {
+  return new DamagedRowError({ row: `entry ${number} of session ${id}`, sessionId: id, problem })
+}
+
+export function damagedMail(id: SessionId, number: number, problem: string): DamagedRowError {
+  return new DamagedRowError({ row: `mail ${number} of session ${id}`, sessionId: id, problem })
 }

@@ -2,7 +2,7 @@ import { KnownError } from '../base/errors.ts'
 
 /** Operating errors of every engine. Facts are plain data, so that a worker can send them over. */
 export abstract class StoreError extends KnownError {
-  abstract readonly facts: { readonly [name: string]: string | number }
+  abstract readonly facts: { readonly [name: string]: string | number | undefined }
 }
 
 export class InvalidBodyError extends StoreError {
@@ -96,17 +96,24 @@ export class StoreDamagedError extends StoreError {
   }
 }
 
-/** One row is harmed. Whoever needs it is refused; all others go on. */
+/** One row is harmed, or is not there. Whoever needs it is refused; all others go on. */
 export class DamagedRowError extends StoreError {
   override readonly name = 'DamagedRowError'
   readonly code = 'damaged-row'
   readonly retryable = false
-  /** `row` names it for people; what the column holds may be anybody's words and is not told. */
-  readonly facts: { readonly row: string; readonly column: string; readonly problem: string }
+  /** `row` names it for people; what a column holds may be anybody's words and is not told. */
+  readonly facts: {
+    readonly row: string
+    readonly problem: string
+    readonly column?: string
+    /** Where it is known whose it is. */
+    readonly sessionId?: string
+  }
 
   constructor(facts: DamagedRowError['facts']) {
+    const where = facts.column === undefined ? 'it' : `its column ${facts.column}`
     super(
-      `The row of ${facts.row} is damaged: its column ${facts.column} ${facts.problem}. Nothing was written, and everything else goes on. Restore a backup, or mend that column; \`throughline doctor\` tells what else is harmed.`,
+      `The row of ${facts.row} is damaged: ${where} ${facts.problem}. Nothing was written, and everything else goes on. Restore a backup; \`throughline doctor\` tells what else is harmed.`,
     )
     this.facts = facts
   }

@@ -21,6 +21,9 @@ export interface Fold {
 export const FOLDED_KINDS = ['compaction', 'revert', 'erasure', 'pin', 'settings', 'task'] as const
 export type FoldedKind = (typeof FOLDED_KINDS)[number]
 
+/** What a session's row repeats of the fold; pins apart. */
+export const FOLDED_NAMES = ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const
+
 /** What an entry says about the handoff it brings: a compaction, or an erasure that replaced one. */
 export function handoffOf(head: EntryHead): CompactionMeta | undefined {
   if (head.kind === 'compaction') return head.meta

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runnerId } from '../../src/base/ids.ts'
+import { diagnoseOwn } from '../../src/doctor/own/diagnose.ts'
 import { type Examination, examineStore } from '../../src/doctor/own/examine.ts'
-import { examineFile, examineIndex } from '../../src/doctor/own/file.ts'
+import { examineFile, examineIndex, sqliteVersion } from '../../src/doctor/own/file.ts'
 import { worstOf } from '../../src/doctor/own/finding.ts'
 import { fixFindings, type Hands } from '../../src/doctor/own/fix.ts'
+import { acceptLoss } from '../../src/runtime/open-store.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../src/store/sqlite/read.ts'
@@ -130,7 +132,7 @@ describe('examining the file of a store', () => {
     const path = await fileWith('sound.db')
     const before = hashOf(path)
     const reads = await readSqliteStore(path)
-    const ofFile = [...examineFile(path), ...examineIndex(path)]
+    const ofFile = [...examineFile(path), ...examineIndex(path, true)]
     expect([...(await examine({ reads })), ...ofFile]).toEqual([])
     await reads.close()
     expect(hashOf(path)).toBe(before)
@@ -155,13 +157,43 @@ describe('examining the file of a store', () => {
     await until(async () => indexed(path) > 0)
     await wait.close()
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
-    const findings = examineIndex(path)
+    const findings = examineIndex(path, true)
     expect(findings.map(({ kind }) => kind)).toEqual(['index-drift'])
     await fixFindings(
       findings,
       handsFor(() => openSqliteStore({ path })),
     )
-    expect(examineIndex(path)).toEqual([])
+    expect(examineIndex(path, true)).toEqual([])
+  })
+
+  it('tells of commits that are lost, says nothing good of the transcripts then, and goes on with what is there once that is accepted [I26]', async () => {
+    const path = await fileWith('lost.db')
+    copyFileSync(path, `${path}.old`)
+    const store = await openSqliteStore({ path })
+    await (await Desk.open(store)).admit('was acknowledged')
+    await store.close()
+    copyFileSync(`${path}.old`, path)
+    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    const diagnose = async () => {
+      const open = () => readSqliteStore(path)
+      const { findings } = await diagnoseOwn({
+        ...{ open, file: path, sqlite: sqliteVersion(), freeBytes: null },
+        ...{ now: Date.now(), isGone: () => false, agents: null },
+      })
+      return findings.filter(({ kind }) => kind !== 'dead-runner')
+    }
+    const [lost, drift] = await diagnose()
+    expect(lost).toMatchObject({ kind: 'lost-commits', severity: 'fault' })
+    expect(lost?.advice).toContain('--accept-loss')
+    expect(drift?.kind === 'index-drift' && drift.advice).not.toContain('whole')
+    const refused = await openSqliteStore({ path })
+    await expect(Desk.open(refused)).rejects.toMatchObject({ code: 'store-damaged' })
+    await refused.close()
+    acceptLoss(path, folder)
+    const again = await openSqliteStore({ path })
+    await (await Desk.open(again)).admit('goes on')
+    await again.close()
+    expect((await diagnose()).map(({ kind }) => kind)).not.toContain('lost-commits')
   })
 
   it('finds a word that was changed behind the back of the chain', async () => {

@@ -2,7 +2,7 @@ import type { ReadStore } from '../../store/contract.ts'
 import { StoreRefusedError } from '../../store/errors.ts'
 import { type Examination, type Examined, examineStore } from './examine.ts'
 import { examineFile, examineIndex, judgeSpace, judgeVersion } from './file.ts'
-import { type OwnFinding, unreadable } from './finding.ts'
+import { DAMAGE, type OwnFinding, unreadable } from './finding.ts'
 
 /**
  * Everything that can be said about a store of ours: by its own reads, and where it is a file, what
@@ -33,8 +33,9 @@ export async function diagnoseOwn(examination: OwnExamination): Promise<Examined
   }
   try {
     const { sessions, findings } = await examineStore({ ...examination, reads })
+    const isWhole = findings.every(({ kind }) => !DAMAGE.has(kind))
     const ofFile: readonly OwnFinding[] =
-      file === null ? [] : [...examineFile(file), ...examineIndex(file)]
+      file === null ? [] : [...examineFile(file), ...examineIndex(file, isWhole)]
     return { sessions, findings: [...findings, ...ofFile, ...ofHost] }
   } finally {
     await reads.close()

@@ -1,4 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
+import { NOT_ANCHORED } from '../../store/anchor.ts'
 import type { Reads } from '../../store/contract.ts'
 import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '../../store/rows.ts'
 import { hasWork } from '../../store/rules/birth.ts'
@@ -70,13 +71,18 @@ class Sheet {
   }
 }
 
+const ADVICE_CHAIN = 'Restore a backup; `throughline export` saves the sessions that still check.'
+const ADVICE_LOST =
+  'Restore a newer copy. If there is none, --accept-loss goes on with what is there.'
+
 async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   const problems = await reads.verify({})
-  return problems.map(({ sessionId, problem }) => ({
-    ...{ kind: 'damaged-chain', severity: 'fault', what: problem, since: null },
-    advice: 'Restore a backup; `throughline export` saves the sessions that still check.',
-    sessionIds: sessionId === null ? [] : [sessionId],
-  }))
+  return problems.map(({ sessionId, problem }) => {
+    const about = { what: problem, since: null, sessionIds: sessionId === null ? [] : [sessionId] }
+    return problem.startsWith(NOT_ANCHORED)
+      ? { ...about, kind: 'lost-commits', severity: 'fault', advice: ADVICE_LOST }
+      : { ...about, kind: 'damaged-chain', severity: 'fault', advice: ADVICE_CHAIN }
+  })
 }
 
 /** The sessions one by one, and what only all of them together tell. */

@@ -20,7 +20,7 @@ export function examineFile(path: string): readonly OwnFinding[] {
 function judgeModes(path: string): OwnFinding[] {
   // Windows knows no modes.
   if (process.platform === 'win32') return []
-  return ['', '-wal', '-shm', '.anchor'].flatMap((suffix): OwnFinding[] => {
+  return ['', '-wal', '-shm', '.anchor', '.commits'].flatMap((suffix): OwnFinding[] => {
     const file = `${path}${suffix}`
     const stat = statSync(file, { throwIfNoEntry: false })
     if (stat === undefined || (stat.mode & OTHERS) === 0) return []
@@ -90,8 +90,11 @@ export function sqliteVersion(): string {
   }
 }
 
-/** Of a store that can be read: does the search index know what it says it knows? */
-export function examineIndex(path: string): readonly OwnFinding[] {
+/**
+ * Of a store that can be read: does the search index know what it says it knows? `isWhole`: the
+ * transcripts were checked, and nothing was found.
+ */
+export function examineIndex(path: string, isWhole: boolean): readonly OwnFinding[] {
   const address = pathToFileURL(path)
   if (walSize(path) === 0) address.searchParams.set('immutable', '1')
   else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
@@ -101,7 +104,7 @@ export function examineIndex(path: string): readonly OwnFinding[] {
     database = new DatabaseSync(address, { readOnly: true })
     // One moment for both counts: somebody may be writing.
     database.exec('begin')
-    return judgeIndex(database, path)
+    return judgeIndex(database, path, isWhole)
   } catch (error) {
     return [unreadable(translate(error, path))]
   } finally {
@@ -110,7 +113,7 @@ export function examineIndex(path: string): readonly OwnFinding[] {
 }
 
 /** Each entry that the index says it has must be one row of it. */
-function judgeIndex(database: DatabaseSync, path: string): OwnFinding[] {
+function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): OwnFinding[] {
   const kinds = SEARCHED_KINDS.map((kind) => `'${kind}'`).join(', ')
   const wanted = database
     .prepare(
@@ -128,7 +131,7 @@ function judgeIndex(database: DatabaseSync, path: string): OwnFinding[] {
     {
       ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
       what: `The search index knows ${found} entries and should know ${wanted}.`,
-      advice: 'Searches may miss something; transcripts are whole. --fix builds it anew.',
+      advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix builds it anew.`,
       fix: { kind: 'rebuild-index', path },
     },
   ]

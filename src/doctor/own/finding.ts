@@ -52,6 +52,15 @@ export function unreadable(error: unknown, sessionIds: readonly string[] = []): 
   }
 }
 
+/** Findings after which nothing may be said of the transcripts, and nothing written. */
+export const DAMAGE: ReadonlySet<string> = new Set([
+  'damaged-chain',
+  'damaged-row',
+  'lost-commits',
+  'store-damaged',
+  'unreadable',
+])
+
 export function worstOf(findings: readonly OwnFinding[]): OwnFinding['severity'] | 'none' {
   for (const severity of ['fault', 'warning', 'note'] as const) {
     if (findings.some((finding) => finding.severity === severity)) return severity

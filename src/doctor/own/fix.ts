@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { operationId, runnerId, type SessionId } from '../../base/ids.ts'
 import type { Store } from '../../store/contract.ts'
-import type { Fix, OwnFinding } from './finding.ts'
+import { DAMAGE, type Fix, type OwnFinding } from './finding.ts'
 
 /** What the doctor cannot do by itself. */
 export interface Hands {
@@ -51,13 +51,6 @@ export async function fixFindings(
   }
   return told
 }
-
-const DAMAGE: ReadonlySet<string> = new Set([
-  'damaged-chain',
-  'damaged-row',
-  'store-damaged',
-  'unreadable',
-])
 
 const NAMES: { readonly [kind in Fix['kind']]: string } = {
   'make-private': 'The mode of a file',

@@ -38,6 +38,8 @@ const KEYS_MAX = 10_000
 const SAY_TRIES_MAX = 5
 const SAY_WAIT_MS_MAX = 60_000
 const QUOTE_CHARACTERS_MAX = 300
+const DAMAGED_TEXT =
+  'What is stored of this conversation is damaged, so your message was not taken. Tell whoever runs this bot, or begin another conversation with /new.'
 
 export function openChatGateway(terms: ChatTerms): ChatGateway {
   const gateway = new ChatGateway(terms)
@@ -193,10 +195,18 @@ export class ChatGateway {
       message: { source: this.name, key, parts, replyTo: { edge: this.name, address } },
     }
     const { runtime } = this.#terms
-    const admission =
-      edit === undefined
-        ? await runtime.admit({ ...intake.route, ...intake.message })
-        : await admitEdit(runtime, intake, edit)
+    let admission: Admission | null
+    try {
+      admission =
+        edit === undefined
+          ? await runtime.admit({ ...intake.route, ...intake.message })
+          : await admitEdit(runtime, intake, edit)
+    } catch (error) {
+      // Sent again it would be refused again, and everybody behind it would wait.
+      if (!(error instanceof KnownError) || error.code !== 'damaged-row') throw error
+      this.#say(address, key, DAMAGED_TEXT)
+      return 'other'
+    }
     if (admission === null) return 'other'
     if (admission.kind === 'admitted' || admission.kind === 'duplicate') {
       this.#live.watch(admission.sessionId, address)

@@ -11,6 +11,7 @@ const ALWAYS: readonly ProblemCode[] = [
   'bad-request',
   'host-refused',
   'rate-limited',
+  'store-damaged',
   'unavailable',
 ]
 const GUARDED: readonly ProblemCode[] = ['unauthorized', 'forbidden']

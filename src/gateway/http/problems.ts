@@ -39,6 +39,7 @@ export const PROBLEMS = {
   'too-many-streams': [429, 'Too many event streams are open'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong here'],
+  'store-damaged': [500, 'What is stored of this is damaged; nothing was taken or changed'],
   'too-many-connections': [503, 'Too many connections are open'],
   unavailable: [503, 'This cannot be done right now; try again'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
@@ -93,9 +94,13 @@ const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
   'unknown-session': 'unknown-session',
 }
 
+/** Asked again it is refused again: somebody has to look at the store first. */
+const DAMAGE: ReadonlySet<string> = new Set(['damaged-row', 'store-damaged'])
+
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (!(error instanceof KnownError)) return new Problem('internal')
+  if (DAMAGE.has(error.code)) return new Problem('store-damaged', { facts: { cause: error.code } })
   const code = OF_THE_REQUEST[error.code]
   if (code !== undefined) return new Problem(code, { facts: { cause: error.code } })
   return new Problem('unavailable', {

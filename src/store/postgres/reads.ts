@@ -2,9 +2,17 @@ import { LIST_MAX } from '../bounds.ts'
 import { contextEntries } from '../context.ts'
 import type { Reads, ReadVerb } from '../contract.ts'
 import { mailState } from '../mail-state.ts'
-import type { ContextEntries, ListMail } from '../queries.ts'
-import type { EntryHead, SessionRow } from '../rows.ts'
+import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
+import type { Entry, SessionRow } from '../rows.ts'
 import type { AttemptSum } from '../standing.ts'
+import {
+  checkedBlob,
+  checkedContext,
+  checkedEntries,
+  checkedMail,
+  checkedSingles,
+  checkMemory,
+} from '../verify/answers.ts'
 import { type Connections, inSnapshot, type Loan, type Query } from './connections.ts'
 import { CHAIN } from './house.ts'
 import { SCHEMA } from './schema.ts'
@@ -34,7 +42,7 @@ import {
   toBytes,
   toText,
 } from './tables.ts'
-import { verifyStore } from './verify.ts'
+import { readMemories, verifyStore } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
@@ -108,22 +116,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       return readableSessions(rows)
     },
     listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
-    // The last condition of a kind excludes nothing; by it the index of the few is found fit.
-    readEntries: ({ sessionId, from, to, kind }) =>
-      kind === undefined
-        ? all(
-            `select ${ENTRY.columns} from entry
-             where session = $1 and number between $2 and $3 order by number`,
-            [toText(sessionId), from, Math.min(to, from + LIST_MAX - 1)],
-            decodeEntry,
-          )
-        : all(
-            `select ${ENTRY.columns} from entry
-             where session = $1 and number between $2 and $3 and kind = $4
-               and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`,
-            [toText(sessionId), from, to, kind, LIST_MAX],
-            decodeEntry,
-          ),
+    readEntries: (query) => inSnapshot(connections, (loan) => readEntries(loan, query)),
     readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
     listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
     findOperation: (id) =>
@@ -212,7 +205,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       first(
         `select ${BLOB_COLUMNS} from blob where session = $1 and hash = $2`,
         [toText(sessionId), toBytes(hash)],
-        decodeBlob,
+        (row) => checkedBlob(decodeBlob(row)),
       ),
     search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
     verify: async (query) => {
@@ -235,6 +228,31 @@ async function readChained(connections: Connections, query: Query): Promise<read
   }
 }
 
+async function readEntries(
+  loan: Loan,
+  { sessionId, from, to, kind }: ReadEntries,
+): Promise<readonly Entry[]> {
+  const id = toText(sessionId)
+  if (kind !== undefined) {
+    // The last condition excludes nothing; by it the index of the few is found fit.
+    const text = `select ${ENTRY.columns} from entry
+      where session = $1 and number between $2 and $3 and kind = $4
+        and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
+    const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
+    return checkedSingles(sessionId, rows.map(decodeEntry))
+  }
+  const [[row] = [], page = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+    {
+      text: `select ${ENTRY.columns} from entry
+        where session = $1 and number between $2 and $3 order by number`,
+      values: [id, from, Math.min(to, from + LIST_MAX - 1)],
+    },
+  ])
+  if (row === undefined) return []
+  return checkedEntries(SESSION.decode(row), { from, to }, page.map(decodeEntry))
+}
+
 /** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
 async function readContext(
   loan: Loan,
@@ -251,7 +269,7 @@ async function readContext(
   ])
   if (row === undefined) return null
   const session: SessionRow = SESSION.decode(row)
-  const heads: readonly EntryHead[] = folded.map(decodeEntry)
+  const heads: readonly Entry[] = folded.map(decodeEntry)
   let numbers: readonly number[] = []
   let span = [0, 0]
   contextEntries(session, upto ?? session.tail, {
@@ -276,17 +294,19 @@ async function readContext(
       values: [toText(sessionId), ...span],
     },
   ])
-  return contextEntries(session, upto ?? session.tail, {
+  const context = contextEntries(session, upto ?? session.tail, {
     folded: () => heads,
     numbers: () => early.map(decodeEntry),
     range: () => late.map(decodeEntry),
   })
+  return checkedContext(context, heads, upto ?? session.tail)
 }
 
 async function listMail(
   loan: Loan,
-  { sessionId, lane, state, after = 0 as never, limit }: ListMail,
+  query: ListMail,
 ): Promise<Awaited<ReturnType<Reads['listMail']>>> {
+  const { sessionId, lane, state, after = 0, limit } = query
   const id = toText(sessionId)
   const [[row] = []] = await loan.send([
     { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
@@ -320,5 +340,10 @@ async function listMail(
       ],
     },
   ])
-  return found.map(decodeMail).map((mail) => ({ ...mail, state: mailState(session, mail) }))
+  const mails = checkedMail(session, query, found.map(decodeMail))
+  const memories = await readMemories(loan, session.id, mails)
+  return mails.map((mail, index) => {
+    checkMemory(session, mail, memories[index])
+    return { ...mail, state: mailState(session, mail) }
+  })
 }

@@ -4,6 +4,7 @@ import type { Search, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
+import { checkedSingles } from '../verify/answers.ts'
 import type { Connections, Loan } from './connections.ts'
 import { type Columns, decodeEntry, ENTRY, fromText, SESSION } from './tables.ts'
 
@@ -57,13 +58,12 @@ export async function searchSession(
     },
   ])
   const wanted = new Set(question)
+  const read = (rows: readonly Columns[]) => checkedSingles(sessionId, rows.map(decodeEntry))
   const candidates = [
-    ...found.map(decodeEntry),
-    ...fresh
-      .map(decodeEntry)
-      .filter(
-        (entry) => isSearched(entry) && wordsOf(textOf(entry)).some((word) => wanted.has(word)),
-      ),
+    ...read(found),
+    ...read(fresh).filter(
+      (entry) => isSearched(entry) && wordsOf(textOf(entry)).some((word) => wanted.has(word)),
+    ),
   ]
   const hits = rankEntries(question, candidates).slice(0, Math.min(limit, LIST_MAX))
   if (neighbours === 0) return hits.map((entry) => ({ entry, before: [], after: [] }))
@@ -77,7 +77,7 @@ export async function searchSession(
     }),
   )
   return hits.map((entry, index) => {
-    const entries: readonly Entry[] = (near[index] ?? []).map(decodeEntry)
+    const entries = read(near[index] ?? [])
     return {
       entry,
       before: entries.filter((each) => each.number < entry.number),

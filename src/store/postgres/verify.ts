@@ -1,7 +1,7 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { orUnreadable } from '../damaged-row.ts'
 import type { Finding } from '../queries.ts'
-import type { SessionRow } from '../rows.ts'
+import type { MailRow, SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import { type Connections, inSnapshot, type Loan } from './connections.ts'
@@ -39,6 +39,7 @@ export async function verifyStore(
     ...findings,
     ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
     ...(await findStrays(connections, sessionId)),
+    ...(await findKeysWithoutMail(connections, sessionId)),
   ]
 }
 
@@ -63,16 +64,11 @@ async function verifySession(loan: Loan, id: SessionId): Promise<readonly Findin
   }
   for await (const page of pages(loan, `select ${MAIL.columns} from mail`, id)) {
     const mails = page.map((columns) => orUnreadable(() => decodeMail(columns)))
-    const keys = mails.map((mail) => mail && keyHashOf(mail))
-    const known = await readMemories(
-      loan,
-      keys.filter((key) => key !== null),
-    )
+    const memories = await readMemories(loan, id, mails)
     for (const [index, columns] of page.entries()) {
       const mail = mails[index] ?? null
-      const number = columns['number'] as MailNumber
-      if (mail === null) check.addUnreadableMail(number)
-      else check.addMail(mail, memoryOf(known.get(keys[index] ?? ''), id, number))
+      if (mail === null) check.addUnreadableMail(columns['number'] as MailNumber)
+      else check.addMail(mail, memories[index])
     }
   }
   // Hashed where they are kept: they may be large.
@@ -102,17 +98,25 @@ async function* pages(
   }
 }
 
-async function readMemories(
+/** What is remembered of the key of each item, in their order. */
+export async function readMemories(
   loan: Loan,
-  keyHashes: readonly string[],
-): Promise<ReadonlyMap<string, Columns>> {
+  id: SessionId,
+  mails: readonly (MailRow | null)[],
+): Promise<readonly (KeyMemory | undefined)[]> {
+  const keys = mails.map((mail) => mail && keyHashOf(mail))
+  const wanted = keys.filter((key) => key !== null)
+  if (wanted.length === 0) return []
   const [rows = []] = await loan.send([
     {
       text: `select ${INTAKE.columns} from intake where key_hash = any($1)`,
-      values: [keyHashes.map(toBytes)],
+      values: [wanted.map(toBytes)],
     },
   ])
-  return new Map(rows.map((row) => [(row['key_hash'] as Buffer).toString('hex'), row]))
+  const known = new Map(rows.map((row) => [(row['key_hash'] as Buffer).toString('hex'), row]))
+  return mails.map((mail, index) =>
+    mail === null ? undefined : memoryOf(known.get(keys[index] ?? ''), id, mail.number),
+  )
 }
 
 function memoryOf(
@@ -175,5 +179,21 @@ async function findStrays(
   return rows.map(({ session, what }) => {
     const problem = `rows of a session that is not there: ${what}`
     return { sessionId: session as SessionId, entry: null, problem }
+  })
+}
+
+/** A key of mail that is not there: sent again, it would be answered as taken. */
+async function findKeysWithoutMail(
+  connections: Connections,
+  only: SessionId | undefined,
+): Promise<readonly Finding[]> {
+  const rows = await connections.query({
+    text: `select id, mail, max(number) as number from intake join session on id = session
+      where id = coalesce($1, id) group by id, mail having max(number) > mail order by id`,
+    values: [only === undefined ? null : toText(only)],
+  })
+  return rows.map(({ id, mail, number }) => {
+    const problem = `a key names mail ${number}, and the session knows of ${mail}`
+    return { sessionId: id as SessionId, entry: null, problem }
   })
 }

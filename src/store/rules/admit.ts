@@ -2,6 +2,7 @@ import { mailNumber, type OperationId } from '../../base/ids.ts'
 import { BLOB_BYTES_MAX, MAIL_BYTES_MAX } from '../bounds.ts'
 import { canonicalJson, sha256 } from '../canonical.ts'
 import type { Admit } from '../commits.ts'
+import { damagedMail } from '../damaged-row.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { mailState } from '../mail-state.ts'
 import { isCount } from '../measure.ts'
@@ -63,8 +64,12 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     const { sessionId, number: mail } = known
     const isOther = known.bodyHash !== bodyHash && known.bodyHash !== UNTOLD
     if (isOther) return { outcome: { kind: 'conflict', sessionId, mail } }
-    const runner = rows.session(sessionId)?.runner ?? null
-    return { outcome: { kind: 'duplicate', sessionId, mail, runner } }
+    const session = rows.session(sessionId)
+    // Answered as a repetition, an item that is not there would be lost without a word.
+    if (session?.state === 'open' && mail > 0 && rows.mail(sessionId, mail) === undefined) {
+      throw damagedMail(sessionId, mail, 'is missing, and its key is known')
+    }
+    return { outcome: { kind: 'duplicate', sessionId, mail, runner: session?.runner ?? null } }
   }
 
   const session = sessionFor(rows, request.to)

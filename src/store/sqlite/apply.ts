@@ -1,5 +1,7 @@
 import { canonicalJson, sha256 } from '../canonical.ts'
 import { hashAudit } from '../chain.ts'
+import { damagedEntry, damagedMail } from '../damaged-row.ts'
+import type { DamagedRowError } from '../errors.ts'
 import type { SessionRow } from '../rows.ts'
 import type { Change, Erase } from '../rules/ruling.ts'
 import {
@@ -13,7 +15,7 @@ import {
   packed,
   SESSION_COLUMNS,
 } from './codec.ts'
-import type { Connection, Value } from './connection.ts'
+import { type Connection, isTaken, type Value } from './connection.ts'
 import { unindex } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { writeStanding } from './standing.ts'
@@ -48,10 +50,10 @@ export function applyChange(
   }
   writeMail(db, numbers, change)
   for (const { sessionId, entry } of change.entries ?? []) {
-    db.run(
-      `insert into entry (id, kind, operation, fence, at, tokens, meta, body, salt, body_hash,
-         prev_hash, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...encodeEntry(numbers.get(sessionId), entry),
+    const sql = `insert into entry (id, kind, operation, fence, at, tokens, meta, body, salt,
+      body_hash, prev_hash, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    insertNew(db, sql, encodeEntry(numbers.get(sessionId), entry), () =>
+      damagedEntry(sessionId, entry.number, BEHIND_THE_LAST),
     )
   }
   for (const row of change.operations ?? []) {
@@ -121,14 +123,37 @@ function same(one: Value | undefined, other: Value | undefined): boolean {
   return one === other
 }
 
+const BEHIND_THE_LAST = 'is there already, behind the last one that its session knows'
+
+/** What nobody has written yet is never written over: the counters are older than the rows. */
+function insertNew(
+  db: Connection,
+  sql: string,
+  values: readonly Value[],
+  taken: () => DamagedRowError,
+): void {
+  try {
+    db.run(sql, ...values)
+  } catch (error) {
+    throw isTaken(error) ? taken() : error
+  }
+}
+
+const INSERT_MAIL = `insert into mail (id, lane, control, source, key, body, tokens, state, turn_at,
+  blobs, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 function writeMail(db: Connection, numbers: SessionNumbers, change: Change): void {
   for (const { sessionId, mail } of change.mail ?? []) {
-    db.run(
-      `insert into mail (id, lane, control, source, key, body, tokens, state, turn_at, blobs, at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (id) do update set state = excluded.state, body = excluded.body`,
-      ...encodeMail(numbers.get(sessionId), mail),
-    )
+    const values = encodeMail(numbers.get(sessionId), mail)
+    const session = change.sessions?.find(({ after }) => after.id === sessionId)
+    if (session !== undefined && mail.number > (session.before?.mail ?? 0)) {
+      const taken = () => damagedMail(sessionId, mail.number, BEHIND_THE_LAST)
+      insertNew(db, INSERT_MAIL, values, taken)
+    } else {
+      const sql = `${INSERT_MAIL}
+        on conflict (id) do update set state = excluded.state, body = excluded.body`
+      db.run(sql, ...values)
+    }
   }
   for (const row of change.intake ?? []) {
     db.run(

@@ -148,11 +148,18 @@ const SQLITE_NOTADB = 26
 /** A quota or a size limit shows as a failed write, not as "full". */
 const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
 
+const SQLITE_CONSTRAINT_PRIMARYKEY = 19 | (6 << 8)
+
 const NO_DESCRIPTOR = 'most likely this process may open no more files; raise the limit (ulimit -n)'
 
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error) & 255
   return code === SQLITE_BUSY || code === SQLITE_LOCKED
+}
+
+/** A row with this key is there already. */
+export function isTaken(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
 function sqliteCode(error: unknown): number {

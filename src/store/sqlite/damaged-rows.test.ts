@@ -244,7 +244,7 @@ describe('verify and the anchor', () => {
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
       'entry 1 has a body that does not fit its hash',
       `audit row ${commits} cannot be read`,
-      expect.stringMatching(/^the anchor .* cannot be held against the audit/),
+      expect.stringMatching(/anchor cannot be held against the audit/),
     ])
     expect(await desk.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
   })

@@ -5,7 +5,7 @@ import { DEPTH_MAX } from '../canonical.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
-import { anchorOf, preparePlace, realPlace } from './place.ts'
+import { anchorOf, preparePlace, realPlace, recordOf } from './place.ts'
 import { newStoreNumber, type StoreThread, storeThread } from './threads.ts'
 import { removeWakeFile, WakeFile } from './wake.ts'
 import type { WriterOptions } from './writer.ts'
@@ -44,7 +44,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     pollMs: options.pollMs ?? POLL_MS,
   })
   await engine.open()
-  return withAnchor(storeOver(engine), anchorPath)
+  return withAnchor(storeOver(engine), anchorPath, recordOf(path))
 }
 
 type Role = 'writer' | 'reader'

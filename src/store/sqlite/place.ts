@@ -67,6 +67,11 @@ export function anchorOf(path: string): string {
   return `${path}.anchor`
 }
 
+/** Where the newest commits are recorded. */
+export function recordOf(path: string): string {
+  return `${path}.commits`
+}
+
 /** Makes sure that the file is there, private, and on a drive of this machine. */
 export function preparePlace(path: string): void {
   const folder = dirname(path)

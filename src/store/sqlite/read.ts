@@ -3,7 +3,7 @@ import { withAnchor } from '../anchor.ts'
 import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
-import { anchorOf, realPlace } from './place.ts'
+import { anchorOf, realPlace, recordOf } from './place.ts'
 import { newStoreNumber, storeThread } from './threads.ts'
 
 /**
@@ -27,5 +27,5 @@ export async function readSqliteStore(file: string): Promise<ReadStore> {
       return closing
     },
   })
-  return withAnchor(only, anchorOf(path))
+  return withAnchor(only, anchorOf(path), recordOf(path))
 }

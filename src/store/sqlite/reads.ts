@@ -4,6 +4,15 @@ import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, SessionRow } from '../rows.ts'
+import {
+  checkedBlob,
+  checkedContext,
+  checkedEntries,
+  checkedMail,
+  checkedSingles,
+  checkMemory,
+} from '../verify/answers.ts'
+import { keyHashOf } from '../verify/session.ts'
 import { newestAudit, readStoreId } from './apply.ts'
 import {
   bytes,
@@ -24,7 +33,7 @@ import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { standingReads } from './standing.ts'
-import { verifyStore } from './verify.ts'
+import { memoryOf, verifyStore } from './verify.ts'
 
 /** All reads, each inside one short read transaction that the caller opens. */
 export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
@@ -89,39 +98,38 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
     readEntries: ({ sessionId, from, to, kind }) => {
       const n = numbers.find(sessionId)
       if (n === undefined) return []
-      if (kind === undefined) return range(n, from, Math.min(to, from + LIST_MAX - 1))
+      if (kind === undefined) {
+        const session = findSession(db, sessionId)
+        const page = range(n, from, Math.min(to, from + LIST_MAX - 1))
+        return session === undefined ? [] : checkedEntries(session, { from, to }, page)
+      }
       // The last condition excludes nothing; by it the index of the few folded kinds is found fit.
-      return db
-        .all(
-          `select * from entry where id between ? and ? and kind = ?
-             and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`,
-          packed(n, from),
-          packed(n, to),
-          kind,
-          LIST_MAX,
-        )
-        .map(decodeEntry)
+      const sql = `select * from entry where id between ? and ? and kind = ?
+        and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`
+      const rows = db.all(sql, packed(n, from), packed(n, to), kind, LIST_MAX)
+      return checkedSingles(sessionId, rows.map(decodeEntry))
     },
     readContext: ({ sessionId, upto }) => {
       const session = findSession(db, sessionId)
       const n = numbers.find(sessionId)
       if (session === undefined || n === undefined) return null
-      return contextEntries(session, upto ?? session.tail, {
-        folded: (last) =>
-          db
-            .all(
-              `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash
-               from entry where id between ? and ?
-                 and kind not in ('input', 'assistant', 'result', 'turn') order by id`,
-              packed(n, 1),
-              packed(n, last),
-            )
-            .map(decodeEntry),
+      const last = upto ?? session.tail
+      let heads: readonly Entry[] = []
+      const context = contextEntries(session, last, {
+        folded: (end) => {
+          const sql = `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash
+            from entry where id between ? and ?
+              and kind not in ('input', 'assistant', 'result', 'turn') order by id`
+          heads = db.all(sql, packed(n, 1), packed(n, end)).map(decodeEntry)
+          return heads
+        },
         numbers: (wanted) => wanted.flatMap((number) => range(n, number, number)),
-        range: (after, last) => range(n, after + 1, last),
+        range: (after, end) => range(n, after + 1, end),
       })
+      return checkedContext(context, heads, last)
     },
-    listMail: ({ sessionId, lane, state, after = 0, limit }) => {
+    listMail: (query) => {
+      const { sessionId, lane, state, after = 0, limit } = query
       const session = findSession(db, sessionId)
       const n = numbers.find(sessionId)
       if (session === undefined || n === undefined) return []
@@ -129,7 +137,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       // Pending input lies behind its cursor: old mail is not read to find new mail.
       const behind = state === 'pending' && lane !== undefined && lane !== 'control'
       const first = behind ? session.delivered[lane] : 0
-      return db
+      const found = db
         .all(
           `select * from mail where id > ?1 and id < ?2 and lane = coalesce(?3, lane)
              and coalesce(?4, '') in ('', case
@@ -150,7 +158,10 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           Math.min(limit, LIST_MAX),
         )
         .map(decodeMail)
-        .map((row) => ({ ...row, state: mailState(session, row) }))
+      return checkedMail(session, query, found).map((row) => {
+        checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
+        return { ...row, state: mailState(session, row) }
+      })
     },
     findOperation: (id) => {
       const row = db.get('select * from operation where id = ?', id)
@@ -223,13 +234,15 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         numbers.find(sessionId) ?? 0,
         bytes(hash),
       )
-      return row && decodeBlob(row, sessionId)
+      return row && checkedBlob(decodeBlob(row, sessionId))
     },
     search: (query) => {
       const session = findSession(db, query.sessionId)
       const n = numbers.find(query.sessionId)
       if (session === undefined || n === undefined) return []
-      return searchSession(db, n, session, query, (from, to) => range(n, from, to))
+      return searchSession(db, n, session, query, (from, to) =>
+        checkedSingles(query.sessionId, range(n, from, to)),
+      )
     },
     verify: (query) => verifyStore(db, numbers, query),
   }

@@ -24,7 +24,7 @@ export function searchSession(
   n: number,
   session: SessionRow,
   { text, limit, neighbours }: Search,
-  range: (from: number, to: number) => Entry[],
+  range: (from: number, to: number) => readonly Entry[],
 ): readonly SearchHit[] {
   const question = questionWords(text)
   if (question.length === 0) return []

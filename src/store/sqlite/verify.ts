@@ -25,6 +25,7 @@ export function verifyStore(
     ...ids.flatMap((id) => told('its rows', id, () => verifySession(db, numbers.get(id), id))),
     ...told('the audit', null, () => verifyAudit(db, sessionId)),
     ...told('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
+    ...told('the keys', null, () => findKeysWithoutMail(db, sessionId)),
     ...told('the file', null, () => verifyFile(db)),
   ]
 }
@@ -102,7 +103,7 @@ function readOneByOne<Row>(
   })
 }
 
-function memoryOf(
+export function memoryOf(
   db: Connection,
   n: number,
   number: number,
@@ -169,6 +170,17 @@ function findStrays(db: Connection): readonly Finding[] {
   return [...strays].map(([n, tables]) => {
     const problem = `rows of a session that is not there (number ${n}): ${tables.join(', ')}`
     return { sessionId: null, entry: null, problem }
+  })
+}
+
+/** A key of mail that is not there: sent again, it would be answered as taken. */
+function findKeysWithoutMail(db: Connection, only: SessionId | undefined): readonly Finding[] {
+  const sql = `select session.id, mail, max(number) as number from intake
+    join session on session.n = intake.session where session.id = coalesce(?, session.id)
+    group by session.n having max(number) > mail order by session.n`
+  return db.all(sql, only ?? null).map(({ id, mail, number }) => {
+    const problem = `a key names mail ${number}, and the session knows of ${mail}`
+    return { sessionId: id as SessionId, entry: null, problem }
   })
 }
 

@@ -3,16 +3,24 @@ import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnerId, SessionId } from '../../base/ids.ts'
 import { checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
+import { CommitRecord, checkRecord, readRecord } from '../commit-record.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
-import { StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError } from '../errors.ts'
+import {
+  DamagedRowError,
+  StoreBusyError,
+  StoreDamagedError,
+  StoreError,
+  StoreRefusedError,
+} from '../errors.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Change, Ruling } from '../rules/ruling.ts'
 import { isSearched } from '../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from './apply.ts'
 import { decodeAudit } from './codec.ts'
 import { Connection, configure, isBusy, translate } from './connection.ts'
+import { findFileHarm } from './file-check.ts'
 import { OpenFiles } from './open-files.ts'
-import { isOldSqlite, SQLITE_VERSION_MIN, walSize } from './place.ts'
+import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, walSize } from './place.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { SqliteRows } from './rows.ts'
 import { migrate, SCHEMA } from './schema.ts'
@@ -62,6 +70,7 @@ export class Writer {
   readonly #unindexed: Set<number>
   readonly #storeId: string
   readonly #files: OpenFiles
+  readonly #record: CommitRecord
   #damage: StoreError | undefined
   #committedAt = Number.NEGATIVE_INFINITY
   #unanchored = false
@@ -86,7 +95,8 @@ export class Writer {
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedSessions(this.#db))
       this.#storeId = readStoreId(this.#db)
-      this.#damage = this.#compareAnchor()
+      this.#damage = this.#findLoss() ?? this.#findHarm()
+      this.#record = new CommitRecord(recordOf(path))
       // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
       this.#db.exec('pragma busy_timeout = 0')
       this.#files = new OpenFiles(path)
@@ -103,16 +113,34 @@ export class Writer {
     throw new StoreRefusedError({ path: this.#options.path, problem })
   }
 
-  /** A store behind its anchor goes on reading and acknowledges nothing. */
-  #compareAnchor(): StoreDamagedError | undefined {
+  /** A store that lacks what the files beside it remember goes on reading and acknowledges nothing. */
+  #findLoss(): StoreDamagedError | undefined {
     const { path, anchorPath } = this.#options
+    // Before the store: it only grows, so that it has what they remember.
     const anchor = readAnchor(anchorPath)
+    const recorded = readRecord(recordOf(path))
     const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
-    const problem = checkAnchor(anchorPath, anchor, store, (commit) => {
+    const hashAt = (commit: number) => {
       const row = this.#db.get('select * from audit where cursor = ?', commit)
       return row && decodeAudit(row).hash
-    })
+    }
+    const problem =
+      checkAnchor(anchorPath, anchor, store, hashAt) ??
+      checkRecord(recordOf(path), recorded, store, hashAt)
     return problem === null ? undefined : new StoreDamagedError({ path, problem })
+  }
+
+  /** A malformed file would take a message and not give it back. */
+  #findHarm(): StoreDamagedError | undefined {
+    const { path } = this.#options
+    try {
+      const problem = findFileHarm(this.#db)
+      return problem === null ? undefined : new StoreDamagedError({ path, problem })
+    } catch (error) {
+      const known = translate(error, path)
+      if (known instanceof StoreDamagedError) return known
+      throw error
+    }
   }
 
   /** Results in the order of the items. Never throws: what goes wrong is an item's error. */
@@ -123,7 +151,8 @@ export class Writer {
     } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       // One poisonous item must not take its neighbours with it.
-      if (items.length > 1 && !(error instanceof StoreError)) {
+      const isOfOne = error instanceof DamagedRowError || !(error instanceof StoreError)
+      if (items.length > 1 && isOfOne) {
         return items.flatMap((item) => this.commit([item]))
       }
       const known = translate(error, this.#options.path)
@@ -152,6 +181,7 @@ export class Writer {
       return { outcome: ruling.outcome }
     })
     const touched = this.#touched(changes)
+    const newest = changes.some(({ audit = [] }) => audit.length > 0) ? newestAudit(this.#db) : null
     this.#db.exec('commit')
     if (!this.#tellsErased && changes.some(({ erase }) => erase !== undefined)) {
       this.#tellsErased = true
@@ -161,6 +191,7 @@ export class Writer {
     this.#contention.committed()
     this.#committedAt = performance.now()
     if (changes.length > 0) this.#check(this.#files.findHarmAfter())
+    if (newest !== null) this.#recordCommit(newest)
     this.#follow(touched)
     return results
   }
@@ -186,10 +217,32 @@ export class Writer {
     // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
     this.#check(this.#files.findHarmBefore())
     const schema = this.#db.get('pragma user_version')?.['user_version']
-    if (schema === SCHEMA) return
-    this.#check(
-      `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
-    )
+    if (schema !== SCHEMA) {
+      this.#check(
+        `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
+      )
+    }
+    this.#boundRecord()
+  }
+
+  #recordCommit({ cursor, hash }: ReturnType<typeof newestAudit>): void {
+    try {
+      this.#record.add(cursor, hash)
+    } catch {
+      // A full disk must not fail a commit that is safe; the next one is recorded.
+    }
+  }
+
+  /** Under the write lock: nobody can have gone further than what is anchored here. */
+  #boundRecord(): void {
+    if (!this.#record.isLong()) return
+    try {
+      const { cursor, hash } = newestAudit(this.#db)
+      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits: cursor, hash })
+      this.#record.empty()
+    } catch {
+      // It grows a little more, until the anchor can be written.
+    }
   }
 
   #check(problem: string | null): void {
@@ -295,6 +348,7 @@ export class Writer {
     if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
     // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
     this.#files.close()
+    this.#record.close()
     this.#db.close()
   }
 }

@@ -18,6 +18,25 @@ export function keyHashOf({ source, key, body }: MailRow): string | null {
   return source === null || key === null || body === null ? null : hashKey(source, key)
 }
 
+/** What is wrong between an item and what the store remembers of its key; null: nothing. */
+export function judgeMemory(
+  { birth }: Pick<SessionRow, 'birth'>,
+  mail: MailRow,
+  memory: KeyMemory | undefined,
+): string | null {
+  const keyHash = keyHashOf(mail)
+  if (keyHash === null || mail.body === null) return null
+  if (memory === undefined)
+    return 'is not among the known keys: sent again, it would be taken twice'
+  if (!memory.isOwn) {
+    return birth === 'imported' ? null : 'came under a key that names another item'
+  }
+  const { lane, control, body } = mail
+  return intakeHash(keyHash, lane, control, body) === memory.bodyHash
+    ? null
+    : 'has a body that does not fit its hash'
+}
+
 /**
  * Checks all rows of one session against each other: the transcript, the mailbox, the blobs that both
  * use. Entries come first, then mail, each in the order of their numbers, then blobs.
@@ -58,7 +77,7 @@ export class SessionCheck {
     this.#expectMail(mail.number)
     if (mailState(this.#session, mail) === 'pending') this.#pending[mail.lane] += 1
     if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
-    const problem = this.#judgeMemory(mail, memory)
+    const problem = judgeMemory(this.#session, mail, memory)
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
   }
 
@@ -66,20 +85,6 @@ export class SessionCheck {
     this.#expectMail(number)
     this.#isMailWhole = false
     this.#find(`mail ${number} cannot be read`)
-  }
-
-  #judgeMemory(mail: MailRow, memory: KeyMemory | undefined): string | null {
-    const keyHash = keyHashOf(mail)
-    if (keyHash === null || mail.body === null) return null
-    if (memory === undefined)
-      return 'is not among the known keys: sent again, it would be taken twice'
-    if (!memory.isOwn) {
-      return this.#session.birth === 'imported' ? null : 'came under a key that names another item'
-    }
-    const { lane, control, body } = mail
-    return intakeHash(keyHash, lane, control, body) === memory.bodyHash
-      ? null
-      : 'has a body that does not fit its hash'
   }
 
   #expectMail(number: MailNumber): void {

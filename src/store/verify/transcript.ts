@@ -1,6 +1,6 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
-import { checkEntry, type EntryDamage, firstHash } from '../chain.ts'
-import { FOLDED_KINDS, fold } from '../fold.ts'
+import { checkEntry, DAMAGE, firstHash } from '../chain.ts'
+import { FOLDED_KINDS, FOLDED_NAMES, fold } from '../fold.ts'
 import type { Finding } from '../queries.ts'
 import type { Entry, EntryHead, SessionRow } from '../rows.ts'
 
@@ -67,7 +67,7 @@ export class TranscriptCheck {
 
   #checkFold(): void {
     const folded = fold(this.#folded)
-    for (const name of ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const) {
+    for (const name of FOLDED_NAMES) {
       if (folded[name] === this.#session[name]) continue
       this.#find(
         null,
@@ -84,12 +84,6 @@ export class TranscriptCheck {
     const problem = entry === null ? what : `entry ${entry} ${what}`
     this.#findings.push({ sessionId: this.#session.id, entry, problem })
   }
-}
-
-const DAMAGE: Record<EntryDamage, string> = {
-  body: 'has a body that does not fit its hash',
-  head: 'does not fit its own hash',
-  order: 'does not follow its predecessor',
 }
 
 export function checkTranscript(

@@ -136,9 +136,9 @@ export const integrity: readonly StoreCase[] = [
       const desk = await talked(bench)
       await desk.admit(said('the last that was told'))
       await bench.harm.cutAudit()
-      assert.deepEqual(await bench.store.verify({}), [
-        about(desk, 'session row says mail 5, the audit tells of 4'),
-      ])
+      // Files beside a store may remember the commit as well.
+      const found = (await bench.store.verify({})).filter(({ sessionId }) => sessionId !== null)
+      assert.deepEqual(found, [about(desk, 'session row says mail 5, the audit tells of 4')])
     },
   },
   {

@@ -1,0 +1,58 @@
+import { appendFileSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from './canonical.ts'
+import { CommitRecord, checkRecord, readRecord } from './commit-record.ts'
+
+const hashOf = (commit: number) => sha256(`commit ${commit}`)
+const place = () => join(mkdtempSync(join(tmpdir(), 'throughline-record-')), 'store.db.commits')
+
+function recorded(...commits: number[]): string {
+  const path = place()
+  const record = new CommitRecord(path)
+  for (const commit of commits) record.add(commit, hashOf(commit))
+  record.close()
+  return path
+}
+
+describe('the record of commits', () => {
+  it('gives the furthest commit back, in whichever order processes have written', () => {
+    expect(readRecord(place())).toBeUndefined()
+    const path = recorded(7, 9, 8)
+    expect(readRecord(path)).toEqual({ commits: 9, hash: hashOf(9).slice(0, 16) })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('a line that is torn or changed tells nothing, and hides no other', () => {
+    const path = recorded(7, 8)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace('8 ', '9 '))
+    appendFileSync(path, text.slice(0, 9))
+    expect(readRecord(path)?.commits).toBe(7)
+  })
+
+  it('a store that lacks what was recorded has lost it; one that went on has not [I26]', () => {
+    const check = (commits: number, hashAt = hashOf) =>
+      checkRecord('r', { commits: 5, hash: hashOf(5).slice(0, 16) }, { commits }, hashAt)
+    expect(check(5)).toBeNull()
+    expect(check(6)).toBeNull()
+    expect(check(4)).toMatch(/4 commits .* 5: acknowledged ones are lost/)
+    expect(check(6, () => hashOf(1))).toMatch(/another history/)
+    expect(checkRecord('r', undefined, { commits: 0 }, hashOf)).toBeNull()
+  })
+
+  it('is long only after very many commits, and empty once that is anchored', () => {
+    const path = place()
+    const record = new CommitRecord(path)
+    let commits = 0
+    while (!record.isLong()) record.add(++commits, hashOf(1))
+    expect(commits).toBeGreaterThan(10_000)
+    expect(statSync(path).size).toBeLessThan(2 * 1024 * 1024)
+    record.empty()
+    record.add(commits + 1, hashOf(2))
+    record.close()
+    expect(readRecord(path)?.commits).toBe(commits + 1)
+    expect(statSync(path).size).toBeLessThan(100)
+  })
+})
