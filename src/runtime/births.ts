@@ -20,6 +20,11 @@ export class RouteBusyError extends KnownError {
   }
 }
 
+/** The scope of another session; only what the runtime itself opens joins one. */
+interface Joins {
+  readonly scope?: string
+}
+
 /** How sessions come to be: by name, for a route, or in the place of another. */
 export class Births {
   readonly #store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>
@@ -33,7 +38,7 @@ export class Births {
     this.#desks = desks
   }
 
-  async create({ agent, id, route }: NewSession): Promise<Created> {
+  async create({ agent, id, route, scope }: NewSession & Joins): Promise<Created> {
     const desk = this.#desks().get(agent)
     if (desk === undefined) return this.unknownAgent()
     const chosen = id === undefined ? newSessionId(agent) : sessionId(id)
@@ -44,6 +49,7 @@ export class Births {
       limits,
       policy,
       ...(route !== undefined && { route: { agent, ...route } }),
+      ...(scope !== undefined && { scope }),
       operation: operationId(randomUUID()),
     })
     switch (outcome.kind) {
@@ -82,11 +88,12 @@ export class Births {
   }
 
   /** The session of a route, made where there is none and the agent is known. */
-  async openRoute(route: RouteAddress): Promise<SessionId | undefined> {
+  async openRoute(route: RouteAddress, scope?: string): Promise<SessionId | undefined> {
     const { agent, channel, address } = route
     const known = await this.#store.findRoute({ agent, channel, address })
     if (known !== undefined) return known.sessionId
-    const created = await this.create({ agent, route: { channel, address } })
+    const joins = scope !== undefined && { scope }
+    const created = await this.create({ agent, route: { channel, address }, ...joins })
     return created.kind === 'unknown-agent' ? undefined : created.sessionId
   }
 

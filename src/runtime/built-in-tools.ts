@@ -20,7 +20,7 @@ export interface ToolDesk {
   readonly clock: Clock
   readonly processes: Processes
   readonly countTokens: (sessionId: SessionId, text: string) => number
-  readonly openRoute: (route: Route) => Promise<SessionId | undefined>
+  readonly openRoute: (route: Route, scope?: string) => Promise<SessionId | undefined>
   /** A session got mail. */
   readonly onAdmitted: (sessionId: SessionId) => void
 }
@@ -35,12 +35,16 @@ export function builtInTools(
     const { send_message: message, memory, files, process } = config
     const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const isShared = memory.scope === 'agent'
-    const rule = { messagesMax: message.messagesMax, tokensMin: message.tokensMin }
+    const { to, messagesMax, tokensMin } = message
+    const rule = { messagesMax, tokensMin }
     const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
       [config.tasks.enabled, () => tasksTool({ store, countTokens })],
       [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
       [config.recall.enabled, () => recallTool({ store })],
-      [message.enabled, () => sendMessageTool({ store, countTokens, openRoute, rule, onAdmitted })],
+      [
+        message.enabled,
+        () => sendMessageTool({ store, countTokens, openRoute, rule, to, onAdmitted }),
+      ],
       [
         memory.enabled,
         () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),

@@ -102,7 +102,7 @@ export class LocalRuntime implements Runtime {
     this.#toolRoom = new ToolRoom({
       ...{ store, clock, logger, countTokens },
       onAdmitted: (id) => this.#runner?.wake(id),
-      openRoute: (route) => this.#births.openRoute(route),
+      openRoute: (route, scope) => this.#births.openRoute(route, scope),
       environment: options.environment ?? {},
       onToolsChanged: () => this.#takeUpTools(logger),
       ...(options.processes !== undefined && { processes: options.processes }),

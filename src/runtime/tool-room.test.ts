@@ -32,7 +32,7 @@ async function place() {
   const tools: NonNullable<typeof agent.tools> = (desk) => {
     made = [
       memoryTool({ ...desk, tokensMax: 500, isShared: true }),
-      sendMessageTool(desk),
+      sendMessageTool({ ...desk, to: ['*'] }),
       processTool({ ...desk, ...program }),
     ]
     return made

@@ -90,10 +90,14 @@ export class ToolHost {
     })
   }
 
-  async open(agent: string, id: string, limits: Partial<Limits> = {}): Promise<SessionId> {
+  async open(
+    agent: string,
+    id: string,
+    { scope = id, ...limits }: Partial<Limits> & { readonly scope?: string } = {},
+  ): Promise<SessionId> {
     const operation = operationId(`birth-${id}`)
     const bounds = { ...LIMITS, ...limits }
-    const plain = { agent, limits: bounds, policy: 'steer', operation } as const
+    const plain = { agent, scope, limits: bounds, policy: 'steer', operation } as const
     await this.store.createSession({ id: sessionId(id), ...plain })
     return sessionId(id)
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MEMORY_TOKENS_MAX } from '../../tools/memory/memory.ts'
+import { DESTINATION } from '../../tools/send-message/destinations.ts'
 import { LOOP_RULE } from '../../tools/send-message/loop.ts'
 import { mcp } from './mcp-schema.ts'
 import { fallbackRoute, mainRoute } from './route-schema.ts'
@@ -31,6 +32,15 @@ const tools = z
     send_message: tool(
       { on: true, about: "Writes to another agent's session." },
       {
+        to: z
+          .array(
+            z.string().regex(DESTINATION, { error: 'should be `agent:NAME`, `session:ID` or `*`' }),
+          )
+          .max(256)
+          .default([])
+          .describe(
+            'Whom it may write to beside sessions of the same people and those that wrote to it: `agent:NAME`, `session:ID`, or `*` for all.',
+          ),
         messagesMax: count(1, 1_000)
           .default(LOOP_RULE.messagesMax)
           .describe('After so many short messages in a row, further ones wake nobody.'),

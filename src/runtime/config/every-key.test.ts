@@ -46,6 +46,7 @@ const SAMPLES: { readonly [key: string]: unknown } = {
   'http.allowedOrigins': ['https://app.example'],
   'http.hooks.x.session': 'ops',
   'http.trustedProxies': ['10.0.0.0/8', '::1'],
+  'agents.main.tools.send_message.to': ['agent:bob'],
 }
 
 function sampleOf(key: string, node: JsonObject): unknown {

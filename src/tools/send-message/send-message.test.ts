@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newest, type Play, ToolHost } from '../../../test/support/tool-host.ts'
-import type { SessionId } from '../../base/ids.ts'
+import { type SessionId, sessionId } from '../../base/ids.ts'
+import type { Route } from '../../store/rows.ts'
 import type { ScheduleRow } from '../../store/standing.ts'
 import { noticeBody } from '../own-mail.ts'
 import { tasksTool } from '../tasks.ts'
@@ -13,16 +14,17 @@ const send = (session: string, text: string) => ({
   input: { session, text },
 })
 
-async function pair() {
+async function pair(to: readonly string[] = ['*']) {
   const host = new ToolHost(['ada', 'bob', 'eve'])
   const { store, countTokens } = host
   const routed: string[] = []
-  const openRoute = async (route: { agent: string; address: string }) => {
+  const openRoute = async (route: Route, scope?: string) => {
     routed.push(route.address)
-    return route.agent === 'bob' ? bob : undefined
+    if (scope === undefined) return route.agent === 'bob' ? bob : undefined
+    return await host.open(route.agent, `${route.agent}-for-${scope}`, { scope })
   }
   const tools = [
-    sendMessageTool({ store, countTokens, openRoute }),
+    sendMessageTool({ store, countTokens, openRoute, to }),
     tasksTool({ store, countTokens }),
   ]
   for (const name of ['ada', 'bob', 'eve']) host.tools.set(name, tools)
@@ -82,11 +84,57 @@ describe('send_message', () => {
     ])
     expect(answers).toEqual([
       'Sent to bob, session s-bob.',
-      'There is no conversation telegram 42 of an agent sam.',
-      'There is no session s-bob.snapshot.1.',
-      'There is no session nobody.',
+      ...Array.from({ length: 3 }, () => expect.stringMatching(/^Not sent: there is no such/)),
       'That is this session itself.',
-      'Say whom: either `session`, or `agent` with `channel` and `address`.',
+      'Say whom: `session`, or `agent`, alone or with `channel` and `address`.',
+    ])
+  })
+
+  it('reaches nobody else unless the operator lists them, and tells not who there is', async () => {
+    const { host, ada, bob, routed } = await pair([])
+    const input = { channel: 'telegram', address: '42', text: 'hi' }
+    const answers = await host.ask(ada, 'go', [
+      send(bob, 'hi'),
+      send('nobody', 'hi'),
+      { tool: 'send_message', input: { ...input, agent: 'bob' } },
+      { tool: 'send_message', input: { agent: 'bob', text: 'hi' } },
+      { tool: 'send_message', input: { agent: 'sam', text: 'hi' } },
+    ])
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toMatch(/^Not sent: there is no such destination, or this session may not/)
+    expect(await host.store.listMail({ sessionId: bob, limit: 5 })).toEqual([])
+    expect(routed).toEqual([])
+  })
+
+  it('reaches sessions of the same scope, and a session that was listed or has written', async () => {
+    const { host, ada, bob, eve } = await pair(['session:s-bob'])
+    const before = await host.open('ada', 's-before', { scope: ada })
+    expect(
+      await host.ask(ada, 'go', [send(before, 'hi'), send(bob, 'hi'), send(eve, 'hi')]),
+    ).toEqual([
+      'Sent to ada, session s-before.',
+      'Sent to bob, session s-bob.',
+      expect.stringMatching(/^Not sent/),
+    ])
+    // Bob may answer, and may write to nobody of whom he has not heard.
+    expect(await host.ask(bob, 'go', [send(ada, 'yes'), send(before, 'yes')])).toEqual([
+      'Sent to ada, session s-ada.',
+      expect.stringMatching(/^Not sent/),
+    ])
+  })
+
+  it('asks a listed agent in a session of the same scope, which can do no more than that', async () => {
+    const { host, ada, bob } = await pair(['agent:eve'])
+    const ask = (agent: string) => ({ tool: 'send_message', input: { agent, text: 'look' } })
+    expect(await host.ask(ada, 'go', [ask('eve'), ask('bob')])).toEqual([
+      'Sent to eve, session eve-for-s-ada.',
+      expect.stringMatching(/^Not sent/),
+    ])
+    const other = sessionId('eve-for-s-ada')
+    expect((await host.store.findSession(other))?.scope).toBe(ada)
+    expect(await host.ask(other, 'go', [send(ada, 'done'), send(bob, 'psst')])).toEqual([
+      'Sent to ada, session s-ada.',
+      expect.stringMatching(/^Not sent/),
     ])
   })
 

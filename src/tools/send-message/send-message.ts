@@ -6,15 +6,22 @@ import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { oneByOne } from '../one-by-one.ts'
 import { answerTo, type Counting, noticeBody } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
+import {
+  type Destinations,
+  mayWrite,
+  outOfReach,
+  reachOf,
+  readDestinations,
+} from './destinations.ts'
 import { heldId, holding, isFrom, readHeld } from './held.ts'
 import { judgeLoop, LOOP_RULE, type LoopRule, type Sign } from './loop.ts'
-import { type From, readSigns, SEND_MESSAGE } from './signs.ts'
+import { bodyOf, type From, fromOf, readSigns, SEND_MESSAGE, type Signs } from './signs.ts'
 
 const name = z.string().min(1).max(200)
 
 const input = z.strictObject({
   session: name.optional().describe('The id of the session to write to; answers go this way.'),
-  agent: name.optional().describe('Or: the agent, with channel and address of the conversation.'),
+  agent: name.optional().describe('Or: the agent to ask; with channel and address, that one.'),
   channel: name.optional(),
   address: name.optional(),
   text: z.string().min(1).max(100_000),
@@ -23,10 +30,18 @@ const input = z.strictObject({
 export interface SendMessageParts extends Counting {
   readonly store: Pick<
     Commits & Reads,
-    'admit' | 'putSchedule' | 'findSession' | 'listMail' | 'readEntries' | 'listSchedules'
+    | 'admit'
+    | 'putSchedule'
+    | 'findSession'
+    | 'findRoute'
+    | 'listMail'
+    | 'readEntries'
+    | 'listSchedules'
   >
-  /** The session that a route points to; the runtime makes one where there is none. */
-  readonly openRoute: (route: Route) => Promise<SessionId | undefined>
+  /** The session that a route points to; the runtime makes one, in the scope, where there is none. */
+  readonly openRoute: (route: Route, scope?: string) => Promise<SessionId | undefined>
+  /** Beyond sessions of the same scope and those that wrote here; as the operator lists them. */
+  readonly to?: readonly string[]
   readonly rule?: LoopRule
   /** A session got mail. */
   readonly onAdmitted?: (sessionId: SessionId) => void
@@ -34,77 +49,83 @@ export interface SendMessageParts extends Counting {
 
 /** Words from one agent's session to another's, exactly once: the call's key is the message's. */
 export function sendMessageTool(parts: SendMessageParts): Tool {
+  const to = readDestinations(parts.to ?? [])
   // Each sees those before it: said all at once they are a row as well, and arrive in their order.
   const afterOthers = oneByOne()
   return defineTool({
     name: SEND_MESSAGE,
     description:
       "Send a message into another agent's session. It does not wait for an answer; one may come " +
-      'later as a notification. Do not send mere thanks or acknowledgements.',
+      'later as a notification. Do not send mere thanks or acknowledgements. ' +
+      reachOf(to),
     input,
     isRepeatable: true,
-    run: (call) => afterOthers(() => deliver(parts, call)),
+    run: (call) => afterOthers(() => deliver(parts, to, call)),
   })
 }
 
-type Target =
-  | { readonly kind: 'session'; readonly sessionId: SessionId }
-  | { readonly kind: 'none'; readonly problem: string }
+/** Sessions that answer for another agent stand under routes of this channel, one for each scope. */
+const CHANNEL = 'agent'
 
+/** Which session is meant; whether it may be written to is judged when it was read. */
 async function findTarget(
-  { openRoute }: SendMessageParts,
+  { openRoute, store }: SendMessageParts,
+  to: Destinations,
+  { scope }: SessionRow,
   { session, agent, channel, address }: z.output<typeof input>,
-): Promise<Target> {
-  if (session !== undefined) {
-    return isId(session)
-      ? { kind: 'session', sessionId: sessionId(session) }
-      : { kind: 'none', problem: `There is no session ${session}.` }
+): Promise<SessionId | undefined> {
+  if (session !== undefined) return isId(session) ? sessionId(session) : undefined
+  if (agent === undefined) return undefined
+  if (channel !== undefined && address !== undefined) {
+    const route = { agent, channel, address }
+    return to.isOpen ? await openRoute(route) : (await store.findRoute(route))?.sessionId
   }
-  if (agent === undefined || channel === undefined || address === undefined) {
-    const problem = 'Say whom: either `session`, or `agent` with `channel` and `address`.'
-    return { kind: 'none', problem }
-  }
-  const found = await openRoute({ agent, channel, address })
-  if (found !== undefined) return { kind: 'session', sessionId: found }
-  const problem = `There is no conversation ${channel} ${address} of an agent ${agent}.`
-  return { kind: 'none', problem }
+  if (!to.isOpen && !to.agents.has(agent)) return undefined
+  return await openRoute({ agent, channel: CHANNEL, address: scope }, scope)
 }
 
 async function deliver(
   parts: SendMessageParts,
+  to: Destinations,
   call: ParsedCall<typeof input>,
 ): Promise<ToolAnswer> {
   const { store } = parts
-  const target = await findTarget(parts, call.input)
-  if (target.kind === 'none') return refuse(target.problem)
-  const to = target.sessionId
-  const [receiver, sender] = await Promise.all([
-    store.findSession(to),
-    store.findSession(call.sessionId),
-  ])
-  if (receiver === undefined || sender === undefined) return refuse(`There is no session ${to}.`)
-  if (receiver.id === sender.id) return refuse('That is this session itself.')
-  return await send(parts, call, { receiver, sender, text: call.input.text })
+  const { session, agent, channel, address, text } = call.input
+  const isRoute = agent !== undefined && (channel === undefined) === (address === undefined)
+  if (session === undefined && !isRoute) {
+    return refuse('Say whom: `session`, or `agent`, alone or with `channel` and `address`.')
+  }
+  const sender = await store.findSession(call.sessionId)
+  if (sender === undefined) return refuse('This session was deleted.')
+  const id = await findTarget(parts, to, sender, call.input)
+  if (id === sender.id) return refuse('That is this session itself.')
+  const receiver = id === undefined ? undefined : await store.findSession(id)
+  if (receiver === undefined) return refuse(outOfReach(to))
+  const here = await readSigns(store, sender, receiver.id)
+  const isAnswer = here.mail.some(({ body }) => fromOf(bodyOf(body))?.sessionId === receiver.id)
+  if (!mayWrite(sender, receiver, { to, isAnswer })) return refuse(outOfReach(to))
+  return await send(parts, call, { receiver, sender, text, here })
 }
 
 interface Letter {
   readonly receiver: SessionRow
   readonly sender: SessionRow
   readonly text: string
+  /** What happened lately in the sender's session. */
+  readonly here: Signs
 }
 
 async function send(
   parts: SendMessageParts,
   call: Omit<ToolCall, 'input'>,
-  { receiver, sender, text }: Letter,
+  { receiver, sender, text, here }: Letter,
 ): Promise<ToolAnswer> {
   const { store, countTokens, rule = LOOP_RULE } = parts
   const tokens = countTokens(receiver.id, text)
   const from: From = { agent: call.agent, sessionId: sender.id, tokens }
   const source = `agent:${call.agent}`
-  const [there, here, held, heldHere] = await Promise.all([
+  const [there, held, heldHere] = await Promise.all([
     readSigns(store, receiver, sender.id),
-    readSigns(store, sender, receiver.id),
     readHeld(store, receiver.id),
     readHeld(store, sender.id),
   ])
@@ -119,7 +140,7 @@ async function send(
   const heldSigns = kept.map(({ at }): Sign => ({ at, kind: 'held' }))
   const verdict = judgeLoop([...there.signs, ...here.signs, ...heldSigns], { tokens }, rule)
   if (verdict.kind === 'send' || wasSent) {
-    const body = bodyOf(from, text)
+    const body = letterOf(from, text)
     const outcome = await store.admit({
       to: { sessionId: receiver.id },
       source,
@@ -131,7 +152,7 @@ async function send(
     if (outcome.kind === 'admitted') parts.onAdmitted?.(receiver.id)
     return answerTo(outcome, `Sent to ${receiver.agent}, session ${receiver.id}.`)
   }
-  const body = bodyOf(from, verdict.isFirst ? `${text}\n\n${toldReceiver(verdict)}` : text)
+  const body = letterOf(from, verdict.isFirst ? `${text}\n\n${toldReceiver(verdict)}` : text)
   const outcome = await store.putSchedule({
     id: heldId(call),
     sessionId: receiver.id,
@@ -155,7 +176,7 @@ async function send(
   }
 }
 
-function bodyOf(from: From, text: string) {
+function letterOf(from: From, text: string) {
   const { agent, sessionId, tokens } = from
   const words = `Message from the agent ${agent} (session ${sessionId}):\n${text}`
   return noticeBody(words, { from: { agent, sessionId, tokens } })

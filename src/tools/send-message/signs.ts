@@ -18,12 +18,17 @@ export const SEND_MESSAGE = 'send_message'
 const MAIL_READ = 64
 const ENTRIES_READ = 128
 
+export interface Signs {
+  readonly signs: readonly Sign[]
+  readonly mail: readonly MailItem[]
+}
+
 /** What happened lately in a session, in the eyes of one that exchanges messages with it. */
 export async function readSigns(
   store: Pick<Reads, 'listMail' | 'readEntries'>,
   session: SessionRow,
   other: SessionId,
-): Promise<{ readonly signs: readonly Sign[]; readonly mail: readonly MailItem[] }> {
+): Promise<Signs> {
   const { id: sessionId } = session
   const after = mailNumber(Math.max(0, session.mail - MAIL_READ))
   const from = entryNumber(Math.max(1, session.tail - ENTRIES_READ + 1))
