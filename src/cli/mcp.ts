@@ -9,6 +9,7 @@ import { tell } from './tell.ts'
 
 interface McpFlags extends PlaceFlags {
   readonly agent: string
+  readonly session?: readonly string[]
   readonly window: number
 }
 
@@ -23,10 +24,11 @@ export function mcpCommand(): Command {
         'when its client does. Makes the store if need be; several may share it.',
     )
     .addOption(
-      new Option('--agent <name>', 'whose sessions are made')
+      new Option('--agent <name>', 'whose sessions are made, and the only ones that are reached')
         .argParser(parseAgent)
         .default('external'),
     )
+    .option('--session <id...>', 'reach these sessions of the agent only')
     .addOption(
       countOption('--window <tokens>', 'what the model of that agent takes', WINDOW).default(
         128_000,
@@ -48,7 +50,10 @@ export function mcpCommand(): Command {
   })
 }
 
-async function runMcp({ agent, window, ...flags }: McpFlags, version: string): Promise<number> {
+async function runMcp(
+  { agent, session, window, ...flags }: McpFlags,
+  version: string,
+): Promise<number> {
   // Standard output belongs to the protocol, whatever a library may want to say.
   globalThis.console = new Console(process.stderr)
   const { openPlace } = await import('./open-place.ts')
@@ -61,8 +66,9 @@ async function runMcp({ agent, window, ...flags }: McpFlags, version: string): P
       flags,
       async ({ runtime, store }) => {
         const history = new ForeignHistory(store)
+        const sessions = session === undefined ? null : new Set(session)
         await serveMcp(
-          { runtime, history, agent, windowTokens: window, version },
+          { runtime, history, agent, sessions, windowTokens: window, version },
           {
             input: process.stdin,
             output: process.stdout,

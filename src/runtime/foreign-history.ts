@@ -41,6 +41,8 @@ export type AppendOutcome =
   | { readonly kind: 'busy' }
   /** The session runs here: what is said to it goes into its mailbox. */
   | { readonly kind: 'runs-here' }
+  /** The id belongs to a session of another agent. */
+  | { readonly kind: 'refused' }
   | { readonly kind: 'gone' }
 
 const LEASE_MS = 30_000
@@ -93,6 +95,7 @@ export class ForeignHistory {
     while (this.#clock.monotonic() < until) {
       const session = (await this.#store.findSession(sessionId)) ?? (await this.#bear(to))
       if (session === undefined) continue
+      if (session.agent !== to.agent) return { kind: 'refused' }
       if (session.state !== 'open') return { kind: 'gone' }
       const used = await this.#findUse(session, operation)
       if (used !== undefined) return { kind: isSame(used, entry), entry: used.number }

@@ -128,6 +128,30 @@ describe('throughline mcp', () => {
     expect((everywhere['found'] as JsonObject[]).map(({ session }) => session)).toEqual(['chat'])
   })
 
+  it('reaches no session of another agent, and with --session only those', async () => {
+    await memory.call('session_append', { session: 'mine', messages: [said('m1', 'feldspar')] })
+    const [coder, one] = await Promise.all([
+      openMemory(store, ['--agent', 'coder']),
+      openMemory(store, ['--session', 'other']),
+    ])
+    for (const each of [coder, one]) {
+      expect(await each.call('session_search', { text: 'feldspar' })).toEqual({ found: [] })
+      for (const [tool, input] of [
+        ['session_search', { text: 'feldspar', session: 'mine' }],
+        ['session_recall', { session: 'mine' }],
+        ['context_status', { session: 'mine' }],
+        ['compact_now', { session: 'mine' }],
+      ] as const) {
+        const { text } = await each.call(tool, input)
+        expect(text).toContain('There is no session mine here.')
+      }
+    }
+    const write = { session: 'mine', messages: [said('m2', 'intruder')] }
+    expect(outcomes(await coder.call('session_append', write))).toEqual([['refused', null]])
+    expect((await one.call('session_append', write))['isError']).toBe(true)
+    expect(await transcriptOf(store, 'mine')).toEqual(['feldspar'])
+  })
+
   it('says how full a context is, and that nobody is there to compact it', async () => {
     const status = await memory.call('context_status', { session: 'long' })
     expect(status).toMatchObject({ agent: 'external', entries: 1, compaction: null })

@@ -7,7 +7,7 @@ import { splitsCharacter } from '../../base/line.ts'
 import { textOf } from '../../message/text.ts'
 import type { ForeignHistory } from '../../runtime/foreign-history.ts'
 import { whyNot } from '../../runtime/refusal-text.ts'
-import type { Runtime, Session, TranscriptEntry } from '../../runtime/runtime.ts'
+import type { Found, Runtime, Session, TranscriptEntry } from '../../runtime/runtime.ts'
 import {
   appendInput,
   appendOutput,
@@ -25,13 +25,16 @@ import {
 /**
  * Recall for agents that run elsewhere: they hand in what was said, and find it again long after
  * their own context has dropped it. Five tools; what they do not understand they refuse, and what
- * they take is durable when they answer.
+ * they take is durable when they answer. They reach the sessions of one agent, or some of those; any
+ * other session looks as if it did not exist.
  */
 export interface McpServerParts {
   readonly runtime: Runtime
   readonly history: ForeignHistory
-  /** Whose sessions are made here, and the window that their contexts are counted for. */
+  /** Whose sessions are made and reached here, and the window that their contexts are counted for. */
   readonly agent: string
+  /** Only these sessions; null: all of the agent. */
+  readonly sessions: ReadonlySet<string> | null
   readonly windowTokens: number
   readonly version: string
 }
@@ -45,7 +48,7 @@ const ENTRIES_MAX = 200
 const COMPACTIONS_READ = 10
 
 export function buildMcpServer(parts: McpServerParts): McpServer {
-  const { runtime, version } = parts
+  const { version } = parts
   const server = new McpServer(
     { name: 'throughline', version },
     {
@@ -72,7 +75,7 @@ export function buildMcpServer(parts: McpServerParts): McpServer {
       outputSchema: searchOutput,
       annotations: { readOnlyHint: true },
     },
-    (input) => answered(() => search(runtime, input)),
+    (input) => answered(() => search(parts, input)),
   )
   server.registerTool(
     'session_recall',
@@ -82,7 +85,7 @@ export function buildMcpServer(parts: McpServerParts): McpServer {
       outputSchema: recallOutput,
       annotations: { readOnlyHint: true },
     },
-    (input) => answered(() => recall(runtime, input)),
+    (input) => answered(() => recall(parts, input)),
   )
   server.registerTool(
     'context_status',
@@ -92,7 +95,7 @@ export function buildMcpServer(parts: McpServerParts): McpServer {
       outputSchema: statusOutput,
       annotations: { readOnlyHint: true },
     },
-    (input) => answered(() => status(runtime, input)),
+    (input) => answered(() => status(parts, input)),
   )
   server.registerTool(
     'compact_now',
@@ -102,7 +105,7 @@ export function buildMcpServer(parts: McpServerParts): McpServer {
       outputSchema: compactOutput,
       annotations: { destructiveHint: false },
     },
-    (input, { mcpReq }) => answered(() => compact(runtime, input, mcpReq.signal)),
+    (input, { mcpReq }) => answered(() => compact(parts, input, mcpReq.signal)),
   )
   return server
 }
@@ -128,9 +131,10 @@ class UnknownSessionNameError extends KnownError {
 }
 
 async function append(
-  { runtime, history, agent, windowTokens }: McpServerParts,
+  { runtime, history, agent, sessions, windowTokens }: McpServerParts,
   { session, messages }: z.output<typeof appendInput>,
 ): Promise<z.output<typeof appendOutput>> {
+  if (sessions !== null && !sessions.has(session)) throw unknown(session)
   const id = sessionId(session)
   const answers: z.output<typeof appendOutput>['messages'] = []
   for (const { key, role, text, at } of messages) {
@@ -159,6 +163,7 @@ const APPEND_NOTES: { readonly [outcome: string]: string } = {
     'This key was used before, with another text or in another session; nothing was changed.',
   busy: 'Somebody works on the session just now; send this and what follows again.',
   gone: 'The session was purged; its id is never used again.',
+  refused: 'This id cannot be used here; choose another.',
 }
 
 /** A session that an agent of this product answers: what is said to it begins a turn. */
@@ -186,13 +191,13 @@ async function admit(
 const conflictNote = APPEND_NOTES['conflict'] ?? null
 
 async function search(
-  runtime: Runtime,
+  parts: McpServerParts,
   { text, session, limit, neighbours }: z.output<typeof searchInput>,
 ): Promise<z.output<typeof searchOutput>> {
   const found =
     session === undefined
-      ? await runtime.search({ text, limit })
-      : await (await known(runtime, session)).search({ text, limit, neighbours })
+      ? await searchAll(parts, { text, limit })
+      : await (await known(parts, session)).search({ text, limit, neighbours })
   return {
     found: found.map(({ sessionId: id, entry, before, after }) => ({
       session: id,
@@ -203,11 +208,25 @@ async function search(
   }
 }
 
+async function searchAll(
+  parts: McpServerParts,
+  query: { readonly text: string; readonly limit: number },
+): Promise<readonly Found[]> {
+  const { runtime, agent, sessions } = parts
+  if (sessions === null) return await runtime.search({ ...query, agent })
+  const found: Found[] = []
+  for (const name of sessions) {
+    const handle = await find(parts, name)
+    if (handle !== undefined) found.push(...(await handle.search({ ...query, neighbours: 0 })))
+  }
+  return found.slice(0, query.limit)
+}
+
 async function recall(
-  runtime: Runtime,
+  parts: McpServerParts,
   input: z.output<typeof recallInput>,
 ): Promise<z.output<typeof recallOutput>> {
-  const handle = await known(runtime, input.session)
+  const handle = await known(parts, input.session)
   const { entries: newest = 0 } = (await handle.summary()) ?? {}
   const from = input.from ?? Math.max(1, newest - NEWEST + 1)
   const to = Math.min(input.to ?? newest, newest, from + ENTRIES_MAX - 1)
@@ -235,10 +254,10 @@ async function recall(
 }
 
 async function status(
-  runtime: Runtime,
+  parts: McpServerParts,
   { session }: z.output<typeof statusInput>,
 ): Promise<z.output<typeof statusOutput>> {
-  const handle = await known(runtime, session)
+  const handle = await known(parts, session)
   const summary = await handle.summary()
   const context = await handle.context({})
   if (summary === undefined || context === undefined) throw unknown(session)
@@ -257,20 +276,20 @@ async function status(
             covers: handoff[0]?.origin.to ?? 0,
             summary: handoff.map((part) => part.text).join('\n'),
           },
-    isServed: await isServed(runtime),
+    isServed: await isServed(parts.runtime),
   }
 }
 
 async function compact(
-  runtime: Runtime,
+  parts: McpServerParts,
   { session, key = randomUUID(), focus, waitSeconds }: z.output<typeof compactInput>,
   signal: AbortSignal,
 ): Promise<z.output<typeof compactOutput>> {
-  const handle = await known(runtime, session)
+  const handle = await known(parts, session)
   const request = { source: SOURCE, key, ...(focus !== undefined && { focus }) }
   const admission = await handle.compact(request)
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') throw unknown(session)
-  const served = await isServed(runtime)
+  const served = await isServed(parts.runtime)
   const waited = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1_000)])
   const end = served ? await handle.settled(admission.mail, waited) : null
   const none = { covers: null, tokensBefore: null, tokensAfter: null }
@@ -305,10 +324,20 @@ async function isServed(runtime: Runtime): Promise<boolean> {
   return runners.some(({ id }) => !/^(?:mcp|import)-/.test(id))
 }
 
-async function known(runtime: Runtime, name: string): Promise<Session> {
-  const handle = runtime.session(sessionId(name))
-  if ((await handle.summary()) === undefined) throw unknown(name)
+async function known(parts: McpServerParts, name: string): Promise<Session> {
+  const handle = await find(parts, name)
+  if (handle === undefined) throw unknown(name)
   return handle
+}
+
+/** One that is out of reach looks like one that does not exist. */
+async function find(
+  { runtime, agent, sessions }: McpServerParts,
+  name: string,
+): Promise<Session | undefined> {
+  if (sessions !== null && !sessions.has(name)) return undefined
+  const handle = runtime.session(sessionId(name))
+  return (await handle.summary())?.agent === agent ? handle : undefined
 }
 
 function unknown(name: string): UnknownSessionNameError {
