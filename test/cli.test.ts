@@ -238,17 +238,41 @@ describe('exit code 2', { concurrent: true }, () => {
 })
 
 describe('settings', () => {
-  it('come from the flag, then from the environment, then from the defaults [S12]', async () => {
-    const env = { THROUGHLINE_COMPACTION_TARGET_TOKENS: '4000' }
-    const stats = async (args: readonly string[], variables: Record<string, string>) => {
-      const file = join(place, 'settings.json')
-      await runCli(['compact', example, ...args, '--stats', file], { env: variables })
-      return JSON.parse(readFileSync(file, 'utf8')).tokensAfter as number
+  it('S12: come from the flag, then the environment, then throughline.yaml, budgets and prompt', async () => {
+    const cwd = mkdtempSync(join(place, 'configured-'))
+    const asked = join(cwd, 'asked.txt')
+    for (const name of ['file', 'environment', 'flag']) {
+      writeFileSync(join(cwd, `${name}.md`), `Instructions of the ${name}.`)
     }
-    expect(await stats([], env)).toBeLessThanOrEqual(4_000)
-    const flagged = await stats(['--target-tokens', '12000'], env)
-    expect(flagged).toBeGreaterThan(4_000)
-    expect(flagged).toBeLessThanOrEqual(12_000)
+    writeFileSync(
+      join(cwd, 'throughline.yaml'),
+      'compaction: {targetTokens: 6000, prompt: "file:file.md"}\n',
+    )
+    const run = async (args: readonly string[], env: Record<string, string>) => {
+      const stats = join(cwd, 'stats.json')
+      const command = `command:cat > '${asked}'; echo 'Only the runbook is left.'`
+      const rest = ['--summarizer', command, '--stats', stats, '--output', join(cwd, 'out.json')]
+      await runCli(['compact', example, ...args, ...rest], { cwd, env })
+      const { tokensAfter: tokens } = JSON.parse(readFileSync(stats, 'utf8'))
+      const [, by] = /Instructions of the (\w+)/.exec(readFileSync(asked, 'utf8')) ?? []
+      return { by, tokens: tokens as number }
+    }
+    const env = {
+      THROUGHLINE_COMPACTION_TARGET_TOKENS: '4000',
+      THROUGHLINE_COMPACTION_PROMPT: 'file:environment.md',
+    }
+    const flags = ['--target-tokens', '12000', '--prompt-file', 'flag.md']
+    const [byFile, byEnvironment, byFlag] = [
+      await run([], {}),
+      await run([], env),
+      await run(flags, env),
+    ]
+    expect([byFile.by, byEnvironment.by, byFlag.by]).toEqual(['file', 'environment', 'flag'])
+    expect(byEnvironment.tokens).toBeLessThanOrEqual(4_000)
+    expect(byFile.tokens).toBeGreaterThan(4_000)
+    expect(byFile.tokens).toBeLessThanOrEqual(6_000)
+    expect(byFlag.tokens).toBeGreaterThan(6_000)
+    expect(byFlag.tokens).toBeLessThanOrEqual(12_000)
   })
 
   it('name the variable that is wrong', async () => {
@@ -368,7 +392,7 @@ describe('reports', () => {
       verdict: { ok: true, violations: [] },
       warnings: [],
     })
-    expect(stats.tokensAfter).toBeLessThanOrEqual(8_000)
+    expect(stats.tokensAfter).toBeLessThanOrEqual(6_000)
     expect(stats.timingsMs.plan).toBeGreaterThanOrEqual(0)
     expect(stats.ledger.entries).toBeGreaterThan(0)
     expect(stats.cut).toBeGreaterThan(0)

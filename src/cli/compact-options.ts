@@ -6,7 +6,7 @@ import { withHelp } from './help.ts'
 import { parseSpan } from './numbers.ts'
 import { addPlaceOptions } from './place-options.ts'
 
-/** The flags of `throughline compact`. Flag before environment before default. */
+/** The flags of `throughline compact`. Flag before environment before file before default. */
 export interface CompactFlags {
   readonly format: FormatName | 'auto'
   readonly to?: FormatName
@@ -36,18 +36,9 @@ export interface CompactFlags {
   readonly set?: readonly string[]
 }
 
-/** What goes with `--session`; everything else is for a file. */
-const SESSION_FLAGS = [
-  'session',
-  'preview',
-  'wait',
-  'timeout',
-  'json',
-  'store',
-  'config',
-  'set',
-  'focus',
-]
+/** What goes with `--session`, and what goes with both; everything else is for a file. */
+const SESSION_FLAGS = ['session', 'preview', 'wait', 'timeout', 'json', 'store']
+const COMMON_FLAGS = ['focus', 'config', 'set']
 
 /** A flag that would have no effect is a mistake: better told than passed over. */
 export function checkKinds(command: Command, file: string | undefined): void {
@@ -63,7 +54,7 @@ export function checkKinds(command: Command, file: string | undefined): void {
   }
   for (const option of given) {
     const name = option.attributeName()
-    if (name === 'focus' || SESSION_FLAGS.includes(name) === isForSession) continue
+    if (COMMON_FLAGS.includes(name) || SESSION_FLAGS.includes(name) === isForSession) continue
     throw new UsageError(
       isForSession
         ? `${option.long} is for files; a session is compacted as it is configured.`
@@ -94,8 +85,12 @@ export function buildCompactCommand(): Command {
       ).choices(FORMAT_NAMES),
     )
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
-    .optionsGroup('Budget, in tokens (200000, 200_000 or 200k):')
-    .addOption(tokens('--window <n>', 'what the model takes, input and output together', 1))
+    .optionsGroup('Budget, in tokens (200000, 200_000 or 200k); else as configured:')
+    .addOption(
+      tokens('--window <n>', 'what the model takes, input and output together', 1).env(
+        'THROUGHLINE_COMPACTION_WINDOW',
+      ),
+    )
     .addOption(tokens('--target-tokens <n>', 'the whole result is at most this large', 1))
     .addOption(tokens('--keep-tokens <n>', 'how much of the newest part stays word for word'))
     .addOption(tokens('--user-tokens <n>', "how much of the user's own words is kept"))
@@ -103,9 +98,9 @@ export function buildCompactCommand(): Command {
       tokens('--ledger-tokens <n>', 'how large the list of paths, commands and errors may be'),
     )
     .addOption(
-      new Option('--preset <name>', 'start from the habits of another system')
-        .choices(Object.keys(PRESETS))
-        .env('THROUGHLINE_COMPACTION_PRESET'),
+      new Option('--preset <name>', 'start from the habits of another system').choices(
+        Object.keys(PRESETS),
+      ),
     )
     .option('--model <name>', 'count tokens as for this model; else as the conversation says')
     .option('--if-needed', 'leave alone what is below the threshold')
@@ -130,10 +125,7 @@ export function buildCompactCommand(): Command {
         .argParser(parseSeconds),
     )
     .option('--focus <text>', 'what the summary should give special attention to')
-    .option(
-      '--prompt-file <file>',
-      'replaces the built-in instructions (env: THROUGHLINE_COMPACTION_PROMPT, the text itself)',
-    )
+    .option('--prompt-file <file>', 'replaces the built-in instructions; else `compaction.prompt`')
     .optionsGroup('Reports:')
     .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
     .option('--explain', 'show on standard error what was kept, and why')
@@ -168,10 +160,7 @@ export function buildCompactCommand(): Command {
 const TIMEOUT = '15m'
 
 function tokens(flags: string, description: string, minimum = 0): Option {
-  const name = flags.replace(/^--/, '').split(' ')[0] ?? ''
-  return new Option(flags, description)
-    .argParser((text) => parseTokens(text, minimum))
-    .env(`THROUGHLINE_COMPACTION_${name.toUpperCase().replaceAll('-', '_')}`)
+  return new Option(flags, description).argParser((text) => parseTokens(text, minimum))
 }
 
 const UNITS: { readonly [unit: string]: number } = { k: 1_000, m: 1_000_000 }

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
 import { type CompactOptions, compact } from '../compaction/compact.ts'
-import type { BudgetSettings } from '../compaction/defaults.ts'
 import type { CompactResult } from '../compaction/outcome.ts'
 import type { Conversation, FormatName } from '../message/codec.ts'
 import type { Dialect } from '../message/dialect.ts'
@@ -12,6 +11,7 @@ import { readConversation } from '../message/read.ts'
 import { convertConversation, writeConversation } from '../message/write.ts'
 import { estimateTools } from '../tokens/estimate.ts'
 import { familyOf } from '../tokens/family.ts'
+import { type FileCompaction, fileCompaction } from './compact-config.ts'
 import { buildCompactCommand, type CompactFlags, checkKinds } from './compact-options.ts'
 import { compactSession } from './compact-session.ts'
 import { EXIT, UsageError } from './exit.ts'
@@ -47,14 +47,15 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   const summarizer = parseSummarizer(flags.summarizer, {
     timeoutMs: flags.summarizerTimeout * 1_000,
   })
-  const prompt = readPrompt(flags, summarizer)
+  checkPrompt(flags, summarizer)
+  const configured = await fileCompaction(flags)
   const text = await readInput(file)
   const conversation = readFrom(file, text, flags.format)
 
   const progress = new ProgressLine('Writing the summary')
   const result = await compact(conversation.messages, {
     ...buildOptions(flags, conversation, summarizer),
-    ...(prompt !== undefined && { prompt }),
+    ...configured,
     onProgress: ({ done, of }) => progress.update(`Writing the summary, ${done} of ${of}`),
   }).finally(() => progress.end())
 
@@ -123,47 +124,30 @@ function readFrom(file: string, text: string, format: CompactFlags['format']): C
   }
 }
 
-function readPrompt(flags: CompactFlags, summarizer: Summarizer): string | undefined {
-  const { promptFile } = flags
-  const given = process.env['THROUGHLINE_COMPACTION_PROMPT']
-  const prompt = promptFile === undefined ? given : readTextFile(promptFile, PROMPT_BYTES_MAX)
-  if (promptFile !== undefined && prompt?.trim() === '') {
+function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarizer): void {
+  if (promptFile === undefined) return
+  if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
     throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
   }
-  const isUnused = summarizer.by !== 'model' && promptFile !== undefined
-  if (isUnused) tell(`--prompt-file has no effect: ${flags.summarizer} asks no model.`)
-  return prompt === undefined || prompt.trim() === '' ? undefined : prompt
+  if (by !== 'model') tell(`--prompt-file has no effect: ${summarizer} asks no model.`)
 }
 
 function buildOptions(
   flags: CompactFlags,
   conversation: Conversation,
   summarizer: Summarizer,
-): CompactOptions {
+): Omit<CompactOptions, keyof FileCompaction> {
   const family = familyOf(flags.model ?? conversation.model)
   const tools = conversation.wrapper?.fields['tools']
   return {
-    budget: buildBudget(flags),
     family,
     trigger: flags.trigger,
     when: flags.ifNeeded ? 'needed' : 'always',
     ...(tools !== undefined && { overheadTokens: estimateTools(tools, family) }),
-    ...(flags.preset !== undefined && { preset: flags.preset }),
     ...(flags.focus !== undefined && { focus: flags.focus }),
     ...(summarizer.by === 'given' && { summary: summarizer.text }),
     ...(summarizer.by === 'model' && { summarize: summarizer.write }),
     now: () => performance.now(),
-  }
-}
-
-function buildBudget(flags: CompactFlags): Partial<BudgetSettings> {
-  const { window, targetTokens, keepTokens, userTokens, ledgerTokens } = flags
-  return {
-    ...(window !== undefined && { windowTokens: window }),
-    ...(targetTokens !== undefined && { targetTokens }),
-    ...(keepTokens !== undefined && { keepTokens }),
-    ...(userTokens !== undefined && { userTokens }),
-    ...(ledgerTokens !== undefined && { ledgerTokens }),
   }
 }
 

@@ -8,7 +8,7 @@ import type { BusyPolicy } from '../../store/rows.ts'
 import type { WindowShares } from '../limits.ts'
 import type { AgentConfig, ToolsConfig } from './agent-schema.ts'
 import type { MainRoute, TaskFallback, TaskRoute } from './route-schema.ts'
-import type { Config, TaskName } from './schema.ts'
+import type { CompactionConfig, Config, TaskName } from './schema.ts'
 
 /** An agent as configured: everything that the runtime needs to build one, and nothing opened yet. */
 export interface AgentPlan {
@@ -52,7 +52,7 @@ export function agentsOf(
     const { system, pins, policy, stepsMax, tools, mcp } = agent
     const routes = routesOf(agent, config.auxiliary, standInUrl)
     const window = windowOf(routes.main, config)
-    const compaction = compactionOf(config, window)
+    const compaction = compactionPlan(config.compaction, window)
     const settings = settingsOf(config, compaction)
     const auxiliary = mapTasks(config.auxiliary, termsOf)
     return {
@@ -144,7 +144,11 @@ function windowOf(main: RouteConfig, { limits }: Config): AgentPlan['window'] {
   }
 }
 
-function compactionOf({ compaction }: Config, window: AgentPlan['window']): CompactionPlan {
+/** The section `compaction` for a model of this size. */
+export function compactionPlan(
+  compaction: CompactionConfig,
+  window: Pick<AgentPlan['window'], 'windowTokens' | 'outputTokensMax'>,
+): CompactionPlan {
   const {
     enabled,
     preset,

@@ -35,6 +35,8 @@ export interface LoadRequest {
   /** What stood behind `--set`: `key=value`. */
   readonly flags: readonly string[]
   readonly cwd: string
+  /** What agents and their models make of it is not asked: for the compaction of a file. */
+  readonly isFormOnly?: boolean
 }
 
 export type LoadResult = Loaded | Refused
@@ -113,7 +115,9 @@ export function loadConfig(request: LoadRequest): LoadResult {
     home: env['HOME'] ?? env['USERPROFILE'],
   })
   const doubts = trust === undefined ? [] : findForeign(config, { cwd, trust, originOf })
-  const checked = checkConfig(config, { env, originOf: (path) => originAt(tree, path) })
+  const checked = request.isFormOnly
+    ? { problems: [], warnings: [] }
+    : checkConfig(config, { env, originOf: (path) => originAt(tree, path) })
   const problems = inOrder([...before, ...doubts, ...checked.problems])
   const all = [...warnings, ...inOrder(checked.warnings)]
   if (problems.length > 0) return { kind: 'refused', problems, warnings: all, file, files }

@@ -1,0 +1,29 @@
+import type { CompactOptions } from '../compaction/compact.ts'
+import { DEFAULT_SETTINGS } from '../compaction/defaults.ts'
+import type { CompactFlags } from './compact-options.ts'
+import { loadRequest } from './config-options.ts'
+
+/**
+ * What holds for the compaction of a file: the section `compaction` of the configuration, read as
+ * every other command reads it. A flag is a value of the configuration for one run.
+ */
+export type FileCompaction = Pick<CompactOptions, 'budget' | 'prompt' | 'warnFrom'>
+
+export async function fileCompaction(flags: CompactFlags): Promise<FileCompaction> {
+  const { requireConfig } = await import('../runtime/config/load.ts')
+  const { compactionPlan } = await import('../runtime/config/agents-of.ts')
+  const set = [...(flags.set ?? []), ...settingsIn(flags)]
+  const request = loadRequest({ ...flags, set })
+  const { compaction } = requireConfig({ ...request, isFormOnly: true }).config
+  const windowTokens = flags.window ?? DEFAULT_SETTINGS.windowTokens
+  const { budget, prompt = '', warnFrom } = compactionPlan(compaction, { windowTokens })
+  return { budget, warnFrom, ...(prompt.trim() !== '' && { prompt }) }
+}
+
+function settingsIn(flags: CompactFlags): readonly string[] {
+  const { preset, targetTokens, keepTokens, userTokens, ledgerTokens, promptFile } = flags
+  const prompt = promptFile === undefined ? undefined : `file:${promptFile}`
+  return Object.entries({ preset, targetTokens, keepTokens, userTokens, ledgerTokens, prompt })
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `compaction.${key}=${value}`)
+}
