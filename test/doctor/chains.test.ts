@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
+import { followRule } from '../../src/doctor/hermes/findings/follow.ts'
 import { traceLineage } from '../../src/doctor/hermes/findings/lineage.ts'
 import { readSessions, scanMessages } from '../../src/doctor/hermes/rows.ts'
 import { readSchema } from '../../src/doctor/hermes/schema.ts'
@@ -40,7 +41,7 @@ describe('the chains of an import', () => {
         ids.set(row.sessionId, [...(ids.get(row.sessionId) ?? []), row.id])
       }
       const { sessions, homeless } = surveyor.end()
-      const lineage = traceLineage({ sessions })
+      const lineage = traceLineage({ sessions, rule: followRule(schema), anyEnd: true })
       const expected = [...gatherChains({ sessions, homeless: homeless.keys(), lineage })]
 
       const request = { database, schema, path, rowCount: seed, onRows: () => {} }

@@ -10,6 +10,7 @@ import { repairHermes } from '../../src/doctor/repair/repair.ts'
 import type { RepairReport } from '../../src/doctor/repair/report.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
 import { bring } from './bring.ts'
+import { hermesTip, isClosedToWriters } from './follow-rules.ts'
 import type { GeneratedHome } from './generate.ts'
 
 /** Repairs a generated home and looks at the copy by means of its own. */
@@ -28,7 +29,11 @@ export async function judgeRepair(
   const report = await repairHermes({ path, to, now: home.now })
   const { profiles } = await diagnoseHermes(to, { now: home.now })
   const after = profiles.flatMap(({ findings }) => findings.filter(isFault))
-  const problems = [...compareStores(path, to), ...judgeChanges(home, report, before)]
+  const problems = [
+    ...compareStores(path, to, report),
+    ...judgeChanges(home, report, before),
+    ...judgeTips(home, to, report),
+  ]
   if (hashOf(path) !== print) problems.push('the original was changed')
   for (const { kind, sessionIds } of after) {
     const isNew = !before.some((one) => one.kind === kind && one.sessionIds[0] === sessionIds[0])
@@ -53,7 +58,27 @@ const CHANGED = new Set([
   'tool_call_count',
 ])
 
-function compareStores(path: string, to: string): string[] {
+/** Wherever Hermes begins, it comes to a session that takes messages and that the repair left open. */
+function judgeTips({ shape }: GeneratedHome, to: string, { changes }: RepairReport): string[] {
+  if (shape.version === null) return []
+  const database = new DatabaseSync(to, { readOnly: true })
+  const ids = database.prepare('select id from sessions').all()
+  database.close()
+  const closed = new Set(
+    changes.flatMap((one) =>
+      one.kind === 'shell-closed' || one.kind === 'branch-closed' ? [one.sessionId] : [],
+    ),
+  )
+  return ids.flatMap(({ id }) => {
+    const tip = hermesTip(to, String(id))
+    if (isClosedToWriters(to, tip)) return [`${tip} takes no messages`]
+    return closed.has(tip) && !closed.has(String(id))
+      ? [`${id} leads to ${tip}, which is closed`]
+      : []
+  })
+}
+
+function compareStores(path: string, to: string, { changes }: RepairReport): string[] {
   const [old, made] = [path, to].map((file) => new DatabaseSync(file, { readOnly: true }))
   if (old === undefined || made === undefined) return []
   const problems: string[] = []
@@ -72,7 +97,12 @@ function compareStores(path: string, to: string): string[] {
   const sessions = new Map(all(made, 'select * from sessions').map((row) => [row['id'], row]))
   for (const row of all(old, 'select * from sessions')) {
     const now = sessions.get(row['id'])
-    const different = Object.keys(row).filter((key) => row[key] !== now?.[key] && !CHANGED.has(key))
+    const isDetached = changes.some(
+      (one) => one.kind === 'session-detached' && one.sessionId === row['id'],
+    )
+    const different = Object.keys(row)
+      .filter((key) => row[key] !== now?.[key] && !CHANGED.has(key))
+      .filter((key) => !(isDetached && key === 'parent_session_id'))
     if (different.length > 0) problems.push(`session ${row['id']} has another ${different.join()}`)
   }
   const checks = [

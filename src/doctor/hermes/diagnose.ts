@@ -10,6 +10,7 @@ import { findLogIdentityFaults } from './findings/log-identity.ts'
 import { findDropped, findPauses, findTornSummaries } from './findings/log-trouble.ts'
 import { findDenials } from './findings/memory-gap.ts'
 import { pairOperations } from './findings/operations.ts'
+import { findParentFaults } from './findings/parents.ts'
 import { findRewrites } from './findings/rewrite.ts'
 import { findStuck } from './findings/stuck.ts'
 import { findTornMarkers } from './findings/torn-marker.ts'
@@ -172,6 +173,7 @@ function findAll({
   const { findings: ofStore, remarks } = ground(
     [
       ...findIdentityFaults(view),
+      ...findParentFaults(view),
       ...findRewrites(view),
       ...findTornMarkers(view),
       ...findStuck(view),

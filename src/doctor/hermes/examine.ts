@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
+import { followRule } from './findings/follow.ts'
 import { type Lineage, traceLineage } from './findings/lineage.ts'
 import { type ProfilePlace, readRoutingFile } from './home.ts'
 import type { OpenedStore } from './open.ts'
@@ -56,7 +57,7 @@ export async function examineOpened(
   const survey = surveyor.end()
   const routes = readRoutes(database, schema)
   const examined: Examined = {
-    ...{ schema, survey, lineage: traceLineage(survey) },
+    ...{ schema, survey, lineage: traceLineage({ ...survey, rule: followRule(schema) }) },
     read: messageReader(database, schema),
     routes: routes.length > 0 ? routes : await readOldRoutes(place),
     locks: readLocks(database, schema),

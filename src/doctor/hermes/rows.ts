@@ -14,6 +14,7 @@ export interface HermesSession {
   readonly startedAt: number | null
   readonly endedAt: number | null
   readonly endReason: string | null
+  readonly lastActivityAt: number | null
   /** `model_config` says that it came from its parent in another way than by compaction. */
   readonly origin: 'branch' | 'delegate' | 'reset' | null
   readonly model: string | null
@@ -69,7 +70,7 @@ export function* readSessions(
     ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
     ...['model_config', 'model', 'title', 'session_key', 'tool_call_count'],
     ...['compression_failure_cooldown_until', 'compression_failure_error'],
-    ...['compression_fallback_streak', 'compression_ineffective_count'],
+    ...['compression_fallback_streak', 'compression_ineffective_count', 'last_activity_at'],
   ]
   const statement = prepareArrays(
     database,
@@ -78,7 +79,7 @@ export function* readSessions(
   const once = oncePerText()
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
     const [id, source, parent, started, ended, reason, config, model, title, key] = row
-    const [, , , , , , , , , , calls, until, error, fallbacks, ineffective] = row
+    const [, , , , , , , , , , calls, until, error, fallbacks, ineffective, active] = row
     const text = textOf(id)
     if (text === null) continue
     yield {
@@ -88,6 +89,7 @@ export function* readSessions(
       startedAt: numberOf(started),
       endedAt: numberOf(ended),
       endReason: once(textOf(reason)),
+      lastActivityAt: numberOf(active),
       origin: originOf(textOf(config)),
       model: once(textOf(model)),
       title: textOf(title),

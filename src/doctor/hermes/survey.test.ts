@@ -5,7 +5,15 @@ import type { HermesRow, HermesSession } from './rows.ts'
 import { Surveyor } from './survey.ts'
 
 const SESSION: HermesSession = {
-  ...{ id: 's', source: 'telegram', parentId: null, startedAt: 0, endedAt: null, endReason: null },
+  ...{
+    id: 's',
+    source: 'telegram',
+    parentId: null,
+    startedAt: 0,
+    endedAt: null,
+    lastActivityAt: null,
+    endReason: null,
+  },
   ...{ origin: null, model: null, title: null, sessionKey: null },
   ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
   ...{ fallbackStreak: 0, ineffectiveCount: 0 },
@@ -30,7 +38,7 @@ describe('Surveyor', () => {
     expect(survey.sessions.get('s')?.openCalls?.size).toBeLessThanOrEqual(1_000)
     const view = {
       survey,
-      lineage: traceLineage(survey),
+      lineage: traceLineage({ ...survey, rule: 'ranked' }),
       routes: [],
       read,
       schema: { version: 26, columns: new Map(), remarks: [], isExport: false },

@@ -36,18 +36,23 @@ export function* gatherChains({
   const gather = (rootId: string): Chain => {
     const links = order(rootId, lineage).filter((id) => !taken.has(id))
     for (const id of links) taken.add(id)
-    const tip = lineage.tipOf(rootId)
+    const tip = lineage.endOf(rootId)
     return {
       rootId,
       sessionId: idFor(rootId),
       links: links.map((id) => ({
         id,
         session: sessions.get(id)?.session ?? null,
-        isBranch: lineage.tipOf(id) !== tip,
+        isBranch: lineage.endOf(id) !== tip,
       })),
     }
   }
   for (const id of sessions.keys()) if (lineage.rootOf(id) === id) yield gather(id)
+  // Of a session that is gone the rows are left, and another one that goes on with them.
+  for (const id of sessions.keys()) {
+    const root = lineage.rootOf(id)
+    if (!sessions.has(root) && !taken.has(root)) yield gather(root)
+  }
   // Sessions that name each other as parents in a circle have no first one.
   for (const id of sessions.keys()) if (!taken.has(id)) yield gather(id)
   for (const id of homeless) yield gather(id)
@@ -55,8 +60,8 @@ export function* gatherChains({
 
 /** A fork's branches one after the other, and the branch of the tip last: its context goes on. */
 function order(rootId: string, lineage: Lineage<Kin>): readonly string[] {
-  const tip = lineage.tipOf(rootId)
-  const leadsToTip = (id: string) => id === tip || lineage.tipOf(id) === tip
+  const tip = lineage.endOf(rootId)
+  const leadsToTip = (id: string) => id === tip || lineage.endOf(id) === tip
   const ids: string[] = []
   const seen = new Set<string>()
   const stack = [rootId]

@@ -45,10 +45,16 @@ export async function importChain(
   const title = sessions.findLast((one) => one?.title)?.title?.slice(0, TITLE_MAX) ?? null
   const model = sessions.findLast((one) => one?.model)?.model ?? undefined
   const system = ids.toReversed().map(request.prompts).find(Boolean) ?? undefined
+  const wentOnAt = new Map<string, number>()
+  for (const one of sessions) {
+    const { parentId, startedAt } = one ?? { parentId: null, startedAt: null }
+    if (parentId === null || startedAt === null) continue
+    wentOnAt.set(parentId, Math.min(startedAt, wentOnAt.get(parentId) ?? startedAt))
+  }
   const folded = foldConversation(
     links.map(({ id, session, isBranch }) => ({
       ...{ id, isBranch, parentId: session?.parentId ?? null },
-      closedAt: session?.endReason === 'compression' ? session.endedAt : null,
+      closedAt: session?.endReason === 'compression' ? session.endedAt : (wentOnAt.get(id) ?? null),
       rowCount: rowIds(id).length,
       rows: factsOf(rowIds(id), rows),
     })),

@@ -1,8 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as breathe } from 'node:timers/promises'
+import { type FollowRule, followRule } from '../hermes/findings/follow.ts'
 import { type Kin, kinship, linkUp } from '../hermes/findings/lineage.ts'
 import { Marks, markOf } from '../hermes/marks.ts'
-import { type HermesRow, messageReader, readSessions, scanOwners } from '../hermes/rows.ts'
+import {
+  type HermesRow,
+  type HermesSession,
+  messageReader,
+  numberOf,
+  readSessions,
+  scanOwners,
+} from '../hermes/rows.ts'
 import type { HermesSchema } from '../hermes/schema.ts'
 import { isHandoff } from '../hermes/survey.ts'
 import { type Chain, gatherChains } from './chains.ts'
@@ -46,28 +54,65 @@ export async function readChains({
     if (sessions.has(session.id)) continue
     sessions.set(session.id, { session, rows: rowIds.of(session.id).length })
   }
-  const heirs = findHeirs(sessions, rowIds, messageReader(database, schema))
-  const lineage = linkUp(sessions, ({ session }) => heirs.has(session.id))
+  const rule = followRule(schema)
+  const known = new Map([...sessions, ...namedOnly(sessions, rowIds)])
+  const heirs = findHeirs({ sessions: known, rowIds, read: messageReader(database, schema), rule })
+  const latest = database.prepare(
+    'select max(timestamp) as at from "messages" where session_id = ?',
+  )
+  const lineage = linkUp(known, {
+    ...{ rule, anyEnd: true },
+    isHeir: ({ session }) => heirs.has(session.id),
+    lastRowAt: ({ session }) => numberOf(latest.get(session.id)?.['at']),
+  })
   return { chains: gatherChains({ sessions, homeless: homeless(), lineage }), rowIds }
 
   function* homeless() {
-    for (const name of rowIds.names()) if (!sessions.has(name)) yield name
+    for (const name of rowIds.names()) {
+      if (!sessions.has(name) && lineage.continuationsOf(name).length === 0) yield name
+    }
   }
+}
+
+/** Sessions that are gone, with rows and a session that names them as its parent: it may go on there. */
+function* namedOnly(
+  sessions: ReadonlyMap<string, Kin>,
+  rowIds: RowIds,
+): Generator<readonly [string, Kin]> {
+  for (const { session } of sessions.values()) {
+    const id = session.parentId ?? ''
+    const rows = sessions.has(id) ? 0 : rowIds.of(id).length
+    if (rows > 0) yield [id, { session: { ...NOBODY, id }, rows }]
+  }
+}
+
+const NOBODY: Omit<HermesSession, 'id'> = {
+  ...{ source: '', parentId: null, startedAt: null, endedAt: null, endReason: null },
+  ...{ lastActivityAt: null, origin: null, model: null, title: null, sessionKey: null },
+  ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
+  ...{ fallbackStreak: 0, ineffectiveCount: 0 },
 }
 
 type ReadRow = (id: number) => HermesRow | null
 
 /** Of the sessions whose times leave it open, those whose rows say that they go on with the parent. */
-function findHeirs(
-  sessions: ReadonlyMap<string, Kin>,
-  rowIds: RowIds,
-  read: ReadRow,
-): ReadonlySet<string> {
+function findHeirs({
+  sessions,
+  rowIds,
+  read,
+  rule,
+}: {
+  readonly sessions: ReadonlyMap<string, Kin>
+  readonly rowIds: RowIds
+  readonly read: ReadRow
+  readonly rule: FollowRule
+}): ReadonlySet<string> {
   const heirs = new Set<string>()
   const undecided = new Map<string, string[]>()
   for (const { session } of sessions.values()) {
     const parent = sessions.get(session.parentId ?? '')?.session
-    if (parent === undefined || kinship(session, parent) !== 'open') continue
+    if (parent === undefined || kinship(session, parent, { rule, anyEnd: true }) !== 'open')
+      continue
     const [firstId] = rowIds.of(session.id)
     const first = firstId === undefined ? null : read(firstId)
     if (first === null) continue

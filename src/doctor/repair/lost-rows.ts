@@ -92,8 +92,8 @@ type Wishes = ReadonlyMap<string, readonly Wish[]>
 function wishesOf(plan: RepairPlan, survey: Survey): Wishes {
   const wishes = new Map<string, Wish[]>()
   const add = (id: string, wish: Wish) => wishes.set(id, [...(wishes.get(id) ?? []), wish])
-  for (const { session, tip } of plan.late) {
-    const { id, endedAt } = session.session
+  for (const { session, tip, closedAt: endedAt } of plan.late) {
+    const { id } = session.session
     add(id, {
       ...{ tip, takesCopies: true },
       known: () => new Set(plan.lineage.descendantsOf(id).map((one) => one.session.id)),

@@ -1,3 +1,5 @@
+import { findCircles } from '../hermes/findings/circles.ts'
+import { type FollowRule, isFollowed } from '../hermes/findings/follow.ts'
 import { type Lineage, traceLineage } from '../hermes/findings/lineage.ts'
 import type { Route } from '../hermes/rows.ts'
 import type { SessionSurvey, Survey } from '../hermes/survey.ts'
@@ -9,14 +11,29 @@ import type { SessionSurvey, Survey } from '../hermes/survey.ts'
  * and the others become branches in name too.
  */
 export interface RepairPlan {
+  /** Sessions that no longer name a parent, with the one that they named. */
+  readonly detached: readonly Detached[]
   readonly shells: readonly Shell[]
   readonly reopened: readonly SessionSurvey[]
   readonly branches: readonly Branch[]
   /** Sessions that stay closed and were written to afterwards, with where that belongs. */
-  readonly late: readonly { readonly session: SessionSurvey; readonly tip: string }[]
+  readonly late: readonly {
+    readonly session: SessionSurvey
+    readonly tip: string
+    readonly closedAt: number | null
+  }[]
+  /** Sessions whose closing is set to when the next one began, so that Hermes finds that one. */
+  readonly moved: readonly Hidden[]
   readonly routes: readonly { readonly route: Route; readonly to: string }[]
   /** As it will be: without shells. */
   readonly lineage: Lineage
+}
+
+export interface Detached {
+  readonly sessionId: string
+  readonly parentId: string
+  /** In a circle of parents, or one that Hermes would follow although it is closed. */
+  readonly why: 'circle' | 'followed'
 }
 
 export interface Shell {
@@ -36,25 +53,84 @@ export interface Branch {
   readonly tip: string
 }
 
-export function planRepair(survey: Survey, routes: readonly Route[]): RepairPlan {
+export function planRepair(survey: Survey, routes: readonly Route[], rule: FollowRule): RepairPlan {
+  const circles = findCircles(survey.sessions)
   const sessions = new Map(survey.sessions)
-  const shells = takeShells(sessions, survey)
-  const lineage = traceLineage({ ...survey, sessions })
+  for (const { sessionId } of circles) {
+    const found = sessions.get(sessionId)
+    if (found === undefined) continue
+    sessions.set(sessionId, { ...found, session: { ...found.session, parentId: null } })
+  }
+  const shells = takeShells(sessions, rule)
+  const lineage = traceLineage({ sessions, rule })
   const closed = [...sessions.values()].filter(({ session }) => isClosed(session.endReason))
   const reopened = closed.filter(({ session }) => lineage.continuationsOf(session.id).length === 0)
   const isReopened = new Set(reopened.map(({ session }) => session.id))
   const branches = closed.flatMap(({ session }) => branchesOf(session.id, lineage))
+  const moved = rule === 'newest' ? closed.flatMap((one) => hiddenFrom(one, lineage)) : []
+  const closedAt = new Map(moved.map((one) => [one.sessionId, one.closedAt]))
   const late = closed
-    .filter((one) => one.late.count > 0 && !isReopened.has(one.session.id))
-    .map((session) => ({ session, tip: lineage.tipOf(session.session.id) }))
+    .filter(({ session: { id }, late: rows }) => {
+      return (rows.count > 0 || closedAt.has(id)) && !isReopened.has(id)
+    })
+    .map((session) => ({
+      session,
+      tip: lineage.endOf(session.session.id),
+      closedAt: closedAt.get(session.session.id) ?? session.session.endedAt,
+    }))
+  const left = [
+    ...shells.filter(({ parentId }) => !isReopened.has(parentId)),
+    ...branches.map(({ head, parentId }) => ({ sessionId: head, parentId })),
+  ]
+  const followed = left.filter((one) => isStillFollowed(one, { survey, lineage, rule }))
   return {
+    detached: [
+      ...circles.map((one) => ({ ...one, why: 'circle' as const })),
+      ...followed.map((one) => ({ ...one, why: 'followed' as const })),
+    ],
     shells: shells.map((shell) => ({ ...shell, isMarked: !isReopened.has(shell.parentId) })),
-    ...{ reopened, branches, late, lineage },
+    ...{ moved, reopened, branches, late, lineage },
     routes: routes.flatMap((route) => {
       const to = endOf(route.sessionId, { sessions, shells, branches, lineage })
       return to === null || to === route.sessionId ? [] : [{ route, to }]
     }),
   }
+}
+
+/** A version that asks for no mark follows what was opened last, closed or not. */
+function isStillFollowed(
+  { sessionId, parentId }: { readonly sessionId: string; readonly parentId: string },
+  {
+    survey,
+    lineage,
+    rule,
+  }: { readonly survey: Survey; readonly lineage: Lineage; readonly rule: FollowRule },
+): boolean {
+  const [child, parent] = [survey.sessions.get(sessionId), survey.sessions.get(parentId)]
+  if (rule !== 'newest' || child === undefined || parent === undefined) return false
+  if (!isFollowed(child.session, parent.session, rule)) return false
+  const tip = lineage.endOf(parentId)
+  const next = lineage
+    .continuationsOf(parentId)
+    .find((one) => lineage.endOf(one.session.id) === tip)
+  return (child.session.startedAt ?? 0) >= (next?.session.startedAt ?? Number.NEGATIVE_INFINITY)
+}
+
+export interface Hidden {
+  readonly sessionId: string
+  readonly next: string
+  readonly closedAt: number
+}
+
+/** The one that goes on began before the closing, and the older versions look only behind it. */
+export function hiddenFrom({ session }: SessionSurvey, lineage: Lineage): readonly Hidden[] {
+  const tip = lineage.endOf(session.id)
+  const next = lineage
+    .continuationsOf(session.id)
+    .find((one) => one.session.id === tip || lineage.endOf(one.session.id) === tip)?.session
+  if (next === undefined || next.startedAt === null || session.endedAt === null) return []
+  if (next.startedAt >= session.endedAt) return []
+  return [{ sessionId: session.id, next: next.id, closedAt: next.startedAt }]
 }
 
 function isClosed(endReason: string | null): boolean {
@@ -64,11 +140,11 @@ function isClosed(endReason: string | null): boolean {
 /** A shell behind a shell makes a shell of the one before it. */
 function takeShells(
   sessions: Map<string, SessionSurvey>,
-  survey: Survey,
+  rule: FollowRule,
 ): readonly Omit<Shell, 'isMarked'>[] {
   const shells: Omit<Shell, 'isMarked'>[] = []
   for (;;) {
-    const lineage = traceLineage({ ...survey, sessions })
+    const lineage = traceLineage({ sessions, rule })
     const found = [...sessions.values()].flatMap((parent) =>
       lineage
         .continuationsOf(parent.session.id)
@@ -88,8 +164,8 @@ function takeShells(
 function branchesOf(parentId: string, lineage: Lineage): readonly Branch[] {
   const children = lineage.continuationsOf(parentId)
   if (children.length < 2) return []
-  const tip = lineage.tipOf(parentId)
-  const stays = children.find(({ session }) => lineage.tipOf(session.id) === tip)
+  const tip = lineage.endOf(parentId)
+  const stays = children.find(({ session }) => lineage.endOf(session.id) === tip)
   return children
     .filter((child) => child !== stays)
     .map((child) => ({
@@ -114,5 +190,5 @@ function endOf(id: string, { sessions, shells, branches, lineage }: Ends): strin
   if (found === undefined) return null
   const isBranch = branches.some((branch) => branch.sessions.includes(found))
   const isLeft = isClosed(found.session.endReason) || isBranch
-  return isLeft ? lineage.tipOf(lineage.rootOf(id)) : id
+  return isLeft ? lineage.endOf(lineage.rootOf(id)) : id
 }

@@ -6,6 +6,7 @@ import { diagnoseHermes } from '../hermes/diagnose.ts'
 import { isFault } from '../hermes/diagnosis.ts'
 import { HermesStoreError } from '../hermes/errors.ts'
 import { type Examined, examineOpened } from '../hermes/examine.ts'
+import { followRule } from '../hermes/findings/follow.ts'
 import { findProfiles, type ProfilePlace, readRoutingFile, repairedRoutes } from '../hermes/home.ts'
 import { openReadOnly, translate } from '../hermes/open.ts'
 import { rawRows } from '../hermes/raw-rows.ts'
@@ -90,7 +91,7 @@ function change(
   { schema, survey, routes, read }: Examined,
   now: number,
 ): readonly Change[] {
-  const plan = planRepair(survey, routes)
+  const plan = planRepair(survey, routes, followRule(schema))
   const database = new DatabaseSync(draft, { enableForeignKeyConstraints: false })
   try {
     database.exec('pragma trusted_schema = off; pragma cache_size = -4000; begin immediate')
@@ -125,10 +126,13 @@ function rowIdsOf(database: DatabaseSync): (sessionId: string) => Float64Array {
   }
 }
 
-function settle({ shells, reopened, branches, routes }: RepairPlan, bench: Workbench): void {
+function settle(plan: RepairPlan, bench: Workbench): void {
+  const { detached, moved, shells, reopened, branches, routes } = plan
   for (const shell of shells) bench.closeShell(shell)
   for (const { session } of reopened) bench.reopen(session)
   for (const branch of branches) bench.closeBranch(branch)
+  for (const one of detached) bench.detach(one)
+  for (const one of moved) bench.moveClosing(one)
   for (const { route, to } of routes) bench.moveRoute(route, to)
 }
 

@@ -27,6 +27,15 @@ export type Change =
       readonly parentId: string
       readonly tip: string
     }
+  /** It names no parent any more. */
+  | {
+      readonly kind: 'session-detached'
+      readonly sessionId: string
+      readonly parentId: string
+      readonly why: 'circle' | 'followed'
+    }
+  /** It ended when the next one began, so that Hermes finds that one. */
+  | { readonly kind: 'closing-moved'; readonly sessionId: string; readonly next: string }
   | {
       readonly kind: 'row-appended'
       readonly sessionId: string

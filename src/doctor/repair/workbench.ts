@@ -4,7 +4,7 @@ import { isObject } from '../../base/json.ts'
 import type { HermesSession, Route } from '../hermes/rows.ts'
 import type { HermesSchema } from '../hermes/schema.ts'
 import type { LostRow } from './lost-rows.ts'
-import type { Branch, Shell } from './plan.ts'
+import type { Branch, Detached, Hidden, Shell } from './plan.ts'
 import type { Change } from './report.ts'
 
 /**
@@ -80,6 +80,20 @@ export class Workbench {
     }
     this.#mark(head, parentId)
     this.note({ kind: 'branch-closed', sessionId: head, parentId, tip })
+  }
+
+  detach({ sessionId, parentId, why }: Detached): void {
+    this.database
+      .prepare('update "sessions" set parent_session_id = null where id = ?')
+      .run(sessionId)
+    this.note({ kind: 'session-detached', sessionId, parentId, why })
+  }
+
+  moveClosing({ sessionId, next, closedAt }: Hidden): void {
+    this.database
+      .prepare('update "sessions" set ended_at = ? where id = ?')
+      .run(closedAt, sessionId)
+    this.note({ kind: 'closing-moved', sessionId, next })
   }
 
   #close(id: string, reason: string): void {
@@ -210,7 +224,7 @@ export class Workbench {
 const NOT_COPIED = new Set(['id', 'display_identity', 'display_order'])
 const CHANGEABLE = new Set([
   ...['ended_at', 'end_reason', 'model_config', 'message_count', 'tool_call_count'],
-  'system_prompt_hash',
+  ...['system_prompt_hash', 'parent_session_id'],
 ])
 
 function rowsOf(

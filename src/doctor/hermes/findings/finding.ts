@@ -48,6 +48,9 @@ export const FINDING_KINDS = {
   'dropped-message': null,
   'route-nowhere': null,
   'homeless-rows': null,
+  'parent-circle': null,
+  'parent-missing': null,
+  'hidden-continuation': 'A',
 } as const satisfies Record<string, 'A' | 'B' | null>
 
 export type FindingKind = keyof typeof FINDING_KINDS
@@ -67,6 +70,9 @@ export interface LineEvidence {
 }
 
 const QUOTE_LENGTH_MAX = 160
+
+/** How that is done without touching the store; told wherever a repair does it. */
+export const REPAIR = '`throughline doctor hermes STORE --repair-to NEW` does so in a copy.'
 
 export function rowEvidence(row: HermesRow): RowEvidence {
   const { id, sessionId, role, at, text } = row

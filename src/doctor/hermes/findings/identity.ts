@@ -2,7 +2,7 @@ import { markOf } from '../marks.ts'
 import type { ReadRow, Route } from '../rows.ts'
 import type { HermesSchema } from '../schema.ts'
 import type { SessionSurvey, Survey } from '../survey.ts'
-import { counted, type Finding, finding, rowEvidence } from './finding.ts'
+import { counted, type Finding, finding, REPAIR, rowEvidence } from './finding.ts'
 import type { Lineage } from './lineage.ts'
 
 /**
@@ -46,7 +46,7 @@ function lateRows({ session, late }: SessionSurvey, { lineage, read }: StoreView
   if (unseen.length === 0) return []
   // Beyond the sample the copies cannot be told apart; the share that was looked at stands for it.
   const count = late.count > late.ids.length ? late.count : unseen.length
-  const tip = lineage.tipOf(session.id)
+  const tip = lineage.endOf(session.id)
   // An empty shell continues nothing.
   const isFollowed = descendants.some((one) => one.session.id === tip && one.rows > 0)
   const said = counted(unseen.filter((row) => row.role === 'user').length, 'message')
@@ -63,7 +63,7 @@ function lateRows({ session, late }: SessionSurvey, { lineage, read }: StoreView
           ? `The conversation continues as ${tip}, whose context holds none of these rows: ${said} of people and programs never reached the agent there.`
           : `Nothing continues it, so no later context holds these rows: ${said} of people and programs that nobody ever sees.`),
       advice: isFollowed
-        ? `Nothing is lost from disk: append the rows to ${tip} in order of time. Importing does so.`
+        ? `Nothing is lost from disk: append the rows to ${tip} in order of time. ${REPAIR} Importing does so too.`
         : 'Nothing is lost from disk: importing puts the rows back in their place by time.',
       from: unseen[0]?.at ?? null,
       to: unseen.at(-1)?.at ?? null,
@@ -90,7 +90,7 @@ function continuity({ session, rows }: SessionSurvey, lineage: Lineage): Finding
           `The row of ${session.id} says that compaction closed it, yet no session names it as parent. ` +
           'The process ended between closing the old session and writing the new one, or the new one was deleted. ' +
           `Whoever writes next starts without its ${counted(rows, 'row')}.`,
-        advice: `Reopen it (end_reason and ended_at to NULL) in a repaired copy, or import it: its rows are whole.`,
+        advice: `Reopen it (end_reason and ended_at to NULL). ${REPAIR} Or import it: its rows are whole.`,
         from: session.endedAt,
         to: session.endedAt,
         facts: { parent: session.id, rows },
@@ -107,7 +107,7 @@ function continuity({ session, rows }: SessionSurvey, lineage: Lineage): Finding
       explanation:
         `${ids.join(' and ')} each continue ${session.id}. Two paths compacted it without knowing of each other; ` +
         'what was said in one is unknown in the other, and which one is answered depends on who asks.',
-      advice: `Hermes follows ${lineage.tipOf(session.id)}. Importing folds all of them into one conversation by time.`,
+      advice: `Hermes follows ${lineage.tipOf(session.id)}. Make the others branches of it, with what was said there appended. ${REPAIR} Importing folds all of them into one conversation by time.`,
       from: session.endedAt,
       to: session.endedAt,
       facts: {
@@ -131,7 +131,7 @@ function shells({ session }: SessionSurvey, lineage: Lineage): Finding[] {
       explanation:
         `${shell.id} was created to continue ${session.id} and nothing was ever written to it, not even the summary. ` +
         'Whoever follows the compaction arrives in an empty room.',
-      advice: `Close the shell and reopen ${session.id} in a repaired copy; importing ignores shells and says so.`,
+      advice: `Close the shell and reopen ${session.id}. ${REPAIR} Importing ignores shells and says so.`,
       from: shell.startedAt,
       to: shell.startedAt,
       facts: { parent: session.id, shell: shell.id },
@@ -158,7 +158,7 @@ function misrouted(route: Route, { survey, lineage }: StoreView): Finding[] {
     ]
   }
   if (target.session.endReason !== 'compression') return []
-  const tip = lineage.tipOf(route.sessionId)
+  const tip = lineage.endOf(route.sessionId)
   return [
     finding({
       kind: 'route-on-closed-parent',
@@ -172,8 +172,8 @@ function misrouted(route: Route, { survey, lineage }: StoreView): Finding[] {
         '; what arrives there is written where the agent no longer reads.',
       advice:
         tip === route.sessionId
-          ? 'Reopen the session, or start a new one for this route.'
-          : `Move the route to ${tip}.`,
+          ? `Reopen the session, or start a new one for this route. ${REPAIR}`
+          : `Move the route to ${tip}. ${REPAIR}`,
       from: target.session.endedAt,
       facts: { ...facts, tip },
     }),

@@ -6,14 +6,27 @@ import { type Kin, linkUp } from './lineage.ts'
 function kin(id: string, parentId: string | null): Kin {
   const session: HermesSession = {
     ...{ id, parentId, source: 'telegram', startedAt: 1, endedAt: 1, endReason: 'compression' },
-    ...{ origin: null, model: null, title: null, sessionKey: null, toolCallCount: null },
+    ...{
+      lastActivityAt: null,
+      origin: null,
+      model: null,
+      title: null,
+      sessionKey: null,
+      toolCallCount: null,
+    },
     ...{ cooldownUntil: null, cooldownError: null, fallbackStreak: 0, ineffectiveCount: 0 },
   }
   return { session, rows: 1 }
 }
 
 function linked(pairs: readonly (readonly [string, string | null])[]) {
-  return linkUp(new Map(pairs.map(([id, parentId]) => [id, kin(id, parentId)])), () => true)
+  const sessions = new Map(pairs.map(([id, parentId]) => [id, kin(id, parentId)]))
+  return linkUp(sessions, {
+    rule: 'ranked',
+    anyEnd: false,
+    isHeir: () => true,
+    lastRowAt: () => null,
+  })
 }
 
 describe('linkUp', () => {

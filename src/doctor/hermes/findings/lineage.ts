@@ -1,5 +1,6 @@
 import type { HermesSession } from '../rows.ts'
 import type { SessionSurvey, Survey } from '../survey.ts'
+import { CLOSED, chosen, type FollowRule, isFollowed } from './follow.ts'
 
 /**
  * Who continues whom. A conversation is a chain of sessions: each but the last was closed by a
@@ -11,6 +12,8 @@ export interface Lineage<Member extends Kin = SessionSurvey> {
   /** The first session of the conversation. */
   rootOf(sessionId: string): string
   /** Where the conversation goes on today. */
+  endOf(sessionId: string): string
+  /** Where Hermes itself goes on, by the rule of the version that wrote the store. */
   tipOf(sessionId: string): string
   /** Every session behind this one in its conversation. */
   descendantsOf(sessionId: string): readonly Member[]
@@ -26,66 +29,88 @@ const EARLY_CHILD_SECONDS = 5
 /** Of those whom somebody asked, and who continue nobody. */
 const ASKED = new Set(['tool', 'subagent'])
 
-export function traceLineage({ sessions }: Pick<Survey, 'sessions'>): Lineage {
-  return linkUp(
-    sessions,
-    ({ handoffs, firstId, carried }) => handoffs.ids[0] === firstId || carried.count > 0,
-  )
+export function traceLineage({
+  sessions,
+  rule,
+  anyEnd = false,
+}: Pick<Survey, 'sessions'> & {
+  readonly rule: FollowRule
+  readonly anyEnd?: boolean
+}): Lineage {
+  return linkUp(sessions, {
+    ...{ rule, anyEnd },
+    isHeir: ({ handoffs, firstId, carried }) => handoffs.ids[0] === firstId || carried.count > 0,
+    lastRowAt: ({ lastAt }) => lastAt,
+  })
 }
 
-/** `isHeir`: whether a session's rows begin with a handoff or say again what the parent said. */
+export interface Kinship<Member> {
+  readonly rule: FollowRule
+  /** Also of parents that something else than compaction ended, where their rows go on. */
+  readonly anyEnd: boolean
+  /** Whether a session's rows begin with a handoff or say again what the parent said. */
+  readonly isHeir: (child: Member) => boolean
+  /** The latest time of its rows; only asked where there are several children. */
+  readonly lastRowAt: (child: Member) => number | null
+}
+
 export function linkUp<Member extends Kin>(
   sessions: ReadonlyMap<string, Member>,
-  isHeir: (child: Member) => boolean,
+  { rule, anyEnd, isHeir, lastRowAt }: Kinship<Member>,
 ): Lineage<Member> {
   const children = new Map<string, Member[]>()
+  const followed = new Map<string, Member[]>()
   const parents = new Map<string, string>()
   for (const child of sessions.values()) {
     const parent = sessions.get(child.session.parentId ?? '')
     if (parent === undefined) continue
-    const relation = kinship(child.session, parent.session)
-    const isOpen = relation === 'open' && child.rows > 0
-    if (relation === 'none' || (isOpen && !isHeir(child))) continue
+    if (isFollowed(child.session, parent.session, rule)) add(followed, parent.session.id, child)
+    const relation = kinship(child.session, parent.session, { rule, anyEnd })
+    // Of a version that marks whom somebody asked, an empty one is a shell.
+    const isShell = child.rows === 0 && rule !== 'newest' && parent.session.endReason === CLOSED
+    if (relation === 'none' || (relation === 'open' && !isShell && !isHeir(child))) continue
     parents.set(child.session.id, parent.session.id)
-    const siblings = children.get(parent.session.id)
-    if (siblings === undefined) children.set(parent.session.id, [child])
-    else siblings.push(child)
+    add(children, parent.session.id, child)
   }
   const continuationsOf = (id: string) => children.get(id) ?? []
-  const [roots, tips] = [new Map<string, string>(), new Map<string, string>()]
+  const [roots, tips, ends] = [new Map(), new Map(), new Map()] as Map<string, string>[]
+  const choose = (list: readonly Member[]) => chosen(list, rule, lastRowAt)
+  const isOwn = (parentId: string) => (child: Member) => parents.get(child.session.id) === parentId
+  const next = (id: string) => {
+    const own = continuationsOf(id)
+    return choose((followed.get(id) ?? []).filter(isOwn(id))) ?? choose(own)
+  }
   return {
     continuationsOf,
-    rootOf: (id) => follow(id, roots, (at) => parents.get(at)),
-    tipOf: (id) => follow(id, tips, (at) => likeliest(continuationsOf(at), continuationsOf)),
+    rootOf: (id) => follow(id, roots ?? new Map(), (at) => parents.get(at)),
+    endOf: (id) => follow(id, ends ?? new Map(), next),
+    tipOf: (id) => follow(id, tips ?? new Map(), (at) => choose(followed.get(at) ?? [])),
     descendantsOf: (id) => collect(id, continuationsOf),
   }
 }
 
-/** `open`: it began while its parent lived, so that its rows decide. */
+function add<Member>(lists: Map<string, Member[]>, id: string, member: Member): void {
+  const list = lists.get(id)
+  if (list === undefined) lists.set(id, [member])
+  else list.push(member)
+}
+
+/** `open`: it began while its parent lived, or nothing says how that one ended: its rows decide. */
 export function kinship(
   session: HermesSession,
   parent: HermesSession,
+  { rule, anyEnd }: Pick<Kinship<Kin>, 'rule' | 'anyEnd'>,
 ): 'continues' | 'open' | 'none' {
-  if (parent.endReason !== 'compression' || session.id === parent.id) return 'none'
+  if (session.id === parent.id || parent.endReason === 'branched') return 'none'
   if (session.origin !== null || ASKED.has(session.source)) return 'none'
+  if (parent.endReason !== CLOSED) return anyEnd ? 'open' : 'none'
+  // The older ones open the next session when the last one is closed, and mark no subagent.
+  const before = rule === 'newest' ? 0 : EARLY_CHILD_SECONDS
   const isEarly =
     session.startedAt !== null &&
     parent.endedAt !== null &&
-    session.startedAt < parent.endedAt - EARLY_CHILD_SECONDS
+    session.startedAt < parent.endedAt - before
   return isEarly ? 'open' : 'continues'
-}
-
-/** A child that itself goes on, then one that is open, then one that holds most. */
-function likeliest(
-  children: readonly Kin[],
-  continuationsOf: (id: string) => readonly Kin[],
-): string | undefined {
-  const rank = ({ session, rows }: Kin) =>
-    (continuationsOf(session.id).length > 0 ? 4 : 0) +
-    (session.endedAt === null ? 2 : 0) +
-    (rows > 0 ? 1 : 0)
-  return children.toSorted((one, other) => rank(other) - rank(one) || other.rows - one.rows)[0]
-    ?.session.id
 }
 
 /**

@@ -1,6 +1,13 @@
 import type { ReadRow } from '../rows.ts'
 import type { Sample, SessionSurvey } from '../survey.ts'
-import { counted, type Finding, finding, type RowEvidence, readEvidence } from './finding.ts'
+import {
+  counted,
+  type Finding,
+  finding,
+  REPAIR,
+  type RowEvidence,
+  readEvidence,
+} from './finding.ts'
 import type { StoreView } from './identity.ts'
 
 /** What is wrong inside one session's rows: tool calls without results, rows that stand twice. */
@@ -110,7 +117,7 @@ function homelessRows(sessionId: string, { count, ids }: Sample, read: ReadRow):
     explanation:
       `No session is called ${sessionId}: it was deleted, or its rows were written by a connection that did not check foreign keys. ` +
       'No context shows them.',
-    advice: 'Importing gives them a session of their own.',
+    advice: `Give them an empty session of that name. ${REPAIR} Importing gives them a session of their own.`,
     ...span(rows),
     facts: { rows: count },
     rows,
