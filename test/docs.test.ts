@@ -23,7 +23,10 @@ describe('docs/guides/compact.md', () => {
     const table = guide.slice(guide.indexOf('## The command'), guide.indexOf('## Exit codes'))
     // What is for sessions stands in `--help` and in the other guides.
     const [ofFiles = ''] = stdout.split(/^A session instead of a file:$/m)
-    const listed = ofFiles.split('\n').filter((line) => /^ {2}(?:-\w, )?--/.test(line))
+    const ofBoth = stdout.match(/^ {2}--(?:config|set) .*$/gm) ?? []
+    const listed = [...ofFiles.split('\n'), ...ofBoth].filter((line) =>
+      /^ {2}(?:-\w, )?--/.test(line),
+    )
     expect(flags(table)).toEqual(flags(listed.join('\n')))
   })
 
