@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { visibleText } from '../../../test/gateways/bot-api-server.ts'
 import { costOfTenfold } from '../../../test/support/timing.ts'
+import { renderHtml } from '../telegram/html.ts'
 import { splitText } from './split.ts'
 
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== '')
@@ -29,6 +31,16 @@ describe('splitText', () => {
     expect(pieces[1]?.startsWith('```ts\n')).toBe(true)
   })
 
+  it.each([
+    ['**one two three four five**', ['**one two three**', '**four five**']],
+    ['a **one *two three* four** b', ['a **one *two*\u200b**', '***three* four** b']],
+    ['> ~~one two three four five~~', ['> ~~one two three~~', '> ~~four five~~']],
+    ['`one two three four five`', ['`one two three`', '`four five`']],
+    ['# one two three four five', ['# one two three', '# four five']],
+  ])('closes the marks of %j and opens them again', (text, pieces) => {
+    expect(splitText(text, 24)).toEqual(pieces)
+  })
+
   it('opens no block of code for marks around a few words', () => {
     const pieces = splitText(`\`\`\`ls\`\`\` lists.\n${'word '.repeat(20)}`, 60)
     expect(pieces.slice(1).join('')).not.toContain('`')
@@ -48,6 +60,41 @@ describe('splitText', () => {
         }
         expect(words(pieces.join('')).join('')).toBe(words(whole).join(''))
       }),
+    )
+  })
+
+  it('every piece reads by itself, and together they read like the whole', () => {
+    const word = fc.constantFrom('stone', 'a', 'rivers', 'of', 'snake_case', 'überall', '🪨')
+    const phrase = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '))
+    const link = (text: string) => `[${text}](https://x.example/?a=1)`
+    const inner = fc.oneof(
+      phrase,
+      phrase.map((text) => `*${text}*`),
+      phrase.map(link),
+    )
+    const marked = fc.oneof(
+      ...[phrase, phrase.map((text) => `\`${text}\``), phrase.map((text) => `_${text}_`)],
+      fc
+        .array(inner, { minLength: 1, maxLength: 4 })
+        .map((all) => `**so ${all.join(' and ')} there**`),
+      inner.map((text) => `~~${text}~~`),
+    )
+    const line = fc
+      .tuple(
+        fc.constantFrom('', '> ', '## ', '- '),
+        fc.array(marked, { minLength: 1, maxLength: 4 }),
+      )
+      .map(([prefix, all]) => prefix + all.join(' then '))
+    const lines = fc.array(line, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n'))
+    const shown = (text: string) =>
+      words((visibleText(renderHtml(text)) ?? '?').replaceAll('\u200b', ''))
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 200, max: 600 }), (text, lengthMax) => {
+        const pieces = splitText(text, lengthMax)
+        for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(lengthMax)
+        expect(pieces.flatMap(shown)).toEqual(shown(text))
+      }),
+      { numRuns: 500 },
     )
   })
 
