@@ -17,6 +17,10 @@ interface PurgeFlags extends PlaceFlags {
   readonly yes?: true
 }
 
+const BYTES_LEFT =
+  'PostgreSQL keeps the removed bytes in its files and its WAL until it overwrites them; ' +
+  'docs/guides/operating.md has the commands that remove them now.'
+
 export function purgeCommand(): Command {
   const command = new Command('purge')
     .summary('remove what a session holds, for good')
@@ -34,6 +38,9 @@ export function purgeCommand(): Command {
       process.exitCode = await openPlace(flags, ({ runtime }) =>
         runPurge(runtime, runtime.session(sessionId(id)), flags),
       )
+      const { isServer } = await import('../runtime/open-store.ts')
+      const { storeOf } = await import('./store-place.ts')
+      if (isServer((await storeOf(flags)).url)) tell(BYTES_LEFT)
     })
   return withHelp(addPlaceOptions(command), {
     codes: [
