@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { entryNumber } from '../../base/ids.ts'
+import { entryNumber, sessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { StoreCase } from './case.ts'
 import { Desk, expectKind, LIMITS, newOperation, register, said } from './desk.ts'
@@ -180,6 +180,18 @@ export const portability: readonly StoreCase[] = [
       await target.importSession(lines)
       const query = { sessionId: desk.id, text: 'heliotrope', limit: 5, neighbours: 0 }
       assert.equal((await target.search(query)).length, 1)
+    },
+  },
+  {
+    name: 'an imported session is in a scope of its own, whatever scope it came from',
+    run: async (bench) => {
+      const { limits, policy } = await (await talked(bench)).row()
+      const joined = { id: sessionId('joined'), agent: 'ada', scope: 'first', limits, policy }
+      await bench.store.createSession({ ...joined, operation: newOperation() })
+      const lines = await linesOf(bench.store.exportSession(joined.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      assert.equal((await target.findSession(joined.id))?.scope, 'joined')
     },
   },
   {
