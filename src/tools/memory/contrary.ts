@@ -6,7 +6,7 @@ import type { Reads } from '../../store/contract.ts'
 import type { Entry } from '../../store/rows.ts'
 import { entryText } from '../entry-text.ts'
 import type { ToolCall } from '../tool.ts'
-import { claimedMissing, tellsOf } from './claims.ts'
+import { findClaim, tellsOf } from './claims.ts'
 import { readTurnStart } from './turn-start.ts'
 
 const HITS_READ = 20
@@ -17,18 +17,30 @@ export async function findContrary(
   call: Omit<ToolCall, 'input'>,
   text: string,
 ): Promise<Entry | null> {
-  const words = claimedMissing(text)
-  if (words === null || words.length === 0) return null
+  const claim = findClaim(text)
+  if (claim === null) return null
+  const { words, isIdle } = claim
   const { sessionId } = call
   const asked = { sessionId, text: words.join(' '), limit: HITS_READ, neighbours: 0 }
-  const hits = await store.search(asked)
+  const hits = words.length === 0 ? [] : await store.search(asked)
   // Whoever asks about a thing names it; the question of this turn proves nothing.
   const turnStart = await readTurnStart(store, call)
   for (const { entry } of hits) {
     if (entry.number >= turnStart || entry.body === null) continue
     if (tellsOf(words, await readEvidence(store, sessionId, entry))) return entry
   }
-  return null
+  return isIdle ? await findWork(store, { ...call, turnStart }) : null
+}
+
+/** That nothing came is refuted by the newest message of an earlier turn. */
+async function findWork(
+  store: Pick<Reads, 'readEntries'>,
+  { sessionId, turnStart }: { readonly sessionId: SessionId; readonly turnStart: number },
+): Promise<Entry | null> {
+  if (turnStart <= 1) return null
+  const from = entryNumber(Math.max(1, turnStart - CALL_DISTANCE_MAX))
+  const before = await store.readEntries({ sessionId, from, to: entryNumber(turnStart - 1) })
+  return before.findLast(({ kind, body }) => kind === 'input' && body !== null) ?? null
 }
 
 const LOOKUPS: readonly string[] = ['recall', 'memory']
@@ -44,7 +56,7 @@ async function readEvidence(
     const parts = partsOf(entry).filter(
       (part) => !(part.type === 'tool-call' && LOOKUPS.includes(part.name)),
     )
-    const said = parts.map(textOf).filter((text) => claimedMissing(text) === null)
+    const said = parts.map(textOf).filter((text) => findClaim(text) === null)
     return said.join('\n')
   }
   if (entry.kind !== 'result') return entryText(entry)

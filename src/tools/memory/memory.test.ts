@@ -7,7 +7,6 @@ import { openMemoryStore } from '../../store/memory/open.ts'
 import { Desk } from '../../testing/store/desk.ts'
 import { recallTool } from '../recall.ts'
 import { memoryBlock } from './block.ts'
-import { claimedMissing, tellsOf } from './claims.ts'
 import { memoryTool, refreshMemory } from './memory.ts'
 
 async function ada({ tokensMax = 500, isShared = false } = {}) {
@@ -213,6 +212,32 @@ describe('a note', () => {
     expect(await host.pins(id)).toEqual([])
   })
 
+  it.each([
+    ['I never received the sign-off from Tony.', /sign-off/],
+    ['Another parallel session of myself pushed the Lisbon commits.', /commits/],
+    ['Ich habe die Freigabe von Tony nie erhalten.', /Freigabe/],
+    ['I was idle all morning.', /Hello/],
+  ])(
+    'that denies what the transcript holds is refused in any words: S30: %s',
+    async (text, told) => {
+      const { host, id } = await ada()
+      await host.ask(id, 'Tony sends his sign-off.', ['Thanks, Tony.'])
+      await host.ask(id, 'Push the commits for Lisbon.', ['I pushed the commits for Lisbon.'])
+      await host.ask(id, 'Tony schickt seine Freigabe.', ['Danke.'])
+      await host.ask(id, 'Hello, what is the state?', ['All is done.'])
+      const [answer] = await host.ask(id, 'Keep a note of it.', [add(text)])
+      expect(answer).toMatch(/^Not noted: /)
+      expect(answer).toMatch(told)
+    },
+  )
+
+  it('S30: of idleness is taken where nothing was said before', async () => {
+    const { host, id } = await ada()
+    expect(await host.ask(id, 'Note how it is.', [add('I was idle.', 'state')])).toEqual([
+      'Noted as state.',
+    ])
+  })
+
   it('that denies what was only asked and looked for is taken', async () => {
     const { host, id } = await ada()
     const looked = [{ tool: 'recall', input: { query: 'Lisbon deploy' } }]
@@ -224,26 +249,4 @@ describe('a note', () => {
     ])
     expect(answer).toBe('Noted as gap.')
   })
-})
-
-describe('a claim of missing memory', () => {
-  it.each([
-    'I have no record of the Lisbon deploy',
-    "I don't remember the Lisbon deploy",
-    'I was never told about the Lisbon deploy',
-    'The Lisbon deploy is not in my records',
-    'Not aware of any Lisbon deploy',
-  ])('is seen in: %s', (text) => {
-    const words = claimedMissing(text)
-    expect(words).toHaveLength(2)
-    expect(tellsOf(words ?? [], 'Yesterday the deploys to Lisbon went well')).toBe(true)
-    expect(tellsOf(words ?? [], 'Lisbon is a city')).toBe(false)
-  })
-
-  it.each(['The Lisbon deploy failed', 'Remember to call', 'No records were lost in Lisbon'])(
-    'is not seen in: %s',
-    (text) => {
-      expect(claimedMissing(text)).toBeNull()
-    },
-  )
 })
