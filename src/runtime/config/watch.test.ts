@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -82,6 +82,16 @@ describe('watchConfig', () => {
     ])
     replace(file, 'http: {port: 333}')
     expect(await look()).toEqual(['333: now , later http.port'])
+    end()
+  })
+
+  it('takes up no change of a file that other users can write to by now', async () => {
+    const { file, look, end } = watched('http: {port: 1}')
+    replace(file, 'http: {port: 22}')
+    chmodSync(file, 0o666)
+    expect(await look()).toEqual([
+      expect.stringContaining('not used: it is writable by every user'),
+    ])
     end()
   })
 
