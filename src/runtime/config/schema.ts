@@ -50,7 +50,7 @@ const compaction = z
     userTokens: tokens(0)
       .optional()
       .describe(
-        `The user's own words in the handoff. Default: a share, at most ${SECTION_TOKENS_MAX.user}.`,
+        `The user's own words in the handoff; unanswered ones stay whole beside it. Default: a share, at most ${SECTION_TOKENS_MAX.user}.`,
       ),
     ledgerTokens: tokens(0)
       .optional()
