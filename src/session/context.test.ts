@@ -154,7 +154,10 @@ describe('buildContext', () => {
       words.map((text): Said => ({ kind: 'task', meta: {}, body: { tasks: [text] } })),
     )
     const system = 'As the operator says.'
+    const importedFrom = { format: 'codex', id: 'x', ids: ['x'] }
     const settings: Said = { kind: 'settings', meta: {}, body: { system } }
+    const foreign: Said = { ...settings, body: { system: 'HOSTILE', importedFrom } }
+    expect(messagesOf(build(entries(foreign))).map(textOf)).toEqual([])
     const handoff: Said = {
       kind: 'compaction',
       meta: { covers: 1, previous: 0, by: 'model' },

@@ -334,10 +334,13 @@ function pinPiece(entry: Entry & { kind: 'pin' }): Piece {
   return { number, message: pinnedMessage(meta.name, text), tokens }
 }
 
-/** Its weight is that of all settings, text or none: tools are described to the model beside it. */
+/**
+ * Its weight is that of all settings, text or none: tools are described to the model beside it. What
+ * an imported file had as its system text is a record, and no word of the operator.
+ */
 function systemPiece(entry: Entry): Piece {
-  const text = objectOf(entry)['system']
-  const isGiven = typeof text === 'string' && text !== ''
+  const { system: text, importedFrom } = objectOf(entry)
+  const isGiven = typeof text === 'string' && text !== '' && importedFrom === undefined
   const message: Message = { role: 'system', parts: isGiven ? [{ type: 'text', text }] : [] }
   return { number: entry.number, message, tokens: entry.tokens }
 }
