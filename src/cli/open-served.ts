@@ -3,6 +3,7 @@ import { sessionId } from '../base/ids.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { HookOptions } from '../gateway/http/webhook.ts'
 import { readSecret } from '../runtime/read-secret.ts'
+import { makeFirstToken } from './first-token.ts'
 import { agentOf } from './open-gateways.ts'
 import type { Host } from './open-host.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
@@ -14,9 +15,10 @@ const PAGE = join(import.meta.dirname, '../../dashboard/dist')
 /** The HTTP edge as configured; null: switched off. */
 export async function openServed(host: Host): Promise<HttpServer | null> {
   const { loaded, runtime, store, logger } = host
-  const { enabled, hooks, ...http } = loaded.config.http
+  const { enabled, hooks, requireToken, ...http } = loaded.config.http
   if (!enabled) return null
   const { store: kept } = loaded.config
+  if (requireToken) await makeFirstToken(store, kept.url)
   return await serveHttp({
     ...http,
     ...{ runtime, logger },

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { KnownError } from '../base/errors.ts'
+import type { HttpServer } from '../gateway/http/serve.ts'
 import type { Change } from '../runtime/config/compare.ts'
 import { problemText } from '../runtime/config/problem.ts'
 import type { Config } from '../runtime/config/schema.ts'
@@ -71,7 +73,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     const gateways = await openGateways(host)
     closers.push(() => gateways.close())
     closers.push(await watch(flags, host))
-    await welcome(host, served?.url ?? null, flags)
+    await welcome(host, served, flags)
     tellWarnings(host.loaded.warnings)
     if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
     await asked.promise
@@ -99,8 +101,9 @@ function withAddress({ host, port, set = [], ...flags }: ServeFlags): PlaceFlags
   }
 }
 
-async function welcome(host: Host, url: string | null, flags: ServeFlags): Promise<void> {
-  const { loaded, runtime, store } = host
+async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags): Promise<void> {
+  const { loaded, runtime } = host
+  const url = served?.url ?? null
   const { agents } = runtime
   const { shownPlace } = await import('./store-place.ts')
   const place = shownPlace(loaded.config.store.url)
@@ -109,6 +112,8 @@ async function welcome(host: Host, url: string | null, flags: ServeFlags): Promi
     await writeOutput('-', jsonLine({ url, store: place, agents: names, process: process.pid }))
   }
   const { findChoices } = await import('./config-choices.ts')
+  const { tokenFile } = await import('./first-token.ts')
+  const token = tokenFile(loaded.config.store.url)
   const { isStandIn } = host
   const choices = isStandIn ? await findChoices(process.env) : []
   const found = choices.filter(({ provider }) => provider !== 'stand-in')
@@ -118,7 +123,8 @@ async function welcome(host: Host, url: string | null, flags: ServeFlags): Promi
     agents,
     isStandIn,
     found: found.map(({ label, hint }) => `${label} (${hint})`),
-    needsToken: (await store.listTokens()).length > 0,
+    open: served?.open ?? 'nobody',
+    tokenFile: existsSync(token) ? token : null,
     program: commandForm(currentPlace()),
   }
   process.stderr.write(welcomeText(facts, paintOn(process.stderr)))

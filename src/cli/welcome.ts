@@ -11,7 +11,10 @@ export interface Welcome {
   readonly isStandIn: boolean
   /** Real models that this machine could use, such as `ANTHROPIC_API_KEY is set`. */
   readonly found: readonly string[]
-  readonly needsToken: boolean
+  /** Whom the server lets in without a token. */
+  readonly open: 'nobody' | 'own-user' | 'every-user'
+  /** Where a token is kept that was made at the first start; null: nowhere. */
+  readonly tokenFile: string | null
   readonly program: string
 }
 
@@ -22,6 +25,7 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
   return `${[
     `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
     `  Everything said is kept in ${store}.`,
+    ...(url === null ? [] : accessHint(welcome)),
     '',
     'Try next, in another terminal:',
     `  ${program} chat`,
@@ -33,9 +37,26 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
   ].join('\n')}\n`
 }
 
-function requests({ agents, needsToken }: Welcome, url: string): readonly string[] {
+function accessHint({ open, tokenFile }: Welcome): readonly string[] {
+  switch (open) {
+    case 'own-user':
+      return ['  Without a token only your own user (and root) can use this address.']
+    case 'every-user':
+      return [
+        '  WARNING: every user of this machine can read and write all sessions at this address.',
+        '  To ask for a token, made at the next start: http.requireToken: true',
+      ]
+    case 'nobody':
+      return tokenFile === null ? [] : [`  The token for this address is in ${tokenFile}.`]
+    default:
+      return open satisfies never
+  }
+}
+
+function requests({ agents, open, tokenFile }: Welcome, url: string): readonly string[] {
   const agent = agents[0]?.name ?? 'main'
-  const token = needsToken ? ' -H "authorization: Bearer $TOKEN"' : ''
+  const shown = tokenFile === null ? '$TOKEN' : `$(cat '${tokenFile}')`
+  const token = open === 'nobody' ? ` -H "authorization: Bearer ${shown}"` : ''
   const post = `curl -s${token} -H 'content-type: application/json'`
   return [
     `  ${post} ${url}/v1/sessions -d '{"agent":"${agent}","id":"first"}'`,

@@ -1,7 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { makeFirstToken, tokenFile } from '../../src/cli/first-token.ts'
 import { openHost } from '../../src/cli/open-host.ts'
 import { openServed } from '../../src/cli/open-served.ts'
 import { sign } from '../../src/gateway/http/webhook.ts'
@@ -59,5 +63,77 @@ describe('http.hooks', () => {
     vi.stubEnv('HOOK_SECRET', 'hunter2')
     const started = serve('hooks: {builds: {secret: {kind: variable, name: HOOK_SECRET}}}')
     await expect(started).rejects.toThrow(/hook builds .*whsec_/)
+  })
+})
+
+describe('who may call without a token', () => {
+  const agents = (url: string, path: string, headers = {}) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const options = {
+        socketPath: path,
+        path: '/v1/agents',
+        headers: { host: 'localhost', ...headers },
+      }
+      request(url, path === '' ? { path: '/v1/agents', headers } : options, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode)
+      })
+        .on('error', reject)
+        .end()
+    })
+
+  it('is the user who runs it, and no other user of this machine', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
+    const { served } = await serve('')
+    expect(served.open).toBe('own-user')
+    expect(await agents(served.url, '')).toBe(200)
+    expect(await agents(served.url, '', { 'x-forwarded-for': '192.0.2.1' })).toBe(401)
+    if (process.geteuid?.() !== 0) return context.skip('not run: only root can become another user')
+    const script = `fetch('${served.url}/v1/agents').then(({ status }) => console.log(status))`
+    const asked = promisify(execFile)(process.execPath, ['-e', script], { uid: 65_534, cwd: '/' })
+    expect((await asked).stdout.trim()).toBe('401')
+  })
+
+  it('is whoever can open its socket, which only its owner can', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-socket-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'run', 'http.sock')
+    const { served } = await serve(`socket: ${path}, requireToken: true`)
+    expect([served.open, await agents(served.url, '')]).toEqual(['nobody', 401])
+    expect(await agents('http://localhost', path)).toBe(200)
+    const modes = [path, join(folder, 'run')].map((each) => statSync(each).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o700])
+    await expect(serve(`socket: ${path}`)).rejects.toThrow(/another program listens/)
+    await served.close()
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('leaves a socket that was left behind to the next server', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-socket-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'http.sock')
+    const script = `require('net').createServer().listen('${path}', () => process.kill(process.pid, 'SIGKILL'))`
+    await promisify(execFile)(process.execPath, ['-e', script]).catch(() => {})
+    expect(statSync(path).isSocket()).toBe(true)
+    const { served } = await serve(`socket: ${path}`)
+    expect(await agents('http://localhost', path)).toBe(200)
+    await served.close()
+    writeFileSync(path, 'a letter')
+    await expect(serve(`socket: ${path}`)).rejects.toThrow(/another kind/)
+    expect(readFileSync(path, 'utf8')).toBe('a letter')
+  })
+
+  it('is nobody with http.requireToken; the first start makes a token in a private file', async () => {
+    const { served, host } = await serve('requireToken: true')
+    const file = tokenFile(host.loaded.config.store.url)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const authorization = `Bearer ${readFileSync(file, 'utf8').trim()}`
+    expect(await agents(served.url, '')).toBe(401)
+    expect(await agents(served.url, '', { authorization })).toBe(200)
+    const [token] = await host.store.listTokens()
+    expect(token).toMatchObject({ id: 'local', principal: 'local', scopes: ['write'] })
+    const before = readFileSync(file, 'utf8')
+    await makeFirstToken(host.store, host.loaded.config.store.url)
+    expect(readFileSync(file, 'utf8')).toBe(before)
   })
 })

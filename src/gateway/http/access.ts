@@ -74,13 +74,16 @@ function isScope(scope: string): boolean {
   return SCOPES.includes(scope as Scope)
 }
 
-const LOCAL: Principal = {
+export const LOCAL: Principal = {
   id: 'local',
   tokenId: 'local',
   grant: '',
   may: () => true,
   sessions: null,
 }
+
+/** A caller on the Unix domain socket, which only the server's own user can open. */
+export const OWNER: Principal = { ...LOCAL }
 
 /** Callers of routes that need no token. */
 export const NOBODY: Principal = {
@@ -124,7 +127,7 @@ export class Access {
    * after the request. Rejects where the store cannot say.
    */
   async isUnchanged(principal: Principal, authorization: string | undefined): Promise<boolean> {
-    if (this.#tokens === null || principal === NOBODY) return true
+    if (this.#tokens === null || principal === NOBODY || principal === OWNER) return true
     if (principal === LOCAL) return await this.#isOpen(this.#tokens)
     const hash = hashIn(authorization) ?? ''
     const record = await this.#ask(this.#tokens, hash)
@@ -180,8 +183,9 @@ function hashIn(authorization: string | undefined): string | undefined {
   return text === undefined ? undefined : hashToken(text)
 }
 
-export function unauthorized(): Problem {
-  return new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' } })
+export function unauthorized(detail?: string): Problem {
+  const headers = { 'www-authenticate': 'Bearer' }
+  return new Problem('unauthorized', { headers, ...(detail !== undefined && { detail }) })
 }
 
 function isSame(left: string, right: string): boolean {

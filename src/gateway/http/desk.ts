@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { z } from '@hono/zod-openapi'
 import type { Clock } from '../../base/clock.ts'
 import { parseSnapshotName } from '../../base/ids.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import { type Access, NOBODY, type Principal, unauthorized } from './access.ts'
+import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access.ts'
 import { type AllowedOrigins, checkHost } from './addresses.ts'
-import type { ClientAddresses } from './client-address.ts'
+import { type ClientAddresses, FORWARDING_HEADERS } from './client-address.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
@@ -26,6 +27,10 @@ export interface DeskParts {
   readonly edge: EdgeParts
   readonly access: Access
   readonly addresses: ClientAddresses
+  /** A connection to the Unix domain socket. */
+  readonly isOwnSocket: (socket: Socket) => boolean
+  /** Whether our own user, as far as can be seen, is at the other end of a connection. */
+  readonly isOwnUser: (socket: Socket) => Promise<boolean>
   readonly limits: HttpLimits
   readonly metrics: Metrics
   readonly streams: EventStreams
@@ -165,14 +170,14 @@ export class Desk {
    * or on one host, may fail as often as they like without keeping out a caller with a valid token.
    */
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
-    const { access, addresses } = this.#parts
+    const { addresses } = this.#parts
     if (endpoint.scope === null) {
       if (endpoint.isUnlimited !== true) this.#takeRequest(`address ${addresses.of(incoming)}`)
       return NOBODY
     }
-    const principal = await access
-      .identify(incoming.headers.authorization)
-      .catch((error) => this.#fail(error, incoming))
+    const principal = await this.#principalOf(incoming).catch((error) =>
+      this.#fail(error, incoming),
+    )
     this.#takeRequest(`token ${principal.tokenId}`)
     if (!principal.may(endpoint.scope)) {
       throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
@@ -183,6 +188,19 @@ export class Desk {
       })
     }
     return principal
+  }
+
+  async #principalOf({ headers, socket }: IncomingMessage): Promise<Principal> {
+    const { access, isOwnSocket, isOwnUser } = this.#parts
+    if (headers.authorization === undefined && isOwnSocket(socket)) return OWNER
+    const principal = await access.identify(headers.authorization)
+    if (principal !== LOCAL) return principal
+    const isForwarded = FORWARDING_HEADERS.some((name) => headers[name] !== undefined)
+    if (!isForwarded && (await isOwnUser(socket))) return principal
+    throw unauthorized(
+      'Without a token only the user who runs the server may call it, and not through a proxy. ' +
+        'That user makes one with `throughline tokens create`.',
+    )
   }
 
   /** A wrong token or signature costs the address it came from; beyond its share, it waits. */

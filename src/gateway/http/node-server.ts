@@ -19,7 +19,7 @@ export class ListenError extends KnownError {
 
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'another program listens there. End it, or choose another port (--port, or http.port).',
+    'another program listens there. End it, or choose another (--port, http.port, http.socket).',
   EACCES: 'this user may not. Choose a port from 1024 on.',
   EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
   ENOTFOUND: 'this name has no address. Choose one that this machine has.',
@@ -113,6 +113,13 @@ export class NodeServer {
       this.#server.listen(port, host, () => resolve())
     })
     return this.#server.address() as AddressInfo
+  }
+
+  async listenAtPath(path: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) => reject(new ListenError(path, error)))
+      this.#server.listen(path, () => resolve())
+    })
   }
 
   /** Nothing new; what is under way is answered, within the grace. */

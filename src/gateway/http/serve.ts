@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
@@ -21,9 +21,11 @@ import { sessionEndpoints } from './endpoints/sessions.ts'
 import { EventStreams } from './event-stream.ts'
 import { type Page, readPages } from './files.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
+import { listenAt } from './local-socket.ts'
 import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
+import { PeerUsers } from './peer-user.ts'
 import { Problem, type ProblemCode } from './problems.ts'
 import { lookAround, type Place } from './surroundings.ts'
 import { type HookOptions, readHook } from './webhook.ts'
@@ -37,6 +39,8 @@ export interface HttpOptions {
   readonly host?: string
   /** 0: any free one. */
   readonly port?: number
+  /** A Unix domain socket beside the port; its file is for the server's own user alone. */
+  readonly socket?: string | undefined
   /** The store has these verbs. If it holds a token, every request needs one. */
   readonly tokens?: Tokens
   /** Programs that may send news, each to its session. */
@@ -59,6 +63,8 @@ export interface HttpOptions {
 
 export interface HttpServer {
   readonly url: string
+  /** Whom it lets in without a token: no one, the user who runs it, or every user of this machine. */
+  readonly open: 'nobody' | 'own-user' | 'every-user'
   /** Ends event streams, answers what is under way, then lets go of the port. May be called twice. */
   close(): Promise<void>
 }
@@ -95,6 +101,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   if (isOpen && !isLoopback(host)) throw new TokenNeededError(host)
 
   const addresses = new ClientAddresses(trustedProxies, forwardingHeader)
+  const peers = Promise.withResolvers<PeerUsers | null>()
+  const ownSockets = new WeakSet<Socket>()
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
@@ -116,6 +124,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     },
     access: new Access(tokens, clock, { isOpen }),
     addresses,
+    isOwnSocket: (socket) => ownSockets.has(socket),
+    isOwnUser: async (socket) => (await (await peers.promise)?.isOwner(socket)) ?? true,
     ...{ limits, metrics, streams, logger, clock },
     allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
     origins: new AllowedOrigins(options.allowedOrigins ?? []),
@@ -124,9 +134,24 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const pages =
     options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
   const isProxy = (address: string | undefined) => addresses.isProxy(address)
-  const server = new NodeServer(routesTo(desk, pages), limits, isProxy)
-  const url = urlOf(host, await server.listen(host, port))
-  logger.info({ url, tokens: isOpen ? 'none' : 'needed' }, 'listening')
+  const handler = routesTo(desk, pages)
+  const server = new NodeServer(handler, limits, isProxy)
+  const address = await server.listen(host, port)
+  const url = urlOf(host, address)
+  peers.resolve(await PeerUsers.open(address.port).catch(() => null))
+  const open = !isOpen ? 'nobody' : (await peers.promise) === null ? 'every-user' : 'own-user'
+  const local = new NodeServer((incoming, outgoing) => {
+    ownSockets.add(incoming.socket)
+    return handler(incoming, outgoing)
+  }, limits)
+  const { socket } = options
+  const unlink = await (socket === undefined
+    ? () => {}
+    : listenAt(socket, (path) => local.listenAtPath(path)).catch(async (error: unknown) => {
+        await server.close()
+        throw error
+      }))
+  logger.info({ url, open, ...(socket !== undefined && { socket }) }, 'listening')
 
   const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
     logger.error({ err: error }, 'events cannot be counted any more')
@@ -134,13 +159,15 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   let closed: Promise<void> | undefined
   const close = async () => {
     closing.abort()
-    await server.close()
+    unlink()
+    await Promise.all([server.close(), local.close()])
     streams.close()
     await followed
     logger.info({ url }, 'stopped listening')
   }
   return {
     url,
+    open,
     close() {
       closed ??= close()
       return closed

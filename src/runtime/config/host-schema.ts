@@ -84,6 +84,19 @@ export const http = z
       .default(LOCAL)
       .describe('The address to listen on. Other than loopback: callers need a token.'),
     port: count(0, 65_535).default(7420).describe('0: any free one.'),
+    socket: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A Unix domain socket to listen on as well: for this user alone, and without a token.',
+      ),
+    requireToken: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Ask for a token also on loopback. The first start makes one, in a file beside the store.',
+      ),
     allowedHosts: z
       .array(z.string().min(1))
       .max(64)

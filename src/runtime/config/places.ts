@@ -102,7 +102,7 @@ function isProgram(path: Path): boolean {
 
 function isPlace([section, key, ...rest]: Path): boolean {
   if (rest.at(-2) === 'roots') return section === 'agents'
-  return (section === 'store' && key === 'url') || (section === 'logging' && key === 'file')
+  return ['store.url', 'logging.file', 'http.socket'].includes(`${section}.${key}`)
 }
 
 /** `postgres://…` and SQLite's `:memory:` are no paths. */

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { PeerUsers } from './peer-user.ts'
+
+const HEAD =
+  '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
+const PORT = 7420
+const HERE = '0100007F:1CFC'
+
+function row(local: string, remote: string, userId: number, { state = '01', inode = 77 } = {}) {
+  return `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000  ${userId}        0 ${inode} 1 0000000000000000 20 4 30 10 -1`
+}
+const LISTENING = row(HERE, '00000000:0000', 1_000, { state: '0A' })
+
+async function isOwner(
+  rows: readonly string[],
+  peer = { remoteAddress: '127.0.0.1', localAddress: '127.0.0.1' },
+) {
+  const other = row('0200007F:1CFC', '00000000:0000', 1_001, { state: '0A' })
+  const read = async () => [HEAD, other, LISTENING, ...rows].join('\n')
+  const users = await PeerUsers.open(PORT, { userId: 1_000, read })
+  return await users?.isOwner({ ...peer, remotePort: 0x8398, localPort: PORT } as never)
+}
+
+describe('PeerUsers', () => {
+  it('lets in its own user and root, and no other', async () => {
+    expect(await isOwner([row('0100007F:8398', HERE, 1_000)])).toBe(true)
+    expect(await isOwner([row('0100007F:8398', HERE, 0)])).toBe(true)
+    expect(await isOwner([row('0100007F:8398', HERE, 1_001)])).toBe(false)
+  })
+
+  it('takes a socket that was closed already for that of nobody, though root is listed', async () => {
+    const state = '05'
+    expect(await isOwner([row('0100007F:8398', HERE, 0, { state, inode: 0 })])).toBe(false)
+  })
+
+  it('looks at both ends, and trusts nothing that is not listed', async () => {
+    expect(await isOwner([])).toBe(false)
+    expect(await isOwner([row('0100007F:8399', HERE, 1_000)])).toBe(false)
+    expect(await isOwner([row('0100007F:8398', '0100007F:1CFD', 1_000)])).toBe(false)
+    expect(await isOwner([row('0200007F:8398', HERE, 1_000)])).toBe(false)
+    const gone = { remoteAddress: undefined, localAddress: undefined } as never
+    expect(await isOwner([row('0100007F:8398', HERE, 1_000)], gone)).toBe(false)
+  })
+
+  it('knows IPv6, and IPv4 within it', async () => {
+    const six = '00000000000000000000000001000000'
+    const peer = { remoteAddress: '::1', localAddress: '::1' }
+    expect(await isOwner([row(`${six}:8398`, `${six}:1CFC`, 1_000)], peer)).toBe(true)
+    const mapped = '0000000000000000FFFF00000100007F'
+    expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_001)])).toBe(false)
+    expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_000)])).toBe(true)
+  })
+
+  it('says where the system does not tell', async () => {
+    const read = async () => HEAD
+    expect(await PeerUsers.open(PORT, { userId: 1_000, read })).toBeNull()
+    expect(await PeerUsers.open(PORT, { userId: 1_001, read: async () => LISTENING })).toBeNull()
+  })
+})

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import { isIPv4, type Socket } from 'node:net'
+import { endianness } from 'node:os'
+
+/**
+ * Which user of this machine is at the other end of a loopback connection. Where no token is needed,
+ * any local user could read every session; Linux lists the owner of each socket in /proc/net/tcp, so
+ * there only the user who runs the server, and root, are let in without one.
+ */
+export type ReadTable = () => Promise<string>
+
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
+/** The list is read in pieces while it changes: a row can be missed once. */
+const TRIES = 3
+const LISTENING = '0A'
+const ROOT = 0
+
+async function readTables(): Promise<string> {
+  const texts = TABLES.map((path) => readFile(path, 'latin1').catch(() => ''))
+  return (await Promise.all(texts)).join('\n')
+}
+
+export class PeerUsers {
+  readonly #userId: number
+  readonly #read: ReadTable
+  readonly #known = new WeakMap<Socket, Promise<boolean>>()
+
+  private constructor(userId: number, read: ReadTable) {
+    this.#userId = userId
+    this.#read = read
+  }
+
+  /** Null: this system does not tell; it must at least know who listens on our own port. */
+  static async open(
+    port: number,
+    { userId = process.geteuid?.(), read = readTables }: { userId?: number; read?: ReadTable } = {},
+  ): Promise<PeerUsers | null> {
+    if (userId === undefined) return null
+    for (let round = 0; round < TRIES; round++) {
+      const rows = rowsOf(await read())
+      // Others may listen on this port too, at other addresses.
+      const ours = rows.filter(({ local, state }) => state === LISTENING && local.port === port)
+      if (ours.some((row) => row.userId === userId)) return new PeerUsers(userId, read)
+    }
+    return null
+  }
+
+  /** Asked once per connection. */
+  isOwner(socket: Socket): Promise<boolean> {
+    const known = this.#known.get(socket) ?? this.#look(socket)
+    this.#known.set(socket, known)
+    return known
+  }
+
+  async #look({ remoteAddress, remotePort, localAddress, localPort }: Socket): Promise<boolean> {
+    const [peer, here] = [hexOf(remoteAddress), hexOf(localAddress)]
+    if (peer === undefined || here === undefined) return false
+    for (let round = 0; round < TRIES; round++) {
+      const row = rowsOf(await this.#read()).find(
+        ({ local, remote }) =>
+          local.port === remotePort &&
+          remote.port === localPort &&
+          local.address === peer &&
+          remote.address === here,
+      )
+      // A socket that its process has closed belongs to nobody, and is listed under root.
+      if (row !== undefined) {
+        return row.isHeld && (row.userId === this.#userId || row.userId === ROOT)
+      }
+    }
+    return false
+  }
+}
+
+interface Row {
+  readonly local: { readonly address: string; readonly port: number }
+  readonly remote: { readonly address: string; readonly port: number }
+  readonly state: string
+  readonly userId: number
+  readonly isHeld: boolean
+}
+
+/** `sl local remote st queues timer retransmits uid timeout inode …`, numbers of sockets in hex. */
+function rowsOf(table: string): readonly Row[] {
+  return table.split('\n').flatMap((line) => {
+    const [, local, remote, state = '', , , , userId, , inode] = line.trim().split(/\s+/)
+    if (local === undefined || remote === undefined || !/^\d+$/.test(userId ?? '')) return []
+    const isHeld = inode !== undefined && inode !== '0'
+    return [{ local: endOf(local), remote: endOf(remote), state, userId: Number(userId), isHeld }]
+  })
+}
+
+/** IPv4 within IPv6, as a program may ask for it, is the same address. */
+const MAPPED = endianness() === 'LE' ? '0000000000000000FFFF0000' : '00000000000000000000FFFF'
+
+function endOf(text: string): Row['local'] {
+  const [address = '', port = ''] = text.split(':')
+  const isMapped = address.length === 32 && address.startsWith(MAPPED)
+  return { address: isMapped ? address.slice(24) : address, port: Number.parseInt(port, 16) }
+}
+
+/** A loopback address as the list has it: words in the order of the machine. */
+function hexOf(address: string | undefined): string | undefined {
+  const plain = address?.replace(/^::ffff:/i, '') ?? ''
+  const bytes = plain === '::1' ? [0, 0, 0, 1] : plain.split('.').map(Number)
+  if (plain !== '::1' && !isIPv4(plain)) return undefined
+  const word = Buffer.from(endianness() === 'LE' ? bytes.toReversed() : bytes)
+  return `${plain === '::1' ? '0'.repeat(24) : ''}${word.toString('hex').toUpperCase()}`
+}
