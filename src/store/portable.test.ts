@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Desk } from '../testing/store/desk.ts'
+import { Desk, LIMITS } from '../testing/store/desk.ts'
 import { firstHash, hashBody, hashEntry } from './chain.ts'
 import { openMemoryStore } from './memory/open.ts'
 
@@ -19,10 +19,62 @@ async function forgedFile(body: string): Promise<string[]> {
     entry.hash = hashEntry(prevHash, entry, entry.bodyHash)
     prevHash = entry.hash
   }
+  for (const { mail } of lines.filter((line) => 'mail' in line)) mail.body = body
   session.tailHash = prevHash
   delete lines.at(-1).end.sha256
   return lines.map((line) => JSON.stringify(line))
 }
+
+/** The lines of an exported session with three exchanges, changed, and without their sum. */
+async function changedFile(change: (lines: Line[]) => void): Promise<string[]> {
+  const store = openMemoryStore()
+  const desk = await Desk.open(store)
+  for (const text of ['one', 'two', 'three']) await desk.exchange(text, 'hi')
+  const limits = { ...LIMITS, hardTokens: 2_000 }
+  await store.changeSettings({ ...desk.fenced(), body: {}, tokens: 1, limits })
+  const lines: Line[] = []
+  for await (const line of store.exportSession(desk.id)) lines.push(JSON.parse(line))
+  delete lines.at(-1)?.['end']?.['sha256']
+  change(lines)
+  return lines.map((line) => JSON.stringify(line))
+}
+type Line = Record<string, Record<string, unknown>>
+
+describe('a file that was changed by hand', () => {
+  const entry = (lines: Line[], number: number) =>
+    lines.findIndex((line) => line['entry']?.['number'] === number)
+  const refusals: { readonly [problem: string]: (lines: Line[]) => void } = {
+    'entry 3 is not in its place: entry 4 stands there': (lines) => {
+      const at = entry(lines, 3)
+      lines.splice(at, 2, lines[at + 1] ?? {}, lines[at] ?? {})
+    },
+    'entry 3 is missing': (lines) => {
+      lines.splice(entry(lines, 3), 1)
+      const end = lines.at(-1)?.['end']
+      if (end !== undefined) end['lines'] = Number(end['lines']) - 1
+    },
+    'mail 1 says something else than entry 1, which it became': (lines) => {
+      const mail = lines.find((line) => line['mail']?.['number'] === 1)?.['mail']
+      if (mail !== undefined) mail['body'] = '"something else"'
+    },
+    'session row has other limits than entry 10 has set': (lines) => {
+      const limits = lines[0]?.['session']?.['limits'] as Record<string, number>
+      limits['hardTokens'] = 9_999
+    },
+  }
+  it.each(Object.entries(refusals))(
+    'is refused with the true reason: %s [I26]',
+    async (problem, change) => {
+      const outcome = await openMemoryStore().importSession(await changedFile(change))
+      expect(outcome).toMatchObject({ kind: 'refused', problem })
+    },
+  )
+
+  it('is taken where nothing of that was changed', async () => {
+    const outcome = await openMemoryStore().importSession(await changedFile(() => {}))
+    expect(outcome.kind).toBe('imported')
+  })
+})
 
 describe('a file with a chain that fits', () => {
   it('is taken', async () => {

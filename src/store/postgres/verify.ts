@@ -12,6 +12,7 @@ import {
   decodeEntry,
   decodeMail,
   ENTRY,
+  fromText,
   INTAKE,
   MAIL,
   SESSION,
@@ -151,14 +152,15 @@ async function verifyAudit(loan: Loan, only: SessionId | undefined): Promise<rea
   check.endAt({ commits, hash })
   const [unlinked = [], sessions = []] = await loan.send([
     { text: `select ${AUDIT_COLUMNS} from audit where cursor is null`, values: [] },
-    { text: 'select id, birth, tail, mail, fence from session', values: [] },
+    { text: 'select id, agent, birth, tail, mail, fence from session', values: [] },
   ])
   for (const { line } of unlinked) {
     const columns = { line, cursor: 0, hash: Buffer.alloc(0) }
     const row = orUnreadable(() => decodeAudit(columns))
     if (row !== null) check.addUnlinked(row)
   }
-  return check.end(sessions as unknown as Counted[], only)
+  const counted = sessions.map((row) => ({ ...row, agent: fromText(String(row['agent'])) }))
+  return check.end(counted as unknown as Counted[], only)
 }
 
 const OF_SESSIONS = ['entry', 'mail', 'blob', 'operation', 'route', 'intake']

@@ -3,6 +3,7 @@ import { sha256 } from '../canonical.ts'
 import type { AdoptSession } from '../commits.ts'
 import { mailState } from '../mail-state.ts'
 import type { IntakeRow, SessionRow } from '../rows.ts'
+import { judgeInput } from '../verify/session.ts'
 import { checkTranscript } from '../verify/transcript.ts'
 import { hashKey, intakeHash, UNTOLD } from './admit.ts'
 import { birthLine } from './birth.ts'
@@ -30,8 +31,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
   if (rows.session(sessionId) !== undefined) return { outcome: { kind: 'exists', sessionId } }
   const [damage] = checkTranscript(session, entries)
   if (damage !== undefined) {
-    const where = damage.entry === null ? '' : ` (entry ${damage.entry})`
-    return { outcome: { kind: 'refused', line: 0, problem: `${damage.problem}${where}` } }
+    return { outcome: { kind: 'refused', line: 0, problem: damage.problem } }
   }
   const problem = findWrongSum(request)
   if (problem !== null) return { outcome: { kind: 'refused', line: 0, problem } }
@@ -70,7 +70,7 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   if (session.state === 'open' && (!isGapless || mail.length !== session.mail)) {
     return `expected mail 1 to ${session.mail}`
   }
-  const wrong = findWrongMail(session, mail)
+  const wrong = findWrongMail(session, mail) ?? findChangedMail(entries, mail)
   if (wrong !== null) return wrong
   const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
   const stray = session.openCalls.find((call) => !calls.has(call))
@@ -97,6 +97,21 @@ function findWrongMail(session: SessionRow, mail: AdoptSession['mail']): string 
     const keyHash = hashKey(source, key)
     if (keys.has(keyHash)) return `mail ${number} has the key of another`
     keys.add(keyHash)
+  }
+  return null
+}
+
+/** What was delivered is in the chain; the mail that it was must say the same. */
+function findChangedMail(
+  entries: AdoptSession['entries'],
+  mail: AdoptSession['mail'],
+): string | null {
+  const inputs = new Map(
+    entries.flatMap((entry) => (entry.kind === 'input' ? [[entry.meta.mail, entry]] : [])),
+  )
+  for (const row of mail) {
+    const problem = judgeInput(inputs.get(row.number), row)
+    if (problem !== null) return `mail ${row.number} ${problem}`
   }
   return null
 }

@@ -1,6 +1,7 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { canonicalJson } from '../canonical.ts'
 import { checkSession, parseColumn } from '../damaged-row.ts'
+import { DamagedRowError } from '../errors.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -36,7 +37,8 @@ export function bytes(hex: string): Uint8Array {
 }
 
 export function hex(value: Value | undefined): string {
-  return Buffer.from(value as Uint8Array).toString('hex')
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  throw new DamagedRowError({ row: 'something that was read', problem: 'has no hash' })
 }
 
 /** An entry or a mail item by its key: only the row of its session has the session's id. */

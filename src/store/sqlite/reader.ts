@@ -1,10 +1,21 @@
 import type { ReadVerb } from '../contract.ts'
+import { DamagedRowError } from '../errors.ts'
 import type { QueryOf, Readers } from '../facade.ts'
 import { Connection, configure, type Manner, translate } from './connection.ts'
 import { makeCopy } from './place.ts'
 import { sqliteReads } from './reads.ts'
 import { pragma, readSchema } from './schema.ts'
 import { SessionNumbers } from './sessions.ts'
+
+/** SQLite keeps larger numbers than it can hand over here, and nothing of ours writes one. */
+const TOO_LARGE = new DamagedRowError({
+  row: 'something that was read',
+  problem: 'holds a number that is far too large',
+})
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+}
 
 /** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
 export class Reader {
@@ -26,7 +37,7 @@ export class Reader {
       this.#db.exec('begin')
       return this.#reads[verb](query)
     } catch (error) {
-      throw translate(error, this.#db.path)
+      throw isTooLarge(error) ? TOO_LARGE : translate(error, this.#db.path)
     } finally {
       // Not a commit: behind a page that is none any more that fails as well, in raw words.
       if (this.#db.database.isTransaction) this.#db.exec('rollback')

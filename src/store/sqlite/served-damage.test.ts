@@ -82,6 +82,17 @@ function rootOf(path: string, name: string): number {
   return Number(row?.['rootpage'])
 }
 
+describe('verify', () => {
+  it.each([
+    ["update session set agent = 'bob' where n = 1", 'names another agent'],
+    ['update session set mail = 1 where n = 1', 'a key names mail 2, and the session knows of 1'],
+  ])('%s: is found, by what the store says elsewhere [I19]', async (harm, problem) => {
+    const { store, desk } = await harmed(harm)
+    const found = (await store.verify({})).filter(({ sessionId }) => sessionId === desk.id)
+    expect(found.map((finding) => finding.problem).join()).toContain(problem)
+  })
+})
+
 describe('a malformed file', () => {
   it('takes nothing, from the start; what can be read of it is read [I26]', async () => {
     const path = newPath()

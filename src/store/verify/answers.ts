@@ -2,7 +2,7 @@ import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { sha256 } from '../canonical.ts'
 import { checkEntry, DAMAGE, firstHash, hashEntry } from '../chain.ts'
-import { damagedColumn, damagedEntry, damagedMail } from '../damaged-row.ts'
+import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../damaged-row.ts'
 import { DamagedRowError } from '../errors.ts'
 import { FOLDED_NAMES, fold } from '../fold.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
@@ -54,7 +54,7 @@ export function checkedContext(
   const { session, covers, entries } = context
   const { id } = session
   for (const head of heads) {
-    if (hashEntry(head.prevHash, head, head.bodyHash) === head.hash) continue
+    if (orUnreadable(() => hashEntry(head.prevHash, head, head.bodyHash)) === head.hash) continue
     throw damagedEntry(id, head.number, DAMAGE.head)
   }
   const state = fold(heads.filter(({ number }) => number <= upto))
@@ -134,12 +134,12 @@ export function checkMemory(
   mail: MailRow,
   memory: KeyMemory | undefined,
 ): MailRow {
-  const problem = judgeMemory(session, mail, memory)
-  if (problem !== null) throw damagedMail(session.id, mail.number, problem)
+  const problem = orUnreadable(() => judgeMemory(session, mail, memory) ?? '') ?? 'cannot be read'
+  if (problem !== '') throw damagedMail(session.id, mail.number, problem)
   return mail
 }
 
 function checkOne(sessionId: SessionId, prevHash: string, entry: Entry): void {
-  const damage = checkEntry(prevHash, entry)
-  if (damage !== undefined) throw damagedEntry(sessionId, entry.number, DAMAGE[damage])
+  const damage = orUnreadable(() => checkEntry(prevHash, entry) ?? '') ?? 'head'
+  if (damage !== '') throw damagedEntry(sessionId, entry.number, DAMAGE[damage])
 }

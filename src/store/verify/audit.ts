@@ -5,14 +5,17 @@ import type { Finding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
 
 /** The counters of a session's row that the audit tells of as well. */
-export type Counted = Pick<SessionRow, 'id' | 'birth' | 'tail' | 'mail' | 'fence'>
+export type Counted = Pick<SessionRow, 'id' | 'agent' | 'birth' | 'tail' | 'mail' | 'fence'>
 
 interface Told {
   isBorn: boolean
+  agent: string | null
   entry: number
   mail: number
   fence: number
 }
+
+const UNTOLD: Told = { isBorn: false, agent: null, entry: 0, mail: 0, fence: 0 }
 
 /**
  * Checks the audit's chain, and what it tells against the sessions that are there. A chain that was
@@ -52,12 +55,13 @@ export class AuditCheck {
   }
 
   #hear({ kind, sessionId, facts }: AuditRow): void {
-    const told = this.#told.get(sessionId) ?? { isBorn: false, entry: 0, mail: 0, fence: 0 }
+    const told = this.#told.get(sessionId) ?? { ...UNTOLD }
     this.#told.set(sessionId, told)
     told.entry = Math.max(told.entry, countOf(facts['entry']))
     switch (kind) {
       case 'session created':
         told.isBorn = true
+        told.agent = typeof facts['agent'] === 'string' ? facts['agent'] : null
         break
       case 'message admitted':
         told.mail = Math.max(told.mail, countOf(facts['mail']))
@@ -100,10 +104,13 @@ export class AuditCheck {
   }
 
   #compare(session: Counted, told: Told | undefined): void {
-    const { id, birth, tail } = session
+    const { id, agent, birth, tail } = session
     if (told?.isBorn !== true) {
       if (this.#isWhole) this.#find('session is there, and its birth is not in the audit', id)
       return
+    }
+    if (told.agent !== null && told.agent !== agent) {
+      this.#find('session row names another agent than the one it was born with', id)
     }
     if (told.entry > tail) {
       this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)

@@ -1,4 +1,5 @@
 import { type EntryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
+import { hashBody } from '../chain.ts'
 import { DamagedRowError } from '../errors.ts'
 import { mailState } from '../mail-state.ts'
 import type { Finding } from '../queries.ts'
@@ -37,6 +38,17 @@ export function judgeMemory(
     : 'has a body that does not fit its hash'
 }
 
+/** Mail that was delivered says what its entry says, which is in the chain. */
+export function judgeInput(
+  input: Pick<Entry, 'number' | 'salt' | 'bodyHash'> | undefined,
+  { body }: MailRow,
+): string | null {
+  if (input === undefined || input.salt === null || body === null) return null
+  return hashBody(input.salt, body) === input.bodyHash
+    ? null
+    : `says something else than entry ${input.number}, which it became`
+}
+
 /**
  * Checks all rows of one session against each other: the transcript, the mailbox, the blobs that both
  * use. Entries come first, then mail, each in the order of their numbers, then blobs.
@@ -48,6 +60,8 @@ export class SessionCheck {
   /** Blobs by their hash, each with the first that uses it. */
   readonly #used = new Map<string, { readonly entry: EntryNumber | null; readonly by: string }>()
   readonly #kept = new Set<string>()
+  /** What was delivered, by the number of the mail that it was. */
+  readonly #inputs = new Map<number, Pick<Entry, 'number' | 'salt' | 'bodyHash'>>()
   readonly #delivered = { user: 0, notification: 0 }
   readonly #pending = { control: 0, user: 0, notification: 0 }
   #mail = 0
@@ -65,6 +79,7 @@ export class SessionCheck {
     if (entry.kind === 'input') {
       const { lane, mail } = entry.meta
       this.#delivered[lane] = Math.max(this.#delivered[lane], mail)
+      if (mail > 0) this.#inputs.set(mail, { number, salt: entry.salt, bodyHash: entry.bodyHash })
     }
     if (entry.body !== null && 'blobs' in meta) this.#use(meta.blobs, number, `entry ${number}`)
   }
@@ -77,7 +92,9 @@ export class SessionCheck {
     this.#expectMail(mail.number)
     if (mailState(this.#session, mail) === 'pending') this.#pending[mail.lane] += 1
     if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
-    const problem = judgeMemory(this.#session, mail, memory)
+    const input = this.#inputs.get(mail.number)
+    const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail)
+    this.#inputs.delete(mail.number)
     if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
   }
 

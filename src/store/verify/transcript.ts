@@ -1,4 +1,6 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { canonicalJson } from '../canonical.ts'
 import { checkEntry, DAMAGE, firstHash } from '../chain.ts'
 import { FOLDED_KINDS, FOLDED_NAMES, fold } from '../fold.ts'
 import type { Finding } from '../queries.ts'
@@ -44,6 +46,10 @@ export class TranscriptCheck {
   #findGap(number: EntryNumber): boolean {
     const expected = this.#number + 1
     if (number === expected) return true
+    if (number < expected) {
+      this.#find(number, `comes behind entry ${this.#number}`)
+      return false
+    }
     const many = number - expected
     this.#find(
       entryNumber(expected),
@@ -67,6 +73,11 @@ export class TranscriptCheck {
 
   #checkFold(): void {
     const folded = fold(this.#folded)
+    const settings = this.#folded.findLast((head) => head.kind === 'settings')
+    const { limits } = settings?.meta ?? {}
+    if (limits !== undefined && !isSame(limits, this.#session.limits)) {
+      this.#find(null, `session row has other limits than entry ${settings?.number} has set`)
+    }
     for (const name of FOLDED_NAMES) {
       if (folded[name] === this.#session[name]) continue
       this.#find(
@@ -90,7 +101,16 @@ export function checkTranscript(
   session: SessionRow,
   entries: readonly Entry[],
 ): readonly Finding[] {
+  const misplaced = entries.findIndex(({ number }, index) => number !== index + 1)
+  if (misplaced >= 0 && entries.some(({ number }) => number === misplaced + 1)) {
+    const problem = `entry ${misplaced + 1} is not in its place: entry ${entries[misplaced]?.number} stands there`
+    return [{ sessionId: session.id, entry: entryNumber(misplaced + 1), problem }]
+  }
   const check = new TranscriptCheck(session)
   for (const entry of entries) check.add(entry)
   return check.end()
+}
+
+function isSame(one: object, other: object): boolean {
+  return canonicalJson({ ...one } as JsonObject) === canonicalJson({ ...other } as JsonObject)
 }

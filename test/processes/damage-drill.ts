@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { harmAndServe, killWriter, type Left } from './damage.ts'
+
+/**
+ * `npm run drill:damage [-- --places N --seed N --resume --without record]`: a writer is killed, its
+ * files are cut or changed at a random place and opened again; whatever was acknowledged must be
+ * served, or reported as lost before the next message is taken. One line per silent loss, and a
+ * verdict. `--without record` takes the memory of the newest commits away: then it must fail.
+ */
+const { values } = parseArgs({
+  options: {
+    places: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    resume: { type: 'boolean', default: false },
+    without: { type: 'string' },
+  },
+})
+const PLACES_PER_KILL = 10
+const FILE = join(import.meta.dirname, '..', '..', '.throughline', 'damage-drill.json')
+const NOTHING = { places: 0, kills: 0, acknowledged: 0, served: 0, reported: 0, silent: 0 }
+
+const first = Number(values.seed)
+const progress: typeof NOTHING = values.resume ? read() : { ...NOTHING }
+const without = values.without === 'record' ? { without: 'record' as const } : {}
+let left: Left | null = null
+try {
+  while (progress.places < Number(values.places)) {
+    const seed = first + progress.places
+    if (left === null || progress.places % PLACES_PER_KILL === 0) {
+      drop(left)
+      left = await killWriter(seed)
+      progress.kills += 1
+    }
+    const end = await harmAndServe(left, seed, without)
+    progress.places += 1
+    progress.acknowledged += end.acknowledged
+    progress.served += end.served
+    if (end.isReported) progress.reported += 1
+    progress.silent += end.silent.length
+    if (end.silent.length > 0) {
+      console.log(`seed ${seed}: ${end.damage}: ${end.silent.length} lost without a word`)
+    }
+    mkdirSync(dirname(FILE), { recursive: true })
+    writeFileSync(FILE, JSON.stringify(progress))
+  }
+} finally {
+  drop(left)
+}
+const { places, kills, acknowledged, served, reported, silent } = progress
+console.log(
+  `${places} places behind ${kills} kills: ${acknowledged} acknowledged messages asked for, ${served} served, damage reported ${reported} times, ${silent} lost without a word`,
+)
+process.exitCode = silent === 0 ? 0 : 1
+
+function drop(old: Left | null): void {
+  if (old !== null) rmSync(old.folder, { recursive: true, force: true })
+}
+
+function read(): typeof NOTHING {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8')) as typeof NOTHING
+  } catch {
+    return { ...NOTHING }
+  }
+}
