@@ -64,6 +64,14 @@ describe('check', () => {
   ])('names %s for a compaction %s', (law, _, changes) => {
     expect(lawsBroken(changes)).toEqual([law])
   })
+
+  it('refuses a result without an unanswered request of the head [I34]', () => {
+    const open = { ...plan, open: [1] }
+    expect(lawsBroken({ plan: open })).toEqual(['I34'])
+    const [lead, middle, ...rest] = after
+    const whole = [lead, middle, before[1], ...rest] as readonly Message[]
+    expect(lawsBroken({ plan: { ...open, targetTokens: 1_000 }, after: whole })).toEqual([])
+  })
 })
 
 function replaced(message: Message): readonly Message[] {

@@ -17,7 +17,7 @@ export interface Verdict {
   readonly violations: readonly LawViolation[]
 }
 
-export type Law = 'I13' | 'I14' | 'I15' | 'I16' | 'I17' | 'I18'
+export type Law = 'I13' | 'I14' | 'I15' | 'I16' | 'I17' | 'I18' | 'I34'
 
 export interface LawViolation {
   readonly law: Law
@@ -46,6 +46,7 @@ export function check(request: CheckRequest): Verdict {
     ...checkPins(request),
     ...checkRank(request),
     ...checkSecrets(request),
+    ...checkOpen(request),
   ]
   return { ok: violations.length === 0, violations }
 }
@@ -145,6 +146,14 @@ function checkRank({ before, after, pins }: CheckRequest): LawViolation[] {
     violations.push({ law: 'I18', detail: 'more than one handoff' })
   }
   return violations
+}
+
+/** An unanswered request is in the result as it was. */
+function checkOpen({ before, after, plan }: CheckRequest): LawViolation[] {
+  const kept = new Set(after)
+  const lost = (plan.open ?? []).find((index) => !kept.has(before[index] as Message))
+  if (lost === undefined) return []
+  return [{ law: 'I34', detail: `the unanswered message at ${lost} is not in the result` }]
 }
 
 function checkSecrets({ after, plan }: CheckRequest): LawViolation[] {

@@ -26,6 +26,7 @@ export const REFUSALS = {
   I16: 'pinned-text-changed',
   I17: 'secret-in-handoff',
   I18: 'rank-changed',
+  I34: 'unanswered-input',
 } as const satisfies Record<Law, string>
 
 export function explain(

@@ -61,7 +61,7 @@ it('goes no further when it is aborted in such a pause', async () => {
   expect([reply, turns]).toEqual([{ kind: 'failed', reason: 'aborted' }, 1])
 })
 
-describe('S8: compaction.userTokens', () => {
+describe('compaction.userTokens', () => {
   const roomy = { ...LIMITS, handoffTokens: 5_000 }
   const preservedWith = async (userTokens: number | undefined, open: readonly number[] = []) => {
     const sections = userTokens === undefined ? {} : { sections: { userTokens } }
@@ -74,7 +74,7 @@ describe('S8: compaction.userTokens', () => {
   const sizeOf = (preserved: Awaited<ReturnType<typeof preservedWith>>) =>
     preserved.reduce((sum, { message }) => sum + COUNTERS.countMessage(message), 0)
 
-  it('caps the preserved words of a session', async () => {
+  it('caps the preserved words of a session [S8]', async () => {
     expect(sizeOf(await preservedWith(undefined))).toBeGreaterThan(800)
     expect(sizeOf(await preservedWith(600))).toBeLessThanOrEqual(600)
     expect(await preservedWith(0)).toEqual([])

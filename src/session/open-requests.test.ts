@@ -44,7 +44,7 @@ describe('unanswered requests', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('S19: wait in the mailbox when not all fit, and the first turn says how many', async () => {
+  it('wait in the mailbox when not all fit, and the first turn says how many [S19]', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     const large = Array.from(

@@ -68,7 +68,7 @@ it('20 requests stay before the model, over a compaction inside their turn [I34]
   expect(REQUESTS.filter((request) => !last?.bodyText.includes(request))).toEqual([])
 })
 
-it('S12: each agent has its own cap on the preserved words of its sessions', async () => {
+it('each agent has its own cap on the preserved words of its sessions [S12]', async () => {
   const capped = (name: string, userTokens: number) => (url: string) =>
     agentOf(url, { name, settings: { sections: { userTokens } } })
   bench = await openRuntimeBench({

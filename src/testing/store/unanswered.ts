@@ -110,7 +110,7 @@ export const unanswered: readonly StoreCase[] = [
     },
   },
   {
-    name: 'S19: a delivery that leaves messages behind records how many',
+    name: 'a delivery that leaves messages behind records how many [S19]',
     run: async ({ store }) => {
       const desk = await Desk.open(store)
       const mail = [await desk.admit(said('a')), await desk.admit(said('b'))]
