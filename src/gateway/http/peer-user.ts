@@ -37,7 +37,7 @@ export class PeerUsers {
   ): Promise<PeerUsers | null> {
     if (userId === undefined) return null
     for (let round = 0; round < TRIES; round++) {
-      const rows = rowsOf(await read())
+      const rows = rowsOf(await read(), port)
       // Others may listen on this port too, at other addresses.
       const ours = rows.filter(({ local, state }) => state === LISTENING && local.port === port)
       if (ours.some((row) => row.userId === userId)) return new PeerUsers(userId, read)
@@ -56,7 +56,7 @@ export class PeerUsers {
     const [peer, here] = [hexOf(remoteAddress), hexOf(localAddress)]
     if (peer === undefined || here === undefined) return false
     for (let round = 0; round < TRIES; round++) {
-      const row = rowsOf(await this.#read()).find(
+      const row = rowsOf(await this.#read(), remotePort ?? 0).find(
         ({ local, remote }) =>
           local.port === remotePort &&
           remote.port === localPort &&
@@ -80,9 +80,14 @@ interface Row {
   readonly isHeld: boolean
 }
 
-/** `sl local remote st queues timer retransmits uid timeout inode …`, numbers of sockets in hex. */
-function rowsOf(table: string): readonly Row[] {
+/**
+ * `sl local remote st queues timer retransmits uid timeout inode …`, numbers of sockets in hex. The
+ * list may have thousands of rows: only those with the port are read.
+ */
+function rowsOf(table: string, port: number): readonly Row[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} `
   return table.split('\n').flatMap((line) => {
+    if (!line.includes(wanted)) return []
     const [, local, remote, state = '', , , , userId, , inode] = line.trim().split(/\s+/)
     if (local === undefined || remote === undefined || !/^\d+$/.test(userId ?? '')) return []
     const isHeld = inode !== undefined && inode !== '0'
