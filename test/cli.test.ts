@@ -238,7 +238,7 @@ describe('exit code 2', { concurrent: true }, () => {
 })
 
 describe('settings', () => {
-  it('S12: come from the flag, then the environment, then throughline.yaml, budgets and prompt', async () => {
+  it('come from the flag, then the environment, then throughline.yaml, budgets and prompt [S12]', async () => {
     const cwd = mkdtempSync(join(place, 'configured-'))
     const asked = join(cwd, 'asked.txt')
     for (const name of ['file', 'environment', 'flag']) {
@@ -392,7 +392,7 @@ describe('reports', () => {
       verdict: { ok: true, violations: [] },
       warnings: [],
     })
-    expect(stats.tokensAfter).toBeLessThanOrEqual(6_000)
+    expect(stats.tokensAfter).toBeLessThanOrEqual(8_000)
     expect(stats.timingsMs.plan).toBeGreaterThanOrEqual(0)
     expect(stats.ledger.entries).toBeGreaterThan(0)
     expect(stats.cut).toBeGreaterThan(0)

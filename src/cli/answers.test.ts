@@ -3,7 +3,7 @@ import { sessionId } from '../base/ids.ts'
 import type { Session } from '../runtime/runtime.ts'
 import { Answers } from './answers.ts'
 
-it('S14: the terminal shows the warning that a compaction carries, and none without', async () => {
+it('the terminal shows the warning that a compaction carries, and none without [S14]', async () => {
   const said: string[] = []
   const screen = { stream: () => {}, endAnswer: () => {}, say: (text: string) => said.push(text) }
   const answers = new Answers({} as Session, screen)

@@ -26,7 +26,7 @@ export async function openPlace(place: Place): Promise<Store> {
 /** Everything that a store left there; nobody may have it open any more. */
 export async function removePlace(place: Place): Promise<void> {
   if (place.kind === 'sqlite') {
-    for (const end of ['', '-wal', '-shm', '.anchor', '.wake']) {
+    for (const end of ['', '-wal', '-shm', '.anchor', '.commits', '.wake']) {
       rmSync(`${place.path}${end}`, { recursive: true, force: true })
     }
     return

@@ -123,7 +123,7 @@ describe('a runtime', () => {
     expect((await session.context({}))?.tokens).toBe(before?.tokens)
   })
 
-  it('S14: warns of repeated compaction from the second one on, once each, or as configured', async () => {
+  it('warns of repeated compaction from the second one on, once each, or as configured [S14]', async () => {
     const warned: (string | null)[][] = []
     for (const warnFrom of [undefined, 3, 0]) {
       const { runtime, agent } = await open()

@@ -135,7 +135,7 @@ describe('the typing sign', () => {
 })
 
 describe('a compaction', () => {
-  it('S14: brings its warning to the chat, once, and says nothing without one', async () => {
+  it('brings its warning to the chat, once, and says nothing without one [S14]', async () => {
     const { live, stored, shown } = open()
     live.watch(S, 'room')
     await stored('compaction committed')

@@ -232,32 +232,32 @@ const FACTS: readonly string[] = [
   'The user has no memory card in his camera',
 ]
 
-describe('S30: a claim of missing memory', () => {
+describe('a claim of missing memory [S30]', () => {
   const cases = Object.entries(CLAIMS).flatMap(([language, notes]) =>
     notes.map(([note, entry]) => [language, note, entry] as const),
   )
 
-  it('S30: is recognised in ten languages, and finds the entry that refutes it', () => {
+  it('is recognised in ten languages, and finds the entry that refutes it [S30]', () => {
     const missed = cases.filter(([, note, entry]) => !tellsOf(findClaim(note)?.words ?? [], entry))
     expect(missed.map(([, note]) => [note, findClaim(note)?.words])).toEqual([])
     expect(cases.length).toBeGreaterThanOrEqual(60)
   })
 
-  it('S30: is recognised by a denial and a word of memory or receipt in one clause', () => {
+  it('is recognised by a denial and a word of memory or receipt in one clause [S30]', () => {
     expect(OTHER_CLAIMS.filter((note) => findClaim(note) === null)).toEqual([])
   })
 
-  it('S30: is not seen in a note that denies something else', () => {
+  it('is not seen in a note that denies something else [S30]', () => {
     expect(FACTS.filter((note) => findClaim(note) !== null)).toEqual([])
     expect(FACTS.length).toBeGreaterThanOrEqual(60)
   })
 
-  it('S30: is not refuted by an entry about something else', () => {
+  it('is not refuted by an entry about something else [S30]', () => {
     const words = findClaim('I have no record of the Lisbon deploy')?.words ?? []
     expect(tellsOf(words, 'Lisbon is a city')).toBe(false)
   })
 
-  it('S30: takes linear time, whatever a note holds', () => {
+  it('takes linear time, whatever a note holds [S30]', () => {
     for (const piece of ['no ', 'habe nie ', 'mir nicht ', '没有', 'ich ', 'never told ', ', ']) {
       const text = piece.repeat(2_000)
       const started = process.threadCpuUsage()

@@ -218,7 +218,7 @@ describe('a note', () => {
     ['Ich habe die Freigabe von Tony nie erhalten.', /Freigabe/],
     ['I was idle all morning.', /Hello/],
   ])(
-    'that denies what the transcript holds is refused in any words: S30: %s',
+    'that denies what the transcript holds is refused in any words: %s [S30]',
     async (text, told) => {
       const { host, id } = await ada()
       await host.ask(id, 'Tony sends his sign-off.', ['Thanks, Tony.'])
@@ -231,7 +231,7 @@ describe('a note', () => {
     },
   )
 
-  it('S30: of idleness is taken where nothing was said before', async () => {
+  it('of idleness is taken where nothing was said before [S30]', async () => {
     const { host, id } = await ada()
     expect(await host.ask(id, 'Note how it is.', [add('I was idle.', 'state')])).toEqual([
       'Noted as state.',
