@@ -1,4 +1,5 @@
 import type { HermesModel, NewRow } from './hermes-model.ts'
+import { dumps, type Py, PyFloat } from './python-json.ts'
 import type { Chance } from './random.ts'
 
 /**
@@ -74,7 +75,7 @@ export class Script {
   turns(count: number): void {
     const { chance } = this.setting
     for (let turn = 0; turn < count; turn++) {
-      this.say('user', chance.pick(SAYINGS) + turn)
+      this.say('user', chance.holds(0.15) ? picture(chance, turn) : chance.pick(SAYINGS) + turn)
       for (let call = chance.between(0, 2); call > 0; call--) this.tool()
       this.say('assistant', chance.pick(SAYINGS) + turn)
     }
@@ -90,8 +91,11 @@ export class Script {
   }
 
   call(ids: readonly string[]): void {
-    const toolCalls = JSON.stringify(
-      ids.map((id) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } })),
+    const toolCalls = dumps(
+      ids.map((id) => ({
+        ...{ id, type: 'function' },
+        function: { name: 'read', arguments: dumps({ path: `Übersicht ${id}.txt`, depth: 1 }) },
+      })),
     )
     this.say('assistant', null, { toolCalls })
   }
@@ -142,7 +146,20 @@ function wholeTail(model: HermesModel, sessionId: string, count: number) {
   return live.slice(start)
 }
 
+/** In the spellings that Hermes has for them. */
+function picture(chance: Chance, turn: number): string {
+  const url = `data:image/png;base64,${chance.hex(24)}`
+  const part = chance.pick<Py>([
+    { type: 'image_url', image_url: { url } },
+    { type: 'image_url', image_url: { url, detail: 'auto' } },
+    { type: 'input_image', image_url: url },
+    { type: 'image_url', image_url: { url }, score: new PyFloat(1) },
+  ])
+  const parts: Py = [{ type: 'text', text: `siehe Bild ${turn} 日本 😀` }, part]
+  return `\0json:${dumps(parts, { ensureAscii: chance.holds(0.8) })}`
+}
+
 const SAYINGS = [
   ...['deploy the service ', 'what is the status ', 'ok ', 'Übersicht bitte 日本 ', ''],
-  ...['\0json:[{"type":"text","text":"see picture"}] ', 'I have [CONTEXT] in mind ', 'done '],
+  ...['\0json:[torn', 'I have [CONTEXT] in mind ', 'done '],
 ]

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { unpackSample } from './sample-stores.ts'
@@ -10,8 +10,11 @@ export class EmptyHome {
 
   constructor(folder: string, schema: number) {
     const home = mkdtempSync(join(folder, 'home-'))
-    this.path = unpackSample(schema >= 26 ? 26 : 11, home)
+    this.path = join(home, 'state.db')
+    renameSync(unpackSample(schema >= 26 ? 26 : 11, home), this.path)
     this.#database = new DatabaseSync(this.path, { enableForeignKeyConstraints: false })
+    // Its own tables may be damaged on purpose.
+    this.#database.enableDefensive(false)
     this.exec('delete from messages; delete from sessions; delete from sqlite_sequence')
     if (schema >= 26) this.exec('delete from gateway_routing; delete from system_prompts')
     this.#database.prepare('update schema_version set version = ?').run(schema)

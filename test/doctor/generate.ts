@@ -6,6 +6,7 @@ import { HARMED } from './harmed.ts'
 import { HEALTHY } from './healthy.ts'
 import { columnsOf, HermesModel, nameOf, type StoreShape, writeStore } from './hermes-model.ts'
 import { LOG_LIVES, type LogExpected, printLine, type ScriptedLine } from './logs.ts'
+import { dumps } from './python-json.ts'
 import { Chance } from './random.ts'
 
 /** A Hermes home that a seed decides, and what must be found in it: everything, and nothing else. */
@@ -19,11 +20,11 @@ export interface GeneratedHome {
   readonly isGoneExact: boolean
 }
 
-const VERSIONS = [11, 11, 26, 26, 30, 30, 13, 16, null]
+const VERSIONS = [4, 6, 11, 11, 13, 14, 16, 18, 20, 22, 24, 26, 26, 26, 30, null]
 const NEEDED = new Set([
   ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
   ...['model_config', 'session_key', 'session_id', 'role', 'content', 'timestamp'],
-  ...['tool_call_id', 'tool_calls'],
+  ...['tool_call_id', 'tool_calls', 'tool_name'],
 ])
 const WINDOW_SECONDS = 20 * 86_400
 const BEGIN = 1_780_000_000
@@ -92,7 +93,7 @@ function chooseShape(chance: Chance): StoreShape {
 function writeRoutes(model: HermesModel, path: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const entries = [...model.routes].map(([key, id]) => [key, { session_key: key, session_id: id }])
-  writeFileSync(path, JSON.stringify(Object.fromEntries(entries)))
+  writeFileSync(path, dumps(Object.fromEntries(entries)))
 }
 
 /** The lines of all lives in order of time, cut into rotated parts, warnings also in errors.log. */

@@ -1,4 +1,5 @@
 import { idAt, type Life, Script } from './conversations.ts'
+import { dumps } from './python-json.ts'
 
 /** Lives in which nothing goes wrong, though much of it looks like what does. */
 export const HEALTHY: { readonly [name: string]: Life } = {
@@ -40,7 +41,7 @@ export const HEALTHY: { readonly [name: string]: Life } = {
         model.open(id, at, {
           parentId: parent,
           source: isTool ? 'tool' : 'telegram',
-          modelConfig: isTool ? null : JSON.stringify({ [kind]: parent }),
+          modelConfig: isTool ? null : dumps({ [kind]: parent }),
         })
         if (filled) model.append(id, { role: 'user', content: 'elsewhere', at: at + 1 })
       })
@@ -83,7 +84,10 @@ export const HEALTHY: { readonly [name: string]: Life } = {
     script.turns(2)
     const { id, now } = script
     const reason = setting.chance.pick(['session_reset', 'idle', 'daily', 'branched', 'user_exit'])
-    script.do((model) => model.close(id, now, reason))
+    script.do((model) => {
+      model.close(id, now, reason)
+      model.routes.delete(setting.key)
+    })
     script.turns(1)
     return script.steps
   },

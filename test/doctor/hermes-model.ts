@@ -1,5 +1,7 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { dumps } from './python-json.ts'
+import { searchSql } from './sample-stores.ts'
 
 /**
  * A Hermes store in memory, changed by the same steps that Hermes takes, and written as the schema of
@@ -161,7 +163,10 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
   const session = ', foreign key (session_id) references sessions (id)'
   database.exec(`create table sessions (${sessions.join(', ')}${shape.hasIndex ? parent : ''})`)
   database.exec(`create table messages (${messages.join(', ')}${shape.hasIndex ? session : ''})`)
-  if (shape.hasIndex) database.exec(shape.hasRouting ? INDEX_26 : INDEX_11)
+  if (shape.hasIndex) {
+    database.exec('create table state_meta (key text primary key, value text)')
+    database.exec(searchSql(shape.hasRouting ? 26 : 11))
+  }
   if (shape.version !== null) {
     database.exec('create table schema_version (version integer not null)')
     database.prepare('insert into schema_version values (?)').run(shape.version)
@@ -201,7 +206,7 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
          entry_json text not null, updated_at real not null, primary key (scope, session_key))`,
     )
     const route = database.prepare("insert into gateway_routing values ('', ?, ?, 0)")
-    for (const [key, id] of model.routes) route.run(key, JSON.stringify({ session_id: id }))
+    for (const [key, id] of model.routes) route.run(key, dumps({ session_id: id }))
     database.exec(
       'create table gateway_hygiene_state (session_key text primary key, failure_streak integer not null)',
     )
@@ -211,25 +216,5 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
   database.exec('commit')
   database.close()
 }
-
-/** Since 26 the index reads the rows themselves; before, it had texts of its own. */
-const INDEX_26 = `
-  create virtual table messages_fts using fts5(content, tool_calls, content='messages', content_rowid='id');
-  create trigger messages_fts_insert after insert on messages begin
-    insert into messages_fts (rowid, content, tool_calls) values (new.id, new.content, new.tool_calls);
-  end;
-  create trigger messages_fts_delete after delete on messages begin
-    insert into messages_fts (messages_fts, rowid, content, tool_calls)
-      values ('delete', old.id, old.content, old.tool_calls);
-  end;`
-const INDEX_11 = `
-  create virtual table messages_fts using fts5(content);
-  create trigger messages_fts_insert after insert on messages begin
-    insert into messages_fts (rowid, content)
-      values (new.id, coalesce(new.content, '') || ' ' || coalesce(new.tool_calls, ''));
-  end;
-  create trigger messages_fts_delete after delete on messages begin
-    delete from messages_fts where rowid = old.id;
-  end;`
 
 const DEFAULTS: { readonly [name: string]: number } = { message_count: 0, tool_call_count: 0 }

@@ -94,7 +94,7 @@ describe('repairing a Hermes store', () => {
     expect(report.changes.map(({ kind }) => kind)).toEqual([
       ...['route-moved', 'row-appended', 'row-appended'],
     ])
-    expect(report.left).toEqual([])
+    expect(report.left.map(({ kind }) => kind)).toEqual(['unreadable-text', 'unreadable-text'])
     const database = new DatabaseSync(place.to, { readOnly: true })
     const contents = database
       .prepare("select hex(cast(content as blob)) as h from messages where session_id = 'b'")
@@ -339,7 +339,7 @@ describe('the commands', () => {
     'repair, bring and write back, each with its sum and its exit code',
     () => {
       const place = fresh('command')
-      make(place.path, TABLES + LATE)
+      make(place.path, TABLES + LATE.replace(/,\s*\('a', 'user', cast[^;]*/, ''))
       const repaired = run('doctor', 'hermes', place.path, '--repair-to', place.to, '--json')
       expect({ status: repaired.status, stderr: repaired.stderr }).toEqual({
         status: 0,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, type TestContext } from 'vitest'
@@ -52,7 +52,7 @@ describe('the sample stores', () => {
       ['rows-after-closing', '20260528_093510_66bfaec7', '20260528_161635_bb86b1'],
       ['destructive-rewrite', '20260528_155201_68dc5996'],
     ])
-    expect(findings[1]?.facts).toMatchObject({ rowsGone: 194, isUpperBound: false })
+    expect(findings[1]?.facts).toMatchObject({ rowsGone: 194, isUpperBound: true })
   })
 })
 
@@ -101,6 +101,24 @@ describe('the sample logs', () => {
   it('of the drifting tag hold one change of identity and four foreign tags', async () => {
     const kinds = (await faultsOf(null, [TAG_DRIFT_LOG])).map((fault) => fault.split(' ')[0])
     expect(kinds).toEqual(['identity-changed', ...Array(4).fill('foreign-tag')])
+  })
+
+  it('say nothing of rows that the store still holds', async () => {
+    const path = unpackSample(26, folder)
+    const log = join(folder, 'agent.log')
+    const id = '20260602_090000_abc123'
+    const line = (time: string, what: string) =>
+      `2026-06-02 ${time} INFO [20260601_101010_1a2b3c4d] run_agent: context compression ${what}`
+    const lines = [
+      line('09:30:00,000', `started: session=${id} messages=12 tokens=~9,000 model=m focus=None`),
+      line('09:30:20,000', `done: session=${id} messages=12->5 tokens=~900`),
+    ]
+    writeFileSync(log, lines.join('\n'))
+    const { profiles } = await diagnoseHermes(path, { logs: [log] })
+    const tags = profiles[0]?.findings.filter(({ kind }) => kind === 'foreign-tag')
+    expect(tags).toHaveLength(1)
+    expect(tags?.[0]).toMatchObject({ severity: 'risk', facts: { rewriteLikely: false } })
+    expect(tags?.[0]?.explanation).not.toContain('tool rows')
   })
 
   it('and a store that knows the sessions make no fault of one another', async (context) => {

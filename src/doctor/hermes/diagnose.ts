@@ -4,6 +4,7 @@ import type { Conversation, Diagnosis, ProfileDiagnosis, StoreFacts } from './di
 import { HermesStoreError } from './errors.ts'
 import { type Examined, examineOpened } from './examine.ts'
 import { findPoisonedClients } from './findings/client.ts'
+import { findFileFaults } from './findings/file.ts'
 import { type Grounded, ground } from './findings/grounds.ts'
 import { findIdentityFaults } from './findings/identity.ts'
 import { findLogIdentityFaults } from './findings/log-identity.ts'
@@ -12,6 +13,7 @@ import { findDenials } from './findings/memory-gap.ts'
 import { pairOperations } from './findings/operations.ts'
 import { findParentFaults } from './findings/parents.ts'
 import { findRewrites } from './findings/rewrite.ts'
+import { findStateFaults } from './findings/state.ts'
 import { findStuck } from './findings/stuck.ts'
 import { findTornMarkers } from './findings/torn-marker.ts'
 import { findTranscriptFaults } from './findings/transcript.ts'
@@ -161,8 +163,15 @@ function findAll({
   const isSameConversation = (one: string, other: string) =>
     seen?.survey.sessions.has(one) === true &&
     seen.lineage.rootOf(one) === seen.lineage.rootOf(other)
+  const heldOf = (id: string) => {
+    const survey = seen?.survey.sessions.get(id)
+    if (survey === undefined) return null
+    const { burst, openCalls, answered, strayResults } = survey
+    const hasToolRows = openCalls !== null || answered !== null || strayResults.count > 0
+    return { isRewritten: burst !== null, hasToolRows }
+  }
   const ofLog = [
-    ...findLogIdentityFaults({ operations, events, isSameConversation }),
+    ...findLogIdentityFaults({ operations, events, isSameConversation, heldOf }),
     ...findTornSummaries(operations.pairs),
     ...findPoisonedClients(events),
     ...findPauses(events),
@@ -174,6 +183,8 @@ function findAll({
     [
       ...findIdentityFaults(view),
       ...findParentFaults(view),
+      ...findStateFaults(view),
+      ...findFileFaults(view),
       ...findRewrites(view),
       ...findTornMarkers(view),
       ...findStuck(view),

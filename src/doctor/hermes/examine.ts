@@ -1,17 +1,16 @@
 import { setImmediate as breathe } from 'node:timers/promises'
+import { type Condition, readCondition } from './condition.ts'
 import { followRule } from './findings/follow.ts'
 import { type Lineage, traceLineage } from './findings/lineage.ts'
-import { type ProfilePlace, readRoutingFile } from './home.ts'
+import type { ProfilePlace } from './home.ts'
 import type { OpenedStore } from './open.ts'
+import { type Route, readRouting } from './routes.ts'
 import {
   type Hold,
   messageReader,
-  parseRoutes,
   type ReadRow,
-  type Route,
   readHygiene,
   readLocks,
-  readRoutes,
   readSessions,
   scanMessages,
 } from './rows.ts'
@@ -26,6 +25,7 @@ export interface Examined {
   readonly survey: Survey
   readonly lineage: Lineage
   readonly routes: readonly Route[]
+  readonly condition: Condition
   readonly locks: readonly Hold[]
   readonly hygiene: ReadonlyMap<string, number>
   readonly remarks: readonly string[]
@@ -55,11 +55,12 @@ export async function examineOpened(
     }
   }
   const survey = surveyor.end()
-  const routes = readRoutes(database, schema)
+  const { routes, torn } = await readRouting(database, schema, place)
   const examined: Examined = {
     ...{ schema, survey, lineage: traceLineage({ ...survey, rule: followRule(schema) }) },
     read: messageReader(database, schema),
-    routes: routes.length > 0 ? routes : await readOldRoutes(place),
+    routes,
+    condition: readCondition(opened, schema, torn),
     locks: readLocks(database, schema),
     hygiene: readHygiene(database, schema),
     remarks: [...opened.remarks, ...schema.remarks],
@@ -67,8 +68,4 @@ export async function examineOpened(
   if (!(await opened.hasChanged())) return examined
   const remark = 'Hermes wrote to the store while it was read; examine it again when it is idle.'
   return { ...examined, remarks: [...examined.remarks, remark] }
-}
-
-async function readOldRoutes({ routingFile }: ProfilePlace): Promise<Route[]> {
-  return routingFile === null ? [] : parseRoutes(await readRoutingFile(routingFile))
 }

@@ -45,6 +45,38 @@ describe('readLogs', () => {
   const started = (id: string, at = '16:12:31,000') =>
     `2026-05-28 ${at} INFO [${id}] agent.c: context compression started: session=${id} messages=9 tokens=~1`
 
+  it('keeps the newest events where there are too many, whichever file they stand in', async () => {
+    const hour = (at: number) => `${String(at).padStart(2, '0')}:00:00,000`
+    const ids = Array.from({ length: 20 }, (_, at) => started(`s${at}`, hour(at)))
+    const paths = [
+      write('new.log', ids.slice(10).join('\n')),
+      write('old.log', ids.slice(0, 10).join('\n')),
+      write(
+        'same.log',
+        Array(9)
+          .fill(started('x', hour(0)))
+          .join('\n'),
+      ),
+    ]
+    const { events, remarks } = await readLogs(paths, undefined, 6)
+    expect(events.map(({ tag }) => tag)).toEqual(['s14', 's15', 's16', 's17', 's18', 's19'])
+    expect(remarks).toEqual(['Only the newest 6 events of the logs were kept.'])
+  })
+
+  it('reads UTF-16 of either byte order, with a mark and without', async () => {
+    const little = Buffer.from(`${started('a')}\r\n${started('b')}\r\n`, 'utf16le')
+    const big = Buffer.from(little).swap16()
+    for (const bytes of [
+      Buffer.concat([Buffer.from([0xff, 0xfe]), little]),
+      Buffer.concat([Buffer.from([0xfe, 0xff]), big]),
+      little,
+      big,
+    ]) {
+      const { events } = await readLogs([write('wide.log', bytes)])
+      expect(events.map(({ tag }) => tag)).toEqual(['a', 'b'])
+    }
+  })
+
   it('puts rotated and compressed parts in order of time', async () => {
     const paths = [
       write('agent.log', `${started('c', '18:00:00,000')}\n`),

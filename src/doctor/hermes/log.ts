@@ -22,11 +22,13 @@ const QUOTE_LENGTH_MAX = 400
 export async function readLogs(
   paths: readonly string[],
   onProgress?: (path: string, bytes: number) => void,
+  eventsMax = EVENTS_MAX,
 ): Promise<LogReading> {
   const remarks: string[] = []
   const parts: LogEvent[][] = []
   let lines = 0
-  let room = EVENTS_MAX
+  let held = 0
+  let isCut = false
   for (const path of paths) {
     const events: LogEvent[] = []
     parts.push(events)
@@ -34,15 +36,51 @@ export async function readLogs(
       lines += await readLines(path, onProgress, (text, line) => {
         const event = eventOf(text, { path, line })
         if (event === null) return
-        if (room > 0) events.push(event)
-        room -= 1
+        events.push(event)
+        held += 1
+        if (held < 2 * eventsMax) return
+        held = keepNewest(parts, eventsMax)
+        isCut = true
       })
     } catch (error) {
       remarks.push(`${path} could not be read to its end: ${(error as Error).message}.`)
     }
   }
-  if (room < 0) remarks.push(`Only the first ${EVENTS_MAX} events of the logs were kept.`)
+  if (held > eventsMax) isCut = keepNewest(parts, eventsMax) > 0
+  if (isCut) remarks.push(`Only the newest ${eventsMax} events of the logs were kept.`)
   return { events: mergeParts(parts), lines, remarks }
+}
+
+/** Drops the oldest in place, whichever part they stand in; says how many are left. */
+function keepNewest(parts: readonly LogEvent[][], eventsMax: number): number {
+  const times = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let filled = 0
+  for (const part of parts) for (const { at } of timesOf(part)) times[filled++] = at
+  times.sort()
+  const oldest = times[times.length - eventsMax] ?? Number.NEGATIVE_INFINITY
+  // Of those that share the oldest time, only as many as there is room for.
+  let surplus = times.length - times.indexOf(oldest) - eventsMax
+  let held = 0
+  for (const part of parts) {
+    const kept = timesOf(part).flatMap(({ event, at }) => {
+      if (at === oldest && surplus > 0) surplus -= 1
+      else if (at >= oldest) return [event]
+      return []
+    })
+    part.length = 0
+    for (const event of kept) part.push(event)
+    held += part.length
+  }
+  return held
+}
+
+/** A line without a time belongs to the one before it. */
+function timesOf(events: readonly LogEvent[]) {
+  let at = events.find((event) => event.at !== null)?.at ?? Number.NEGATIVE_INFINITY
+  return events.map((event) => {
+    at = event.at ?? at
+    return { event, at }
+  })
 }
 
 export function eventOf(
@@ -56,15 +94,11 @@ export function eventOf(
   return { fact, at, tag, logger, ...place, text: text.trimEnd().slice(0, QUOTE_LENGTH_MAX) }
 }
 
-/** A line without a time belongs to the one before it; a part without any keeps its place. */
+/** A part without any time keeps its place. */
 function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
   const timed: { readonly event: LogEvent; readonly at: number; readonly part: number }[] = []
   for (const [part, events] of parts.entries()) {
-    let at = events.find((event) => event.at !== null)?.at ?? Number.NEGATIVE_INFINITY
-    for (const event of events) {
-      at = event.at ?? at
-      timed.push({ event, at, part })
-    }
+    for (const one of timesOf(events)) timed.push({ ...one, part })
   }
   timed.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
   const seen = new Map<string, number>()
@@ -102,7 +136,7 @@ async function readLines(
   if (form === 'packed') throw new Error('it is packed as .xz, .bz2 or .zip; unpack it first')
   const raw = createReadStream(path, { highWaterMark: 1 << 18 })
   const pieces = form === 'gzip' || form === 'zstd' ? unpack(raw, form) : raw
-  const decoder = new StringDecoder(form === 'utf16' ? 'utf16le' : 'utf8')
+  const decoder = decoderFor(form)
   let rest = ''
   let line = 0
   for await (const piece of pieces as AsyncIterable<Buffer>) {
@@ -122,6 +156,21 @@ async function readLines(
   return rest === '' ? line : line + 1
 }
 
+/** Of either byte order; Node has a word for one of them. */
+function decoderFor(form: Form): { write(piece: Buffer): string } {
+  if (form !== 'utf16be') return new StringDecoder(form === 'utf16' ? 'utf16le' : 'utf8')
+  const decoder = new StringDecoder('utf16le')
+  let half = Buffer.alloc(0)
+  return {
+    write(piece) {
+      const bytes = Buffer.concat([half, piece])
+      const length = bytes.length - (bytes.length % 2)
+      half = bytes.subarray(length)
+      return decoder.write(Buffer.from(bytes.subarray(0, length)).swap16())
+    },
+  }
+}
+
 const REST_LENGTH_MAX = 8_192
 
 function unpack(raw: ReturnType<typeof createReadStream>, form: 'gzip' | 'zstd') {
@@ -130,7 +179,7 @@ function unpack(raw: ReturnType<typeof createReadStream>, form: 'gzip' | 'zstd')
   return raw.pipe(unpacked)
 }
 
-type Form = 'text' | 'utf16' | 'gzip' | 'zstd' | 'packed'
+type Form = 'text' | 'utf16' | 'utf16be' | 'gzip' | 'zstd' | 'packed'
 
 /** By the first bytes, in hex: names of rotated logs say nothing certain. */
 const FORMS: readonly (readonly [string, Form])[] = [
@@ -138,17 +187,31 @@ const FORMS: readonly (readonly [string, Form])[] = [
   ['28b52ffd', 'zstd'],
   // As PowerShell writes what a program prints.
   ['fffe', 'utf16'],
+  ['feff', 'utf16be'],
   ['fd377a585a00', 'packed'],
   ['425a68', 'packed'],
   ['504b0304', 'packed'],
 ]
 
+const START_BYTES = 64
+
+/** Without a mark: in UTF-16, every other byte of plain letters is zero. */
+function unmarked(start: Buffer): Form {
+  const zeros = [0, 0]
+  for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
+  const [even = 0, odd = 0] = zeros
+  const half = start.length / 2
+  if (start.length < 8 || Math.max(even, odd) < half * 0.8) return 'text'
+  return odd > even ? 'utf16' : 'utf16be'
+}
+
 async function formOf(path: string): Promise<Form> {
   const file = await open(path)
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(6), 0, 6, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
     const start = buffer.toString('hex', 0, bytesRead)
-    return FORMS.find(([mark]) => start.startsWith(mark))?.[1] ?? 'text'
+    const known = FORMS.find(([mark]) => start.startsWith(mark))?.[1]
+    return known ?? unmarked(buffer.subarray(0, bytesRead))
   } finally {
     await file.close()
   }

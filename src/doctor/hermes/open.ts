@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { HermesStoreError, type StoreVerdict } from './errors.ts'
+import { readWalEnd } from './wal.ts'
 
 /**
  * Opens somebody else's database without leaving a trace in it. A store that stands still is opened
@@ -19,6 +20,8 @@ export interface OpenedStore {
   readonly database: DatabaseSync
   /** What a reader of the report must know about how it was read. */
   readonly remarks: readonly string[]
+  /** Frames of its log behind the last whole commit, which SQLite does not read. */
+  readonly lostFrames: number
   /** A new file with the same content, as SQLite itself writes it; the old one is only read. */
   copyTo(file: string): void
   /** Whether somebody wrote to the file since it was opened. */
@@ -49,6 +52,7 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
               'if the file was copied from a running Hermes, its newest messages stayed behind.',
           ]
         : [],
+      lostFrames: 0,
       copyTo: (file) => vacuumInto(database, file),
       hasChanged,
       judge: async (error) =>
@@ -59,10 +63,14 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-doctor-'))
   try {
     const copy = await copyWhole({ path, sideFile, folder })
+    // Before it is opened: recovery forgets what it does not take.
+    const isLog = sideFile.suffix === '-wal'
+    const { lostFrames } = isLog ? await readWalEnd(copy + sideFile.suffix) : { lostFrames: 0 }
     const database = connect(path, copy, { immutable: false })
     return {
       database,
       remarks: [`Read from a copy, because ${sideFile.suffix} beside it holds content.`],
+      lostFrames: lostFrames > 0 && (await isBeingWritten(sideFile)) ? 0 : lostFrames,
       copyTo: (file) => vacuumInto(database, file),
       hasChanged: async () => false,
       judge: async (error) => translate(error, path),
@@ -214,6 +222,16 @@ async function checkRoom(path: string, needed: number): Promise<void> {
       'Name a larger one in TMPDIR, or stop Hermes so that its log is folded into the database.',
   })
 }
+
+/** A log that somebody writes to ends in the middle of something now and then. */
+async function isBeingWritten({ path }: SideFile): Promise<boolean> {
+  const before = await stat(path).catch(() => null)
+  await new Promise((resolve) => setTimeout(resolve, WRITING_MS))
+  const after = await stat(path).catch(() => null)
+  return before === null || after === null || differs(before, after)
+}
+
+const WRITING_MS = 20
 
 function differs(before: Stats, after: Stats): boolean {
   return before.mtimeMs !== after.mtimeMs || before.size !== after.size || before.ino !== after.ino

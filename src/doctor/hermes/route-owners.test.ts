@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { RouteOwners } from './route-owners.ts'
-import type { Route } from './rows.ts'
+import type { Route } from './routes.ts'
 
 const PLACES = ['default', 'ada', 'nova'].map((name) => ({
   ...{ name, folder: null, store: `${name}/state.db`, logs: [], routingFile: null },

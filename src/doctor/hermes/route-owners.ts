@@ -1,5 +1,5 @@
 import type { ProfilePlace } from './home.ts'
-import type { Route } from './rows.ts'
+import type { Route } from './routes.ts'
 
 /**
  * A gateway that serves several profiles keeps the routes of all of them in the home that it was

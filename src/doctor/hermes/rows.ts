@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { isArray, isObject, type JsonObject } from '../../base/json.ts'
+import { isArray, isObject } from '../../base/json.ts'
 import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
 
@@ -45,14 +45,6 @@ export interface HermesRow {
   readonly callIds: readonly string[] | null
   /** Of calls that have another name too: that one, and the id above. */
   readonly otherNames: ReadonlyMap<string, string> | null
-}
-
-export interface Route {
-  readonly key: string
-  readonly sessionId: string
-  readonly from: string
-  /** What else the entry says: platform, chat, thread. */
-  readonly entry: JsonObject
 }
 
 const TEXT_BYTES_MAX = 2_048
@@ -220,33 +212,9 @@ function outOfOrder(path: string, id: number): HermesStoreError {
   })
 }
 
-function hasColumns(schema: HermesSchema, table: string, names: readonly string[]): boolean {
+export function hasColumns(schema: HermesSchema, table: string, names: readonly string[]): boolean {
   const there = schema.columns.get(table)
   return there !== undefined && names.every((name) => there.has(name))
-}
-
-export function readRoutes(database: DatabaseSync, schema: HermesSchema): Route[] {
-  if (!hasColumns(schema, 'gateway_routing', ['session_key', 'entry_json'])) return []
-  const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
-  return rows.flatMap((row) => {
-    const entry = parse(textOf(row['entry_json']) ?? '')
-    const key = textOf(row['session_key']) ?? ''
-    return routeOf(key, entry, 'gateway_routing')
-  })
-}
-
-/** `sessions/sessions.json` of the time before the routing table: key -> entry. */
-export function parseRoutes(text: string): Route[] {
-  const value = parse(text)
-  if (!isObject(value)) return []
-  return Object.entries(value).flatMap(([key, entry]) => {
-    return routeOf(key, entry, 'sessions.json')
-  })
-}
-
-function routeOf(key: string, entry: unknown, from: string): Route[] {
-  const sessionId = sessionIdIn(entry)
-  return sessionId === null || !isObject(entry) ? [] : [{ key, sessionId, from, entry }]
 }
 
 /** What each session was told: in its own row, or once for all by the hash of the text. */
@@ -301,11 +269,6 @@ export function stateOf(
 ): RowState {
   if (active === 0n) return compacted === 1n ? 'archived' : 'rewound'
   return active === null && compacted === 1n ? 'archived' : 'live'
-}
-
-function sessionIdIn(entry: unknown): string | null {
-  const id = isObject(entry) ? entry['session_id'] : null
-  return typeof id === 'string' && id !== '' ? id : null
 }
 
 function originOf(config: string | null): HermesSession['origin'] {

@@ -42,6 +42,7 @@ describe('Surveyor', () => {
       routes: [],
       read,
       schema: { version: 26, columns: new Map(), remarks: [], isExport: false },
+      condition: {} as never,
       now: 0,
     }
     const [fault] = findTranscriptFaults(view)

@@ -18,6 +18,8 @@ export interface SessionSurvey {
   archived: number
   rewound: number
   firstId: number | null
+  /** Rows without a time, or with one that is years away from the session's. */
+  oddTimes: Sample
   lastAt: number | null
   /** The last id before the session began; at the latest the one before its first row. */
   bornAfterId: number
@@ -219,6 +221,9 @@ function note(survey: SessionSurvey, row: HermesRow, isLed: boolean): void {
   survey.rows += 1
   survey[row.state] += 1
   survey.firstId ??= row.id
+  if (isOddTime(row.at, survey.session.startedAt)) {
+    survey.oddTimes = sample(survey.oddTimes, row.id)
+  }
   if (row.at !== null) survey.lastAt = Math.max(survey.lastAt ?? row.at, row.at)
   if (isLed) {
     survey.handoffs = sample(survey.handoffs, row.id)
@@ -233,6 +238,13 @@ function note(survey: SessionSurvey, row: HermesRow, isLed: boolean): void {
   if (row.role === 'assistant' && survey.denials.length < SAMPLE_MAX && soundsForgetful(row.text)) {
     survey.denials = [...survey.denials, { id: row.id, askedId: survey.lastUserId }]
   }
+}
+
+const YEARS_SECONDS = 10 * 365 * 86_400
+
+function isOddTime(at: number | null, startedAt: number | null): boolean {
+  if (at === null || at < 0) return true
+  return startedAt !== null && Math.abs(at - startedAt) > YEARS_SECONDS
 }
 
 function noteCopies(
@@ -340,6 +352,7 @@ function blank(session: HermesSession): SessionSurvey {
     archived: 0,
     rewound: 0,
     firstId: null,
+    oddTimes: NONE,
     lastAt: null,
     bornAfterId: Number.POSITIVE_INFINITY,
     handoffs: NONE,

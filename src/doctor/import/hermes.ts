@@ -7,6 +7,7 @@ import { findProfiles, type ProfilePlace } from '../hermes/home.ts'
 import { openReadOnly } from '../hermes/open.ts'
 import { rawRows, rawSessions } from '../hermes/raw-rows.ts'
 import { RouteOwners } from '../hermes/route-owners.ts'
+import { readRouting } from '../hermes/routes.ts'
 import { readSystemPrompts } from '../hermes/rows.ts'
 import { readSchema } from '../hermes/schema.ts'
 import { ImportDesk, type Shelve } from './desk.ts'
@@ -23,7 +24,7 @@ import {
   type ProfileReport,
   type UnreadProfile,
 } from './report.ts'
-import { importRoutes, readAllRoutes } from './routes.ts'
+import { importRoutes } from './routes.ts'
 import { translateSettings } from './settings.ts'
 
 /**
@@ -149,7 +150,7 @@ async function importProfile(
     } finally {
       await desk.close()
     }
-    const told = await readAllRoutes(database, schema, place)
+    const { routes: told, torn } = await readRouting(database, schema, place)
     const held = new Set(conversations.flatMap(({ ids }) => ids))
     const routes = owners.of(place, told, (id) => held.has(id))
     const hasChanged = await opened.hasChanged()
@@ -167,7 +168,7 @@ async function importProfile(
         given: addKinds(conversations.map(({ kinds }) => kinds?.given ?? NO_KINDS)),
         made: addKinds(conversations.map(({ kinds }) => kinds?.made ?? NO_KINDS)),
       },
-      routes: await importRoutes(routes, { agent, conversations, store, reads }),
+      routes: await importRoutes(routes, { agent, torn, conversations, store, reads }),
       ...(await translateSettings(place, agent, request.compressionPrompt)),
       memories,
       leftBehind: await findLeftBehind(place, request.withMemories),

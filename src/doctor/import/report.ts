@@ -88,7 +88,7 @@ export interface RouteReport {
   readonly key: string
   readonly sessionId: string
   readonly route: { readonly channel: string; readonly address: string } | null
-  readonly outcome: 'pointed' | 'unchanged' | 'taken' | 'nowhere' | 'not-brought'
+  readonly outcome: 'pointed' | 'unchanged' | 'taken' | 'nowhere' | 'not-brought' | 'torn'
 }
 
 export interface SettingNote {

@@ -1,25 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { sessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { Reads, Store } from '../../store/contract.ts'
-import { type ProfilePlace, readRoutingFile } from '../hermes/home.ts'
-import { parseRoutes, type Route, readRoutes } from '../hermes/rows.ts'
-import type { HermesSchema } from '../hermes/schema.ts'
+import type { Route, TornRoute } from '../hermes/routes.ts'
 import type { ConversationReport, RouteReport } from './report.ts'
 
 /** Where conversations took place: a route of Hermes points to the one session, whichever id it had. */
-export async function readAllRoutes(
-  database: DatabaseSync,
-  schema: HermesSchema,
-  { routingFile }: ProfilePlace,
-): Promise<readonly Route[]> {
-  const routes = readRoutes(database, schema)
-  if (routes.length > 0 || routingFile === null) return routes
-  return parseRoutes(await readRoutingFile(routingFile))
-}
 
 interface RouteRequest {
   readonly agent: string
+  readonly torn: readonly TornRoute[]
   readonly conversations: readonly ConversationReport[]
   readonly reads: Reads | null
   /** Null: only look. */
@@ -38,7 +27,12 @@ export async function importRoutes(
   for (const route of routes) {
     told.push(await importRoute(route, homes.get(route.sessionId), request))
   }
-  return told
+  return [
+    ...told,
+    ...request.torn.map(({ key, from }) => ({
+      ...{ key: key ?? from, sessionId: '', route: null, outcome: 'torn' as const },
+    })),
+  ]
 }
 
 const BROUGHT = new Set<ConversationReport['outcome']>(['new', 'continued', 'unchanged'])

@@ -1,7 +1,7 @@
 import { findCircles } from '../hermes/findings/circles.ts'
 import { type FollowRule, isFollowed } from '../hermes/findings/follow.ts'
 import { type Lineage, traceLineage } from '../hermes/findings/lineage.ts'
-import type { Route } from '../hermes/rows.ts'
+import type { Route } from '../hermes/routes.ts'
 import type { SessionSurvey, Survey } from '../hermes/survey.ts'
 
 /**

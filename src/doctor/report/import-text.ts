@@ -90,11 +90,12 @@ const ROUTES: { readonly [outcome in RouteReport['outcome']]: string } = {
   taken: 'points to another session here and was left',
   nowhere: 'points to a session that the store does not have',
   'not-brought': 'was not brought',
+  torn: 'cannot be read and was not brought; point this place to its session by hand',
 }
 
 function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
   const here = route === null ? '' : ` as ${route.channel} ${route.address}`
-  return `  ${key}${here}: ${sessionId}, ${ROUTES[outcome]}`
+  return `  ${key}${here}: ${sessionId === '' ? '' : `${sessionId}, `}${ROUTES[outcome]}`
 }
 
 function renderSum(rows: RowCount, unit: 'Row' | 'Line', kinds: KindCount | null): string[] {

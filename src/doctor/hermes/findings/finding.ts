@@ -51,6 +51,17 @@ export const FINDING_KINDS = {
   'parent-circle': null,
   'parent-missing': null,
   'hidden-continuation': 'A',
+  'route-on-ended-session': null,
+  'torn-route': null,
+  'nothing-live': null,
+  'odd-ending': null,
+  'impossible-time': null,
+  'nameless-rows': null,
+  'unreadable-text': null,
+  'broken-search': null,
+  'damaged-index': null,
+  'cut-log': null,
+  'missing-columns': null,
 } as const satisfies Record<string, 'A' | 'B' | null>
 
 export type FindingKind = keyof typeof FINDING_KINDS

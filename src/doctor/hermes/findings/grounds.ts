@@ -21,6 +21,8 @@ const GROUNDS: { readonly [kind in FindingKind]?: Grounds } = {
   'destructive-rewrite': { needs: ['sessions.parent_session_id', 'sessions.end_reason'] },
   // Branches, delegates and sessions of tools have parents too.
   fork: { isSurerBy: ['sessions.model_config', 'sessions.source'] },
+  'odd-ending': { needs: ['sessions.ended_at', 'sessions.end_reason'] },
+  'hidden-continuation': { needs: ['sessions.ended_at', 'sessions.parent_session_id'] },
   'empty-shell': { isSurerBy: ['sessions.model_config', 'sessions.source'] },
 }
 

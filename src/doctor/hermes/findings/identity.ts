@@ -1,5 +1,7 @@
+import type { Condition } from '../condition.ts'
 import { markOf } from '../marks.ts'
-import type { ReadRow, Route } from '../rows.ts'
+import type { Route } from '../routes.ts'
+import type { ReadRow } from '../rows.ts'
 import type { HermesSchema } from '../schema.ts'
 import type { SessionSurvey, Survey } from '../survey.ts'
 import { counted, type Finding, finding, REPAIR, rowEvidence } from './finding.ts'
@@ -16,6 +18,7 @@ export interface StoreView {
   readonly read: ReadRow
   readonly now: number
   readonly schema: HermesSchema
+  readonly condition: Condition
 }
 
 export function findIdentityFaults(view: StoreView): Finding[] {
@@ -139,6 +142,27 @@ function shells({ session }: SessionSurvey, lineage: Lineage): Finding[] {
   )
 }
 
+/** Ends after which the gateway gives a route another session. */
+const RESETS = new Set([
+  ...['session_reset', 'session_switch', 'idle', 'daily', 'suspended', 'resume_pending_expired'],
+])
+
+function onEnded({ key, from, sessionId }: Route, { session }: SessionSurvey): Finding {
+  return finding({
+    kind: 'route-on-ended-session',
+    severity: 'risk',
+    certainty: 'certain',
+    sessionIds: [sessionId],
+    title: 'A route points to a session that was ended by a reset',
+    explanation:
+      `${from} sends ${key} to ${sessionId}, which ended (${session.endReason}). The gateway gives the route another session when it ends one, ` +
+      'and did not come to that: what arrives is written behind the end, or begins without memory.',
+    advice: `Point ${key} to the session that goes on, or take the route out so that a new one begins.`,
+    from: session.endedAt,
+    facts: { key, sessionId, from, endReason: session.endReason },
+  })
+}
+
 function misrouted(route: Route, { survey, lineage }: StoreView): Finding[] {
   const target = survey.sessions.get(route.sessionId)
   const facts = { key: route.key, sessionId: route.sessionId, from: route.from }
@@ -156,6 +180,9 @@ function misrouted(route: Route, { survey, lineage }: StoreView): Finding[] {
         facts,
       }),
     ]
+  }
+  if (RESETS.has(target.session.endReason ?? '') && target.session.endedAt !== null) {
+    return [onEnded(route, target)]
   }
   if (target.session.endReason !== 'compression') return []
   const tip = lineage.endOf(route.sessionId)

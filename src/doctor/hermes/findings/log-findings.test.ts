@@ -18,7 +18,12 @@ function eventsOf(...lines: string[]): LogEvent[] {
 function judge(events: readonly LogEvent[]): Finding[] {
   const operations = pairOperations(events)
   return [
-    ...findLogIdentityFaults({ operations, events, isSameConversation: () => false }),
+    ...findLogIdentityFaults({
+      operations,
+      events,
+      isSameConversation: () => false,
+      heldOf: () => null,
+    }),
     ...findTornSummaries(operations.pairs),
     ...findPoisonedClients(events),
     ...findPauses(events),

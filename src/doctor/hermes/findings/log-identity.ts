@@ -11,6 +11,14 @@ export interface LogView {
   readonly events: readonly LogEvent[]
   /** Whether the store knows both ids as parts of one conversation. */
   readonly isSameConversation: (one: string, other: string) => boolean
+  /** What the store holds of a session; null: it does not know it. */
+  readonly heldOf: (sessionId: string) => Held | null
+}
+
+export interface Held {
+  /** Its rows look as a rewrite leaves them. */
+  readonly isRewritten: boolean
+  readonly hasToolRows: boolean
 }
 
 export function findLogIdentityFaults(view: LogView): Finding[] {
@@ -22,7 +30,7 @@ export function findLogIdentityFaults(view: LogView): Finding[] {
   return [
     ...view.operations.pairs.flatMap((operation) => [
       ...identityChange(operation, followed),
-      ...foreignTag(operation, family),
+      ...foreignTag(operation, family, view.heldOf(operation.started.fact.sessionId)),
     ]),
     ...view.operations.unmatched.flatMap(lateBirth),
   ]
@@ -96,13 +104,14 @@ function bornBy(id: string): string {
     : ''
 }
 
-function foreignTag({ started, done }: Operation, family: Family): Finding[] {
+function foreignTag({ started, done }: Operation, family: Family, held: Held | null): Finding[] {
   const sessionId = started.fact.sessionId
   const isForeign = (tag: string | null) => tag !== null && !family.isOne(tag, sessionId)
   const tag = isForeign(started.tag) ? started.tag : isForeign(done.tag) ? done.tag : null
   if (tag === null) return []
   const { before, after, isNewForm } = done.fact
-  const isRewrite = !isNewForm && sessionId === done.fact.sessionId
+  const isInPlace = !isNewForm && sessionId === done.fact.sessionId
+  const isRewrite = isInPlace && held?.isRewritten !== false
   return [
     finding({
       kind: 'foreign-tag',
@@ -115,8 +124,10 @@ function foreignTag({ started, done }: Operation, family: Family): Finding[] {
         'nothing clears it, and compaction outside of a turn runs on a thread that served somebody else before: one session did not compact the other. ' +
         (isRewrite
           ? `That the id stays the same and only ${before} messages were counted fits the gateway's own compaction of that time, ` +
-            `which deleted every row of the session and wrote ${after} back. So up to ${before - after} messages, and all tool rows, are gone from the store.`
-          : 'This version archives rows instead of deleting them, so only the log is wrong: do not trust its brackets.'),
+            `which deleted every row of the session and wrote ${after} back. So up to ${before - after} messages${held?.hasToolRows ? '' : ', and all tool rows,'} are gone from the store.`
+          : isInPlace
+            ? 'The rows of the session in the store are not such as a rewrite leaves: nothing of it is gone, and only the log is wrong.'
+            : 'This version archives rows instead of deleting them, so only the log is wrong: do not trust its brackets.'),
       advice: isRewrite
         ? `Run the doctor on the store: rows of ${sessionId} a microsecond apart, with a summary among them, prove the rewrite.`
         : 'Go by "session=" in these lines, never by the bracket.',

@@ -51,7 +51,7 @@ function tell(
   const ids = [burst.firstId, burst.handoffId ?? burst.firstId, burst.lastId]
   const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
   const began = times.find((time) => time !== null && time < at) ?? null
-  // Another session's deleted rows may be among the missing ids.
+  // Rows of another session may be among the missing ids, and a row that /undo wrote again counts twice.
   const isShared = rewrites.some(
     (other) =>
       other.survey !== survey &&
@@ -63,7 +63,7 @@ function tell(
   const goneText =
     gone === 0
       ? 'No row numbers are missing before it, so how much was deleted cannot be told.'
-      : `${isShared ? 'Up to ' : ''}${counted(gone, 'row number is', 'row numbers are')} missing between the beginning of the session and the rewrite: the deleted rows.`
+      : `${counted(gone, 'row number is', 'row numbers are')} missing between the beginning of the session and the rewrite: the deleted rows, and others if anything was deleted in that time for another reason (/undo and /retry write a whole session again${isShared ? '; another session was rewritten meanwhile' : ''}).`
   return finding({
     kind: 'destructive-rewrite',
     severity: 'harm',
@@ -72,7 +72,7 @@ function tell(
     title:
       gone === 0
         ? 'A session was deleted and written anew in a shorter form'
-        : `${isShared ? 'Up to ' : ''}${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
+        : `Up to ${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
     explanation:
       `Rows ${burst.firstId} to ${burst.lastId} of ${session.id} are a microsecond apart and hold a summary: ` +
       'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
@@ -85,7 +85,7 @@ function tell(
     facts: {
       sessionId: session.id,
       rowsGone: gone,
-      isUpperBound: isShared,
+      isUpperBound: true,
       rowsWritten: burst.rows,
       rewrittenAt: at,
       toolCallsCounted: session.toolCallCount,

@@ -1,0 +1,109 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/**
+ * Whether Hermes' search index is whole, by its own tables: all of them are there, the triggers that
+ * keep it up are there, every row is in it, and its words can be read from end to end. What the words
+ * of a row are is not compared: versions of SQLite differ in that where a text holds NUL.
+ */
+export interface SearchFault {
+  readonly table: string
+  readonly problem: 'no-table' | 'no-triggers' | 'not-whole' | 'not-readable'
+  readonly what: string
+}
+
+const TABLES = ['messages_fts', 'messages_fts_trigram'] as const
+const VERBS = ['insert', 'delete', 'update'] as const
+
+export function findSearchFaults(database: DatabaseSync): readonly SearchFault[] {
+  const names = new Set(
+    database
+      .prepare(`select lower(name) as name from sqlite_schema where name like 'messages_fts%'`)
+      .all()
+      .map((row) => String(row['name'])),
+  )
+  // Without any of it Hermes makes one when it opens the store; the second one can be turned off.
+  return TABLES.flatMap((table) => faultsOf(table, names, database))
+}
+
+function faultsOf(
+  table: (typeof TABLES)[number],
+  names: ReadonlySet<string>,
+  database: DatabaseSync,
+): readonly SearchFault[] {
+  const missing = VERBS.map((verb) => `${table}_${verb}`).filter((name) => !names.has(name))
+  if (!names.has(table)) {
+    const isWritten = missing.length < VERBS.length
+    const isOnlyOne = table === 'messages_fts' && names.has('messages_fts_trigram')
+    if (!isWritten && !isOnlyOne) return []
+    return [{ table, problem: 'no-table', what: isWritten ? 'its triggers are there' : '' }]
+  }
+  const faults: SearchFault[] = []
+  if (missing.length > 0) faults.push({ table, problem: 'no-triggers', what: missing.join(', ') })
+  const lost = ['data', 'idx', 'docsize', 'config'].filter((part) => !names.has(`${table}_${part}`))
+  if (lost.length > 0) {
+    return [...faults, { table, problem: 'not-readable', what: `no ${lost.join(', ')}` }]
+  }
+  try {
+    readThrough(table, database)
+    const rows = notIndexed(table, database)
+    if (rows > 0) faults.push({ table, problem: 'not-whole', what: String(rows) })
+  } catch (error) {
+    faults.push({ table, problem: 'not-readable', what: (error as Error).message })
+  }
+  return faults
+}
+
+/** Every word of it, as SQLite's own list of words gives them. */
+function readThrough(table: string, database: DatabaseSync): void {
+  const words = `throughline_words_${table}`
+  const wasReadOnly = Number(database.prepare('pragma query_only').get()?.['query_only']) === 1
+  database.exec('pragma query_only = off')
+  try {
+    database.exec(`create virtual table temp."${words}" using fts5vocab('main', '${table}', 'row')`)
+    database.prepare(`select count(*), sum(doc) from temp."${words}"`).get()
+    database.exec(`drop table temp."${words}"`)
+  } finally {
+    if (wasReadOnly) database.exec('pragma query_only = on')
+  }
+}
+
+/** Rows that are not in it, unless Hermes is in the middle of building it. */
+function notIndexed(table: string, database: DatabaseSync): number {
+  if (isBeingBuilt(database)) return 0
+  const view = database
+    .prepare(`select sql from sqlite_schema where type = 'table' and name = ?`)
+    .get(table)?.['sql']
+  const isWhole = !String(view).includes('messages_fts_trigram_src')
+  // Of later versions the view says which rows are meant; it is the file's own, and not run.
+  if (!isWhole && hasOtherView(database)) return 0
+  const row = database
+    .prepare(
+      `select count(*) as rows from "messages" m left join "${table}_docsize" d on d.id = m.id
+       where d.id is null ${isWhole ? '' : "and m.role <> 'tool'"}`,
+    )
+    .get()
+  return Number(row?.['rows'] ?? 0)
+}
+
+function hasOtherView(database: DatabaseSync): boolean {
+  const row = database
+    .prepare(
+      `select sql from sqlite_schema where type = 'view' and name = 'messages_fts_trigram_src'`,
+    )
+    .get()
+  const words = String(row?.['sql'] ?? '')
+    .replace(/\s+/g, ' ')
+    .toLowerCase()
+  return !words.endsWith(`from messages where role <> 'tool'`)
+}
+
+export function isBeingBuilt(database: DatabaseSync): boolean {
+  const table = database
+    .prepare(`select 1 from sqlite_schema where type = 'table' and name = 'state_meta'`)
+    .get()
+  if (table === undefined) return false
+  const row = database
+    .prepare(`select 1 from "state_meta" where key = 'fts_rebuild_high_water'`)
+    .get()
+  return row !== undefined
+}
