@@ -11,11 +11,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const MS_MAX = 180_000
 
 describe('generated Hermes homes', () => {
-  it.each([1, 51, 101, 151])(
-    'hold exactly the faults that the doctor finds, and come over whole: 50 from seed %i',
+  it.each([1, 41])(
+    'hold exactly the faults that the doctor finds, and come over whole: 40 from seed %i',
     async (first) => {
       const problems: string[] = []
-      for (let seed = first; seed < first + 50; seed++)
+      for (let seed = first; seed < first + 40; seed++)
         problems.push(...(await judgeSeed(seed, join(folder, 'home'))))
       expect(problems).toEqual([])
     },

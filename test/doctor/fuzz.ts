@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { judgeSeed } from './judge.ts'
 
 /**
- * `npm run doctor:fuzz [-- COUNT [FIRST]]`: examines generated homes and brings them over, 2,000
- * unless told, and prints what was missed, invented or lost. Where it is stopped, the next run goes on.
+ * `npm run doctor:fuzz [-- COUNT [FIRST]]`: examines generated homes of schemas 4 to 30, brings them
+ * over, repairs them and takes them back, 2,000 unless told, and prints what was missed, invented or lost. Where it is stopped, the next run goes on.
  */
 const [count = 2_000, first = 1] = process.argv.slice(2).map(Number)
 const place = join(tmpdir(), `throughline-doctor-fuzz-${first}-${count}.next`)

@@ -1,45 +1,41 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SessionId } from '../../src/base/ids.ts'
 import { exportHermes } from '../../src/doctor/export/hermes.ts'
 import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
 import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
 import { unshelve } from '../../src/runtime/blobs.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
-import type { Entry, SessionRow } from '../../src/store/rows.ts'
-import { bring, contentOf, readAll } from './bring.ts'
+import type { SessionRow } from '../../src/store/rows.ts'
+import { bring } from './bring.ts'
 import type { GeneratedHome } from './generate.ts'
+import { plainRows } from './plain-rows.ts'
+import { entriesOf, judgeWayBack } from './round-trip.ts'
 
 /** Faults that a conversation takes with it: they are in what was said. */
 const CARRIED = new Set<string>(['broken-tool-pair', 'torn-summary', 'said-no-record'])
-const SESSIONS_MAX = 1
 
-/** The way back and here again: the longest conversation says the same, and shows the same. */
+/** The way back for every conversation, and there once more, judged by plain SQL alone. */
 export async function judgeExport(store: Store, home: GeneratedHome): Promise<string[]> {
+  const source = join(home.path, 'state.db')
+  const to = join(home.path, 'back.db')
+  const problems = await judgeWayBack(store, source, to)
   const sessions = await store.listSessions({ limit: 1_000 })
-  const longest = sessions.toSorted((one, other) => other.tail - one.tail).slice(0, SESSIONS_MAX)
-  const problems: string[] = []
-  for (const session of longest) {
-    const told = await judgeRoundTrip(store, session, join(home.path, 'back.db'), home.now)
-    problems.push(...told.map((problem) => `export of ${session.id}: ${problem}`))
-  }
-  return problems
+  const [longest] = sessions.toSorted((one, other) => other.tail - one.tail)
+  if (longest !== undefined) problems.push(...(await judgeRoundTrip(store, longest, to, home.now)))
+  return problems.map((problem) => `export: ${problem}`)
 }
 
+/** Exported, brought into another store and exported from there: the same rows in the same places. */
 export async function judgeRoundTrip(
   store: Store,
   session: SessionRow,
   to: string,
   now: number,
 ): Promise<string[]> {
-  rmSync(to, { force: true })
-  const sessionId = session.id
-  const { id } = await exportHermes({
-    ...{ reads: store, sessionId, to, now },
-    unshelve: async (message) => (await unshelve(store, sessionId, [message]))[0] ?? message,
-  })
+  const again = `${to}.again`
   const problems: string[] = []
+  await write(store, session, to, now)
   const { profiles } = await diagnoseHermes(to, { now })
   for (const { kind } of profiles.flatMap(({ findings }) => findings.filter(isFault))) {
     if (!CARRIED.has(kind)) problems.push(`the doctor finds ${kind}`)
@@ -47,47 +43,33 @@ export async function judgeRoundTrip(
   const other = openMemoryStore()
   try {
     await bring(to, other)
-    const back = (await other.listSessions({ limit: 9 }))[0]
-    if (back === undefined) return [...problems, `${id} does not come back`]
-    const [early, late] = [await times(store, session), await times(other, back)]
-    // What was said twice in one millisecond is parted by another.
-    const isMoved = early.some((at, index) => Math.abs(at - (late[index] ?? 0)) > 5)
-    if (isMoved) problems.push('it has other times')
-    for (const read of [said, shown]) {
-      const [there, here] = [await read(other, back), await read(store, session)]
-      const at = here.findIndex((words, index) => words !== there[index])
-      if (at >= 0 || there.length !== here.length) {
-        const found = `${there[at]} instead of ${here[at]}`
-        problems.push(`${read.name}: ${there.length} of ${here.length}, ${at}: ${found}`)
-      }
-    }
+    const [back] = await other.listSessions({ limit: 9 })
+    if (back === undefined) return [...problems, `${session.id} does not come back`]
+    problems.push(...(await judgeWayBack(other, to, again)))
+    await write(other, back, again, now)
+    const [first, second] = [to, again].map((path) => plainRows(path).map(placed).sort())
+    if (first?.join() !== second?.join()) problems.push('it is another after the second way')
+    const [mine, theirs] = [await said(store, session), await said(other, back)]
+    if (mine !== theirs) problems.push(`it has ${theirs} entries instead of ${mine}`)
     return problems
   } finally {
     await other.close()
+    rmSync(again, { force: true })
   }
 }
 
-/** What was said, in order; what was taken back may stand anywhere. */
-async function said(store: Store, { id, tail }: SessionRow): Promise<readonly string[]> {
-  const entries = (await readAll(store, id, tail)).filter(isTold)
-  const aside = entries.filter(({ kind }) => kind === 'turn').map(contentOf)
-  const spoken = entries.filter(({ kind }) => kind !== 'turn')
-  return [...spoken.map(contentOf), ...aside.sort()]
+function placed({ said: words, state }: ReturnType<typeof plainRows>[number]): string {
+  return `${state} ${words}`
 }
 
-async function times(store: Store, { id, tail }: SessionRow): Promise<readonly number[]> {
-  const entries = await readAll(store, id, tail)
-  return entries.flatMap((one) => (isTold(one) && one.kind !== 'turn' ? [one.at] : []))
+async function said(store: Store, { id, tail }: SessionRow): Promise<number> {
+  return (await entriesOf(store, id, tail)).filter(({ meta }) => 'row' in meta).length
 }
 
-async function shown(store: Store, { id }: SessionRow): Promise<readonly string[]> {
-  const context = await store.readContext({ sessionId: id as SessionId })
-  const entries = (context?.entries ?? []).filter(
-    (entry) => isTold(entry) && entry.kind !== 'turn' && entry.number > (context?.covers ?? 0),
-  )
-  return entries.filter(({ kind }) => kind !== 'compaction').map(contentOf)
-}
-
-function isTold({ meta }: Entry): boolean {
-  return 'row' in meta
+async function write(store: Store, { id }: SessionRow, to: string, now: number): Promise<void> {
+  rmSync(to, { force: true })
+  await exportHermes({
+    ...{ reads: store, sessionId: id, to, now },
+    unshelve: async (message) => (await unshelve(store, id, [message]))[0] ?? message,
+  })
 }

@@ -3,10 +3,11 @@ import type { SessionId } from '../../src/base/ids.ts'
 import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { bring, contentOf, readAll } from './bring.ts'
+import { bring } from './bring.ts'
 import type { GeneratedHome } from './generate.ts'
 import { HermesModel, type ModelRow, writeStore } from './hermes-model.ts'
 import { judgeExport } from './judge-export.ts'
+import { entriesOf } from './round-trip.ts'
 
 /** Brings a generated home over and looks for every row of the model, by means of its own. */
 export async function judgeImport(home: GeneratedHome): Promise<readonly string[]> {
@@ -37,7 +38,7 @@ async function judgeLater(home: GeneratedHome): Promise<readonly string[]> {
   try {
     const before = await bring(early, store)
     const report = await bring(path, store)
-    const problems = [...judgeSum(report), ...(await judgeRows(model, store))]
+    const problems = [...judgeSum(report), ...(await judgeRows(model, store, { isOneRun: false }))]
     const restored = before.profiles
       .flatMap((one) => one.conversations)
       .flatMap((one) => one.restored)
@@ -83,33 +84,53 @@ function judgeSum(report: ImportReport): string[] {
   return problems
 }
 
-async function judgeRows(model: HermesModel, store: Store): Promise<string[]> {
+/** Every row once, by the number that its entry carries; what is absent is a copy of one that is not. */
+async function judgeRows(
+  model: HermesModel,
+  store: Store,
+  { isOneRun = true } = {},
+): Promise<string[]> {
   const problems: string[] = []
-  const told = new Map<number, string>()
-  const saidIn = new Map<string, Set<string>>()
-  const sessions = await store.listSessions({ limit: 1_000 })
-  for (const { id, tail } of sessions) {
-    const said = new Set<string>()
-    for (const entry of await readAll(store, id, tail)) {
-      const row = 'row' in entry.meta ? entry.meta.row : undefined
+  const homes = new Map<number, string>()
+  for (const { id, tail } of await store.listSessions({ limit: 1_000 })) {
+    for (const { meta } of await entriesOf(store, id, tail)) {
+      const row = 'row' in meta ? meta.row : undefined
       if (row === undefined) continue
-      if (told.has(row)) problems.push(`row ${row} stands twice`)
-      told.set(row, contentOf(entry))
-      said.add(contentOf(entry))
+      if (homes.has(row)) problems.push(`row ${row} stands twice`)
+      homes.set(row, id)
     }
-    saidIn.set(id, said)
   }
+  const said = new Set([...homes.keys()].map((row) => wordsAt(model, row)))
+  const rewritten = rewrittenSessions(model)
   for (const row of model.rows) {
-    const found = told.get(row.id)
-    const wanted = wordsOf(row)
-    if (found === undefined) {
-      // Only what stands elsewhere in the same conversation may be absent.
-      const isSaid = [...saidIn.values()].some((said) => said.has(wanted))
-      if (!isSaid) problems.push(`row ${row.id} is nowhere: ${wanted}`)
-    } else if (found !== wanted) problems.push(`row ${row.id} says ${found} instead of ${wanted}`)
+    const isHere = homes.has(row.id)
+    if (!isHere && !said.has(wordsOf(row))) problems.push(`row ${row.id} is nowhere`)
+    // Of a session that was written anew nobody knows what was a copy of what.
+    if (
+      !isOneRun ||
+      rewritten.has(row.sessionId) ||
+      rewritten.has(parentOf(model, row.sessionId) ?? '')
+    )
+      continue
+    if (!isHere && row.copyOf === null) problems.push(`row ${row.id} is no copy and is left out`)
+    const original = row.copyOf === null ? undefined : homes.get(row.copyOf)
+    if (isHere && original !== undefined && original === homes.get(row.id)) {
+      problems.push(`row ${row.id} stands beside row ${row.copyOf}, of which it is a copy`)
+    }
   }
   for (const { problem } of await store.verify({})) problems.push(problem)
   return problems
+}
+
+function rewrittenSessions(model: HermesModel): ReadonlySet<string> {
+  const found = new Set<string>()
+  const last = new Map<string, number>()
+  for (const { sessionId, at } of model.rows) {
+    const step = at - (last.get(sessionId) ?? Number.NEGATIVE_INFINITY)
+    if (step > 0 && step < 2e-6) found.add(sessionId)
+    last.set(sessionId, at)
+  }
+  return found
 }
 
 /** What Hermes showed its model last is what ours shows next, and what was lost is there as well. */

@@ -6,7 +6,6 @@ import { type GeneratedHome, generateHome } from './generate.ts'
 import { judgeImport } from './judge-import.ts'
 import { judgeRepair } from './judge-repair.ts'
 import type { LogExpected } from './logs.ts'
-import { reconcile } from './reconcile.ts'
 
 /** Examines one generated home; says what was missed, invented or told wrongly. */
 export async function judgeSeed(seed: number, folder: string): Promise<readonly string[]> {
@@ -16,7 +15,6 @@ export async function judgeSeed(seed: number, folder: string): Promise<readonly 
   if (profile?.store.kind !== 'read') return [`seed ${seed}: the store was not read`]
   const problems = [
     ...judge(home, profile.findings.filter(isFault)),
-    ...reconcile(home.model),
     ...(await judgeImport(home)),
     ...(await judgeRepair(home, profile.findings.filter(isFault))),
   ]

@@ -67,43 +67,33 @@ function readThrough(table: string, database: DatabaseSync): void {
   }
 }
 
-/** Rows that are not in it, unless Hermes is in the middle of building it. */
+/** Rows that are not in it, unless Hermes knows that itself, or its trigger chooses among the rows. */
 function notIndexed(table: string, database: DatabaseSync): number {
   if (isBeingBuilt(database)) return 0
-  const view = database
-    .prepare(`select sql from sqlite_schema where type = 'table' and name = ?`)
-    .get(table)?.['sql']
-  const isWhole = !String(view).includes('messages_fts_trigram_src')
-  // Of later versions the view says which rows are meant; it is the file's own, and not run.
-  if (!isWhole && hasOtherView(database)) return 0
+  const trigger = database
+    .prepare(`select sql from sqlite_schema where type = 'trigger' and name = ?`)
+    .get(`${table}_insert`)
+  const [head = ''] = String(trigger?.['sql'] ?? '')
+    .toLowerCase()
+    .split(/\bbegin\b/)
+  if (/\b(?:content|session_id|sessions)\b/.test(head)) return 0
+  const isWithoutTools = /\brole\s*(?:<>|!=)\s*'tool'/.test(head)
   const row = database
     .prepare(
       `select count(*) as rows from "messages" m left join "${table}_docsize" d on d.id = m.id
-       where d.id is null ${isWhole ? '' : "and m.role <> 'tool'"}`,
+       where d.id is null ${isWithoutTools ? "and m.role <> 'tool'" : ''}`,
     )
     .get()
   return Number(row?.['rows'] ?? 0)
 }
 
-function hasOtherView(database: DatabaseSync): boolean {
-  const row = database
-    .prepare(
-      `select sql from sqlite_schema where type = 'view' and name = 'messages_fts_trigram_src'`,
-    )
-    .get()
-  const words = String(row?.['sql'] ?? '')
-    .replace(/\s+/g, ' ')
-    .toLowerCase()
-  return !words.endsWith(`from messages where role <> 'tool'`)
-}
-
-export function isBeingBuilt(database: DatabaseSync): boolean {
+function isBeingBuilt(database: DatabaseSync): boolean {
   const table = database
     .prepare(`select 1 from sqlite_schema where type = 'table' and name = 'state_meta'`)
     .get()
   if (table === undefined) return false
   const row = database
-    .prepare(`select 1 from "state_meta" where key = 'fts_rebuild_high_water'`)
+    .prepare(`select 1 from "state_meta" where key in ('fts_rebuild_high_water', 'fts_stale')`)
     .get()
   return row !== undefined
 }

@@ -12,8 +12,8 @@ export function findStateFaults(view: StoreView): Finding[] {
   ])
 }
 
-function nothingLive({ session, rows, live, archived }: SessionSurvey): Finding[] {
-  if (live > 0 || archived === 0 || session.endedAt !== null) return []
+function nothingLive({ session, rows, live, archived, rewound }: SessionSurvey): Finding[] {
+  if (live > 0 || rewound > 0 || archived === 0 || session.endedAt !== null) return []
   return [
     finding({
       kind: 'nothing-live',
