@@ -21,6 +21,18 @@ describe('a credential', () => {
     expect(await keys.read({ kind: 'none' })).toBe('')
   })
 
+  it('may lie in a file under the home directory, written as ~/', async () => {
+    const home = process.env['HOME']
+    process.env['HOME'] = folder
+    try {
+      writeFileSync(join(folder, 'home-key'), 'k5')
+      const keys = new Credentials({})
+      expect(await keys.read({ kind: 'file', path: '~/home-key' })).toBe('k5')
+    } finally {
+      process.env['HOME'] = home
+    }
+  })
+
   it('is read once, and again only when asked', async () => {
     const file = join(folder, 'login')
     const source = { kind: 'file', path: file } as const

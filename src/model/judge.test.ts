@@ -89,6 +89,11 @@ const OVERFLOWS: readonly (readonly [string, number, unknown])[] = [
   ['LM Studio', 400, { error: 'The number of tokens to keep is greater than the context length' }],
   ['Bedrock', 400, { message: 'Input is too long for requested model.' }],
   ['a gateway in plain text', 422, 'prompt too long; exceeded max context length by 12 tokens'],
+  [
+    'OpenAI, for one text that is too long, by its code alone',
+    400,
+    { error: { message: '…', code: 'string_above_max_length' } },
+  ],
 ]
 
 /** Texts about tokens that compaction does not cure. */

@@ -92,6 +92,24 @@ describe('the configuration of a route', () => {
     )
   })
 
+  it('is kept whole, and a task on the main route speaks its dialect with its headers', () => {
+    const whole = {
+      ...{ provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' },
+      ...{ headers: { 'x-team': 'a' }, dialect: 'strict', windowTokens: 9_000 },
+      ...{ outputTokensMax: 900, images: false, effort: 'low' },
+      credential: { kind: 'variable', name: 'KEY' },
+    }
+    const title = { provider: 'main', model: 'small' }
+    const made = routes({ main: whole, fallbacks: [whole], auxiliary: { title } })
+    expect(made.forMain()).toEqual([
+      { ...whole, name: 'main' },
+      { ...whole, name: 'fallback-1' },
+    ])
+    const { provider, baseUrl, headers, dialect, credential } = whole
+    const inherited = { provider, baseUrl, headers, dialect, credential }
+    expect(made.forTask('title')[0]).toEqual({ ...inherited, name: 'main:small', model: 'small' })
+  })
+
   it('refuses what it does not know', () => {
     for (const wrong of [
       { main: { ...main, provider: 'unheard-of' } },

@@ -49,6 +49,22 @@ describe('what a turn waits for', () => {
     expect(await tell(waits, {})).toEqual([])
   })
 
+  it('of one session is no news to those who follow another', async () => {
+    const waits = new Waits()
+    const other = sessionId('t')
+    for (const each of [id, other]) {
+      waits.note({ id: each, turn: 3, notice: 'waiting-for-model', isTold: true })
+    }
+    const findSession = async (asked: typeof id) => ({ ...session, id: asked }) as SessionRow
+    const toldTo = async (only: typeof id | undefined) =>
+      (await waits.readStanding({ findSession }, { only, ourselves: ours })).map(
+        (notice) => notice.sessionId,
+      )
+    expect(await toldTo(other)).toEqual([other])
+    expect(await toldTo(sessionId('u'))).toEqual([])
+    expect(await toldTo(undefined)).toEqual([id, other])
+  })
+
   it('is not forgotten by whoever has read the row before its turn began', async () => {
     const waits = new Waits()
     waits.note({ id, turn: 4, notice: 'waiting-for-model', isTold: true })

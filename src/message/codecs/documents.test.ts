@@ -30,6 +30,38 @@ const cases = [
   { codec: openaiResponses, message: responsesItem, key: 'input' },
 ] as const
 
+describe('the input of a Responses request', () => {
+  const say = (document: JsonValue) => {
+    expect(openaiResponses.reject(document)).toBeUndefined()
+    const read = openaiResponses.parse(document)
+    expect(openaiResponses.format(read)).toEqual(document)
+    return read.messages.map(({ role, ...message }) => [role, 'parts' in message && message.parts])
+  }
+
+  it('may be one string, which is what the user says', () => {
+    expect(say({ input: 'hello' })).toEqual([['user', [{ type: 'text', text: 'hello' }]]])
+    expect(say({ model: 'm', instructions: 'Be brief.', input: 'hello' })).toMatchObject([
+      ['system', [{ text: 'Be brief.' }]],
+      ['user', [{ text: 'hello' }]],
+    ])
+  })
+
+  it('may name a file by its address, its bytes or its id, and is given back that way', () => {
+    const [url, bytes] = ['https://files.example/a.pdf', 'data:application/pdf;base64,QUJD']
+    const fileOf = (fields: { [key: string]: string }) => {
+      const content = [{ type: 'input_file', filename: 'a.pdf', ...fields }]
+      const [[, parts] = []] = say({ input: [{ type: 'message', role: 'user', content }] })
+      return parts
+    }
+    const file = { type: 'file', name: 'a.pdf' }
+    expect(fileOf({ file_url: url })).toMatchObject([{ ...file, source: { kind: 'url', url } }])
+    expect(fileOf({ file_data: bytes })).toMatchObject([{ ...file, source: { kind: 'base64' } }])
+    expect(fileOf({ file_id: 'f-1' })).toMatchObject([
+      { ...file, source: { kind: 'id', id: 'f-1' } },
+    ])
+  })
+})
+
 describe.each(cases)('$codec.name documents', ({ codec, message, key }) => {
   const list = fc.array<JsonValue>(message, { maxLength: 6 })
 

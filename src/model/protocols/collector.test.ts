@@ -17,6 +17,20 @@ const route: ModelRoute = {
 }
 const ask: Message = { role: 'user', parts: [{ type: 'text', text: 'hi' }] }
 
+it('a route for strict servers is sent one message per speaker in turn', () => {
+  const rolesOn = (at: ModelRoute) => {
+    const messages: Message[] = [
+      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+      ask,
+      ask,
+    ]
+    const { messages: sent } = JSON.parse(`{${chat.writeMembers({ messages }, at)}}`)
+    return sent.map(({ role }: { role: string }) => role)
+  }
+  expect(rolesOn({ ...route, dialect: 'strict' })).toEqual(['system', 'user'])
+  expect(rolesOn(route)).toEqual(['system', 'user', 'user'])
+})
+
 function collect(protocol: Protocol, events: readonly JsonValue[], isWhole = true) {
   const collector = protocol.collector()
   const items = events.flatMap((event) => collector.take(event) ?? [])
