@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -157,6 +158,36 @@ describe('compact', () => {
     const once = await compact(messages, small)
     const again = await compact([...once.messages, ...turns(30), user('go')], small)
     expect(handoffOf(again).tasks).toEqual(handoff.tasks)
+  })
+
+  it('tells which files were read and changed, with hashes of what was in them [S15]', async () => {
+    const files = [
+      toolCall('r', { file_path: '/src/harbour.ts' }, 'Read'),
+      toolResult('r', 'export const boats = 3', 'Read'),
+      toolCall('w', { file_path: '/src/quay.ts', content: 'export {}' }, 'Write'),
+      toolResult('w', 'ok', 'Write'),
+    ]
+    const hashOf = (text: string) => hash('sha256', text, 'hex').slice(0, 12)
+    const result = await compact([user('Look.'), ...files, ...turns(40), user('And?')], small)
+    const made = handoffOf(result)
+    expect(made.files).toEqual([
+      { path: '/src/quay.ts', access: 'changed', number: 4, hash: hashOf('export {}') },
+      {
+        path: '/src/harbour.ts',
+        access: 'read',
+        number: 2,
+        hash: hashOf('export const boats = 3'),
+      },
+    ])
+    expect(result.stats.files).toBe(2)
+    // They outlive the messages that they are from.
+    const again = await compact([...result.messages, ...turns(30), user('go')], small)
+    expect(handoffOf(again).files).toEqual(made.files)
+    const wire = JSON.stringify(render(again.messages, 'openai-chat'))
+    for (const { path, hash: known = '' } of made.files) {
+      expect(wire).toContain(path)
+      expect(wire).toContain(known)
+    }
   })
 
   it('has no two user messages in a row for any provider [S13]', async () => {

@@ -203,6 +203,16 @@ describe('a writer that takes less than was believed', () => {
     )
   })
 
+  it('is asked within the limit that it states, without trying what is larger', async () => {
+    const refusalsOf = async (tells: boolean) => {
+      const { write, refusals } = limited(5_000, tells)
+      await run({ head: turns(80), write, windowTokens: 40_000 })
+      return refusals()
+    }
+    expect(await refusalsOf(true)).toBe(1)
+    expect(await refusalsOf(false)).toBeGreaterThan(1)
+  })
+
   it('that takes nothing at all is asked a few times and no more [fault 58]', async () => {
     const { write, refusals } = limited(0, false)
     await expect(run({ head: turns(80), write })).rejects.toThrow(WriterOverflowError)

@@ -73,7 +73,8 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
     ...(request.instructions !== undefined && { instructions: request.instructions }),
     ...(earlierSummary !== undefined && earlierSummary !== '' && { earlierSummary }),
   }
-  const empty = handoffPrompt('', options)
+  // As part of a longer range: what is said of that takes room as well.
+  const empty = handoffPrompt('', { ...options, piece: { number: 1_000, of: 1_000 } })
   const overhead = countTokens(empty.system) + countTokens(empty.prompt) + request.tokensMax
   const room = new Room(windowTokens - overhead, overhead)
   const pieces = splitIntoPieces(texts, { tokensMax: room.tokens, countTokens })

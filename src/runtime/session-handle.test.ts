@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
-import { open } from '../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../test/support/runtime-place.ts'
 import { operationId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
+import type { Store } from '../store/contract.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
 import { Desk } from '../testing/store/desk.ts'
 
 it('tells what a compaction took, however many calls of turns came after it', async () => {
@@ -23,4 +25,23 @@ it('tells what a compaction took, however many calls of turns came after it', as
   }
   const [compaction] = (await runtime.session(desk.id).compactions({ limit: 1 })) ?? []
   expect(compaction?.spend).toMatchObject({ inputTokens: 7 })
+})
+
+it('lets those go who wait for the answer to a message that is withdrawn', async () => {
+  const memory = openMemoryStore()
+  const seen = Promise.withResolvers<void>()
+  const store: Store = {
+    ...memory,
+    listMail: async (query) => await memory.listMail(query).finally(seen.resolve),
+  }
+  const { runtime } = await open({ runs: false, store })
+  const session = runtime.session((await Desk.open(store)).id)
+  const mail = mailOf(await session.admit(say('never mind', 'k')))
+  const signal = soon()
+  const reply = session.reply(mail, signal)
+  // It has seen that the message waits.
+  await seen.promise
+  expect(await session.withdraw(mail)).toEqual({ kind: 'withdrawn' })
+  expect(await reply).toBeNull()
+  expect(signal.aborted).toBe(false)
 })

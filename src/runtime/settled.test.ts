@@ -55,16 +55,21 @@ it('a control item that was carried out is looked for as far back as it was admi
 
 describe('a control item that was turned down', () => {
   it('is told with its reason: a pin that does not fit, and one that is not there', async () => {
-    const { runtime } = await open()
+    const { runtime, store } = await open()
     const session = await make(runtime, 'pinned')
     const pin = async (name: string, text: string | null) =>
       await session.settled(mailOf(await session.pin({ ...once(), name, text })), soon())
     expect(await pin('rule', 'Never delete.')).toEqual({ kind: 'done' })
-    expect(await pin('large', FILLER.repeat(20))).toMatchObject({
-      kind: 'turned-down',
-      why: 'no-room',
-      tokensAfter: expect.any(Number),
-      limit: expect.any(Number),
+    const large = await pin('large', FILLER.repeat(20))
+    const row = await store.findSession(session.id)
+    const context = await store.readContext({ sessionId: session.id })
+    const [, asked] = await store.listMail({ sessionId: session.id, lane: 'control', limit: 2 })
+    const settings = context?.entries.find(({ kind }) => kind === 'settings')
+    const sizes = [settings, row?.pins['rule'], asked].map((each) => each?.tokens ?? Number.NaN)
+    expect(large).toEqual({
+      ...{ kind: 'turned-down', why: 'no-room' },
+      tokensAfter: sizes.reduce((sum, tokens) => sum + tokens),
+      limit: row?.limits.pinTokens,
     })
     expect(await pin('gone', null)).toEqual({ kind: 'turned-down', why: 'unknown-pin' })
     expect((await session.summary())?.pins).toEqual(['rule'])

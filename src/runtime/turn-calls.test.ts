@@ -52,11 +52,17 @@ it('a model that fails, and one that is back, is told once each; an interrupt sa
     { kind: 'finished', finish: 'stop' },
     { kind: 'finished', finish: 'stop' },
   ]
-  for (const outcome of outcomes) await calls.record({ ...CALL, outcome })
+  const backAfter: number[] = []
+  for (const outcome of outcomes) {
+    const recorded = calls.record({ ...CALL, outcome })
+    // At once, not when it stands in the record.
+    backAfter.push(isBack)
+    await recorded
+  }
   const route = 'openai-compatible/m@127.0.0.1:1'
   expect(told).toEqual([
     `model fails ${JSON.stringify({ route, outcome: 'refused:server-error' })}`,
     `model answers again ${JSON.stringify({ route })}`,
   ])
-  expect(isBack).toBe(1)
+  expect(backAfter).toEqual([0, 0, 0, 1, 1])
 })

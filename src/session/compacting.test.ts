@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { asked, Play, RUNNING, scene } from '../../test/support/play.ts'
-import { entryNumber, operationId } from '../base/ids.ts'
+import { AT, asked, Play, RUNNING, scene } from '../../test/support/play.ts'
+import { entryNumber, mailNumber, operationId } from '../base/ids.ts'
 import { SESSION_SETTINGS } from './state.ts'
 
 describe('compaction beside a turn', () => {
@@ -91,6 +91,58 @@ describe('compaction beside a turn', () => {
     const failed = new Play().tell({ kind: 'opened' }).look(scene(joined))
     failed.tell({ kind: 'handoff failed', operation: id, reason: 'summary-failed' })
     expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
+  })
+
+  it('tells the sizes of the context before and after, with what stays beside the handoff', () => {
+    const play = new Play().tell({ kind: 'opened' }).look(
+      scene({
+        pieces: [
+          ['user', 900],
+          ['assistant', 500],
+          ['user', 40],
+        ],
+        row: {
+          seen: entryNumber(2),
+          settled: { user: mailNumber(3), notification: mailNumber(0) },
+        },
+        operation: { covers: entryNumber(2) },
+      }),
+    )
+    const written = { operation: operationId('op'), body: {}, tokens: 100, carries: [] }
+    play.tell({ kind: 'handoff written', ...written })
+    expect(play.commit('commitCompaction').request).toMatchObject({
+      result: { tokensBefore: 1_440, tokensAfter: 140 },
+    })
+  })
+
+  it('holds off after a failure what goes by itself, and nobody who asks', () => {
+    const full = {
+      pieces: [
+        ['user', 2_000],
+        ['assistant', 1_000],
+      ],
+      row: { seen: entryNumber(2), settled: { user: mailNumber(2), notification: mailNumber(0) } },
+    } as const
+    const failed = { state: 'failed', endedAt: AT.wall } as const
+    const claims = (...shown: ReturnType<typeof scene>[]) => {
+      const play = new Play().tell({ kind: 'opened' })
+      for (const picture of shown) play.look(picture)
+      return play.kinds.includes('claimCompaction')
+    }
+    const request = [['control', 'compact']] as const
+    expect(claims(scene(full))).toBe(true)
+    expect(claims(scene({ ...full, operation: failed }))).toBe(false)
+    expect(claims(scene({ ...full, operation: failed, mail: request }))).toBe(true)
+
+    // By our own clock as well, where the store's record says nothing.
+    const again = (mail: typeof request | []) => {
+      const play = new Play().tell({ kind: 'opened' }).look(scene({ ...full, operation: {} }))
+      play.tell({ kind: 'handoff failed', operation: operationId('op'), reason: 'summary-failed' })
+      const done = { verb: 'failCompaction', outcome: { kind: 'done' } } as never
+      return play.tell({ kind: 'committed', committed: done }).look(scene({ ...full, mail })).kinds
+    }
+    expect(again([])).not.toContain('claimCompaction')
+    expect(again(request)).toContain('claimCompaction')
   })
 
   it('drops a handoff whose operation the store has ended [fault 19]', () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../test/support/session-host.ts'
+import type { SummaryWriter } from '../compaction/summarize.ts'
 import type { Message } from '../message/message.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { type HandoffRequest, handoffWriter } from './handoff.ts'
-import { SESSION_SETTINGS } from './state.ts'
+import { SESSION_SETTINGS, type SessionSettings } from './state.ts'
 
 const COUNTERS = {
   countTokens: (text: string) => estimateText(text, 'generic'),
@@ -59,6 +60,22 @@ it('goes no further when it is aborted in such a pause', async () => {
   }
   const reply = await handoffWriter(COUNTERS, { breathe }).write(REQUEST, controller.signal)
   expect([reply, turns]).toEqual([{ kind: 'failed', reason: 'aborted' }, 1])
+})
+
+it('asks for the summary in the words that were configured, and about the focus [S12]', async () => {
+  const asked: string[] = []
+  const summarize: SummaryWriter = async ({ prompt }) => {
+    asked.push(prompt)
+    return { text: 'Done.', finish: 'stop' }
+  }
+  const write = async (settings: Partial<SessionSettings>, focus: string | null = null) => {
+    const request = { ...REQUEST, focus, settings: { ...SESSION_SETTINGS, ...settings } }
+    await handoffWriter(COUNTERS, { summarize }).write(request, new AbortController().signal)
+    return asked.at(-1) ?? ''
+  }
+  expect(await write({})).not.toContain('As a poem.')
+  expect(await write({ prompt: 'As a poem.' })).toMatch(/^As a poem\.\n/)
+  expect(await write({}, 'the harbour')).toContain('the harbour')
 })
 
 describe('compaction.userTokens', () => {

@@ -139,6 +139,14 @@ describe('mayAskModel', () => {
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
   })
 
+  it('lets a person ask after failures, within the same number of attempts', () => {
+    const asked = (operations: readonly OperationRow[]) =>
+      mayAskModel(operations, now, SESSION_SETTINGS, 'manual').kind
+    expect(asked([attempt(100, 'failed')])).toBe('yes')
+    const many = Array.from({ length: SESSION_SETTINGS.attemptsPerWindow }, (_, index) => index)
+    expect(asked(many.map((index) => attempt(index * 1_000, 'failed')))).toBe('wait')
+  })
+
   it('takes an attempt from the future as none: a clock jumped [fault 75]', () => {
     expect(asks(attempt(-3_600_000, 'failed'))).toBe('yes')
   })

@@ -9,6 +9,7 @@ import {
   say,
   says,
 } from '../../test/support/session-host.ts'
+import { mailNumber, sessionId } from '../base/ids.ts'
 import { textOf } from '../message/text.ts'
 import type { Store } from '../store/contract.ts'
 import type { StepOutcome } from '../turn/step.ts'
@@ -85,6 +86,42 @@ describe('a model that is down for an hour', () => {
     await say(process.store, id, 'and now?')
     await process.run(HOUR_MS)
     expect(process.sent).toEqual(['a: {"text":"back"}'])
+  })
+})
+
+describe('many sessions at work', () => {
+  it('each look again when a message came or was withdrawn, and only that one', async () => {
+    const SESSIONS = 12
+    const looked: string[] = []
+    const place = host()
+    const store: Store = Object.create(place.store)
+    store.findSession = (id) => {
+      looked.push(id)
+      return place.store.findSession(id)
+    }
+    await place.runner.close()
+    const { run, model } = host({ store, timeline: place.timeline, name: 'two' })
+    model.answer = () => new Promise(() => {})
+    for (let number = 0; number < SESSIONS; number++) {
+      await say(store, await create(store, `s${number}`), 'hello')
+    }
+    const id = sessionId('s7')
+    const listPending = () => store.listMail({ sessionId: id, state: 'pending', limit: 1 })
+    const lookedAfter = async (act: () => Promise<unknown>) => {
+      looked.length = 0
+      await act()
+      await run(150)
+      return [...new Set(looked)]
+    }
+    // Once in a while all of them look; behind such a round there is time.
+    await run(1_000)
+    for (let all = 0; all < SESSIONS; ) all = (await lookedAfter(async () => {})).length
+    expect(await lookedAfter(async () => {})).toEqual([])
+    expect(await lookedAfter(() => say(store, id, 'one more thing'))).toEqual([id])
+    const [mail] = await listPending()
+    const withdraw = () => store.withdraw({ sessionId: id, mail: mail?.number ?? mailNumber(0) })
+    expect(await lookedAfter(withdraw)).toEqual([id])
+    expect(await listPending()).toEqual([])
   })
 })
 

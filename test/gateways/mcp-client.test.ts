@@ -205,6 +205,23 @@ describe('a hostile server harms nothing else:', () => {
     ])
   })
 
+  it.concurrent('one that ends while it starts is down, whatever it has told before', async () => {
+    const { servers, call } = await openWorld({
+      early: hostileProgram('ends-unlisted'),
+      late: hostileProgram('ends-listed'),
+      loud: hostileProgram('floods-listed'),
+      good,
+    })
+    await until(() => servers.problems.length === 3)
+    expect(servers.problems.toSorted()).toEqual([
+      'MCP server early of agent ada: it ended with code 5',
+      'MCP server late of agent ada: it ended with code 6',
+      expect.stringMatching(/^MCP server loud of agent ada: .*, so it was ended$/),
+    ])
+    expect((await call('late__echo')).output).toContain('The server late is not running')
+    expect(await call('good__echo')).toEqual(ok)
+  })
+
   it('its refusals are told without what hides in them', async () => {
     const { outcome, output } = await plain.call('bad__refuse')
     expect(outcome).toBe('error')

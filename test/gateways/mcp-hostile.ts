@@ -89,6 +89,12 @@ input.on('line', (line) => {
       })
     case 'tools/list':
       if (mode === 'deep') return deepSchema(id)
+      if (mode === 'ends-unlisted') return process.exit(5)
+      if (mode === 'ends-listed' || mode === 'floods-listed') {
+        const line = JSON.stringify({ jsonrpc: '2.0', id, result: { tools } })
+        const more = mode === 'floods-listed' ? '\n'.repeat(50_000) : ''
+        return process.stdout.write(`${line}\n${more}`, () => process.exit(6))
+      }
       if (mode === 'deaf') setImmediate(askWithoutListening)
       return answer(id, { tools, ...(mode === 'endless' && { nextCursor: String(Math.random()) }) })
     case 'tools/call':

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { until } from '../support/runtime-place.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-end-'))
@@ -61,6 +62,10 @@ it('serve goes on while nobody can take what it tells', async (ctx) => {
     expect(await Promise.race([answer, ended])).toBe(200)
     child.kill('SIGTERM')
     expect(await ended).toBe('ended 0')
+    // It gave back what it held, so that the next process need not wait for it.
+    const store = await openSqliteStore({ path: join(folder, 'plain.db') })
+    expect(await store.listRunners()).toEqual([])
+    await store.close()
   } finally {
     child.kill('SIGKILL')
     closeSync(full)

@@ -145,6 +145,25 @@ export const portability: readonly StoreCase[] = [
     },
   },
   {
+    name: 'an imported session counts what each sender has waiting, and nothing else [I4]',
+    run: async (bench) => {
+      const desk = await Desk.open(bench.store, { limits: { ...LIMITS, sourceMailMax: 2 } })
+      await desk.exchange('answered', 'yes')
+      const mail = await desk.admit(said('waits'))
+      await desk.admit(said('waits too'))
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const there = await Desk.acquire(target, desk.id, await register(target))
+      const outcome = expectKind(await there.tryAdmit(said('one too many')), 'full')
+      assert.deepEqual([outcome.which, outcome.limit], ['source', 2])
+      await there.admit(said('of another'), { source: 'mail' })
+      await there.deliver(mail)
+      await there.admit(said('there is room again'))
+      expectKind(await there.tryAdmit(said('one too many')), 'full')
+    },
+  },
+  {
     name: 'what was carried out or withdrawn before an export is not taken in again [I4]',
     run: async (bench) => {
       const { store } = bench
