@@ -215,6 +215,8 @@ describe('damage that no conversation shows', () => {
     expect(await findingsOf(copy)).toEqual([])
     truncateSync(`${copy}-wal`, logBytes)
     expect(await findingsOf(copy)).toEqual([['cut-log', 'risk']])
+    const { profiles } = await bring(copy, openMemoryStore())
+    expect(profiles[0]?.remarks.join()).toContain('in the middle of a commit')
   })
 })
 

@@ -65,12 +65,18 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
     const copy = await copyWhole({ path, sideFile, folder })
     // Before it is opened: recovery forgets what it does not take.
     const isLog = sideFile.suffix === '-wal'
-    const { lostFrames } = isLog ? await readWalEnd(copy + sideFile.suffix) : { lostFrames: 0 }
+    const end = isLog ? await readWalEnd(copy + sideFile.suffix) : { lostFrames: 0 }
+    const isCut = end.lostFrames > 0 && !(await isBeingWritten(sideFile))
     const database = connect(path, copy, { immutable: false })
     return {
       database,
-      remarks: [`Read from a copy, because ${sideFile.suffix} beside it holds content.`],
-      lostFrames: lostFrames > 0 && (await isBeingWritten(sideFile)) ? 0 : lostFrames,
+      remarks: [
+        `Read from a copy, because ${sideFile.suffix} beside it holds content.`,
+        ...(isCut
+          ? ['That log ends in the middle of a commit: the newest messages may be missing.']
+          : []),
+      ],
+      lostFrames: isCut ? end.lostFrames : 0,
       copyTo: (file) => vacuumInto(database, file),
       hasChanged: async () => false,
       judge: async (error) => translate(error, path),
