@@ -34,7 +34,8 @@ const SILENT: Answer = { reasoning: '', text: '', calls: [], finish: 'stop' }
 
 function answerOf(ask: Ask): Answer {
   const { messages } = ask
-  const last = messages.at(-1)
+  // Claude Code adds system messages behind what was said.
+  const last = messages.findLast(({ role }) => role !== 'system')
   const spoken = messages.findLast(isSpoken)
   const asked = spoken === undefined ? '' : textOf(spoken)
   if (last === spoken && asksForSummary(asked)) {

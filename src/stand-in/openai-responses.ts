@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { openaiResponses as codec } from '../message/codecs/openai-responses.ts'
 import { codeOf, openaiError } from './openai-error.ts'
 import {
+  type Ask,
   CREATED_AT,
   countInput,
   countTokens,
@@ -81,11 +82,16 @@ export const openaiResponses: Protocol = {
   },
 }
 
-/** A compaction that begins at a size stands in front of the answer. */
+/**
+ * A compaction that begins at a size stands in front of the answer; one that the last item asks for,
+ * as Codex does, is the whole answer.
+ */
 function readCompaction(
   { context_management: management }: JsonObject,
   items: readonly JsonValue[],
-): { readonly wantsCompaction?: 'first' } {
+): Pick<Ask, 'wantsCompaction'> {
+  const last = items.at(-1)
+  if (isObject(last) && last['type'] === 'compaction_trigger') return { wantsCompaction: 'alone' }
   const settings = listOf(management).filter(isObject)
   const setting = settings.find(({ type }) => type === 'compaction')
   const isDue = setting !== undefined && countInput(items) > Number(setting['compact_threshold'])

@@ -9,9 +9,10 @@ import { checkSeals } from './seal.ts'
 
 /**
  * Rules that we hold ourselves to and providers do not: they answer a request that ends with the
- * model's own words, and Anthropic joins neighbours of one role.
+ * model's own words, and Anthropic joins neighbours of one role and takes system messages among the
+ * others, as Claude Code sends them.
  */
-const LENIENT: readonly Rule[] = ['request-last', 'role-alternation']
+const LENIENT: readonly Rule[] = ['request-last', 'role-alternation', 'system-place']
 
 /** The messages of a request, refused where the provider would refuse their form. */
 export function readMessages(

@@ -327,6 +327,33 @@ describe('the server', () => {
     expect(server.journal.requests).toBe(3)
   })
 
+  it('takes system messages among the others from Anthropic, as Claude Code sends them', async () => {
+    const { url } = await start()
+    const calls = [{ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }]
+    const results = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'PELICAN' }]
+    const messages = [
+      { role: 'user', content: 'Read it.' },
+      { role: 'system', content: 'You are at sea.' },
+      { role: 'assistant', content: calls },
+      { role: 'user', content: results },
+      { role: 'system', content: 'The date has changed.' },
+    ]
+    const seen = await send(url, { protocol: 'anthropic', stream: true, body: { messages } })
+    expect(textIn('anthropic', seen)).toContain('answered: PELICAN')
+    const first = { messages: [...messages.slice(1, 2), ...messages.slice(0, 1)] }
+    expect((await send(url, { protocol: 'anthropic', body: first })).status).toBe(400)
+  })
+
+  it('answers a compaction trigger of Responses with one compaction, as Codex expects', async () => {
+    const { url } = await start()
+    const input = [{ role: 'user', content: 'Hello.' }, { type: 'compaction_trigger' }]
+    const sending = { protocol: 'openai-responses', stream: true, body: { input } } as const
+    const events = eventsIn(await send(url, sending))
+    const items = events.filter(({ type }) => type === 'response.output_item.done')
+    expect(items).toMatchObject([{ item: { type: 'compaction' } }])
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ type: 'compaction' }] } })
+  })
+
   it('says at the start of a stream of Anthropic what went in', async () => {
     const { url } = await start()
     const seen = await send(url, { protocol: 'anthropic', stream: true, text: 'say a' })

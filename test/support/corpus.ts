@@ -53,15 +53,46 @@ export function corpusFiles(set?: CorpusSet): readonly CorpusFile[] {
     const folder = join(dir, each)
     if (!existsSync(folder)) return []
     const names = readdirSync(folder).filter((name) => name !== 'PROVENANCE.md')
-    return names.sort().map((name) => ({
-      set: each,
-      name: `${each}/${name}`,
-      read: () => {
-        const bytes = readFileSync(join(folder, name))
-        return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
-      },
-    }))
+    return names.sort().map((name) => fileOf(each, folder, name))
   })
+}
+
+/** Sessions that the clients wrote with words of ours (`npm run samples`); every clone has them. */
+const SAMPLES: readonly (readonly [CorpusSet, string])[] = [
+  ['claude-code', 'claude-code.jsonl'],
+  ['codex', 'codex.jsonl'],
+  ['codex', 'codex-remote.jsonl'],
+  ['pi-mono', 'pi.jsonl'],
+]
+
+/** Each as the client left it, and as it was before the client compacted it. */
+export function sampleFiles(set?: CorpusSet): readonly CorpusFile[] {
+  const folder = resolve(PROJECT, 'test/fixtures/sessions')
+  const chosen = SAMPLES.filter(([each]) => set === undefined || each === set)
+  return chosen.flatMap(([each, name]) => {
+    const whole = fileOf(each, folder, name)
+    return [whole, { ...whole, name: `${whole.name} before`, read: () => untilCompaction(whole) }]
+  })
+}
+
+const COMPACTION = /"subtype":"compact_boundary"|"type":"compact(?:ed|ion)"/
+
+function untilCompaction({ read, name }: CorpusFile): string {
+  const lines = read().split('\n')
+  const at = lines.findIndex((line) => COMPACTION.test(line))
+  if (at === -1) throw new Error(`${name} holds no compaction; make it again with npm run samples`)
+  return lines.slice(0, at).join('\n')
+}
+
+function fileOf(set: CorpusSet, folder: string, name: string): CorpusFile {
+  return {
+    set,
+    name: `${set}/${name}`,
+    read: () => {
+      const bytes = readFileSync(join(folder, name))
+      return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+    },
+  }
 }
 
 /** Why a file of the corpus gives no conversation; nothing for one that does. */
@@ -71,9 +102,11 @@ export function corpusSkip(file: CorpusFile): string | undefined {
   return undefined
 }
 
-/** Every conversation of every set, or of one, read one at a time. */
-export function* corpusConversations(set?: CorpusSet): Generator<CorpusConversation> {
-  for (const file of corpusFiles(set)) {
+/** Every conversation of the files, or of the whole corpus, read one at a time. */
+export function* corpusConversations(
+  files: readonly CorpusFile[] = corpusFiles(),
+): Generator<CorpusConversation> {
+  for (const file of files) {
     if (corpusSkip(file) !== undefined) continue
     for (const { name, text, format } of conversationTexts(file)) {
       yield { name, set: file.set, conversation: readConversation(text, format) }

@@ -81,6 +81,9 @@ function writeMessage(message: PlainMessage): readonly JsonValue[] {
   const origin = ownOrigin(message, FORMAT)
   const usual = message.role === 'tool' || message.role === 'assistant' ? 'parts' : 'string'
   const parts: readonly Part[] = message.parts.map(unwrapStray)
+  // A system message is a text here: a prompt that came in several parts becomes one.
+  if (message.role === 'system' && origin === undefined && parts.length > 1)
+    return [{ role: message.role, content: plainText(parts) }]
   const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>
     part.type === 'tool-result' ? writeAiResult(part) : writeAiPart(part),
   )

@@ -4,10 +4,11 @@ import { asList, textField } from './origin.ts'
 /**
  * Which lines of a Claude Code file the model would be given now. Lines form a tree by `parentUuid`;
  * the branch that counts is the one of the newest line, without side chains (sub-agents), from the
- * newest compaction on. Two things need care, both seen in real files. A parent may be missing
- * (progress lines are often left out): then the line before it is the parent. And parallel tool
- * calls fork: each call is a line, and the results hang on different ones, so the replies and results
- * beside the branch that belong to its calls are brought back.
+ * newest compaction on. Three things need care, all seen in real files. A parent may be missing
+ * (progress lines are often left out): then the line before it is the parent. Parallel tool calls
+ * fork: each call is a line, and the results hang on different ones, so the replies and results
+ * beside the branch that belong to its calls are brought back. And a compaction may keep the newest
+ * lines before it, which the model is given behind the summary.
  */
 export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[] {
   const main = lines.filter((line) => line['isSidechain'] !== true)
@@ -17,7 +18,30 @@ export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[]
   addParallel(nodes, chosen)
   const prompts = main.filter(isSystemPrompt)
   const spoken = nodes.filter((line) => chosen.has(line) && isSpoken(line))
-  return [...prompts, ...spoken.filter((line) => !isSystemPrompt(line))]
+  const said = spoken.filter((line) => !isSystemPrompt(line))
+  const summary = said.findIndex((line) => line['isCompactSummary'] === true)
+  const kept = preservedLines(nodes, chosen)
+  return [...prompts, ...said.slice(0, summary + 1), ...kept, ...said.slice(summary + 1)]
+}
+
+/** The lines from before the compaction that it names as kept. */
+function preservedLines(
+  nodes: readonly JsonObject[],
+  chosen: ReadonlySet<JsonObject>,
+): readonly JsonObject[] {
+  const parents = new Set<unknown>()
+  for (const line of chosen) parents.add(line['parentUuid'])
+  const boundary = nodes.findLast(
+    (line) =>
+      line['subtype'] === 'compact_boundary' && (chosen.has(line) || parents.has(line['uuid'])),
+  )
+  const metadata = boundary?.['compactMetadata']
+  const preserved = isObject(metadata) ? metadata['preservedMessages'] : undefined
+  const uuids = new Set(isObject(preserved) ? asList(preserved['uuids']) : [])
+  if (uuids.size === 0) return []
+  return nodes.filter(
+    (line) => uuids.has(line['uuid'] ?? null) && !chosen.has(line) && isSpoken(line),
+  )
 }
 
 function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   CORPUS_ABSENT,
   CORPUS_SETS,
@@ -7,6 +7,7 @@ import {
   corpusDir,
   corpusFiles,
   corpusSkip,
+  sampleFiles,
 } from '../../../test/support/corpus.ts'
 import { type Conversation, FORMAT_NAMES, type FormatName } from '../codec.ts'
 import { readConversation } from '../read.ts'
@@ -14,15 +15,13 @@ import { textOf } from '../text.ts'
 import { convertConversation, writeConversation } from '../write.ts'
 import { codecOf } from './all.ts'
 
-describe('every conversation of the corpus', () => {
-  beforeEach((context) => {
-    if (corpusDir() === undefined) context.skip(CORPUS_ABSENT)
-  })
-
-  it.each(CORPUS_SETS)('is detected and comes back whole (%s)', (set) => {
+describe('every conversation of the samples and of the corpus', () => {
+  it.for(CORPUS_SETS)('is detected and comes back whole (%s)', (set, context) => {
+    const files = [...sampleFiles(set), ...corpusFiles(set)]
+    if (files.length === 0) context.skip(CORPUS_ABSENT)
     const failures: string[] = []
     let count = 0
-    for (const file of corpusFiles(set)) {
+    for (const file of files) {
       if (corpusSkip(file) !== undefined) continue
       for (const { name, text, format } of conversationTexts(file)) {
         count++
@@ -42,9 +41,13 @@ describe('every conversation of the corpus', () => {
 
   it('keeps what people said in every other format', () => {
     const lost: string[] = []
-    for (const set of CORPUS_SETS) {
-      const file = corpusFiles(set).find((each) => corpusSkip(each) === undefined)
-      for (const { name, text, format } of file ? conversationTexts(file).slice(0, 5) : []) {
+    const first = CORPUS_SETS.flatMap((set) =>
+      corpusFiles(set)
+        .filter((file) => corpusSkip(file) === undefined)
+        .slice(0, 1),
+    )
+    for (const file of [...sampleFiles(), ...first]) {
+      for (const { name, text, format } of conversationTexts(file).slice(0, 5)) {
         const read = readConversation(text, format)
         for (const to of FORMAT_NAMES) {
           const again = readConversation(writeConversation(convertConversation(read, to)), to)
@@ -55,16 +58,17 @@ describe('every conversation of the corpus', () => {
     expect(lost).toEqual([])
   })
 
-  it('is skipped with a reason where a file holds none', () => {
+  it('is skipped with a reason where a file holds none', (context) => {
+    if (corpusDir() === undefined) context.skip(CORPUS_ABSENT)
     const reasons = new Set(corpusFiles().map(corpusSkip))
     expect(reasons.size).toBe(3)
   })
 })
 
-/** What the user said, and the system; pi and others join or drop nothing of it. */
+/** What the system said, which formats join or lead with, and what the user said, in its order. */
 function asks({ messages }: Conversation, to: FormatName): readonly string[] {
-  const isOurs = (role: string) => role === 'user' || role === 'system'
-  const texts = messages.filter(({ role }) => isOurs(role)).map(textOf)
+  const textsOf = (role: string) => messages.filter((each) => each.role === role).map(textOf)
+  const texts = [textsOf('system').join('\n'), ...textsOf('user')]
   // A provider's own block in a user message (a file of cline's) is dropped elsewhere.
   return to === 'anthropic' || to === 'claude-code'
     ? texts

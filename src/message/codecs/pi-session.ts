@@ -116,14 +116,29 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   }
   const api = textField(inner, 'api') ?? apiOf(message.parts)
   const usual = message.role === 'assistant' || message.parts.length > 1 ? 'parts' : 'string'
-  const body = contentOf(message.parts, spellingOf(origin, usual), api)
-  if (isLost(body['content'], message.parts)) return []
+  const sections = message.parts.filter((part) => hasWord(ownOrigin(part, FORMAT), 'section'))
+  const parts = message.parts.filter((part) => !sections.includes(part))
+  const body = contentOf(parts, spellingOf(origin, usual), api)
+  if (sections.length === 0 && isLost(body['content'], message.parts)) return []
   if (hasWord(origin, 'custom_message')) return [{ ...outer, type: 'custom_message', ...body }]
   if (origin === undefined && message.role === 'user' && message.synthetic) {
     return [{ type: 'custom_message', customType: 'throughline', ...body, display: false }]
   }
   const facts = origin === undefined ? freshFacts(message, api) : {}
-  return [entry({ role: message.role, ...facts, ...body, ...inner })]
+  return [
+    entry({ role: message.role, ...facts, ...body, ...inner, ...sectionsOf(sections, inner) }),
+  ]
+}
+
+/** As they read now; a section that was taken back stays so. */
+function sectionsOf(parts: readonly Part[], inner: JsonObject): JsonObject {
+  if (parts.length === 0) return {}
+  const named = parts.flatMap((part) => {
+    const name = ownOrigin(part, FORMAT)?.fields?.['name']
+    return part.type === 'text' && typeof name === 'string' ? [[name, part.text]] : []
+  })
+  const known = isObject(inner['sections']) ? inner['sections'] : {}
+  return { sections: { ...known, ...Object.fromEntries(named) } }
 }
 
 function innerOf(fields: JsonObject | undefined): JsonObject {

@@ -93,7 +93,9 @@ function readMessage(
           ? part
           : opaque('other', writePiPart(part, '') ?? null, place),
       )
-      return { role: 'system', parts: system, origin: origin(['role', 'content'], spelling) }
+      const sections = readSections(message['sections'], at)
+      const known = ['role', 'content']
+      return { role: 'system', parts: [...system, ...sections], origin: origin(known, spelling) }
     }
     case 'assistant':
       return readReply(message, place, (word) => origin(['role', 'content'], word))
@@ -131,6 +133,15 @@ function readMessage(
       // Messages of extensions, under whatever name, are told to the model in the user's place.
       return { role: 'user', parts, synthetic: true, origin: origin(['content'], spelling) }
   }
+}
+
+/** pi 0.87 keeps its prompt by sections, beside an empty content; null takes a section back. */
+function readSections(sections: JsonValue | undefined, at: number): readonly TextPart[] {
+  return Object.entries(isObject(sections) ? sections : {}).flatMap(([name, text]) =>
+    typeof text === 'string'
+      ? [{ type: 'text', text, origin: originOf(FORMAT, at, { name }, 'section') } as const]
+      : [],
+  )
 }
 
 function readReply(

@@ -21,7 +21,9 @@ export function checkAnthropic(wire: JsonObject): Findings {
   let open = new Set<string>()
   for (const [index, { item, at }] of messages.entries()) {
     const role = word(item['role'])
-    if (!NOT_FOR.has(role)) findings.add('shape', at, `unknown role ${role}`)
+    // Only newer models take one, so nothing of ours is rendered so.
+    if (role === 'system') findings.add('system-place', at, 'a system message among the others')
+    else if (!NOT_FOR.has(role)) findings.add('shape', at, `unknown role ${role}`)
     const before = messages[index - 1]
     if (before?.item['role'] === role)
       findings.add('role-alternation', at, `a second ${role} message`)

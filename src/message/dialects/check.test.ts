@@ -108,7 +108,8 @@ const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in Rule]?: JsonV
     ),
   },
   anthropic: {
-    shape: chat(user('go'), { role: 'system', content: 'x' }, user('go')),
+    shape: chat(user('go'), { role: 'developer', content: 'x' }, user('go')),
+    'system-place': chat(user('go'), { role: 'system', content: 'x' }, user('go')),
     'no-messages': chat(),
     'request-last': chat(user('go'), reply('done')),
     'lone-surrogate': { system: 'a\ud800', messages: [user('go')] },

@@ -66,6 +66,7 @@ export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly Rule[] 
     ...CALLS,
     'first-role',
     'role-alternation',
+    'system-place',
     'empty-content',
     'blank-text',
     'trailing-whitespace',
