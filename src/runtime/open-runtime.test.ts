@@ -205,7 +205,7 @@ describe('a runtime', () => {
     await runtime.createSession({ agent: 'main', id: 'purged' })
     const session = runtime.session(sessionId('purged'))
     const filler = 'the river is wide and slow here. '.repeat(120)
-    for (const [n, text] of ['My PIN is QUARTZ-77.', filler, filler, filler].entries()) {
+    for (const [n, text] of ['The boat is called QUARTZ-77.', filler, filler, filler].entries()) {
       await session.reply(mailOf(await session.admit(say(text, `m${n}`))), soon())
     }
     await session.compact({ source: 'test', key: 'c' })

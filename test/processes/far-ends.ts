@@ -122,7 +122,7 @@ export function scriptedWriter(
   { handoffMs, handoffFailures }: Paces,
 ): HandoffWriter {
   return {
-    async write({ operation, messages, cut }, signal) {
+    async write({ operation, messages, cut, open }, signal) {
       pass('handoff')
       if (by === 'model') {
         let isDone = await pause(handoffMs, signal)
@@ -131,7 +131,8 @@ export function scriptedWriter(
       }
       const isFailure = handoffFailures > 0 && hashOf(operation.id) % handoffFailures === 0
       if (by === 'model' && isFailure) return { kind: 'failed', reason: 'scripted' }
-      const head = messages.slice(0, cut)
+      // Unanswered messages of the head follow the handoff themselves (I34).
+      const head = messages.slice(0, cut).filter((_, index) => !open.includes(index))
       const known = head.map(keyOf).filter((key) => key !== null)
       const summary = [known.slice(-8).join(' '), openKeys(head).join(' ')].join('\n')
       const handoff: Handoff = {
