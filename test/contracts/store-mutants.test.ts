@@ -234,7 +234,7 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
   delivery: {
     'delivery between call and result': seeing('deliver', { openCalls: [] }),
     'unbounded delivery': seeing('deliver', (row) => wide(row, { inputTokens: 1e9 })),
-    'the bound counts one delivery only': seeing('deliver', (row) => ({ seen: row.tail })),
+    'the bound counts one delivery only': seeing('deliver', (row) => ({ settled: row.delivered })),
   },
   settings: {
     'unbounded pins': seeing('pin', (row) => wide(row, { pinTokens: 1e9 })),

@@ -31,6 +31,13 @@ describe('an image or a file is sent', () => {
     expect(vast).toEqual({ type: 'text', text: '[image] (not shown: it is too large for a model)' })
   })
 
+  it('as what it is, whichever part it came in', () => {
+    const picture = file('image/png', PNG)
+    expect(sendableBlob(picture, 'anthropic')).toEqual({ type: 'image', source: picture.source })
+    const paper = image('application/pdf', Buffer.from('%PDF-1.7'))
+    expect(sendableBlob(paper, 'openai-responses')).toEqual({ type: 'file', source: paper.source })
+  })
+
   it('as its words where it is text', () => {
     expect(sendableBlob(file('text/csv', Buffer.from('a,b\n1,ü')), 'openai-chat')).toEqual({
       type: 'text',

@@ -8,10 +8,10 @@ import { textOf } from '../text.ts'
  * and with it every turn from then on, so what is doubtful is named instead of sent. The transcript
  * keeps it either way.
  */
-export function sendableBlob<Blob extends ImagePart | FilePart>(
-  part: Blob,
+export function sendableBlob(
+  part: ImagePart | FilePart,
   dialect: Dialect,
-): Blob | TextPart {
+): ImagePart | FilePart | TextPart {
   const { source } = part
   if (source.kind !== 'base64') return part
   const { mediaType, data } = source
@@ -23,7 +23,13 @@ export function sendableBlob<Blob extends ImagePart | FilePart>(
   }
   if (!beginsWith(data, beginning)) return named(part, `it is no ${label(mediaType)}`)
   const isTooLarge = mediaType.startsWith('image/') && data.length > IMAGE_CHARACTERS_MAX
-  return isTooLarge ? named(part, 'it is too large for a model') : part
+  return isTooLarge ? named(part, 'it is too large for a model') : ofItsKind(part, mediaType)
+}
+
+/** Providers take an image as an image alone and a document as a file, whatever the part says. */
+function ofItsKind(part: ImagePart | FilePart, mediaType: string): ImagePart | FilePart {
+  const type = mediaType.startsWith('image/') ? 'image' : 'file'
+  return part.type === type ? part : { type, source: part.source }
 }
 
 /** The first bytes, in hexadecimal digits. */

@@ -59,7 +59,7 @@ export function assistantParts(
   return spoken(kept, dialect, (part): AssistantPart => {
     const isBlob = part.type === 'image' || part.type === 'file'
     // Only Gemini's models speak in images.
-    if (isBlob && dialect !== 'gemini') return marker(part)
+    if (isBlob) return dialect === 'gemini' ? sendableBlob(part, dialect) : marker(part)
     return part.type === 'tool-call' ? withObjectInput(part, dialect) : part
   })
 }
@@ -84,9 +84,11 @@ export function resultParts(
     moved.push(blob)
     return { type: 'text', text: `${textOf(part)} (shown behind the results)` }
   })
-  const output = isAnthropicError
-    ? sendable.filter((part) => part.type !== 'text' || part.text !== '')
-    : sendable
+  // Anthropic refuses blank texts, in results too.
+  const output =
+    dialect === 'anthropic'
+      ? sendable.filter((part) => part.type !== 'text' || part.text.trim() !== '')
+      : sendable
   if (isAnthropicError && output.length === 0) output.push({ type: 'text', text: '(no output)' })
   return { result: isSame(output, result.output) ? result : { ...result, output }, moved }
 }
