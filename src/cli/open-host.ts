@@ -13,7 +13,7 @@ import { standIn } from '../stand-in/server.ts'
 import type { Store } from '../store/contract.ts'
 import type { PlaceFlags } from './place-options.ts'
 import { programEnvironment } from './platform.ts'
-import { auditFolder, besideStore, checkExists, loadRequest } from './store-place.ts'
+import { auditFolder, besideStore, checkExists, checkOwn, loadRequest } from './store-place.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -27,7 +27,7 @@ export interface Host {
   /** An agent talks to the built-in model. */
   readonly isStandIn: boolean
   /** What the configuration makes of agents; for a changed file. */
-  readonly agentsFrom: (config: Config) => readonly Agent[]
+  readonly agentsFrom: (loaded: Loaded) => readonly Agent[]
   close(): Promise<void>
 }
 
@@ -42,6 +42,7 @@ export async function openHost(
 ): Promise<Host> {
   const loaded = requireConfig(loadRequest(flags))
   const { config } = loaded
+  checkOwn(loaded, terms.mayMake)
   if (!terms.mayMake) checkExists(config.store.url)
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
@@ -56,16 +57,16 @@ export async function openHost(
     if (model !== null) closers.push(() => model.close())
     const audit = terms.runs ? openAudit(config, logger) : NO_AUDIT
     if (audit instanceof AuditLog) closers.push(async () => audit.close())
-    const termsOf = (each: Config) =>
-      runtimeTerms(each, {
+    const termsOf = (each: Loaded) =>
+      runtimeTerms(each.config, {
         standInUrl: model?.url ?? NO_STAND_IN,
-        folder: process.cwd(),
+        folder: each.folder,
         env: programEnvironment(),
       })
-    const agentsFrom = (each: Config) => termsOf(each).agents
+    const agentsFrom = (each: Loaded) => termsOf(each).agents
     const runtime = await openRuntime({
       store,
-      ...termsOf(config),
+      ...termsOf(loaded),
       environment: process.env,
       logger,
       audit,

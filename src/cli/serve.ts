@@ -3,8 +3,8 @@ import { Command } from 'commander'
 import { KnownError } from '../base/errors.ts'
 import type { HttpServer } from '../gateway/http/serve.ts'
 import type { Change } from '../runtime/config/compare.ts'
+import type { Loaded } from '../runtime/config/load.ts'
 import { problemText } from '../runtime/config/problem.ts'
-import type { Config } from '../runtime/config/schema.ts'
 import { EXIT } from './exit.ts'
 import { withHelp } from './help.ts'
 import { commandForm, currentPlace } from './hint.ts'
@@ -136,9 +136,9 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   return watchConfig({
     load: loadRequest(withAddress(flags)),
     current: host.loaded,
-    onChange: ({ config, warnings }, change) => {
-      apply(host, config, change)
-      tellWarnings(warnings)
+    onChange: (loaded, change) => {
+      apply(host, loaded, change)
+      tellWarnings(loaded.warnings)
     },
     onBroken: (problems) => {
       for (const problem of problems) tell(`configuration: ${problemText(problem)}`)
@@ -152,18 +152,18 @@ function tellWarnings(warnings: Host['loaded']['warnings']): void {
   for (const warning of warnings) tell(`configuration: ${problemText(warning)}`)
 }
 
-function apply(host: Host, config: Config, { applies, needsRestart }: Change): void {
+function apply(host: Host, loaded: Loaded, { applies, needsRestart }: Change): void {
   if (applies.length > 0) {
     const before = namesOf(host)
     try {
-      host.runtime.reconfigure(host.agentsFrom(config))
+      host.runtime.reconfigure(host.agentsFrom(loaded))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       tell(`configuration: ${error.message}`)
       tell('configuration: nothing was changed; what held before goes on.')
       return
     }
-    host.logger.setLevel(config.logging.level)
+    host.logger.setLevel(loaded.config.logging.level)
     tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
     const after = namesOf(host)
     for (const name of before.filter((each) => !after.includes(each))) {

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { LoadRequest } from '../runtime/config/load.ts'
+import type { Loaded, LoadRequest } from '../runtime/config/load.ts'
+import { findDoubtOfFile, trustOf } from '../runtime/config/trust.ts'
 import { isServer, openForReading, openStore, serverStoreName } from '../runtime/open-store.ts'
 import type { ReadStore, Store } from '../store/contract.ts'
 import { loadRequest as configRequest } from './config-options.ts'
@@ -16,10 +17,38 @@ export function loadRequest({ store, set = [], ...flags }: PlaceFlags): LoadRequ
 }
 
 /** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
-export async function storeOf(flags: PlaceFlags): Promise<{ readonly url: string }> {
+export async function storeOf(
+  flags: PlaceFlags,
+  { mayMake = false }: { readonly mayMake?: boolean } = {},
+): Promise<{ readonly url: string }> {
   if (flags.store !== undefined) return { url: flags.store }
   const { requireConfig } = await import('../runtime/config/load.ts')
-  return requireConfig(loadRequest(flags)).config.store
+  const loaded = requireConfig(loadRequest(flags))
+  checkOwn(loaded, mayMake)
+  return loaded.config.store
+}
+
+/**
+ * A store that was not named but is looked for in the working folder must be the user's own: another
+ * user who made it, or can write to it, would read what is said, and decide who has a token. Its
+ * folder is made before it is looked at, so that another user cannot make it in between.
+ */
+export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMake: boolean): void {
+  const { url } = config.store
+  const isNamed = (file !== null && !isFileFound) || originOf(['store', 'url']).kind !== 'default'
+  if (isNamed) return
+  const folder = dirname(url)
+  try {
+    if (mayMake) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch {
+    // Opening it says why.
+  }
+  const doubt = existsSync(folder) ? findDoubtOfFile(url, trustOf(process.env)) : null
+  if (doubt === null) return
+  throw new UsageError(
+    `The store ${url} is not used: ${doubt}. Work in a folder of your own, or name the store if ` +
+      `you trust it: \`--store ${url}\`.`,
+  )
 }
 
 /** The agents that a configuration names; null where it cannot be read. */
@@ -38,7 +67,7 @@ export async function withStore(
   act: (store: Store) => Promise<number>,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
 ): Promise<number> {
-  const where = await storeOf(flags)
+  const where = await storeOf(flags, { mayMake })
   if (!mayMake) checkExists(where.url)
   const isNew = !isServer(where.url) && !existsSync(where.url)
   const store = await openStore(where, process.env, besideStore(where.url))

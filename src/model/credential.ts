@@ -14,8 +14,12 @@ export type CredentialSource =
   | { readonly kind: 'variable'; readonly name: string }
   /** `field` walks into a JSON file: `tokens.access_token`. */
   | { readonly kind: 'file'; readonly path: string; readonly field?: string | undefined }
-  /** What the command writes to its standard output, trimmed. */
-  | { readonly kind: 'command'; readonly command: string }
+  /** What the command writes to its standard output, trimmed; it runs in `folder`. */
+  | {
+      readonly kind: 'command'
+      readonly command: string
+      readonly folder?: string | undefined
+    }
 
 export class CredentialError extends KnownError {
   override readonly name = 'CredentialError'
@@ -85,7 +89,7 @@ export class Credentials {
       case 'file':
         return await readKeyFile(source)
       case 'command':
-        return await runKeyCommand(source.command)
+        return await runKeyCommand(source)
     }
   }
 }
@@ -123,11 +127,17 @@ function fieldOf(text: string, field: string): string | undefined {
   return typeof value === 'string' ? value.trim() : undefined
 }
 
-function runKeyCommand(command: string): Promise<string> {
+function runKeyCommand({
+  command,
+  folder,
+}: Extract<CredentialSource, { kind: 'command' }>): Promise<string> {
   const isWindows = process.platform === 'win32'
   const [shell, flag] = isWindows ? ['cmd.exe', '/c'] : ['/bin/sh', '-c']
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const options = { timeout: COMMAND_MS_MAX, maxBuffer: BYTES_MAX, killSignal: 'SIGKILL' } as const
+  const options = {
+    ...{ timeout: COMMAND_MS_MAX, maxBuffer: BYTES_MAX, killSignal: 'SIGKILL' as const },
+    ...(folder !== undefined && { cwd: folder }),
+  }
   execFile(shell, [flag, command], options, (error, stdout) => {
     const value = stdout.trim()
     if (error === null && value !== '') return resolve(value)

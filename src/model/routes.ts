@@ -69,7 +69,11 @@ const credential = z.discriminatedUnion('kind', [
     path: z.string().min(1),
     field: z.string().optional(),
   }),
-  z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal('command'),
+    command: z.string().min(1),
+    folder: z.string().min(1).optional(),
+  }),
 ])
 
 const settings = {

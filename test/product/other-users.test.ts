@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -76,5 +77,50 @@ describe('another user of the host', () => {
     expect(stderr).toContain('home/.config/throughline/throughline.yaml')
     expect(stderr).toMatch(/cannot be read \(EACCES\).*--config.*HOME/)
     expect(exitCode).toBe(2)
+  })
+
+  it('runs nothing as me through my own configuration, where I work in their folder', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const config = join(work, '.config', 'throughline')
+    mkdirSync(config, { recursive: true, mode: 0o755 })
+    const source = `{url: "postgres://me@127.0.0.1:9/x", password: {kind: command, command: "sh key.sh"}}`
+    writeFileSync(join(config, 'throughline.yaml'), `store: ${source}\n`, { mode: 0o644 })
+    const sign = join(top, 'sign')
+    writeFileSync(join(top, 'key.sh'), `touch ${sign}; echo x\n`)
+    for (const each of [join(work, '.config'), config, join(config, 'throughline.yaml')])
+      chownSync(each, VICTIM, VICTIM)
+    chownSync(join(top, 'key.sh'), ATTACKER, ATTACKER)
+    const { stderr } = await runCli(['sessions'], { cwd: top, uid: VICTIM, env: { HOME: work } })
+    expect(stderr).toContain('The command for the key failed')
+    expect(existsSync(sign)).toBe(false)
+  })
+
+  it('gets none of my words through a store that they made where I work', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const folder = join(top, '.throughline')
+    mkdirSync(folder)
+    const store = join(folder, 'throughline.db')
+    writeFileSync(store, '')
+    for (const each of [folder, store]) {
+      chmodSync(each, 0o777)
+      chownSync(each, ATTACKER, ATTACKER)
+    }
+    const asVictim = { cwd: top, uid: VICTIM, env: { HOME: work } }
+    const ways = [['send', 'mine', 'BASALT', '--agent', 'main'], ['sessions']]
+    for (const { exitCode, stderr } of await Promise.all(
+      ways.map((args) => runCli(args, asVictim)),
+    )) {
+      expect(stderr).toContain(`The store ${store} is not used: ${folder} belongs to another user`)
+      expect(stderr).toContain(`--store ${store}`)
+      expect(exitCode).toBe(2)
+    }
+    expect(statSync(store).size).toBe(0)
+
+    // A folder that I make myself is mine, also in theirs.
+    rmSync(folder, { recursive: true })
+    const own = await runCli(['tokens', 'create', '--scope', 'read'], asVictim)
+    expect(own.exitCode).toBe(0)
   })
 })

@@ -101,6 +101,8 @@ describe('who may call without a token', () => {
     const { served } = await serve(`socket: ${path}, requireToken: true`)
     expect([served.open, await agents(served.url, '')]).toEqual(['nobody', 401])
     expect(await agents('http://localhost', path)).toBe(200)
+    for (const header of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'])
+      expect(await agents('http://localhost', path, { [header]: '192.0.2.1' })).toBe(401)
     const modes = [path, join(folder, 'run')].map((each) => statSync(each).mode & 0o777)
     expect(modes).toEqual([0o600, 0o700])
     await expect(serve(`socket: ${path}`)).rejects.toThrow(/another program listens/)

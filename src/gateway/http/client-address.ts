@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
 /**
@@ -6,10 +6,18 @@ import { BlockList, isIP } from 'node:net'
  * forwarding header. Clients can write that header too, so it is read from the right, where the
  * nearest proxy appends, and only as long as the sender of each part is a trusted proxy.
  */
-export const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded'] as const
-export type ForwardingHeader = (typeof FORWARDING_HEADERS)[number]
+export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
 
 const HOPS_MAX = 32
+
+/** Whether a proxy passed the request on, as far as its headers tell. */
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some(
+    (name) => name.startsWith('x-forwarded-') || PROXY_HEADERS.has(name),
+  )
+}
+
+const PROXY_HEADERS: ReadonlySet<string> = new Set(['forwarded', 'via', 'x-real-ip'])
 
 export class ClientAddresses {
   readonly #trusted = new BlockList()

@@ -7,7 +7,7 @@ import { parseSnapshotName } from '../../base/ids.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access.ts'
 import { type AllowedOrigins, checkHost } from './addresses.ts'
-import { type ClientAddresses, FORWARDING_HEADERS } from './client-address.ts'
+import { type ClientAddresses, isForwarded } from './client-address.ts'
 import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
@@ -192,11 +192,12 @@ export class Desk {
 
   async #principalOf({ headers, socket }: IncomingMessage): Promise<Principal> {
     const { access, isOwnSocket, isOwnUser } = this.#parts
-    if (headers.authorization === undefined && isOwnSocket(socket)) return OWNER
+    const isDirect = !isForwarded(headers)
+    const isOwn = isOwnSocket(socket)
+    if (isDirect && isOwn && headers.authorization === undefined) return OWNER
     const principal = await access.identify(headers.authorization)
     if (principal !== LOCAL) return principal
-    const isForwarded = FORWARDING_HEADERS.some((name) => headers[name] !== undefined)
-    if (!isForwarded && (await isOwnUser(socket))) return principal
+    if (isDirect && (isOwn || (await isOwnUser(socket)))) return principal
     throw unauthorized(
       'Without a token only the user who runs the server may call it, and not through a proxy. ' +
         'That user makes one with `throughline tokens create`.',

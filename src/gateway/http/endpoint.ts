@@ -66,7 +66,8 @@ export interface EdgeParts {
   /** Event streams that are open. */
   readonly streams: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
-  readonly openApi: () => object
+  /** As JSON. */
+  readonly openApi: () => string
 }
 
 export type Answer =

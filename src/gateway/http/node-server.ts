@@ -34,6 +34,17 @@ const CHECK_MS = 1_000
 const RESERVE = 16
 const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
 
+/**
+ * Requests that wait on one connection behind the one that is answered. Programs send one at a time;
+ * whoever sends many and reads nothing would fill our memory with answers.
+ */
+const WAITING_MAX = 100
+
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
 interface Connection {
   /** Null: a trusted proxy, which speaks for many addresses. */
   readonly address: string | null
@@ -47,7 +58,8 @@ interface Connection {
  * The socket's side: how many may connect, how long a request may take to arrive, and an end in
  * order. Node counts a connection that never sent anything as busy and would wait for it, so which
  * ones have a request under way is kept here. Where no more may connect, the one that has been idle
- * longest makes room; where none is idle, a few are still asked in and get the signs of life.
+ * longest makes room, else one that waits for its client: to send the rest of a body, or to read an
+ * answer. Where there is none, a few are still asked in and get the signs of life.
  */
 export class NodeServer {
   readonly #server: Server
@@ -57,7 +69,8 @@ export class NodeServer {
   readonly #reserve = new Tally({ total: RESERVE, perName: RESERVE })
   /** The one that has been idle longest comes first. */
   readonly #sockets = new Map<Socket, Connection>()
-  readonly #busy = new Map<Socket, number>()
+  /** Their requests in order; the first is being answered. */
+  readonly #busy = new Map<Socket, Exchange[]>()
   readonly #door = new Door()
   #isClosing = false
 
@@ -81,12 +94,11 @@ export class NodeServer {
         connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
       },
       (incoming, outgoing) => {
-        this.#enter(incoming.socket, outgoing)
         if (this.#sockets.get(incoming.socket)?.isReserve) {
           outgoing.shouldKeepAlive = false
           if (!SIGNS_OF_LIFE.test(incoming.url ?? '')) return refuseConnection(outgoing)
         }
-        this.#door.pass(() => void handler(incoming, outgoing))
+        this.#enter({ incoming, outgoing }, handler)
       },
     )
     this.#server.on('connection', (socket: Socket) => {
@@ -98,6 +110,7 @@ export class NodeServer {
       this.#sockets.set(socket, connection)
       socket.once('close', () => {
         this.#sockets.delete(socket)
+        this.#busy.delete(socket)
         connection.leave()
       })
     })
@@ -148,20 +161,22 @@ export class NodeServer {
     return late && { address, isReserve: true, leave: late }
   }
 
-  /** In the place of the first idle one of a kind. */
+  /** In the place of the first one of a kind that is idle, else of one that waits for its client. */
   #instead(
     places: Tally,
     address: string | null,
     isOfKind: (connection: Connection) => boolean,
   ): (() => void) | undefined {
-    for (const [socket, connection] of this.#sockets) {
-      if (this.#busy.has(socket) || !isOfKind(connection)) continue
-      socket.destroy()
-      this.#sockets.delete(socket)
-      connection.leave()
-      return places.enter(address)
-    }
-    return undefined
+    const ofKind = () => this.#sockets.entries().filter(([, each]) => isOfKind(each))
+    const found =
+      ofKind().find(([socket]) => !this.#busy.has(socket)) ??
+      ofKind().find(([socket]) => waitsForClient(this.#busy.get(socket)?.[0]))
+    if (found === undefined) return undefined
+    const [socket, connection] = found
+    socket.destroy()
+    this.#sockets.delete(socket)
+    connection.leave()
+    return places.enter(address)
   }
 
   /** From now on it is the one that was used last. */
@@ -172,18 +187,35 @@ export class NodeServer {
     this.#sockets.set(socket, connection)
   }
 
-  #enter(socket: Socket, outgoing: ServerResponse): void {
-    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1)
-    outgoing.once('close', () => {
-      const left = (this.#busy.get(socket) ?? 1) - 1
-      if (left > 0) this.#busy.set(socket, left)
-      else {
-        this.#busy.delete(socket)
-        this.#idle(socket)
-        if (this.#isClosing) socket.destroySoon()
-      }
-    })
+  /** One after another on each connection: the next one begins when the answer before was taken. */
+  #enter(exchange: Exchange, handler: Handler): void {
+    const { socket } = exchange.incoming
+    if (socket.destroyed) return
+    const exchanges = this.#busy.get(socket) ?? []
+    this.#busy.set(socket, exchanges)
+    exchanges.push(exchange)
+    if (exchanges.length > WAITING_MAX) socket.destroy()
+    else if (exchanges.length === 1) this.#begin(exchanges, handler)
   }
+
+  #begin(exchanges: Exchange[], handler: Handler): void {
+    const [exchange] = exchanges
+    if (exchange === undefined) return
+    const { incoming, outgoing } = exchange
+    const { socket } = incoming
+    outgoing.once('close', () => {
+      exchanges.shift()
+      if (exchanges.length > 0 && !socket.destroyed) return this.#begin(exchanges, handler)
+      this.#busy.delete(socket)
+      this.#idle(socket)
+      if (this.#isClosing) socket.destroySoon()
+    })
+    this.#door.pass(() => void handler(incoming, outgoing))
+  }
+}
+
+function waitsForClient(exchange: Exchange | undefined): boolean {
+  return exchange !== undefined && (!exchange.incoming.complete || exchange.outgoing.writableEnded)
 }
 
 /** Not through the pipeline: what it looks up and counts is what there is too much of. */

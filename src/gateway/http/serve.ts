@@ -106,7 +106,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
-  const document = describeApi(ENDPOINTS)
+  // Once: anybody may ask for it, and it is large.
+  const document = JSON.stringify(describeApi(ENDPOINTS))
   const desk = new Desk({
     edge: {
       runtime,

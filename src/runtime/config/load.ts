@@ -53,6 +53,11 @@ export interface Loaded {
   readonly isFileFound: boolean
   /** The file and the texts it names: what a change is looked for in. */
   readonly files: readonly string[]
+  /**
+   * Where programs are started: the folder of the file. Many programs run what lies in their folder
+   * (`npx`, `python -m`), and the working folder may be one that other users write to.
+   */
+  readonly folder: string
 }
 
 export interface Refused {
@@ -114,14 +119,23 @@ export function loadConfig(request: LoadRequest): LoadResult {
     baseOf: (path) => baseOf(originOf(path)),
     home: env['HOME'] ?? env['USERPROFILE'],
   })
-  const doubts = trust === undefined ? [] : findForeign(config, { cwd, trust, originOf })
+  const doubts = trust === undefined ? [] : findForeign(config, { folder, trust, originOf })
   const checked = request.isFormOnly
     ? { problems: [], warnings: [] }
     : checkConfig(config, { env, originOf: (path) => originAt(tree, path) })
   const problems = inOrder([...before, ...doubts, ...checked.problems])
   const all = [...warnings, ...inOrder(checked.warnings)]
   if (problems.length > 0) return { kind: 'refused', problems, warnings: all, file, files }
-  return { kind: 'loaded', config, originOf, warnings: all, file, isFileFound: isFound, files }
+  return {
+    kind: 'loaded',
+    config,
+    originOf,
+    warnings: all,
+    file,
+    isFileFound: isFound,
+    files,
+    folder,
+  }
 }
 
 function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
@@ -144,12 +158,12 @@ function adviceFor({ isForeign, code }: Unread, file: string | null): string {
 function findForeign(
   config: Config,
   terms: {
-    readonly cwd: string
+    readonly folder: string
     readonly trust: Trust
     readonly originOf: (path: Path) => Origin
   },
 ): readonly Problem[] {
-  return namedFiles(config, terms.cwd).flatMap(({ path, file }) => {
+  return namedFiles(config, terms.folder).flatMap(({ path, file }) => {
     const origin = terms.originOf(path)
     const doubt = origin.kind === 'file' ? findDoubtOfFile(file, terms.trust) : null
     if (doubt === null) return []

@@ -56,15 +56,19 @@ export function settlePaths(
     if (Array.isArray(value)) return value.map((item, at) => settle(item, [...path, at]))
     if (typeof value === 'object' && value !== null) {
       const isSource = isFileSource(value, path)
-      return Object.fromEntries(
+      const settled = Object.fromEntries(
         Object.entries(value).map(([key, each]) => [
           key,
           settle(each, [...path, key], isSource && key === 'path'),
         ]),
       )
+      if (!isSourceOf('command', value, path)) return settled
+      const folder = resolve(terms.baseOf([...path, 'command']), String(settled['folder'] ?? ''))
+      return { ...settled, folder }
     }
     if (typeof value !== 'string' || isAddress(value)) return value
-    if (!isKeyFile && !isPlace(path)) return value
+    if (!isKeyFile && !isPlace(path) && !(isServerProgram(path) && value.includes('/')))
+      return value
     const isHome = value.startsWith('~/') && terms.home !== undefined
     return isHome ? join(terms.home ?? '', value.slice(2)) : resolve(terms.baseOf(path), value)
   }
@@ -76,11 +80,14 @@ export interface NamedFile {
   readonly file: string
 }
 
-/** Files that are read or started later: key files, and programs that are named by a path. */
-export function namedFiles(config: Config, cwd: string): readonly NamedFile[] {
+/**
+ * Files that are read or started later: key files, and programs that are named by a path. `folder` is
+ * where programs are started.
+ */
+export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
   const walk = (value: unknown, path: Path): readonly NamedFile[] => {
     if (typeof value === 'string') {
-      return isProgram(path) && value.includes('/') ? [{ path, file: resolve(cwd, value) }] : []
+      return isProgram(path) && value.includes('/') ? [{ path, file: resolve(folder, value) }] : []
     }
     if (typeof value !== 'object' || value === null) return []
     if (isFileSource(value, path)) return [{ path: [...path, 'path'], file: value.path }]
@@ -91,13 +98,20 @@ export function namedFiles(config: Config, cwd: string): readonly NamedFile[] {
 
 /** Where a key is kept, whatever it is the key of; pins and headers have names that people choose. */
 function isFileSource(value: object, path: Path): value is { readonly path: string } {
-  const { kind, path: file } = value as { kind?: unknown; path?: unknown }
+  return isSourceOf('file', value, path) && typeof (value as { path?: unknown }).path === 'string'
+}
+
+function isSourceOf(kind: 'file' | 'command', value: object, path: Path): boolean {
   const isChosen = ['pins', 'headers'].includes(String(path.at(-1)))
-  return kind === 'file' && typeof file === 'string' && !isChosen
+  return (value as { kind?: unknown }).kind === kind && !isChosen
 }
 
 function isProgram(path: Path): boolean {
-  return (path.at(-3) === 'mcp' && path.at(-1) === 'command') || path.at(-2) === 'programs'
+  return isServerProgram(path) || path.at(-2) === 'programs'
+}
+
+function isServerProgram(path: Path): boolean {
+  return path.at(-3) === 'mcp' && path.at(-1) === 'command'
 }
 
 function isPlace([section, key, ...rest]: Path): boolean {

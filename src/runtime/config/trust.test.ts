@@ -106,10 +106,10 @@ describe('a configuration that was found', () => {
       ].join('\n'),
     )
     mkdirSync(at('later'), { mode: 0o755 })
-    for (const each of [at('text.md'), at('key'), join(work, 'tool')])
+    for (const each of [at('text.md'), at('key'), at('tool')])
       writeFileSync(each, 'x', { mode: 0o644 })
     expect(problemsIn(work)).toBe(null)
-    for (const each of [at('text.md'), at('key'), join(work, 'tool')]) chmodSync(each, 0o666)
+    for (const each of [at('text.md'), at('key'), at('tool')]) chmodSync(each, 0o666)
     chmodSync(at('later'), 0o1777)
     expect(problemsIn(work)?.split('\n')).toEqual([
       expect.stringMatching(/`agents\.main\.system` names text\.md, which is not used: it is writ/),

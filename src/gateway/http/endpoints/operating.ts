@@ -105,7 +105,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
     answers: { 200: { description: 'OpenAPI 3.1' } },
     problems: [],
     async run(_, { openApi }) {
-      return { status: 200, body: openApi() }
+      return { status: 200, text: openApi(), type: 'application/json' }
     },
   }),
 ]
