@@ -87,7 +87,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
       return EXIT.failed
     case 'cannot-fit':
       tell(`Cannot fit (${result.reason}): ${result.explanation}`)
-      tell('Raise --window or --target-tokens, or shorten that message. Nothing was written.')
+      tell('Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.')
       return EXIT.cannotFit
     default:
       return result.outcome satisfies never

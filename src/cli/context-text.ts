@@ -20,9 +20,9 @@ export function drawContext(
     `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
   const limits =
     view.softTokens === null
-      ? `${grouped(view.hardTokens)} tokens were the most.`
+      ? `The limit was ${grouped(view.hardTokens)} tokens.`
       : `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
-        `${grouped(view.hardTokens)} are the most.`
+        `the limit is ${grouped(view.hardTokens)}.`
   const parts = view.parts.map((part) =>
     [
       partTitle(part, paint),

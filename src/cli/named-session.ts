@@ -10,9 +10,13 @@ const SHOWN_MAX = 5
  * The session of this id, or the only one whose id begins like it: ids are long to type. Not for what
  * cannot be undone.
  */
-export async function requireNamed(store: Listing, text: string): Promise<SessionId> {
+export async function requireNamed(
+  store: Listing,
+  text: string,
+  advice?: string,
+): Promise<SessionId> {
   const found = await findNamed(store, text)
-  if (found === undefined) throw unknownSession(text)
+  if (found === undefined) throw unknownSession(text, advice)
   return found
 }
 
@@ -32,6 +36,8 @@ export async function findNamed(store: Listing, text: string): Promise<SessionId
   throw new UsageError(`Several sessions begin with ${text}: ${shown}${more}. Give more of the id.`)
 }
 
-export function unknownSession(id: string): UsageError {
-  return new UsageError(`There is no session ${id} in this store. See \`throughline sessions\`.`)
+const SEE_LIST = 'See `throughline sessions`.'
+
+export function unknownSession(id: string, advice = SEE_LIST): UsageError {
+  return new UsageError(`There is no session ${id} in this store. ${advice}`)
 }

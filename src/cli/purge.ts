@@ -55,7 +55,7 @@ export function purgeCommand(): Command {
 async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<number> {
   const summary = await session.summary()
   if (summary === undefined) {
-    throw unknownSession(session.id)
+    throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
   }
   if (summary.state === 'gone' && flags.entries !== undefined) {
     throw new UsageError(`Session ${session.id} was purged as a whole.`)
@@ -117,7 +117,7 @@ async function isCarriedOut(
 
 async function isConfirmed(what: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new UsageError(`This removes ${what} for good; say --yes to mean it.`)
+    throw new UsageError(`This removes ${what} for good. Add --yes to confirm.`)
   }
   // Asked for only here: it takes a while to load.
   const { confirm, isCancel } = await import('@clack/prompts')

@@ -49,7 +49,10 @@ export function sendCommand(): Command {
       const { openPlace, openPlaceWithAgents } = await import('./open-place.ts')
       const act = async ({ runtime, store }: Place) => {
         // One that may be made is named in full.
-        const named = flags.agent === undefined ? await requireNamed(store, id) : sessionId(id)
+        const named =
+          flags.agent === undefined
+            ? await requireNamed(store, id, 'See `throughline sessions`; --agent NAME makes it.')
+            : sessionId(id)
         return await runSend(runtime, { sessionId: named, text: said }, flags)
       }
       process.exitCode =

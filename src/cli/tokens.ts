@@ -88,7 +88,9 @@ function createCommand(): Command {
         flags,
         async ({ store }) => {
           await keepAndPrint(store, minted, flags)
-          tell(`Token ${minted.record.id} was made. It is not shown again; revoke it by that name.`)
+          const { id } = minted.record
+          tell(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
+          tell('From now on `serve` asks every caller of its address for a token, you included.')
           return EXIT.done
         },
         { mayMake: true },
@@ -170,7 +172,7 @@ function newId(): string {
 }
 
 function unknownToken(id: string): UsageError {
-  return new UsageError(`There is no token ${id}; \`tokens list\` shows their names.`)
+  return new UsageError(`There is no token ${id}; \`tokens list\` shows the ids.`)
 }
 
 async function keepAndPrint(
@@ -217,7 +219,7 @@ function listCommand(): Command {
 
 function drawTokens(tokens: readonly TokenRow[]): string {
   const now = Date.now()
-  const columns = ['TOKEN', 'PRINCIPAL', 'SCOPES', 'MADE', 'GOOD UNTIL', 'FOR'].map((title) => ({
+  const columns = ['TOKEN', 'PRINCIPAL', 'SCOPES', 'MADE', 'EXPIRES', 'FOR'].map((title) => ({
     title,
   }))
   const rows = tokens.map(({ id, principal, scopes, label, createdAt, expiresAt }) => [
@@ -226,10 +228,10 @@ function drawTokens(tokens: readonly TokenRow[]): string {
     scopes.join(' '),
     moment(createdAt),
     expiresAt === null
-      ? 'for ever'
+      ? 'never'
       : expiresAt > now
         ? moment(expiresAt)
-        : { text: `over since ${moment(expiresAt)}`, colour: 'red' as const },
+        : { text: `expired ${moment(expiresAt)}`, colour: 'red' as const },
     printable(label).replaceAll('\n', ' '),
   ])
   return drawTable(columns, rows, paintOn(process.stdout))

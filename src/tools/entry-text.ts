@@ -20,6 +20,8 @@ export function entryText(entry: Entry): string {
         : plain(body)
     case 'compaction':
       return isObject(body) && typeof body['summary'] === 'string' ? body['summary'] : plain(body)
+    case 'turn':
+      return `turn ${entry.meta.turn} ended: ${entry.meta.ended}`
     default:
       return plain(body)
   }

@@ -25,6 +25,9 @@ describe('recall', () => {
     expect(answer).toMatch(/^> #\d+ person, 2026-03-01T12:00Z: The vault code is kestrel-42\./)
     expect(answer).toContain('Noted.')
     expect(answer).not.toContain('What was it?')
+    const [opened] = await host.ask(id, 'Once more.', recall({ from: 1, to: 9 }))
+    expect(opened).toContain('turn 1 ended: answered')
+    expect(opened).not.toContain('null')
   })
 
   it('shows the place of a match in a long text', async () => {

@@ -139,7 +139,7 @@ describe('export, import and purge', () => {
     expect(copy).toMatchObject({ exitCode: 0 })
     expect(copy?.stdout).toContain('BASALT')
     expect(asked).toMatchObject({ exitCode: 2 })
-    expect(asked?.stderr).toContain('say --yes to mean it')
+    expect(asked?.stderr).toContain('Add --yes to confirm')
     expect(await place.run(['purge', 'notes', '--yes', ...other])).toMatchObject({ exitCode: 0 })
     const [left, gone, twice, part] = await all([
       ['export', 'not', ...other],

@@ -183,9 +183,12 @@ function hashIn(authorization: string | undefined): string | undefined {
   return text === undefined ? undefined : hashToken(text)
 }
 
-export function unauthorized(detail?: string): Problem {
-  const headers = { 'www-authenticate': 'Bearer' }
-  return new Problem('unauthorized', { headers, ...(detail !== undefined && { detail }) })
+const HOW_TO_SEND =
+  'Send one as `Authorization: Bearer TOKEN`. The user who runs the server makes one with ' +
+  '`throughline tokens create`.'
+
+export function unauthorized(detail = HOW_TO_SEND): Problem {
+  return new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' }, detail })
 }
 
 function isSame(left: string, right: string): boolean {

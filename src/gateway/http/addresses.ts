@@ -44,10 +44,10 @@ export class AllowedOrigins {
     if (origin !== undefined) {
       if (this.#names.has(origin)) return
       // The scheme is left out: a proxy in front of us may add TLS.
-      if (authorityOf(origin) !== host.toLowerCase()) throw new Problem('origin-refused')
+      if (authorityOf(origin) !== host.toLowerCase()) throw refusedOrigin()
     }
     if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-      throw new Problem('origin-refused')
+      throw refusedOrigin()
     }
   }
 
@@ -87,4 +87,9 @@ function hostNameOf(host: string): string | undefined {
 
 function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+}
+
+function refusedOrigin(): Problem {
+  const detail = 'Add the origin of the page to http.allowedOrigins to let it in.'
+  return new Problem('origin-refused', { detail })
 }

@@ -69,7 +69,9 @@ const hooks = z
         .string()
         .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'should be the id of a session' })
         .optional()
-        .describe('The session that gets the news, by its id.'),
+        .describe(
+          'The session that gets the news, by its id. It must exist; until then the sender gets `404`.',
+        ),
     }),
   )
   .default({})

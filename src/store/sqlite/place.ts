@@ -131,7 +131,10 @@ export function makeCopy(path: string, write: (part: string) => void): void {
 }
 
 function takenPlace(path: string): StoreRefusedError {
-  return new StoreRefusedError({ path, problem: 'there is a file already.' })
+  return new StoreRefusedError({
+    path,
+    problem: 'it exists, and a copy replaces nothing. Choose another name.',
+  })
 }
 
 function sync(path: string): void {
