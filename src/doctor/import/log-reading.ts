@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject } from '../../base/json.ts'
 import type { Codec } from '../../message/codec.ts'
 import { claudeCode } from '../../message/codecs/claude-code.ts'
-import { activeLines } from '../../message/codecs/claude-code-branch.ts'
+import { activeLines, preservedIds } from '../../message/codecs/claude-code-branch.ts'
 import { codex } from '../../message/codecs/codex.ts'
 import { pi } from '../../message/codecs/pi.ts'
 import type { Message } from '../../message/message.ts'
@@ -75,11 +75,16 @@ function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
     for (const line of activeLines(lines.slice(start, at))) active.add(line)
     start = at
   }
-  return lines.map((line) => {
+  return lines.map((line, index) => {
     const isActive = active.has(line)
     if (isActive && line['isCompactSummary'] === true) {
       const text = messagesIn(claudeCode, line).map(textOf).join('\n')
-      return { kind: 'compaction', text, keptFrom: null }
+      const boundary = lines.findLast(
+        ({ uuid }, at) => at < index && uuid !== undefined && uuid === line['parentUuid'],
+      )
+      const ids = preservedIds(boundary)
+      const kept = ids.size === 0 ? -1 : lines.findIndex(({ uuid }) => ids.has(uuid))
+      return { kind: 'compaction', text, keptFrom: kept === -1 ? null : kept }
     }
     return told(messagesIn(claudeCode, { ...line, isSidechain: false }), isActive)
   })
@@ -129,16 +134,17 @@ function isAbout(line: JsonObject): boolean {
   return line['type'] === 'session_meta' || (!('type' in line) && typeof line['id'] === 'string')
 }
 
-/** The summary, or where the program kept none, the words of the history that it went on with. */
+/**
+ * What the program went on with: the person's own requests and the summary, or where it has no words
+ * of a summary, all of the history.
+ */
 function summaryIn(payload: JsonObject): string {
   const { message, replacement_history: history } = payload
-  if (typeof message === 'string' && message !== '') return message
   const items = isArray(history) ? history.filter(isObject) : []
-  const lines = items.map((item) => ({ type: 'response_item', payload: item }))
-  return lines
-    .flatMap((line) => messagesIn(codex, line).map(textOf))
-    .filter((text) => text !== '')
-    .join('\n\n')
+  const kept = items.flatMap((item) => messagesIn(codex, { type: 'response_item', payload: item }))
+  const isSummed = typeof message === 'string' && message !== ''
+  const words = kept.filter((one) => !isSummed || (one.role === 'user' && one.synthetic !== true))
+  return [...words.map(textOf), isSummed ? message : ''].filter((text) => text !== '').join('\n\n')
 }
 
 function rollBack(readings: Reading[], standing: readonly number[], turns: unknown): number[] {

@@ -24,6 +24,13 @@ export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[]
   return [...prompts, ...said.slice(0, summary + 1), ...kept, ...said.slice(summary + 1)]
 }
 
+/** Which lines a compaction keeps; none where it says nothing. */
+export function preservedIds(boundary: JsonObject | undefined): ReadonlySet<unknown> {
+  const metadata = boundary?.['compactMetadata']
+  const preserved = isObject(metadata) ? metadata['preservedMessages'] : undefined
+  return new Set(isObject(preserved) ? asList(preserved['uuids']) : [])
+}
+
 /** The lines from before the compaction that it names as kept. */
 function preservedLines(
   nodes: readonly JsonObject[],
@@ -35,9 +42,7 @@ function preservedLines(
     (line) =>
       line['subtype'] === 'compact_boundary' && (chosen.has(line) || parents.has(line['uuid'])),
   )
-  const metadata = boundary?.['compactMetadata']
-  const preserved = isObject(metadata) ? metadata['preservedMessages'] : undefined
-  const uuids = new Set(isObject(preserved) ? asList(preserved['uuids']) : [])
+  const uuids = preservedIds(boundary)
   if (uuids.size === 0) return []
   return nodes.filter(
     (line) => uuids.has(line['uuid'] ?? null) && !chosen.has(line) && isSpoken(line),
