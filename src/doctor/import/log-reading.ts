@@ -75,16 +75,18 @@ function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
     for (const line of activeLines(lines.slice(start, at))) active.add(line)
     start = at
   }
+  const places = new Map<unknown, number>()
+  for (const [at, { uuid }] of lines.entries()) if (uuid !== undefined) places.set(uuid, at)
   return lines.map((line, index) => {
     const isActive = active.has(line)
     if (isActive && line['isCompactSummary'] === true) {
       const text = messagesIn(claudeCode, line).map(textOf).join('\n')
-      const boundary = lines.findLast(
-        ({ uuid }, at) => at < index && uuid !== undefined && uuid === line['parentUuid'],
-      )
-      const ids = preservedIds(boundary)
-      const kept = ids.size === 0 ? -1 : lines.findIndex(({ uuid }) => ids.has(uuid))
-      return { kind: 'compaction', text, keptFrom: kept === -1 ? null : kept }
+      const boundary = lines[places.get(line['parentUuid']) ?? -1]
+      let keptFrom: number | null = null
+      for (const id of preservedIds(boundary)) {
+        keptFrom = Math.min(places.get(id) ?? index, keptFrom ?? index)
+      }
+      return { kind: 'compaction', text, keptFrom: keptFrom === index ? null : keptFrom }
     }
     return told(messagesIn(claudeCode, { ...line, isSidechain: false }), isActive)
   })
