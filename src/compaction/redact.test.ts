@@ -328,6 +328,14 @@ describe('redact', () => {
     '\\u200b',
   ]
 
+  it.each(['token\u00a0=\u00a0', 'api_key\u2009:\u202f', 'token\t=\t', '| api_key | '])(
+    'masks a value behind spaces and signs of web pages and tables: %j',
+    (before) => {
+      const masked = redact(`${before}q7Rt2Lm9Xw4Zb8Kd1Vs6 rest`)
+      expect(masked.replace(/\[secret:\w+\]/, '*')).toBe(`${before}* rest`)
+    },
+  )
+
   it('masks secrets with characters inside that cannot be seen, and leaves the others alone', () => {
     for (const hidden of INVISIBLE) {
       for (const [kind, secret] of CANARIES.slice(0, 12)) {

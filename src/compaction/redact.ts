@@ -54,9 +54,13 @@ export function findSecrets(text: string): readonly Secret[] {
   return secrets
 }
 
+/** Web pages and word processors have spaces of other widths. One character each: places stay. */
+const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
+
 function find(text: string): readonly Secret[] {
+  const plain = text.replaceAll(OTHER_SPACES, ' ')
   return [findShapes, findAssignments, findPlaces, findInProse]
-    .flatMap((each) => each(text))
+    .flatMap((each) => each(plain))
     .filter((secret) => !isInMark(text, secret.from))
 }
 

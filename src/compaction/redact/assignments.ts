@@ -50,7 +50,7 @@ const SHOUTED = /[!?]{1,16}/y
 // value; or the pair of fields that container settings use, `name: X` and `value: y`. A space alone
 // separates a flag from its value, `PASSWORD 'x'` in SQL, and netrc's fields.
 const SEPARATOR =
-  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:,?\s{1,24}\\{0,3}["']?value\\{0,3}["']? ?(:) ?|,["']value["'](:)|(?:: ?[A-Za-z]{2,16})? {0,8}(:=|=>|=|:)(?![=:])[ \t]{0,8}(?:(?:&[\w-]{1,30}|!!?\w{1,20})[ \t]{1,4}(?=[^|>\s]))?| {1,8}(?=[^\s])|(>))/y
+  /([\w-]{0,24})(?:\\{0,3}["'`]\]?)?(?:,?\s{1,24}\\{0,3}["']?value\\{0,3}["']? ?(:) ?|,["']value["'](:)|(?:: ?[A-Za-z]{2,16})?[ \t]{0,8}(:=|=>|=|:|\|)(?![=:|])[ \t]{0,8}(?:(?:&[\w-]{1,30}|!!?\w{1,20})[ \t]{1,4}(?=[^|>\s]))?| {1,8}(?=[^\s])|(>))/y
 
 function assignmentAt(text: string, at: number, end: number): Assignment | undefined {
   SEPARATOR.lastIndex = end

@@ -121,6 +121,18 @@ describe('a configuration that was found', () => {
     expect(problemsIn(work)).toContain('not used: it is writable by every user')
   })
 
+  it('is refused when others could put another program in the place of one that it names', () => {
+    const { work, in: at } = place('agents: {main: {mcp: {t: {command: open/tools/server}}}}')
+    mkdirSync(at('open/tools'), { recursive: true, mode: 0o755 })
+    writeFileSync(at('open/tools/server'), 'x', { mode: 0o755 })
+    expect(problemsIn(work)).toBe(null)
+    chmodSync(at('open'), 0o777)
+    expect(problemsIn(work)).toContain(`${at('open')} is writable by every user`)
+    // There the folder of tools cannot be replaced.
+    chmodSync(at('open'), 0o1777)
+    expect(problemsIn(work)).toBe(null)
+  })
+
   it('is refused when it belongs to another user, itself or by a folder or link on the way', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const theirs = place()

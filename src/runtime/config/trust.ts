@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   type Stats,
   statSync,
 } from 'node:fs'
@@ -160,16 +161,26 @@ export function unreadable(error: unknown): Unread {
   return { trouble: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
 }
 
-/** The same for a file that something else will read or run; one that is not there may come. */
+/**
+ * The same for a file that something else will read or run later; one that is not there may come.
+ * Until then others must not be able to put another folder in the place of any above it.
+ */
 export function findDoubtOfFile(path: string, trust: Trust): string | null {
   try {
     const doubt = findDoubtOnWay(path, trust)
     const facts = statSync(path, { throwIfNoEntry: false })
-    const found = facts === undefined ? null : findDoubt(facts, trust)
-    return doubt ?? (found === null ? null : `it ${found}`)
+    if (doubt !== null || facts === undefined) return doubt
+    const found = findDoubt(facts, trust)
+    return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
   } catch (error) {
     return `it cannot be checked (${(error as NodeJS.ErrnoException).code})`
   }
+}
+
+function doubtAbove(path: string, trust: Trust): string | null {
+  const folder = dirname(path)
+  if (trust.owners === null || folder === path) return null
+  return doubtOfFolder(folder, true, trust) ?? doubtAbove(folder, trust)
 }
 
 /**
