@@ -3,7 +3,7 @@ import { Cores } from './cores.ts'
 import { runSeed } from './run.ts'
 import { missingCounters } from './tally.ts'
 
-const SEEDS = 10_000
+const SEEDS = 4_000
 
 describe('the simulation', () => {
   it(`keeps every law after every step of ${SEEDS} seeds, and makes every bad moment`, async () => {
