@@ -156,7 +156,7 @@ export class SummaryLadder {
       }
     }
     if (spare !== undefined) return this.#take(spare, request)
-    // The summary that was to be shortened is there all the same.
+    // The summary to shorten is still usable.
     if (request.shortens) throw new SummaryFailedError(reason)
     throw this.#fail(reason)
   }

@@ -38,7 +38,7 @@ export class InvalidIdError extends KnownError {
   }
 }
 
-/** The session as it was just before one of its compactions, which its entry names. */
+/** The session just before the compaction at this entry. */
 export interface SnapshotName {
   readonly sessionId: SessionId
   readonly compaction: EntryNumber
@@ -46,7 +46,7 @@ export interface SnapshotName {
 
 const SNAPSHOT = /^([A-Za-z0-9_-]{1,64})\.snapshot\.([1-9]\d{0,9})$/
 
-/** `<session>.snapshot.<entry of the compaction>`; a dot is in no session id. */
+/** `<session>.snapshot.<entry of the compaction>`; session ids contain no dot. */
 export function parseSnapshotName(text: string): SnapshotName | undefined {
   const [, session, number] = SNAPSHOT.exec(text) ?? []
   if (session === undefined || Number(number) > NUMBER_MAX) return undefined

@@ -83,7 +83,7 @@ interface FoundLogs {
   readonly where: { readonly url: string }
   readonly folder: string
   readonly paths: readonly string[]
-  /** In folders of earlier versions, perhaps of other stores. */
+  /** Logs in folders of earlier versions; some may belong to other stores. */
   readonly older: readonly string[]
 }
 
@@ -99,7 +99,7 @@ async function findLogs(flags: AuditFlags): Promise<FoundLogs> {
   }
 }
 
-/** All of the store's own, and of the older ones those that begin with a session that it knows. */
+/** All logs of the store, and the older ones whose first session the store knows. */
 async function takeLogs(
   { where, folder, paths: own, older }: FoundLogs,
   isKnown: (id: SessionId) => Promise<boolean>,

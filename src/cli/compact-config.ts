@@ -4,8 +4,8 @@ import type { CompactFlags } from './compact-options.ts'
 import { loadRequest } from './config-options.ts'
 
 /**
- * What holds for the compaction of a file: the section `compaction` of the configuration, read as
- * every other command reads it. A flag is a value of the configuration for one run.
+ * The section `compaction` of the configuration, for compacting a file. It is loaded as in every other
+ * command; flags override it for one run.
  */
 export type FileCompaction = Pick<CompactOptions, 'budget' | 'prompt' | 'warnFrom'>
 

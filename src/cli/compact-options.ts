@@ -36,7 +36,7 @@ export interface CompactFlags {
   readonly set?: readonly string[]
 }
 
-/** What goes with `--session`, and what goes with both; everything else is for a file. */
+/** Flags for `--session`, and flags for both; all others are for a file. */
 const SESSION_FLAGS = ['session', 'preview', 'wait', 'timeout', 'json', 'store']
 const COMMON_FLAGS = ['focus', 'config', 'set']
 

@@ -129,7 +129,7 @@ function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarize
   if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
     throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
   }
-  if (by !== 'model') tell(`--prompt-file has no effect: ${summarizer} asks no model.`)
+  if (by !== 'model') tell(`--prompt-file has no effect: ${summarizer} calls no model.`)
 }
 
 function buildOptions(

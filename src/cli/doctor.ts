@@ -33,7 +33,7 @@ export function doctorCommand(): Command {
         'clock. Only reads, unless told to repair.',
     )
     .option('--fix', 'repair what is safe to repair, and say what was done')
-    .option('--accept-loss', 'go on with a store that lacks commits which were acknowledged')
+    .option('--accept-loss', 'continue with a store that has lost acknowledged commits')
     .option('--json', 'print the findings as JSON')
     .action(async (flags: OwnFlags) => {
       process.exitCode = await runOwnDoctor(flags)

@@ -23,9 +23,9 @@ export function exportCommand(): Command {
       'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and what was ' +
         'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
         'state.db in which Hermes goes on with the conversation. A snapshot (ID.snapshot.N) is ' +
-        'written for reading, with its entries and its context; no store takes it. Only reads.',
+        'exported for reading, with its entries and its context; no store imports it. Only reads.',
     )
-    .argument('<session>', 'its id, how it alone begins, or a snapshot: ID.snapshot.N')
+    .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
     .option('-o, --output <file>', 'write there instead of to standard output', '-')
     .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
     .option('--json', 'with --to: print what was written as JSON')
@@ -35,7 +35,7 @@ export function exportCommand(): Command {
         const snapshot = parseSnapshotName(id)
         const named = await requireNamed(store, snapshot?.sessionId ?? id)
         if (snapshot !== undefined) {
-          if (flags.to !== undefined) throw new UsageError('A snapshot is not written for --to.')
+          if (flags.to !== undefined) throw new UsageError('--to does not take a snapshot.')
           const name = { ...snapshot, sessionId: named }
           await writeStream(flags.output, snapshotLines(runtime, name))
           return EXIT.done

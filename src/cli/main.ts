@@ -45,6 +45,6 @@ function exitCodeOf(error: unknown): number {
 function isRefusedBySystem(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException
-  // Somebody has removed the working folder.
+  // The working folder was removed.
   return REFUSALS.includes(code) || syscall === 'uv_cwd'
 }

@@ -24,11 +24,11 @@ export function mcpCommand(): Command {
         'when its client does. Makes the store if need be; several may share it.',
     )
     .addOption(
-      new Option('--agent <name>', 'whose sessions are made, and the only ones that are reached')
+      new Option('--agent <name>', 'the agent whose sessions are created and reached')
         .argParser(parseAgent)
         .default('external'),
     )
-    .option('--session <id...>', 'reach these sessions of the agent only')
+    .option('--session <id...>', 'limit access to these sessions of the agent')
     .addOption(
       countOption('--window <tokens>', 'what the model of that agent takes', WINDOW).default(
         128_000,

@@ -40,7 +40,7 @@ export function showCommand(): Command {
       'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
         'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
     )
-    .argument('<session>', 'its id, how it alone begins, or a snapshot: ID.snapshot.N')
+    .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
     .optionsGroup('Transcript:')
     .addOption(number('--from <entry>', 'begin with this entry'))
     .addOption(number('--to <entry>', 'end with this entry'))
@@ -101,7 +101,7 @@ async function runShow(session: Session, flags: ShowFlags): Promise<number> {
 async function showSnapshot(session: Session, number: number, flags: ShowFlags): Promise<number> {
   const { context, at, snapshot, from, to, all } = flags
   if (context !== undefined || at !== undefined || snapshot !== undefined) {
-    throw new UsageError('A snapshot is one context: --context, --at and --snapshot say nothing.')
+    throw new UsageError('A snapshot is one context: --context, --at and --snapshot do not apply.')
   }
   const isTranscript = from !== undefined || to !== undefined || all === true
   if (!isTranscript) return await showContext(session, { ...flags, snapshot: number })

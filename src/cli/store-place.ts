@@ -29,9 +29,9 @@ export async function storeOf(
 }
 
 /**
- * A store that was not named but is looked for in the working folder must be the user's own: another
- * user who made it, or can write to it, would read what is said, and decide who has a token. Its
- * folder is made before it is looked at, so that another user cannot make it in between.
+ * An unnamed store in the working folder must be the user's own: another user who made it, or can write
+ * to it, could read all messages and issue tokens. Its folder is created before the check, so that
+ * another user cannot create it in between.
  */
 export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMake: boolean): void {
   const { url } = config.store
@@ -41,7 +41,7 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
   try {
     if (mayMake) mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch {
-    // Opening it says why.
+    // Opening the store reports the reason.
   }
   const doubt = existsSync(folder) ? findDoubtOfFile(url, trustOf(process.env)) : null
   if (doubt === null) return
@@ -128,8 +128,8 @@ export function auditFolder(storeUrl: string): string {
 }
 
 /**
- * Where earlier versions wrote them: beside a link to the store, and for all stores on servers into
- * one folder.
+ * Where earlier versions wrote audit logs: beside a link to the store, and into one folder for all
+ * stores on servers.
  */
 export function olderAuditFolders(storeUrl: string): readonly string[] {
   const folder = isServer(storeUrl) ? stateFolder() : dirname(storeUrl)

@@ -67,7 +67,7 @@ function createCommand(): Command {
     .addOption(
       new Option(
         '--principal <name>',
-        'on whose behalf it acts: an Idempotency-Key counts once for all tokens of a principal ' +
+        'who it acts for: an Idempotency-Key counts once for all tokens of a principal ' +
           "(default: the token's id)",
       ).argParser(parseId),
     )
@@ -90,7 +90,9 @@ function createCommand(): Command {
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
           tell(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
-          tell('From now on `serve` asks every caller of its address for a token, you included.')
+          tell(
+            'From now on `serve` requires a token from every caller of its address, you included.',
+          )
           return EXIT.done
         },
         { mayMake: true },
@@ -99,7 +101,7 @@ function createCommand(): Command {
   return withHelp(addPlaceOptions(command), {
     codes: [
       [EXIT.done, 'made and printed'],
-      [EXIT.failed, 'there are too many'],
+      [EXIT.failed, 'there are too many tokens'],
       [EXIT.usage, 'wrong usage, or the name is taken'],
     ],
     examples: [
@@ -120,7 +122,7 @@ function rotateCommand(): Command {
     .summary('make a second token of the same principal, to replace one')
     .description(
       'Makes a token with the principal, scopes and label of another and prints it. A request ' +
-        'that is repeated with the new one is recognised. The old one stays valid until it is revoked.',
+        'repeated with the new token is recognised. The old one stays valid until it is revoked.',
     )
     .argument('<token>', 'the id of the token to replace, as `list` shows it')
     .addOption(
@@ -156,7 +158,7 @@ function rotateCommand(): Command {
   return withHelp(addPlaceOptions(command), {
     codes: [
       [EXIT.done, 'made and printed'],
-      [EXIT.failed, 'there are too many'],
+      [EXIT.failed, 'there are too many tokens'],
       [EXIT.usage, 'wrong usage, or no such token'],
     ],
     examples: ['throughline tokens rotate 1f0c44ab --expires 90d'],
@@ -164,7 +166,7 @@ function rotateCommand(): Command {
 }
 
 function idOption(): Option {
-  return new Option('--id <id>', 'its name; drawn if not given').argParser(parseId)
+  return new Option('--id <id>', 'its name; random by default').argParser(parseId)
 }
 
 function newId(): string {
@@ -246,7 +248,7 @@ function revokeCommand(): Command {
     .summary('end a token')
     .description(
       'Ends an access token, in every process: new requests are refused within two seconds, and ' +
-        'open event streams deliver nothing from now on.',
+        'open event streams deliver nothing more.',
     )
     .argument('<token>', 'its name, as `list` shows it')
     .action(async (id: string, flags: PlaceFlags) => {

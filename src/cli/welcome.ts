@@ -11,9 +11,9 @@ export interface Welcome {
   readonly isStandIn: boolean
   /** Real models that this machine could use, such as `ANTHROPIC_API_KEY is set`. */
   readonly found: readonly string[]
-  /** Whom the server lets in without a token. */
+  /** Callers that need no token. */
   readonly open: 'nobody' | 'own-user' | 'every-user'
-  /** Where a token is kept that was made at the first start; null: nowhere. */
+  /** The file with the token made at the first start; null: none. */
   readonly tokenFile: string | null
   readonly program: string
 }
@@ -44,7 +44,7 @@ function accessHint({ open, tokenFile }: Welcome): readonly string[] {
     case 'every-user':
       return [
         '  WARNING: every user of this machine can read and write all sessions at this address.',
-        '  To ask for a token, made at the next start: http.requireToken: true',
+        '  To require a token, made at the next start, set http.requireToken: true',
       ]
     case 'nobody':
       return tokenFile === null ? [] : [`  The token for this address is in ${tokenFile}.`]

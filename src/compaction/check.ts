@@ -148,7 +148,7 @@ function checkRank({ before, after, pins }: CheckRequest): LawViolation[] {
   return violations
 }
 
-/** An unanswered request is in the result as it was. */
+/** Every unanswered request is in the result, unchanged. */
 function checkOpen({ before, after, plan }: CheckRequest): LawViolation[] {
   const kept = new Set(after)
   const lost = (plan.open ?? []).find((index) => !kept.has(before[index] as Message))

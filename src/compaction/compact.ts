@@ -163,7 +163,7 @@ export async function compact(
   })
   timings.lap('check')
   const [violation] = verdict.violations
-  // A summary that was too long has been shortened and cut by now: nothing is left to make smaller.
+  // An overlong summary was already shortened and cut: nothing else can be made smaller.
   if (violation?.law === 'I13') {
     const explanation = `No result fits the target: ${violation.detail}.`
     return unchanged({ outcome: 'cannot-fit', reason: 'target-too-small', explanation, verdict })
@@ -208,7 +208,7 @@ export async function compact(
 }
 
 const CUT_WARNING =
-  'The summary was longer than its room, also when its writer had shortened it, and was cut between its points.'
+  'The summary was still too long after one request to shorten it, so it was cut between its points.'
 
 /** The user's words are the last thing that anybody expects to miss. */
 function warnOfSilence(preserved: Preserved | undefined): string[] {

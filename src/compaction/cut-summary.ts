@@ -65,7 +65,7 @@ function cutSection(section: string, tokensMax: number, countTokens: CountTokens
   return [heading, ...points.slice(0, from), mark(to - from), ...points.slice(to)].join('\n')
 }
 
-/** Each begins with its heading, but for words that stand before the first one. */
+/** Each begins with its heading, except for text before the first one. */
 function sectionsOf(text: string): readonly string[] {
   return text.split(/\n(?=#{1,4} )/)
 }

@@ -167,12 +167,12 @@ async function writeSummary(
 interface Room {
   /** Of all sections together. */
   readonly tokens: number
-  /** Of it, what open requests take: they never give way. */
+  /** The part of it that open requests take; it is never reduced. */
   readonly open: number
   readonly summary: number
 }
 
-/** The other sections give up to this share of theirs to a summary that came out long. */
+/** The other sections give up to this share of their room to an overlong summary. */
 const GIVEN_SHARE = 0.5
 
 function roomForLong(

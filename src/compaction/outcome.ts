@@ -55,14 +55,14 @@ const KEEP_REASONS = {
   'already-compacted': 'Nothing has been said since the last compaction that could be compacted.',
 } as const
 
-/** Details fade with every round, and the person should know before they notice. 0: never. */
+/** Each compaction loses details, so people are warned before they notice. 0: never. */
 export function warnOfRepetition(compactions: number, warnFrom = WARN_FROM): readonly string[] {
   if (warnFrom === 0 || compactions < warnFrom) return []
   const times = compactions === 1 ? 'once' : `${compactions} times`
   return [
-    `This conversation has now been compacted ${times}; details of its beginning may be lost. A new conversation for a new task keeps more.`,
+    `This conversation has now been compacted ${times}; details of its beginning may be lost. For a new task, start a new conversation.`,
   ]
 }
 
-/** The first one is nothing to worry about. */
+/** A first compaction needs no warning. */
 export const WARN_FROM = 2

@@ -70,7 +70,7 @@ function* candidates(
   for (let index = plan.cut - 1; index >= headFrom; index--) {
     const message = messages[index]
     if (message === undefined || !isAsk(message)) continue
-    // It stays in the context itself.
+    // It stays in the context as a message.
     if (plan.open?.includes(index) === true) continue
     const state = index < answeredBefore ? 'answered' : 'open'
     yield { message, number: firstNumber + index - headFrom, state }

@@ -51,7 +51,7 @@ export const LAWS = {
     title: 'A message stays whole in every context until a turn that had it has ended',
     contract: ['I34'],
     advice:
-      'A compaction took an unanswered message out of sight, or shortened it. Send it again, and report it.',
+      'A compaction removed an unanswered message from the context, or shortened it. Send it again, and report it.',
   },
   fences: {
     title: 'Fences only rise, and each has one holder',

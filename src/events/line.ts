@@ -60,7 +60,8 @@ export const AUDIT_KINDS = {
     needs: ['operationId', 'entry', 'fence'],
   },
   'context shown': {
-    means: 'a step began with a context up to `entry`; told again when what is unanswered changed',
+    means:
+      'a step began with a context up to `entry`; written again when the unanswered mail changed',
     needs: ['operationId', 'entry', 'base', 'fence'],
   },
   'turn ended': {
@@ -152,7 +153,7 @@ export interface AuditLine extends AuditFacts {
 }
 
 export const LINE_LENGTH_MAX = 4_096
-/** More of them are not told, and nothing is judged from their absence. */
+/** Further ranges are left out, and the audit draws no conclusion from their absence. */
 const RANGES_MAX = 48
 const ID_LENGTH_MAX = 64
 const TEXT_LENGTH_MAX = 200

@@ -2,9 +2,9 @@ import type { AuditLine, MailRange } from './line.ts'
 import type { Break, Told } from './span.ts'
 
 /**
- * Mail that one holder delivered and whose turn has not ended: every context that it tells of must
- * hold each of them whole, or shortened and then alone (I34). What an earlier holder delivered is not
- * known here; the store tells of that.
+ * Mail that one holder delivered and whose turn has not ended: every context that it logs must hold each
+ * of them whole, or shortened and then alone (I34). Deliveries of earlier holders are not known here;
+ * the store checks those.
  */
 export class OpenMail {
   #runs: (MailRange & { readonly firstEntry: number })[] = []

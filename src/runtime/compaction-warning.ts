@@ -1,6 +1,6 @@
 import type { RuntimeEvent } from './runtime.ts'
 
-/** What the people in a session are to be told with a committed compaction; mostly nothing. */
+/** The warning for the people in a session after a committed compaction, if any. */
 export function warningIn(event: Extract<RuntimeEvent, { type: 'stored' }>): string | null {
   const { warning } = event.facts
   return event.kind === 'compaction committed' && typeof warning === 'string' ? warning : null

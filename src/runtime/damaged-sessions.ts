@@ -16,14 +16,14 @@ const REST_MS = 50
 const SHOWN_MAX = 10
 
 /**
- * The sessions of which something stored is damaged, as this process has found out: at its start,
- * when one is taken, and with every read. Nothing is taken for such a session from then on and no
- * turn runs on it; all others go on. A process that is started again looks again.
+ * The sessions with damaged data that this process has found: at its start, when it takes a session,
+ * and with every read. From then on such a session takes no messages and runs no turn; all others
+ * continue. A restarted process checks again.
  */
 export class DamagedSessions {
   readonly #logger: Logger
   readonly #found = new Map<SessionId, DamagedRowError | StoreDamagedError>()
-  /** What belongs to no session. */
+  /** Damage that belongs to no session. */
   readonly #others: string[] = []
   readonly #closing = new AbortController()
   #reading: Promise<void> = Promise.resolve()
@@ -71,8 +71,8 @@ export class DamagedSessions {
   }
 
   /**
-   * Looks at what is stored before anything of it is served. A large store is looked at for a bounded
-   * time, and then further beside the work; whatever is asked for meanwhile is checked as it is read.
+   * Checks the store before it is served. A large store is checked for a bounded time and then in the
+   * background; every read is checked anyway.
    */
   async check(store: Store, clock: Clock): Promise<void> {
     const bytes = await store.readSize()
@@ -81,7 +81,7 @@ export class DamagedSessions {
       if (bytes <= WHOLE_BYTES_MAX) await this.#verify(store)
       else await this.#readSome(readAll(store)[Symbol.asyncIterator](), clock)
     } catch (error) {
-      // What can still be read is served; this cannot even be listed.
+      // Readable data is still served, but sessions cannot be listed.
       if (!isDamage(error)) throw error
       this.#note(null, error)
     }
@@ -110,7 +110,7 @@ export class DamagedSessions {
       await pause(clock, REST_MS, signal)
       const isOver = await pages.next().then(
         ({ done }) => done === true,
-        // The store is busy or away: whoever needs what was not looked at checks it then.
+        // The store is busy or unreachable: later reads check the rest.
         () => true,
       )
       if (isOver) return

@@ -6,7 +6,7 @@ import type { SessionRow } from '../store/rows.ts'
 import type { Snapshot } from './runtime.ts'
 import { contextView, entryView } from './views.ts'
 
-/** A view of what the transcript holds: nothing was copied, and nothing can be sent to it. */
+/** A read-only view of the transcript, without a copy. */
 export async function openSnapshot(
   store: Reads,
   { id }: SessionRow,

@@ -143,6 +143,6 @@ async function findLoss<Memory extends { readonly commits: number }>(
   } catch (error) {
     // What is harmed there is found by the check itself, which must not end with it.
     if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
-    return `${path} cannot be held against the audit, which is damaged there`
+    return `${path} cannot be compared with the audit, which is damaged there`
   }
 }

@@ -31,8 +31,8 @@ export function hashEntry(prevHash: string, head: EntryHead, bodyHash: string): 
 export type EntryDamage = 'body' | 'head' | 'order'
 
 export const DAMAGE: Readonly<Record<EntryDamage, string>> = {
-  body: 'has a body that does not fit its hash',
-  head: 'does not fit its own hash',
+  body: 'has a body that does not match its hash',
+  head: 'does not match its own hash',
   order: 'does not follow its predecessor',
 }
 

@@ -42,7 +42,7 @@ export class CommitRecord {
     return fstatSync(this.#file).size > RECORD_BYTES_MAX
   }
 
-  /** Only for who holds the write lock, and has synced the anchor of the newest commit. */
+  /** Call only under the write lock, after the anchor of the newest commit was synced. */
   empty(): void {
     ftruncateSync(this.#file, 0)
   }
@@ -52,7 +52,7 @@ export class CommitRecord {
   }
 }
 
-/** The furthest commit that was recorded; undefined: none. Lines that are none tell nothing. */
+/** The newest recorded commit; undefined: none. Malformed lines are ignored. */
 export function readRecord(path: string): RecordedCommit | undefined {
   let text: string
   try {
@@ -71,11 +71,11 @@ export function readRecord(path: string): RecordedCommit | undefined {
   return furthest
 }
 
-/** What to do about a store that lacks what was acknowledged. */
+/** Advice for a store that has lost acknowledged commits. */
 export const ACCEPT =
   'Restore a copy that has them, or accept the loss with `throughline doctor --accept-loss`.'
 
-/** What is wrong, or null: the store must hold the recorded commit. */
+/** Why the store does not hold the recorded commit; null: it does. */
 export function checkRecord(
   path: string,
   recorded: RecordedCommit | undefined,
@@ -84,10 +84,10 @@ export function checkRecord(
 ): string | null {
   if (recorded === undefined) return null
   if (recorded.commits > commits) {
-    return `it holds ${commits} commits and ${path} tells of ${recorded.commits}: acknowledged ones are lost. ${ACCEPT}`
+    return `it holds ${commits} commits and ${path} records ${recorded.commits}: acknowledged ones are lost. ${ACCEPT}`
   }
   if (hashAt(recorded.commits)?.startsWith(recorded.hash) === true) return null
-  return `its commit ${recorded.commits} is not the one that ${path} tells of: this is another history. ${ACCEPT}`
+  return `its commit ${recorded.commits} is not the one that ${path} records: this is another history. ${ACCEPT}`
 }
 
 function checkOf(line: string): string {

@@ -96,12 +96,12 @@ export class StoreDamagedError extends StoreError {
   }
 }
 
-/** One row is harmed, or is not there. Whoever needs it is refused; all others go on. */
+/** One row is damaged or missing. Requests that need it fail; all others continue. */
 export class DamagedRowError extends StoreError {
   override readonly name = 'DamagedRowError'
   readonly code = 'damaged-row'
   readonly retryable = false
-  /** `row` names it for people; what a column holds may be anybody's words and is not told. */
+  /** `row` names it for people. Column values may be private text and are left out. */
   readonly facts: {
     readonly row: string
     readonly problem: string
@@ -113,7 +113,7 @@ export class DamagedRowError extends StoreError {
   constructor(facts: DamagedRowError['facts']) {
     const where = facts.column === undefined ? 'it' : `its column ${facts.column}`
     super(
-      `The row of ${facts.row} is damaged: ${where} ${facts.problem}. Nothing was written, and everything else goes on. Restore a backup; \`throughline doctor\` tells what else is harmed.`,
+      `The row of ${facts.row} is damaged: ${where} ${facts.problem}. Nothing was written, and other data is not affected. Restore a backup; \`throughline doctor\` lists all damage.`,
     )
     this.facts = facts
   }

@@ -44,7 +44,7 @@ describe('a file that was changed by hand', () => {
   const entry = (lines: Line[], number: number) =>
     lines.findIndex((line) => line['entry']?.['number'] === number)
   const refusals: { readonly [problem: string]: (lines: Line[]) => void } = {
-    'entry 3 is not in its place: entry 4 stands there': (lines) => {
+    'entry 3 is not in its place: entry 4 is there': (lines) => {
       const at = entry(lines, 3)
       lines.splice(at, 2, lines[at + 1] ?? {}, lines[at] ?? {})
     },
@@ -53,11 +53,11 @@ describe('a file that was changed by hand', () => {
       const end = lines.at(-1)?.['end']
       if (end !== undefined) end['lines'] = Number(end['lines']) - 1
     },
-    'mail 1 says something else than entry 1, which it became': (lines) => {
+    'mail 1 differs from entry 1, which it became': (lines) => {
       const mail = lines.find((line) => line['mail']?.['number'] === 1)?.['mail']
       if (mail !== undefined) mail['body'] = '"something else"'
     },
-    'session row has other limits than entry 10 has set': (lines) => {
+    'session row has other limits than entry 10 set': (lines) => {
       const limits = lines[0]?.['session']?.['limits'] as Record<string, number>
       limits['hardTokens'] = 9_999
     },

@@ -26,7 +26,7 @@ describe('a store that Hermes wrote', () => {
     expect(await judgeWayBack(store, path, join(folder, `back-${schema}.db`))).toEqual([])
     if (schema === 26) {
       expect(report.profiles[0]?.kinds?.given).toEqual({ calls: 41, results: 41, pictures: 0 })
-      expect(renderImport(report)).toContain('Arrived as such: 41 of 41 calls, 41 of 41 results')
+      expect(renderImport(report)).toContain('Arrived: 41 of 41 calls, 41 of 41 results')
     }
   })
 

@@ -211,7 +211,7 @@ describe('examining the file of a store', () => {
     expect(worstOf(findings)).toBe('fault')
     expect(findings[0]).toMatchObject({
       kind: 'damaged-chain',
-      what: expect.stringContaining('does not fit its hash'),
+      what: expect.stringContaining('does not match its hash'),
     })
   })
 })

@@ -35,7 +35,7 @@ export function findAssignments(text: string): readonly Secret[] {
     if (assignment === undefined) continue
     const secret = secretIn(assignment)
     if (secret === undefined) continue
-    // What may end a sentence may as well end a password; it is masked and not judged.
+    // Punctuation that ends a sentence may also end a password: mask it, but ignore it in the check.
     SHOUTED.lastIndex = secret.to
     const to = SHOUTED.test(text) ? SHOUTED.lastIndex : secret.to
     secrets.push({ ...secret, to })
@@ -94,7 +94,7 @@ type Words = Pick<Assignment, 'value' | 'from'>
 
 const BLOCK = /[|>][+-]?\d?[ \t]{0,4}\r?\n[ \t]{1,40}(\S{1,4096})/y
 
-/** In YAML a value may stand in the line below. */
+/** In YAML a value may be on the next line. */
 function blockAt(text: string, at: number): Words | undefined {
   BLOCK.lastIndex = at
   const value = BLOCK.exec(text)?.[1]

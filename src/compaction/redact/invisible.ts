@@ -1,18 +1,18 @@
 /**
- * Characters that nobody sees, put inside a key by rich text, soft wrapping or on purpose: zero-width
- * ones, soft hyphens, marks of direction, byte order marks, variation selectors, and the same written
- * as escapes. Found are secrets as they read, masked is all that stands between their ends.
+ * Invisible characters inside a key, from rich text, soft wrapping or on purpose: zero-width characters,
+ * soft hyphens, direction marks, byte order marks, variation selectors, and the same written as
+ * escapes. Secrets are found in the visible text; everything between their ends is masked.
  */
 const INVISIBLE =
   /\p{Default_Ignorable_Code_Point}|\\u(?:00ad|200[b-f]|206[0-4]|fe0[\da-f]|feff)/giu
 
 export interface Visible {
   readonly text: string
-  /** Where a character of the visible text stands in the other. */
+  /** The position of a visible character in the original text. */
   readonly at: (index: number) => number
 }
 
-/** Nothing where all of the text can be seen. */
+/** Undefined if the text has no invisible characters. */
 export function withoutInvisible(text: string): Visible | undefined {
   const ends: number[] = []
   const shifts: number[] = []

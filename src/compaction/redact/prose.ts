@@ -4,8 +4,8 @@ import { bareValue, openingQuote, quotedValue } from './value.ts'
 
 /**
  * Passwords that people say in a sentence: "my password is …", "das Passwort für die Datenbank lautet
- * …", "密码是…". People write far more about passwords than they tell any, so the value must look like
- * one; a plain word counts only as somebody's own password and at the end of what is said.
+ * …", "密码是…". Most sentences about passwords contain none, so the value must look like one; a plain
+ * word counts only after a possessive ("my password") and at the end of the sentence.
  *
  * Linear: around every name a bounded number of characters is read.
  */

@@ -13,15 +13,15 @@ export const VALUE_CHARACTERS_MAX = 4_096
 const PLAIN = /[^\s"'`,;|&<>(){}[\]\\]{1,4096}/y
 /** A field that follows: `&user=`, `;Server=`, `, "port":`. */
 const NEXT_FIELD = /\s?["']?[A-Za-z_][\w.-]{0,40}["']?\]?[=:]/y
-/** What stands behind a sign that does end a value. */
+/** Text that may follow a sign that ends a value. */
 const BEHIND_END = /[\s"'`,;:.)\]}>|&<\\]/
 
-/** Behind the first such sign a value goes on for this much: keys are longer, but hold none. */
+/** A value continues for at most this many characters after the first such sign; longer keys have none. */
 const MIXED_CHARACTERS_MAX = 128
 
 /**
- * A literal without quotes; what is called, indexed or a template is an expression. In a query `&`
- * always ends the value.
+ * A literal without quotes; calls, index accesses and templates are expressions. In a query `&` always
+ * ends the value.
  */
 export function bareValue(text: string, from: number, isQuery = false): string | undefined {
   let to = plainTo(text, from, VALUE_CHARACTERS_MAX)

@@ -6,12 +6,12 @@ import type { TornRoute } from './routes.ts'
 import type { HermesSchema } from './schema.ts'
 import { findSearchFaults, type SearchFault } from './search-index.ts'
 
-/** What is wrong with the file itself, whatever its conversations say. */
+/** Damage of the file itself, independent of its conversations. */
 export interface Condition {
   readonly search: readonly SearchFault[]
-  /** What SQLite says of the tables and their indexes; null: they fit. */
+  /** SQLite's report on the tables and their indexes; null: they agree. */
   readonly damage: string | null
-  /** Rows with text that is no UTF-8, which Python refuses to read. */
+  /** Rows with invalid UTF-8, which Python refuses to read. */
   readonly unreadable: readonly { readonly id: number; readonly sessionId: string }[]
   readonly unreadableCount: number
   readonly unreadableSessions: readonly string[]
@@ -48,7 +48,7 @@ function countOf(database: DatabaseSync, sql: string): number {
   return Number(database.prepare(sql).get()?.['n'] ?? 0)
 }
 
-/** Only what concerns the tables that Hermes reads: a file may be damaged elsewhere. */
+/** Only damage in tables that Hermes reads. */
 function damageOf(database: DatabaseSync): string | null {
   for (const table of ['messages', 'sessions']) {
     const told = database.prepare(`pragma integrity_check("${table}")`).all()
@@ -97,7 +97,7 @@ function unreadableSessions(database: DatabaseSync, schema: HermesSchema): reado
   return found
 }
 
-/** All texts of a row as one value; bytes that are meant as bytes are not asked for. */
+/** All texts of a row as one value, without BLOB columns. */
 function bytesOf(table: string, names: readonly string[], { columns }: HermesSchema): string {
   const there = names.filter((name) => columns.get(table)?.has(name) === true)
   const texts = there.map((name) => `case typeof("${name}") when 'text' then "${name}" else '' end`)

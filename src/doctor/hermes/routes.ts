@@ -45,7 +45,7 @@ function readTable(database: DatabaseSync, schema: HermesSchema): Routing {
   return routingOf(entries, 'gateway_routing')
 }
 
-export function parseRoutes(text: string): Routing {
+function parseRoutes(text: string): Routing {
   const from = 'sessions.json'
   const value = parse(text)
   return isObject(value)

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 
 /**
  * Whether Hermes' search index is whole, by its own tables: all of them are there, the triggers that
- * keep it up are there, every row is in it, and its words can be read from end to end. What the words
- * of a row are is not compared: versions of SQLite differ in that where a text holds NUL.
+ * keep it up are there, every row is in it, and its words can be read from end to end. The words of
+ * a row are not compared: SQLite versions split text that holds NUL differently.
  */
 export interface SearchFault {
   readonly table: string

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 
 /**
- * Whether a write-ahead log ends in the middle of something. SQLite goes back to the last whole commit
- * and says nothing; what stands behind it was written and is not read. A frame of an earlier round has
- * another salt and is no loss.
+ * Whether a write-ahead log ends in the middle of a commit. SQLite silently returns to the last whole
+ * commit and does not read the frames behind it. A frame of an earlier round has another salt and is
+ * no loss.
  */
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24

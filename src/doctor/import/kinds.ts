@@ -3,8 +3,8 @@ import { readPythonJson } from '../../message/codecs/python-json.ts'
 import type { AdoptedEntry } from '../../store/adoption.ts'
 
 /**
- * What rows hold beside words, counted on both sides: in the columns as they stand, and in the entries
- * that were made of them. A call that arrived as text is a row that arrived and a call that did not.
+ * Calls, results and pictures, counted on both sides: in the columns, and in the entries made from them.
+ * A call that arrived as text is a row that arrived and a call that did not.
  */
 export interface Kinds {
   readonly calls: number

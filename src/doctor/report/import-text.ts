@@ -90,7 +90,7 @@ const ROUTES: { readonly [outcome in RouteReport['outcome']]: string } = {
   taken: 'points to another session here and was left',
   nowhere: 'points to a session that the store does not have',
   'not-brought': 'was not brought',
-  torn: 'cannot be read and was not brought; point this place to its session by hand',
+  torn: 'cannot be read and was not imported; point this route to its session by hand',
 }
 
 function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
@@ -108,14 +108,14 @@ function renderSum(rows: RowCount, unit: 'Row' | 'Line', kinds: KindCount | null
     lost === 0 && changed === 0
       ? `Every ${unit.toLowerCase()} is accounted for.`
       : lost === 0
-        ? `${changed} calls, results or pictures did not arrive as such. Please report this, with the lines above.`
+        ? `${changed} calls, results or pictures changed their form. Please report this, with the lines above.`
         : `${lost} ${unit.toLowerCase()}s are not accounted for. Please report this, with the lines above.`,
   ]
 }
 
 function renderKinds({ given, made }: KindCount): string {
   const parts = KINDS.map((kind) => `${made[kind]} of ${given[kind]} ${kind}`)
-  return `Arrived as such: ${parts.join(', ')}.`
+  return `Arrived: ${parts.join(', ')}.`
 }
 
 function section(title: string, body: readonly string[]): string[] {

@@ -36,10 +36,10 @@ function sentenceOf(change: Change): string {
       return `Session ${change.sessionId} is a branch of ${change.parentId} now and closed; ${change.tip} goes on.`
     case 'session-detached':
       return change.why === 'circle'
-        ? `Session ${change.sessionId} begins its conversation: ${change.parentId}, which it named as its parent, came from itself.`
+        ? `Session ${change.sessionId} now starts its conversation: its parent ${change.parentId} descended from it.`
         : `Session ${change.sessionId} no longer names ${change.parentId} as its parent: this version of Hermes would follow it there.`
     case 'closing-moved':
-      return `Session ${change.sessionId} ends where ${change.next} begins: this version of Hermes looks for it only behind the end.`
+      return `Session ${change.sessionId} ends where ${change.next} begins: this version of Hermes looks only for sessions that began after the end.`
     case 'row-appended':
       return `Row ${change.ofRowId} of ${change.ofSessionId} was appended to ${change.sessionId} as row ${change.rowId}.`
     case 'route-moved':

@@ -39,7 +39,7 @@ const SAY_TRIES_MAX = 5
 const SAY_WAIT_MS_MAX = 60_000
 const QUOTE_CHARACTERS_MAX = 300
 const DAMAGED_TEXT =
-  'What is stored of this conversation is damaged, so your message was not taken. Tell whoever runs this bot, or begin another conversation with /new.'
+  'The stored data of this conversation is damaged, so your message was not accepted. Tell the operator of this bot, or start another conversation with /new.'
 
 export function openChatGateway(terms: ChatTerms): ChatGateway {
   const gateway = new ChatGateway(terms)
@@ -202,7 +202,7 @@ export class ChatGateway {
           ? await runtime.admit({ ...intake.route, ...intake.message })
           : await admitEdit(runtime, intake, edit)
     } catch (error) {
-      // Sent again it would be refused again, and everybody behind it would wait.
+      // A retry would be refused again and hold up every message behind it.
       if (!(error instanceof KnownError) || error.code !== 'damaged-row') throw error
       this.#say(address, key, DAMAGED_TEXT)
       return 'other'

@@ -108,7 +108,7 @@ function lastBreak(text: string, { innerFrom, innerTo }: Mark): number {
   return splitsCharacter(text, innerTo - 1) ? innerTo - 2 : innerTo - 1
 }
 
-/** What a line begins with, and of that what its second half must begin with too. */
+/** The prefix of a line, and the part of it that the second half must repeat. */
 const BEGINNING = /^(?:(> ?|#{1,6} +)| {0,12}[-*+] +)/
 
 interface MarkedLine {

@@ -29,7 +29,7 @@ export interface Tokens {
 }
 
 export interface Principal {
-  /** Whoever the request acts for, whichever token it shows; `local` where no token is needed. */
+  /** The party that the request acts for, whichever token it carries; `local` without a token. */
   readonly id: string
   /** Limits are counted per token. */
   readonly tokenId: string
@@ -123,8 +123,8 @@ export class Access {
   }
 
   /**
-   * Whether the token is still what it was, looked up now: for what is about to be delivered a while
-   * after the request. Rejects where the store cannot say.
+   * Looks up whether the token is still valid and unchanged, before something is delivered long after
+   * the request. Rejects if the store cannot answer.
    */
   async isUnchanged(principal: Principal, authorization: string | undefined): Promise<boolean> {
     if (this.#tokens === null || principal === NOBODY || principal === OWNER) return true

@@ -53,7 +53,7 @@ export interface Call {
   readonly otherwise?: Page | Problem
 }
 
-/** An answer that took longer is given only to a token that is still valid. */
+/** After this time the token is checked again before the response is sent. */
 const UNCHECKED_MS_MAX = 1_000
 /** How long a browser may remember that it may send such requests. */
 const PREFLIGHT = {
@@ -156,7 +156,7 @@ export class Desk {
     const startedAt = clock.monotonic()
     try {
       const answer = await endpoint.run(asked, edge).catch((error) => this.#fail(error, incoming))
-      // Somebody who waited for a reply may have lost the right to read it.
+      // The token may have been revoked while the request waited.
       const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
       if (hasWaited && !(await isUnchanged())) throw unauthorized()
       await this.#write(call, answer, { headers, isUnchanged })
@@ -204,7 +204,7 @@ export class Desk {
     )
   }
 
-  /** A wrong token or signature costs the address it came from; beyond its share, it waits. */
+  /** Counts a wrong token or signature against its address, which gets `429` beyond the limit. */
   #fail(error: unknown, incoming: IncomingMessage): never {
     const isFailure = error instanceof Problem && error.status === 401
     if (isFailure) take(this.#failures, this.#parts.addresses.of(incoming))

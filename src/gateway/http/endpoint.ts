@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly summary: string
   /** Null: for everybody, without a token. */
   readonly scope: Scope | null
-  /** Costs nothing, and is answered however much the same address asks for. */
+  /** Not rate-limited. */
   readonly isUnlimited?: true
   /** Tokens that are limited to some sessions are refused. */
   readonly isWhole?: true

@@ -72,7 +72,7 @@ export class EventStreams {
     }
     // One after another: a token is looked up once for all of its streams.
     for (const [outgoing, isStillAllowed] of this.#open) {
-      // A beat tells nothing: a store that is busy ends no stream.
+      // A heartbeat carries no data, so a busy store does not end the stream.
       if (!(await isStillAllowed().catch(() => true))) outgoing.destroy()
     }
   }

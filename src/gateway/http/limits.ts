@@ -117,7 +117,7 @@ export class Tally {
     return name === null || (this.#counts.get(name) ?? 0) < this.#maxPerName
   }
 
-  /** Undefined: no room. Otherwise gives the place back, once. Null counts for the total alone. */
+  /** Undefined: no room. Otherwise a function that releases the slot, once. Null counts for the total alone. */
   enter(name: string | null): (() => void) | undefined {
     if (this.#total >= this.#max || !this.hasShare(name)) return undefined
     this.#total++

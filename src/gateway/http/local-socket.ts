@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { ListenError } from './node-server.ts'
 
 /**
- * A Unix domain socket that only its owner can use. It is bound in a private folder, limited, and
- * then moved to its name, so that at no moment others could connect. What a killed server left
- * behind is replaced; one that is still served is not.
+ * A Unix domain socket that only its owner can use. It is bound in a private folder, restricted, and
+ * then moved to its name, so other users can never connect. A socket left behind by a killed server is
+ * replaced; one in use is not.
  */
 export async function listenAt(
   path: string,
@@ -47,7 +47,7 @@ async function checkFree(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw new ListenError(path, new Error('there is a file of another kind'))
+    throw new ListenError(path, new Error('a file that is not a socket exists there'))
   }
   const isServed = await new Promise<boolean>((resolve) => {
     const socket = connect(path)

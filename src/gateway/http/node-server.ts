@@ -35,8 +35,8 @@ const RESERVE = 16
 const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
 
 /**
- * Requests that wait on one connection behind the one that is answered. Programs send one at a time;
- * whoever sends many and reads nothing would fill our memory with answers.
+ * Requests that wait on one connection behind the one being answered. Clients send one at a time; a
+ * client that sends many and reads nothing would fill our memory with responses.
  */
 const WAITING_MAX = 100
 
@@ -218,7 +218,7 @@ function waitsForClient(exchange: Exchange | undefined): boolean {
   return exchange !== undefined && (!exchange.incoming.complete || exchange.outgoing.writableEnded)
 }
 
-/** Not through the pipeline: what it looks up and counts is what there is too much of. */
+/** Bypasses the pipeline, whose lookups and counters are the overloaded part. */
 function refuseConnection(outgoing: ServerResponse): void {
   const { status, body, headers } = new Problem('too-many-connections')
   const text = JSON.stringify(body)

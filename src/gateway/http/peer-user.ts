@@ -63,7 +63,7 @@ export class PeerUsers {
           local.address === peer &&
           remote.address === here,
       )
-      // A socket that its process has closed belongs to nobody, and is listed under root.
+      // A socket that its process has closed is listed under root, without an inode.
       if (row !== undefined) {
         return row.isHeld && (row.userId === this.#userId || row.userId === ROOT)
       }

@@ -26,7 +26,7 @@ export const PROBLEMS = {
   'key-conflict': [409, 'This Idempotency-Key was used for another request'],
   'not-pending': [409, 'The message does not wait any more'],
   'turned-down': [409, 'The session turned it down; nothing was changed'],
-  snapshot: [409, 'A snapshot has a transcript, a context and files to read, and nothing else'],
+  snapshot: [409, 'A snapshot is read-only: only its transcript, context and files can be read'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],
   gone: [410, 'The session was deleted'],
   'too-large': [413, 'The body is too large'],
@@ -39,14 +39,14 @@ export const PROBLEMS = {
   'too-many-streams': [429, 'Too many event streams are open'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong here'],
-  'store-damaged': [500, 'What is stored of this is damaged; nothing was taken or changed'],
+  'store-damaged': [500, 'The stored data is damaged; nothing was accepted or changed'],
   'too-many-connections': [503, 'Too many connections are open'],
   unavailable: [503, 'This cannot be done right now; try again'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** Whatever is too much says when to come back; more exactly where that is known. */
+/** Default `Retry-After` of 429 and 503 problems. */
 const RETRY_LATER = { 'retry-after': '5' }
 const LATER: readonly number[] = [429, 503]
 
@@ -94,7 +94,7 @@ const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
   'unknown-session': 'unknown-session',
 }
 
-/** Asked again it is refused again: somebody has to look at the store first. */
+/** Without `Retry-After`: a retry fails until the store is repaired. */
 const DAMAGE: ReadonlySet<string> = new Set(['damaged-row', 'store-damaged'])
 
 export function problemOf(error: unknown): Problem {

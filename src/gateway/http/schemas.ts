@@ -37,7 +37,7 @@ export const sessionIdText = z
   .transform((id) => id as SessionId)
   .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 
-/** Where only is read: a session, or as it was just before a compaction. */
+/** For reads: a session, or its snapshot just before a compaction. */
 export const readableIdText = z
   .string()
   .transform((id, context) => {

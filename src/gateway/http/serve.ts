@@ -63,7 +63,7 @@ export interface HttpOptions {
 
 export interface HttpServer {
   readonly url: string
-  /** Whom it lets in without a token: no one, the user who runs it, or every user of this machine. */
+  /** Callers that need no token: none, the user who runs it, or every user of this machine. */
   readonly open: 'nobody' | 'own-user' | 'every-user'
   /** Ends event streams, answers what is under way, then lets go of the port. May be called twice. */
   close(): Promise<void>
@@ -106,7 +106,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
-  // Once: anybody may ask for it, and it is large.
+  // Built once: it is large, and any caller may request it.
   const document = JSON.stringify(describeApi(ENDPOINTS))
   const desk = new Desk({
     edge: {

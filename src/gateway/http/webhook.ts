@@ -10,7 +10,7 @@ import type { RouteAddress } from '../../runtime/runtime.ts'
  */
 export interface HookOptions {
   readonly name: string
-  /** Any of them: `whsec_` and the key in base64. None lets nobody in. */
+  /** Any of them may sign: `whsec_` and the key in base64. An empty list refuses every request. */
   readonly secrets: readonly string[]
   /** The session that gets the news. */
   readonly to: RouteAddress | { readonly sessionId: SessionId }

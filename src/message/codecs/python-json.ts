@@ -3,7 +3,7 @@ import { parseOr } from './tool-input.ts'
 
 /**
  * JSON as Python's `json.dumps` writes it and `json.loads` takes it: blanks behind commas and colons,
- * letters beyond ASCII as escapes unless told otherwise, and three words for numbers that JSON lacks.
+ * non-ASCII letters as escapes by default, and three words for numbers that JSON lacks.
  */
 export type JsonStyle = 'compact' | 'python' | 'python-raw'
 

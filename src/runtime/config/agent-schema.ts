@@ -39,7 +39,7 @@ const tools = z
           .max(256)
           .default([])
           .describe(
-            'Whom it may write to beside sessions of the same people and those that wrote to it: `agent:NAME`, `session:ID`, or `*` for all.',
+            'Destinations beside sessions of the same people and sessions that wrote to it: `agent:NAME`, `session:ID`, or `*` for all.',
           ),
         messagesMax: count(1, 1_000)
           .default(LOOP_RULE.messagesMax)

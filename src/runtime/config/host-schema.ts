@@ -61,9 +61,9 @@ const hooks = z
       ),
       previousSecret: secret
         .optional()
-        .describe('Where the one before comes from, while it is being replaced.'),
+        .describe('Where the previous secret comes from, while it is being replaced.'),
       agent: gatewayAgent.describe(
-        'Whose session gets the news: the one of the channel `hook` and the address `NAME`. Default: the first agent.',
+        'The agent whose session gets the news: the one of the channel `hook` and the address `NAME`. Default: the first agent.',
       ),
       session: z
         .string()
@@ -97,7 +97,7 @@ export const http = z
       .boolean()
       .default(false)
       .describe(
-        'Ask for a token also on loopback. The first start makes one, in a file beside the store.',
+        'Require a token on loopback too. The first start makes one, in a file beside the store.',
       ),
     allowedHosts: z
       .array(z.string().min(1))
@@ -108,7 +108,7 @@ export const http = z
       .array(
         z.string().regex(ORIGIN, {
           error:
-            'should be an origin such as https://example.org, without a path; `*` is not taken',
+            'should be an origin such as https://example.org, without a path; `*` is not accepted',
         }),
       )
       .max(64)
@@ -124,11 +124,11 @@ export const http = z
       )
       .max(64)
       .default([])
-      .describe('Reverse proxies, as addresses or ranges, that say where requests come from.'),
+      .describe('Addresses or ranges of reverse proxies whose forwarding header is trusted.'),
     forwardingHeader: z
       .enum(['x-forwarded-for', 'forwarded'])
       .default('x-forwarded-for')
-      .describe('The header in which they say it. Name the one that your proxy writes.'),
+      .describe('The header with the client address. Name the one that your proxy writes.'),
     hooks,
     limits: z
       .strictObject({

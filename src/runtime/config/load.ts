@@ -29,13 +29,13 @@ import {
 export interface LoadRequest {
   /** Absent: `THROUGHLINE_CONFIG`, else searched upward from `cwd`, else the user's own. */
   readonly path?: string
-  /** `path` was found by an earlier search and not named by a person: it is checked as it was then. */
+  /** `path` was found by an earlier search, not named by a person: it is checked again. */
   readonly isPathFound?: boolean
   readonly env: Environment
   /** What stood behind `--set`: `key=value`. */
   readonly flags: readonly string[]
   readonly cwd: string
-  /** What agents and their models make of it is not asked: for the compaction of a file. */
+  /** Skips the checks of agents and models, for compacting a file. */
   readonly isFormOnly?: boolean
 }
 
@@ -72,13 +72,13 @@ export function loadConfig(request: LoadRequest): LoadResult {
   const { env, flags, cwd } = request
   const { file, isFound } = findConfig(request)
   const shown = file === null ? '' : shownPath(file, cwd)
-  // What a person has named is trusted, and so is all that it names.
+  // A file that a person named is trusted, with everything that it names.
   const trust = isFound ? trustOf(env) : undefined
   const text = file === null ? '' : readFile(file, cwd, trust)
   if (typeof text !== 'string') {
     const origin: Origin = { kind: 'file', file: shown, line: 1, column: 1 }
     const how = isFound ? adviceFor(text, file) : ''
-    const problems = [{ origin, text: `The configuration ${text.trouble}.${how}` }]
+    const problems = [{ origin, text: `The configuration ${text.problem}.${how}` }]
     return { kind: 'refused', problems, warnings: [], file, files: file === null ? [] : [file] }
   }
 
@@ -93,7 +93,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
     const place = resolve(baseOf(origin), path)
     const text = readTrusted(place, TEXT_BYTES_MAX, origin.kind === 'file' ? trust : undefined)
     const isForeign = typeof text !== 'string' && text.isForeign
-    return isForeign ? { trouble: `${text.trouble}. ${CHANGE_OR_NAME}` } : text
+    return isForeign ? { problem: `${text.problem}. ${CHANGE_OR_NAME}` } : text
   })
   const files = [
     // Where there is none, one may be made.
@@ -154,7 +154,7 @@ function adviceFor({ isForeign, code }: Unread, file: string | null): string {
     : ''
 }
 
-/** What a file that was searched for names, and other users could have written. */
+/** Files named by a found configuration that other users could have written. */
 function findForeign(
   config: Config,
   terms: {
@@ -217,7 +217,7 @@ function userFolder(env: Environment): string | undefined {
   return env['HOME'] ? join(env['HOME'], '.config') : undefined
 }
 
-/** In a folder that may not be searched there may be one: whoever reads it is told why it cannot. */
+/** An unsearchable folder may hold a file; reading it reports the reason. */
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true

@@ -12,7 +12,7 @@ export interface Taken {
   readonly taken: readonly { readonly path: string; readonly origin: Origin }[]
 }
 
-type Read = (path: string, origin: Origin) => string | { readonly trouble: string }
+type Read = (path: string, origin: Origin) => string | { readonly problem: string }
 
 /** The tree with the content of every file that stands for a text. */
 export function takeTexts(tree: Node, read: Read): Taken {
@@ -26,7 +26,7 @@ export function takeTexts(tree: Node, read: Read): Taken {
     taken.push({ path: name, origin })
     if (typeof text === 'string') whole = withNode(whole, path, nodeOf(text, origin))
     else {
-      problems.push({ origin, text: `\`${pathText(path)}\` names ${name}, which ${text.trouble}.` })
+      problems.push({ origin, text: `\`${pathText(path)}\` names ${name}, which ${text.problem}.` })
     }
   }
   return { tree: whole, problems, taken }

@@ -19,8 +19,8 @@ import type { Environment } from './overlay.ts'
  * the user or to root, others cannot write to it, and the same holds for its folder and for every
  * link on the way to it. git and ssh ask the same of their files.
  *
- * Windows is left out: what Node tells there of owners and modes is made up. Its users have folders
- * of their own, into which other users cannot write.
+ * Windows is not checked: Node reports no real owners and modes there. Its users have folders of their
+ * own that other users cannot write to.
  */
 export interface Trust {
   /** Users whose files count. Null: not asked on this system. */
@@ -28,7 +28,7 @@ export interface Trust {
   readonly isPrivateGroup: (group: number, owner: number) => boolean
 }
 
-/** What `lstat` and `fstat` tell; a part of it, so that tests can say it. */
+/** The part of `lstat` and `fstat` results that the check needs. */
 export type Facts = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export function trustOf(env: Environment, uid = process.geteuid?.() ?? null): Trust {
@@ -72,10 +72,10 @@ const LINKS_MAX = 40
 
 /**
  * The same for the way to a file: every link must be of a trusted user, and so must the folder that
- * the file is in. In a sticky folder (`/tmp`) nobody can replace what belongs to the user, but
- * anybody can make what is not there yet.
+ * the file is in. In a sticky folder (`/tmp`) other users cannot replace the user's files, but
+ * they can create missing ones.
  */
-export function findDoubtOnWay(file: string, trust: Trust): string | null {
+function findDoubtOnWay(file: string, trust: Trust): string | null {
   if (trust.owners === null) return null
   let path = resolve(file)
   for (let links = 0; links <= LINKS_MAX; ) {
@@ -88,7 +88,7 @@ export function findDoubtOnWay(file: string, trust: Trust): string | null {
     if (around !== null) return around
     path = resolve(dirname(link), readlinkSync(link), path.slice(link.length + 1))
   }
-  return `${file} is a circle of links`
+  return `${file} is a loop of symbolic links`
 }
 
 function doubtOfFolder(folder: string, isThere: boolean, trust: Trust): string | null {
@@ -116,7 +116,7 @@ function firstLink(path: string) {
 
 /** Why a file was not read. */
 export interface Unread {
-  readonly trouble: string
+  readonly problem: string
   /** Other users could have written it. */
   readonly isForeign?: true
   /** The system's own name for it. */
@@ -139,10 +139,10 @@ export function readTrusted(
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const facts = fstatSync(file)
-      if (!facts.isFile()) return { trouble: 'is not a file' }
+      if (!facts.isFile()) return { problem: 'is not a file' }
       const found = trust === undefined ? null : findDoubt(facts, trust)
       if (found !== null) return foreign(`it ${found}`)
-      if (facts.size > bytesMax) return { trouble: `is larger than ${bytesMax / 1024} kB` }
+      if (facts.size > bytesMax) return { problem: `is larger than ${bytesMax / 1024} kB` }
       return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
     } finally {
       closeSync(file)
@@ -153,12 +153,12 @@ export function readTrusted(
 }
 
 export function foreign(doubt: string): Unread {
-  return { trouble: `is not used: ${doubt}`, isForeign: true }
+  return { problem: `is not used: ${doubt}`, isForeign: true }
 }
 
 export function unreadable(error: unknown): Unread {
   const { code } = error as NodeJS.ErrnoException
-  return { trouble: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
+  return { problem: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
 }
 
 /**

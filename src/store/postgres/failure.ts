@@ -71,7 +71,7 @@ export function translate(error: unknown, place: string, waitedMs: number): unkn
   if (error.kind === 'refused') return error
   const what =
     error.kind === 'conflict'
-      ? 'others were always first'
+      ? 'other writers always committed first'
       : HOST_UNKNOWN.has(error.code)
         ? `the host of ${place} is not known; check its name`
         : `${place} does not answer`
@@ -86,7 +86,7 @@ const REMEDIES: { readonly [state: string]: string } = {
   '28P01':
     'The user or the password is wrong: check both in `store`, or in the variable, file or command that the password comes from',
   '28000':
-    "The server lets this user in neither from here nor in this way: check the user's name, `sslmode` in the address, and the server's pg_hba.conf",
+    "The server does not allow this user to connect from here, or in this way: check the user's name, `sslmode` in the address, and the server's pg_hba.conf",
   '3D000': 'Create the database (`createdb NAME`), or name another one in `store`',
   '42501':
     'The user lacks this right: have the owner grant it, for a first start `grant create on database NAME to USER`',

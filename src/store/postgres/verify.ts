@@ -195,7 +195,7 @@ async function findKeysWithoutMail(
     values: [only === undefined ? null : toText(only)],
   })
   return rows.map(({ id, mail, number }) => {
-    const problem = `a key names mail ${number}, and the session knows of ${mail}`
+    const problem = `a key names mail ${number}, but the session knows only ${mail}`
     return { sessionId: id as SessionId, entry: null, problem }
   })
 }

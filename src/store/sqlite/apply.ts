@@ -123,9 +123,9 @@ function same(one: Value | undefined, other: Value | undefined): boolean {
   return one === other
 }
 
-const BEHIND_THE_LAST = 'is there already, behind the last one that its session knows'
+const BEHIND_THE_LAST = 'already exists after the last one that its session knows'
 
-/** What nobody has written yet is never written over: the counters are older than the rows. */
+/** A new row never overwrites an existing one; if there is one, the counters are out of date. */
 function insertNew(
   db: Connection,
   sql: string,

@@ -38,7 +38,7 @@ export function bytes(hex: string): Uint8Array {
 
 export function hex(value: Value | undefined): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
-  throw new DamagedRowError({ row: 'something that was read', problem: 'has no hash' })
+  throw new DamagedRowError({ row: 'a value that was read', problem: 'has no hash' })
 }
 
 /** An entry or a mail item by its key: only the row of its session has the session's id. */

@@ -226,8 +226,8 @@ describe('damage', () => {
     writeFileSync(path, bytes)
     const findings = await (await open(path)).verify({})
     expect(findings.map(({ problem }) => problem)).toEqual([
-      'entry 1 has a body that does not fit its hash',
-      'mail 1 has a body that does not fit its hash',
+      'entry 1 has a body that does not match its hash',
+      'mail 1 has a body that does not match its hash',
     ])
   })
 

@@ -134,7 +134,7 @@ describe('a row that is harmed', () => {
     )
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
       'mail 2 cannot be read',
-      'mail 3 has a body that does not fit its hash',
+      'mail 3 has a body that does not match its hash',
     ])
   })
 
@@ -242,9 +242,9 @@ describe('verify and the anchor', () => {
     byHand(path, `update audit set facts = '(' where cursor = ${commits}`)
     byHand(path, `${UNGUARDED}; update entry set body = '1' where id & 3 = 1`)
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
-      'entry 1 has a body that does not fit its hash',
+      'entry 1 has a body that does not match its hash',
       `audit row ${commits} cannot be read`,
-      expect.stringMatching(/anchor cannot be held against the audit/),
+      expect.stringMatching(/anchor cannot be compared with the audit/),
     ])
     expect(await desk.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
   })

@@ -9,7 +9,7 @@ import { SessionNumbers } from './sessions.ts'
 
 /** SQLite keeps larger numbers than it can hand over here, and nothing of ours writes one. */
 const TOO_LARGE = new DamagedRowError({
-  row: 'something that was read',
+  row: 'a value that was read',
   problem: 'holds a number that is far too large',
 })
 

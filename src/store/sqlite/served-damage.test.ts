@@ -85,7 +85,7 @@ function rootOf(path: string, name: string): number {
 describe('verify', () => {
   it.each([
     ["update session set agent = 'bob' where n = 1", 'names another agent'],
-    ['update session set mail = 1 where n = 1', 'a key names mail 2, and the session knows of 1'],
+    ['update session set mail = 1 where n = 1', 'a key names mail 2, but the session knows only 1'],
   ])('%s: is found, by what the store says elsewhere [I19]', async (harm, problem) => {
     const { store, desk } = await harmed(harm)
     const found = (await store.verify({})).filter(({ sessionId }) => sessionId === desk.id)

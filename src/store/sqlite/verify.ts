@@ -179,7 +179,7 @@ function findKeysWithoutMail(db: Connection, only: SessionId | undefined): reado
     join session on session.n = intake.session where session.id = coalesce(?, session.id)
     group by session.n having max(number) > mail order by session.n`
   return db.all(sql, only ?? null).map(({ id, mail, number }) => {
-    const problem = `a key names mail ${number}, and the session knows of ${mail}`
+    const problem = `a key names mail ${number}, but the session knows only ${mail}`
     return { sessionId: id as SessionId, entry: null, problem }
   })
 }

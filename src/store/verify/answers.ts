@@ -10,7 +10,7 @@ import type { BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
 import { judgeMemory, type KeyMemory } from './session.ts'
 
 /**
- * What an engine has read from a disk, checked before anybody sees it. Entries must be the ones that
+ * Checks the rows that an engine has read before they are used. Entries must be the ones that
  * were hashed, without a gap, up to the tail; a read that cannot give all of them is an error, never
  * a shorter list. Everything handed in comes from one snapshot.
  */
@@ -25,7 +25,7 @@ export function checkedEntries(
   let prevHash = first === 1 ? firstHash(id) : undefined
   for (const [index, entry] of entries.entries()) {
     const number = first + index
-    if (number > last) throw damagedEntry(id, tail + 1, 'is there behind the last one')
+    if (number > last) throw damagedEntry(id, tail + 1, 'exists after the last one')
     if (entry.number !== number) throw damagedEntry(id, number, 'is missing')
     checkOne(id, prevHash ?? entry.prevHash, entry)
     prevHash = entry.hash
@@ -34,7 +34,7 @@ export function checkedEntries(
     throw damagedEntry(id, first + entries.length, 'is missing')
   }
   if (last === tail && prevHash !== undefined && entries.length > 0 && prevHash !== tailHash) {
-    throw damagedEntry(id, tail, 'has another hash than its session knows')
+    throw damagedEntry(id, tail, 'does not have the hash that its session records')
   }
   return entries
 }
@@ -106,8 +106,7 @@ export function checkedMail<Mail extends Pick<MailRow, 'number'>>(
     const gap = mail.findIndex(({ number }, index) => number !== after + index + 1)
     const found = gap === -1 ? mail.length : gap
     if (found < wanted) throw damagedMail(id, after + found + 1, 'is missing')
-    if (mail.length > wanted)
-      throw damagedMail(id, session.mail + 1, 'is there behind the last one')
+    if (mail.length > wanted) throw damagedMail(id, session.mail + 1, 'exists after the last one')
   } else if (lane !== undefined && state === 'pending') {
     const isFromStart = after <= (lane === 'control' ? 0 : session.delivered[lane])
     if (isFromStart && mail.length !== Math.min(most, session.pending[lane])) {
@@ -125,7 +124,7 @@ export function checkedBlob(blob: BlobRow): BlobRow {
   const { sessionId, hash, bytes } = blob
   if (sha256(bytes) === hash) return blob
   const row = `blob ${hash} of session ${sessionId}`
-  throw new DamagedRowError({ row, sessionId, problem: 'has bytes that do not fit its hash' })
+  throw new DamagedRowError({ row, sessionId, problem: 'has bytes that do not match its hash' })
 }
 
 /** A body that is not the one whose key and hash were taken in must reach no model. */

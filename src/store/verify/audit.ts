@@ -42,7 +42,7 @@ export class AuditCheck {
       this.#isWhole = false
       this.#find(`audit row ${cursor} cannot be read`)
     } else if (this.#hash !== null && hashAudit(this.#hash, row) !== row.hash) {
-      this.#find(`audit row ${cursor} does not fit its hash`)
+      this.#find(`audit row ${cursor} does not match its hash`)
     }
     this.#cursor = cursor
     this.#hash = row?.hash ?? null
@@ -110,7 +110,7 @@ export class AuditCheck {
       return
     }
     if (told.agent !== null && told.agent !== agent) {
-      this.#find('session row names another agent than the one it was born with', id)
+      this.#find('session row names another agent than the one it was created with', id)
     }
     if (told.entry > tail) {
       this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)

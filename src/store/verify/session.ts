@@ -35,7 +35,7 @@ export function judgeMemory(
   const { lane, control, body } = mail
   return intakeHash(keyHash, lane, control, body) === memory.bodyHash
     ? null
-    : 'has a body that does not fit its hash'
+    : 'has a body that does not match its hash'
 }
 
 /** Mail that was delivered says what its entry says, which is in the chain. */
@@ -46,7 +46,7 @@ export function judgeInput(
   if (input === undefined || input.salt === null || body === null) return null
   return hashBody(input.salt, body) === input.bodyHash
     ? null
-    : `says something else than entry ${input.number}, which it became`
+    : `differs from entry ${input.number}, which it became`
 }
 
 /**
@@ -120,7 +120,7 @@ export class SessionCheck {
     if (fits) return
     const use = this.#used.get(hash)
     const by = use === undefined ? '' : ` (${use.by} uses it)`
-    this.#find(`blob ${hash} has bytes that do not fit its hash${by}`, use?.entry)
+    this.#find(`blob ${hash} has bytes that do not match its hash${by}`, use?.entry)
   }
 
   #use(hashes: readonly string[], entry: EntryNumber | null, by: string): void {

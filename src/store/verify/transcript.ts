@@ -47,7 +47,7 @@ export class TranscriptCheck {
     const expected = this.#number + 1
     if (number === expected) return true
     if (number < expected) {
-      this.#find(number, `comes behind entry ${this.#number}`)
+      this.#find(number, `comes after entry ${this.#number}`)
       return false
     }
     const many = number - expected
@@ -76,7 +76,7 @@ export class TranscriptCheck {
     const settings = this.#folded.findLast((head) => head.kind === 'settings')
     const { limits } = settings?.meta ?? {}
     if (limits !== undefined && !isSame(limits, this.#session.limits)) {
-      this.#find(null, `session row has other limits than entry ${settings?.number} has set`)
+      this.#find(null, `session row has other limits than entry ${settings?.number} set`)
     }
     for (const name of FOLDED_NAMES) {
       if (folded[name] === this.#session[name]) continue
@@ -103,7 +103,7 @@ export function checkTranscript(
 ): readonly Finding[] {
   const misplaced = entries.findIndex(({ number }, index) => number !== index + 1)
   if (misplaced >= 0 && entries.some(({ number }) => number === misplaced + 1)) {
-    const problem = `entry ${misplaced + 1} is not in its place: entry ${entries[misplaced]?.number} stands there`
+    const problem = `entry ${misplaced + 1} is not in its place: entry ${entries[misplaced]?.number} is there`
     return [{ sessionId: session.id, entry: entryNumber(misplaced + 1), problem }]
   }
   const check = new TranscriptCheck(session)

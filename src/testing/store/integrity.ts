@@ -168,7 +168,7 @@ export const integrity: readonly StoreCase[] = [
       assert.deepEqual(
         await bench.store.verify({ sessionId: desk.id }),
         [2, 5, 6].map((number) =>
-          about(desk, `mail ${number} has a body that does not fit its hash`),
+          about(desk, `mail ${number} has a body that does not match its hash`),
         ),
       )
     },
@@ -206,7 +206,7 @@ export const integrity: readonly StoreCase[] = [
       await harm.removeBlob(desk.id, shown)
       await harm.removeBlob(desk.id, waiting)
       const found = await store.verify({ sessionId: desk.id })
-      const broken = (hash: string) => `blob ${hash} has bytes that do not fit its hash`
+      const broken = (hash: string) => `blob ${hash} has bytes that do not match its hash`
       const expected = [
         { ...about(desk, `${broken(seen)} (entry ${entry} uses it)`), entry },
         about(desk, broken(staged)),

@@ -4,7 +4,7 @@ import type { SessionRow } from '../../store/rows.ts'
 import type { NoteRow } from '../../store/standing.ts'
 
 export interface NoteSharing {
-  /** Every session of the agent sees the notes of all of them. Only the operator says so. */
+  /** Every session of the agent sees all its notes. Only the operator sets this. */
   readonly isShared?: boolean
 }
 

@@ -44,7 +44,7 @@ export function processTool({ processes, programs, folder, env }: ProcessToolPar
     description:
       'Run a program in the background: `start` it, read its `output`, `list` and `stop` programs. ' +
       'It does not wait; you are told when a line matches `watch` and when the program ends. ' +
-      'Programs end when the server stops; you are told of that too. ' +
+      'Programs end when the server stops; you get a report of that too. ' +
       `Programs: ${programs.join(', ') || 'none'}. Without a shell: no pipes, no redirection.`,
     input,
     isRepeatable: false,

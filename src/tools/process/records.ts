@@ -49,7 +49,7 @@ const living = new Set<string>()
 export class ProgramRecords {
   readonly #parts: RecordsParts
   readonly #instance = randomUUID()
-  /** Since when no runner of that process was seen, by its name. */
+  /** By process name: since when none of its runners was seen. */
   readonly #absent = new Map<string, number>()
 
   constructor(parts: RecordsParts) {
@@ -139,7 +139,7 @@ export class ProgramRecords {
     const { store, beforeFire } = this.#parts
     await beforeFire?.(sessionId)
     const outcome = await store.fireSchedule({ id, dueAt: NEVER, nextDueAt: null })
-    // Whatever else: it was fired before, or the session is gone.
+    // Otherwise it was fired before, or the session is gone.
     return outcome.kind !== 'full'
   }
 

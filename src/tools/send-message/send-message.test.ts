@@ -86,7 +86,7 @@ describe('send_message', () => {
       'Sent to bob, session s-bob.',
       ...Array.from({ length: 3 }, () => expect.stringMatching(/^Not sent: there is no such/)),
       'That is this session itself.',
-      'Say whom: `session`, or `agent`, alone or with `channel` and `address`.',
+      'Name a destination: `session`, or `agent`, alone or with `channel` and `address`.',
     ])
   })
 

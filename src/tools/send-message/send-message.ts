@@ -21,7 +21,9 @@ const name = z.string().min(1).max(200)
 
 const input = z.strictObject({
   session: name.optional().describe('The id of the session to write to; answers go this way.'),
-  agent: name.optional().describe('Or: the agent to ask; with channel and address, that one.'),
+  agent: name
+    .optional()
+    .describe('Or: the agent to ask; with channel and address, its session there.'),
   channel: name.optional(),
   address: name.optional(),
   text: z.string().min(1).max(100_000),
@@ -64,10 +66,10 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
   })
 }
 
-/** Sessions that answer for another agent stand under routes of this channel, one for each scope. */
+/** Sessions that answer for another agent have routes of this channel, one per scope. */
 const CHANNEL = 'agent'
 
-/** Which session is meant; whether it may be written to is judged when it was read. */
+/** Finds the session; whether it may be written to is checked after it was read. */
 async function findTarget(
   { openRoute, store }: SendMessageParts,
   to: Destinations,
@@ -93,7 +95,9 @@ async function deliver(
   const { session, agent, channel, address, text } = call.input
   const isRoute = agent !== undefined && (channel === undefined) === (address === undefined)
   if (session === undefined && !isRoute) {
-    return refuse('Say whom: `session`, or `agent`, alone or with `channel` and `address`.')
+    return refuse(
+      'Name a destination: `session`, or `agent`, alone or with `channel` and `address`.',
+    )
   }
   const sender = await store.findSession(call.sessionId)
   if (sender === undefined) return refuse('This session was deleted.')

@@ -29,11 +29,11 @@ function unreadable({ unreadable, unreadableCount, unreadableSessions }: Conditi
       severity: 'harm',
       certainty: 'certain',
       sessionIds: [id],
-      title: `${what} text that is no UTF-8`,
+      title: `${what} invalid UTF-8`,
       explanation:
         `Python refuses such a row ("Could not decode to UTF-8"), so that Hermes cannot open ${id} at all. ` +
         'The bytes were cut, or written by a program that does not check them.',
-      advice: `Importing reads the session, with a sign in place of each broken byte. In Hermes, correct ${
+      advice: `Importing reads the session, with a replacement character for each invalid byte. In Hermes, correct ${
         rows.length === 0
           ? 'the session'
           : `rows ${rows
@@ -50,10 +50,12 @@ function unreadable({ unreadable, unreadableCount, unreadableSessions }: Conditi
 const SEARCH: { readonly [problem in SearchFault['problem']]: (fault: SearchFault) => string } = {
   'no-table': ({ table, what }) =>
     what === ''
-      ? `The table ${table} is gone; nothing is found by a search.`
+      ? `The table ${table} is missing, so searches find nothing.`
       : `The table ${table} is gone and ${what}: every message that Hermes writes fails.`,
-  'no-triggers': ({ what }) => `Triggers are gone (${what}); what is written now is not found.`,
-  'not-whole': ({ table, what }) => `${what} rows are not in ${table} and are not found.`,
+  'no-triggers': ({ what }) =>
+    `Triggers are missing (${what}), so searches do not find new messages.`,
+  'not-whole': ({ table, what }) =>
+    `${what} rows are not in ${table}, so searches do not find them.`,
   'not-readable': ({ table, what }) =>
     `${table} cannot be read (${what}); searches and writes fail.`,
 }
@@ -66,10 +68,10 @@ function brokenSearch(fault: SearchFault): Finding {
     certainty: 'certain',
     sessionIds: [],
     title: `The search index ${fault.table} is broken`,
-    explanation: `${SEARCH[fault.problem](fault)} The messages themselves are not touched by that.`,
+    explanation: `${SEARCH[fault.problem](fault)} The messages themselves are not affected.`,
     advice: isMendable
-      ? '`throughline doctor hermes STORE --repair-to NEW` builds it anew in a copy.'
-      : 'Let Hermes make it again: stop it, drop what is left of the index in a copy, and start it with that. Importing does not need it.',
+      ? '`throughline doctor hermes STORE --repair-to NEW` rebuilds it in a copy.'
+      : 'Let Hermes rebuild it: stop Hermes, drop the rest of the index in a copy, and start Hermes with that copy. Importing does not need the index.',
     facts: { table: fault.table, problem: fault.problem, what: fault.what },
   })
 }
@@ -83,9 +85,9 @@ function damaged({ damage }: Condition): Finding[] {
       certainty: 'certain',
       sessionIds: [],
       title: 'A table or an index of the file is damaged',
-      explanation: `SQLite says: ${damage.slice(0, 300)}. What is read through the index may lack rows or name wrong ones.`,
+      explanation: `SQLite says: ${damage.slice(0, 300)}. Reads through the index may miss rows or return wrong ones.`,
       advice:
-        '`throughline doctor hermes STORE --repair-to NEW` writes a copy with new indexes. Keep this file until the copy has been looked at.',
+        '`throughline doctor hermes STORE --repair-to NEW` writes a copy with new indexes. Keep this file until you have checked the copy.',
       facts: { damage },
     }),
   ]
@@ -119,8 +121,8 @@ function torn({ torn: routes }: Condition): Finding[] {
       title: key === null ? `${from} cannot be read` : 'The entry of a route cannot be read',
       explanation:
         key === null
-          ? `${from} holds no JSON that names sessions: it was cut short or overwritten. No chat finds its conversation, and an import brings no route.`
-          : `What ${from} says for ${key} is no JSON, or names no session. The next message there begins without memory.`,
+          ? `${from} is not JSON that names sessions: it was cut short or overwritten. Chats cannot find their conversations, and an import brings no routes.`
+          : `The entry for ${key} in ${from} is not JSON, or names no session. The next message there starts without memory.`,
       advice:
         key === null
           ? 'Restore it from a backup; each entry is a key with the `session_id` that it leads to.'
@@ -155,8 +157,8 @@ function lacking({ missingColumns }: Condition): Finding[] {
       severity: 'note',
       certainty: 'certain',
       sessionIds: [],
-      title: `${counted(missingColumns.length, 'column is', 'columns are')} missing that its schema number promises`,
-      explanation: `It lacks ${missingColumns.join(', ')}: a migration did not come to its end, or somebody removed them. What only they could show is suspected, or not judged.`,
+      title: `${counted(missingColumns.length, 'column is', 'columns are')} missing that its schema number requires`,
+      explanation: `It lacks ${missingColumns.join(', ')}: a migration did not finish, or the columns were removed. Findings that need them are only suspected, or left out.`,
       advice: 'Hermes adds missing columns when it opens the store; copy it first.',
       facts: { columns: missingColumns },
     }),

@@ -82,7 +82,7 @@ export interface LineEvidence {
 
 const QUOTE_LENGTH_MAX = 160
 
-/** How that is done without touching the store; told wherever a repair does it. */
+/** Advice for every finding that a repair can mend without touching the store. */
 export const REPAIR = '`throughline doctor hermes STORE --repair-to NEW` does so in a copy.'
 
 export function rowEvidence(row: HermesRow): RowEvidence {

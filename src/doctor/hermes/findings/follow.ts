@@ -37,7 +37,7 @@ export function isFollowed(child: HermesSession, parent: HermesSession, rule: Fo
   return !isOther && child.source !== 'tool'
 }
 
-/** The id of the one that Hermes takes; nothing where there is none. */
+/** The id of the session that Hermes takes; undefined: none. */
 export function chosen<Member extends Kin>(
   children: readonly Member[],
   rule: FollowRule,

@@ -156,8 +156,8 @@ function onEnded({ key, from, sessionId }: Route, { session }: SessionSurvey): F
     title: 'A route points to a session that was ended by a reset',
     explanation:
       `${from} sends ${key} to ${sessionId}, which ended (${session.endReason}). The gateway gives the route another session when it ends one, ` +
-      'and did not come to that: what arrives is written behind the end, or begins without memory.',
-    advice: `Point ${key} to the session that goes on, or take the route out so that a new one begins.`,
+      'but that did not happen: new messages are written after the end, or start without memory.',
+    advice: `Point ${key} to the session that continues, or remove the route so that a new session starts.`,
     from: session.endedAt,
     facts: { key, sessionId, from, endReason: session.endReason },
   })

@@ -126,7 +126,7 @@ function foreignTag({ started, done }: Operation, family: Family, held: Held | n
           ? `That the id stays the same and only ${before} messages were counted fits the gateway's own compaction of that time, ` +
             `which deleted every row of the session and wrote ${after} back. So up to ${before - after} messages${held?.hasToolRows ? '' : ', and all tool rows,'} are gone from the store.`
           : isInPlace
-            ? 'The rows of the session in the store are not such as a rewrite leaves: nothing of it is gone, and only the log is wrong.'
+            ? 'The rows of the session in the store do not look like the result of a rewrite: nothing is lost, and only the log is wrong.'
             : 'This version archives rows instead of deleting them, so only the log is wrong: do not trust its brackets.'),
       advice: isRewrite
         ? `Run the doctor on the store: rows of ${sessionId} a microsecond apart, with a summary among them, prove the rewrite.`

@@ -4,7 +4,7 @@ import { type Finding, finding, REPAIR } from './finding.ts'
 import { CLOSED, followRule, isFollowed } from './follow.ts'
 import type { StoreView } from './identity.ts'
 
-/** Sessions whose parent cannot be: it comes from them, it is not there, or it does not lead to them. */
+/** Sessions with an impossible parent: a descendant, a missing session, or one that Hermes does not follow to them. */
 export function findParentFaults(view: StoreView): Finding[] {
   const sessions = [...view.survey.sessions.values()]
   return [
@@ -45,8 +45,8 @@ function missing({ session }: SessionSurvey, { survey }: StoreView): Finding[] {
       sessionIds: [id, parentId],
       title: 'A session names a parent that does not exist',
       explanation:
-        `${id} came from ${parentId}, and no session is called so: it was deleted while foreign keys were not checked. ` +
-        'What was said before is in no context, and Hermes may refuse to write to the session.',
+        `${id} came from ${parentId}, and no session has that id: it was deleted while foreign keys were not checked. ` +
+        'Earlier messages are in no context, and Hermes may refuse to write to the session.',
       advice: `Look for a backup that has ${parentId}. ${REPAIR} It adds an empty session of that name.`,
       from: session.startedAt,
       facts: { sessionId: id, parentId },
@@ -71,7 +71,7 @@ function hidden({ session }: SessionSurvey, { survey, lineage, schema }: StoreVi
       title: 'Hermes does not find the session that goes on',
       explanation:
         `${session.id} goes on with ${parent.id} and began before that one was closed. This version looks only for sessions that began later, ` +
-        `so that whoever opens ${parent.id} stays there, in a session that is closed.`,
+        `so opening ${parent.id} ends in a closed session.`,
       advice: `Set the closing of ${parent.id} to the beginning of ${session.id}. ${REPAIR}`,
       from: session.startedAt,
       to: parent.endedAt,

@@ -3,7 +3,7 @@ import { counted, type Finding, finding, readEvidence } from './finding.ts'
 import { CLOSED } from './follow.ts'
 import type { StoreView } from './identity.ts'
 
-/** Sessions whose own row, or whose rows together, say something that cannot be. */
+/** Sessions whose own row, or whose messages together, are contradictory. */
 export function findStateFaults(view: StoreView): Finding[] {
   return [...view.survey.sessions.values()].flatMap((one) => [
     ...nothingLive(one),
@@ -20,10 +20,10 @@ function nothingLive({ session, rows, live, archived, rewound }: SessionSurvey):
       severity: 'harm',
       certainty: 'certain',
       sessionIds: [session.id],
-      title: 'Everything in an open session is archived, and nothing stands in its place',
+      title: 'Everything in an open session is archived, and nothing replaces it',
       explanation:
         `All ${counted(rows, 'row')} of ${session.id} are out of the context (${archived} archived), and no handoff is in it. ` +
-        'A compaction in place archived them and did not write what replaces them: the next turn begins without memory.',
+        'A compaction in place archived them and wrote no replacement: the next turn starts without memory.',
       advice:
         'Importing brings the rows. In Hermes, set `active` to 1 and `compacted` to 0 for them in a copy.',
       facts: { sessionId: session.id, rows, archived },
@@ -36,7 +36,7 @@ const REASON = /^[a-z][\w .:-]{0,63}$/i
 function oddEnding({ session, rows }: SessionSurvey): Finding[] {
   const { id, endReason, endedAt, startedAt } = session
   const problems = [
-    ...(endReason !== null && !REASON.test(endReason) ? ['its `end_reason` is no word'] : []),
+    ...(endReason !== null && !REASON.test(endReason) ? ['its `end_reason` is not a word'] : []),
     ...(endReason !== null && endReason !== '' && endedAt === null
       ? ['it has an `end_reason` and no `ended_at`']
       : []),
@@ -50,12 +50,12 @@ function oddEnding({ session, rows }: SessionSurvey): Finding[] {
       severity: 'risk',
       certainty: 'certain',
       sessionIds: [id],
-      title: 'What a session says about its end does not fit together',
+      title: 'The end of a session is contradictory',
       explanation:
         `Of ${id} ${problems.join(', and ')}. Hermes writes both together. ` +
         (endReason === CLOSED
           ? 'It is closed for messages, and no continuation of it is found.'
-          : `Whether its ${counted(rows, 'row')} are shown again depends on who asks.`),
+          : `Parts of Hermes disagree on whether to show its ${counted(rows, 'row')} again.`),
       advice:
         'Set both in a copy: to NULL where the conversation goes on in it, else to its end and the reason.',
       from: startedAt,
@@ -81,7 +81,7 @@ function impossibleTimes(
       : []),
     ...(isAhead(lastAt) ? ['its newest row lies in the future'] : []),
     ...(isAhead(startedAt) ? ['it begins in the future'] : []),
-    ...(startedAt === null || startedAt < 0 ? ['when it began cannot be read'] : []),
+    ...(startedAt === null || startedAt < 0 ? ['its start time cannot be read'] : []),
   ]
   if (problems.length === 0) return []
   return [
@@ -90,10 +90,10 @@ function impossibleTimes(
       severity: 'risk',
       certainty: 'certain',
       sessionIds: [id],
-      title: 'A session holds times that cannot be',
+      title: 'A session has impossible times',
       explanation:
         `Of ${id}: ${problems.join('; ')}. Hermes puts rows in order by their time, and finds the newest session by it: ` +
-        'such a row stands at the wrong place, and such a session hides others.',
+        'such a row is in the wrong place, and such a session hides others.',
       advice:
         'Correct the times in a copy. Importing keeps the order in which the rows were written.',
       facts: { sessionId: id, rows: oddTimes.count },
