@@ -22,7 +22,7 @@ describe('docs/guides/moving-from-hermes.md', () => {
       const home = join(folder, 'home')
       generateHome(3, home)
       mkdirSync(join(home, 'profiles'))
-      generateHome(4, join(home, 'profiles', 'nova'))
+      generateHome(5, join(home, 'profiles', 'nova'))
       const blocks = [...guide.matchAll(/^```sh\n([^`]*?)\n```$/gm)].map((match) => match[1] ?? '')
       const commands = blocks.join('\n').split('\n')
       expect(commands).toHaveLength(7)

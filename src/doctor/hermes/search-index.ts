@@ -73,11 +73,10 @@ function notIndexed(table: string, database: DatabaseSync): number {
   const trigger = database
     .prepare(`select sql from sqlite_schema where type = 'trigger' and name = ?`)
     .get(`${table}_insert`)
-  const [head = ''] = String(trigger?.['sql'] ?? '')
-    .toLowerCase()
-    .split(/\bbegin\b/)
+  const text = String(trigger?.['sql'] ?? '').toLowerCase()
+  const [head = ''] = text.split(/\bbegin\b/)
   if (/\b(?:content|session_id|sessions)\b/.test(head)) return 0
-  const isWithoutTools = /\brole\s*(?:<>|!=)\s*'tool'/.test(head)
+  const isWithoutTools = /\brole\s*(?:<>|!=)\s*'tool'/.test(text)
   const row = database
     .prepare(
       `select count(*) as rows from "messages" m left join "${table}_docsize" d on d.id = m.id
