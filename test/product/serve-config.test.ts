@@ -121,7 +121,7 @@ describe('who may call without a token', () => {
     expect(await agents('http://localhost', path)).toBe(200)
     await served.close()
     writeFileSync(path, 'a letter')
-    await expect(serve(`socket: ${path}`)).rejects.toThrow(/another kind/)
+    await expect(serve(`socket: ${path}`)).rejects.toThrow(/not a socket/)
     expect(readFileSync(path, 'utf8')).toBe('a letter')
   })
 
