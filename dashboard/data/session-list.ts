@@ -49,7 +49,7 @@ export function startList(): void {
 
 async function readAll(): Promise<void> {
   try {
-    agents.value = (await call<{ agents: AgentSummary[] }>('/v1/agents')).agents
+    await readAgents()
     let after: string | null = ''
     while (after !== null) {
       const from: string = after === '' ? '' : `&after=${encodeURIComponent(after)}`
@@ -100,4 +100,8 @@ async function refresh(): Promise<void> {
   isDue = false
   const isRefused = read.some(({ summary }) => summary === undefined)
   if (stale.size > 0) refreshSoon(isRefused ? AGAIN_MS : REFRESH_MS)
+}
+
+export async function readAgents(): Promise<void> {
+  agents.value = (await call<{ agents: AgentSummary[] }>('/v1/agents')).agents
 }

@@ -3,7 +3,7 @@ import type { SessionSummary } from '../../src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
 import { call, wordsOf } from '../data/api.ts'
 import { leaveFor } from '../data/outbox.ts'
-import { agents, isListRead, sessions } from '../data/session-list.ts'
+import { agents, isListRead, readAgents, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { activityOf, activityWords, ago, count, percent } from '../parts/words.ts'
 
@@ -89,10 +89,12 @@ function Start() {
   const chosen = agent || (agents.value[0]?.name ?? '')
   const start = async (event: Event) => {
     event.preventDefault()
-    if (chosen === '' || isStarting) return
+    if (isStarting) return
     setStarting(true)
     try {
-      const body = { agent: chosen }
+      // Enter can come before the list of agents.
+      if (chosen === '') await readAgents()
+      const body = { agent: chosen || (agents.value[0]?.name ?? '') }
       const made = await call<{ sessionId: string }>('/v1/sessions', { method: 'POST', body })
       if (text.trim() !== '') leaveFor(made.sessionId, text)
       location.hash = hashOf(made.sessionId)

@@ -64,6 +64,12 @@ describe('the page', { timeout: 120_000 }, () => {
     const place = await open(ctx)
     const { page } = await visit(ctx, place.url)
     const pressed = Promise.withResolvers<void>()
+    // The page does not know its agents yet.
+    await page.route('**/v1/agents', async (route) => {
+      await pressed.promise
+      await route.continue()
+    })
+    await page.reload({ waitUntil: 'domcontentloaded' })
     await page.route('**/v1/sessions', async (route) => {
       if (route.request().method() === 'POST') await pressed.promise
       await route.continue()
