@@ -88,6 +88,13 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
       if (facts['ended'] === 'answered') return <hr />
       return <Note entry={entry}>Turn {`${facts['turn']} ${facts['ended']}`}.</Note>
     case 'revert':
+      if (facts['to'] !== undefined)
+        return (
+          <Note entry={entry}>
+            The conversation went back to #{`${facts['to']}`}; what was said in between is not part
+            of it any more.
+          </Note>
+        )
       return (
         <Note entry={entry}>
           The compaction #{`${facts['target']}`} was undone; what it covered counts word for word

@@ -64,7 +64,9 @@ function tellEntry(entry: TranscriptEntry, style: TranscriptStyle): Told {
       return pinTold(entry)
     case 'revert':
       return {
-        title: `compaction #${word(entry.meta, 'target')} undone`,
+        title: !('to' in entry.meta)
+          ? `compaction #${word(entry.meta, 'target')} undone`
+          : `rewound: the conversation goes on from #${word(entry.meta, 'to')}`,
         lines: [],
       }
     case 'turn':

@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber, type SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Reads } from '../store/contract.ts'
-import { handoffOf } from '../store/fold.ts'
+import { handoffOf, pathTo } from '../store/fold.ts'
 import type { ContextEntries } from '../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './context.ts'
@@ -32,6 +32,22 @@ export async function readRange(
     entries.push(...(await store.readEntries(page)))
   }
   return entries
+}
+
+async function readReverts(
+  store: Reads,
+  sessionId: SessionId,
+  to: EntryNumber,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  let from = entryNumber(1)
+  while (true) {
+    const page = await store.readEntries({ sessionId, from, to, kind: 'revert' })
+    entries.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < LIST_MAX) return entries
+    from = entryNumber(last.number + 1)
+  }
 }
 
 async function readOne(
@@ -96,9 +112,13 @@ async function readHead(
   const covers = below?.meta.covers ?? 0
   const carries = new Set(below?.meta.carries ?? [])
   const from = Math.min(covers, ...[...carries].map((number) => number - 1))
+  const isOnPath = pathTo(await readReverts(store, session.id, to), to)
   const entries = (await readRange(store, session.id, from, to)).filter(
     (entry) =>
-      isMessage(entry) && (entry.number > covers || carries.has(entry.number)) && isWanted(entry),
+      isMessage(entry) &&
+      isOnPath(entry.number) &&
+      (entry.number > covers || carries.has(entry.number)) &&
+      isWanted(entry),
   )
   const source: ContextEntries = {
     session,

@@ -28,6 +28,8 @@ export type AdoptedEntry = {
   /** What was taken back: kept, and in no context. */
   | { readonly kind: 'aside' }
   | { readonly kind: 'settings' }
+  /** The conversation goes on from this entry, under this compaction (0: none). */
+  | { readonly kind: 'rewind'; readonly to: EntryNumber; readonly effective: EntryNumber }
 )
 export type AdoptEntriesOutcome =
   | Appended

@@ -1,4 +1,4 @@
-import { type Fold, fold } from './fold.ts'
+import { FOLDED_KINDS, type Fold, fold, pathTo } from './fold.ts'
 import type { ContextEntries } from './queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from './rows.ts'
 
@@ -30,6 +30,23 @@ export function contextEntries(
   const early = source.numbers([...new Set(kept)].sort((a, b) => a - b))
   const limits = limitsAt(heads, upto) ?? session.limits
   return { session, effective, covers, limits, entries: [...early, ...source.range(covers, upto)] }
+}
+
+/** Without what a rewind has left behind. Apart from the above, so that the whole range is checked. */
+export function onPath(
+  context: ContextEntries,
+  heads: readonly EntryHead[],
+  upto: number,
+): ContextEntries {
+  if (!heads.some((head) => head.kind === 'revert' && head.meta.to !== undefined)) return context
+  const isOnPath = pathTo(heads, upto)
+  const entries = context.entries.filter(({ kind, number }) => isOnPath(number) || isFolded(kind))
+  return { ...context, entries }
+}
+
+/** A rewind takes back what was said, not what was set: settings, pins and tasks stay. */
+function isFolded(kind: Entry['kind']): boolean {
+  return (FOLDED_KINDS as readonly string[]).includes(kind)
 }
 
 /** Undefined: no settings say anything, so they are what they have always been. */

@@ -30,6 +30,22 @@ export function handoffOf(head: EntryHead): CompactionMeta | undefined {
   return head.kind === 'erasure' ? (head.meta.replaces ?? undefined) : undefined
 }
 
+/**
+ * Which entries lie on the path to `upto`: all, without those that a rewind left behind. `reverts`
+ * are the heads of that kind up to there, oldest first.
+ */
+export function pathTo(reverts: readonly EntryHead[], upto: number): (number: number) => boolean {
+  const rewinds = reverts.filter((head) => head.kind === 'revert' && head.meta.to !== undefined)
+  const left: { after: number; upto: number }[] = []
+  let end = upto
+  for (const head of rewinds.toReversed()) {
+    if (head.kind !== 'revert' || head.number > end) continue
+    end = head.meta.to ?? 0
+    left.push({ after: end, upto: head.number })
+  }
+  return (number) => number <= upto && !left.some((gap) => number > gap.after && number < gap.upto)
+}
+
 export function fold(heads: readonly EntryHead[]): Fold {
   const handoffs = new Map<number, CompactionMeta>()
   const pins: Record<string, PinRecord> = Object.create(null)

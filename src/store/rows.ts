@@ -161,7 +161,16 @@ export type CompactionMeta = Adopted & {
    */
   readonly carries?: readonly number[]
 }
-export type RevertMeta = { readonly target: number; readonly previous: number }
+export type RevertMeta = {
+  readonly target: number
+  readonly previous: number
+  /**
+   * A rewind: the conversation went on from this entry, and the entries between it and this one left
+   * the context. 0: from the beginning. They stay in the transcript, and a later rewind may return to
+   * one of them. Absent: only the compaction was undone.
+   */
+  readonly to?: number
+}
 /**
  * The limits from here on, and those until here: the ones a session is born with stand in no entry
  * of their own, and a context is clipped by those that held when it was shown (decision 1).

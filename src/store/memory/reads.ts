@@ -1,7 +1,7 @@
 import { entryNumber, type SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { sha256 } from '../canonical.ts'
-import { contextEntries } from '../context.ts'
+import { contextEntries, onPath } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { mailState } from '../mail-state.ts'
@@ -47,14 +47,16 @@ export function memoryReads(tables: MemoryTables): Readers {
       const session = tables.session(sessionId)
       if (session === undefined) return null
       const entries = entriesOf(sessionId)
-      return contextEntries(session, upto ?? session.tail, {
-        folded: (last) =>
-          entries
-            .slice(0, last)
-            .filter(({ kind }) => (FOLDED_KINDS as readonly string[]).includes(kind)),
+      const last = upto ?? session.tail
+      const folded = entries.filter(({ kind }) =>
+        (FOLDED_KINDS as readonly string[]).includes(kind),
+      )
+      const context = contextEntries(session, last, {
+        folded: (end) => folded.filter(({ number }) => number <= end),
         numbers: (numbers) => numbers.flatMap((number) => entries[number - 1] ?? []),
-        range: (after, last) => entries.slice(after, last),
+        range: (after, end) => entries.slice(after, end),
       })
+      return onPath(context, folded, last)
     },
     listMail: ({ sessionId, lane, state, after = 0, limit }) => {
       const session = tables.session(sessionId)

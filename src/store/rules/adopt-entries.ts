@@ -3,7 +3,9 @@ import type { AdoptedEntry } from '../adoption.ts'
 import { ADOPT_MAX } from '../bounds.ts'
 import { canonicalJson } from '../canonical.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { handoffOf } from '../fold.ts'
 import { isMoment } from '../measure.ts'
+import type { Entry } from '../rows.ts'
 import { Draft } from './draft.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
@@ -28,7 +30,7 @@ export const adoptEntries: Rule<'adoptEntries'> = (rows, request, stamp) => {
   let before: AdoptedEntry['kind'] | null = null
   for (const entry of entries) {
     if (entry.kind === 'input' && before !== 'input') draft.set({ turn: draft.session.turn + 1 })
-    adopt(draft, entry)
+    adopt(draft, entry, (number) => rows.entry(session.id, number))
     before = entry.kind
   }
   draft.set({ seen: draft.session.tail })
@@ -36,7 +38,34 @@ export const adoptEntries: Rule<'adoptEntries'> = (rows, request, stamp) => {
   return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
 }
 
-function adopt(draft: Draft, entry: AdoptedEntry): EntryNumber {
+type FindEntry = (number: EntryNumber) => Entry | undefined
+
+/** The compaction that holds from there on may be newer than the entry: it covers what lies before. */
+function rewind(
+  draft: Draft,
+  { to, effective }: Extract<AdoptedEntry, { kind: 'rewind' }>,
+  content: { readonly body: string; readonly tokens: number; readonly at: number },
+  find: FindEntry,
+): EntryNumber {
+  const { tail, effective: target } = draft.session
+  if (to > tail) throw new InvalidRequestError({ problem: 'A rewind cannot lead past the tail.' })
+  const entry = effective === 0 ? undefined : find(effective)
+  const handoff = entry && handoffOf(entry)
+  if (effective !== 0 && (handoff === undefined || handoff.covers > to)) {
+    throw new InvalidRequestError({
+      problem: `Entry ${effective} is not a compaction of entries up to ${to}.`,
+    })
+  }
+  const number = draft.append(
+    { kind: 'revert', meta: { target, previous: effective, to } },
+    content,
+  )
+  const covers = entryNumber(handoff?.covers ?? 0)
+  draft.set({ effective, covers, by: handoff?.by ?? null, base: number, rewrites: 0 })
+  return number
+}
+
+function adopt(draft: Draft, entry: AdoptedEntry, find: FindEntry): EntryNumber {
   const { body, tokens, at, row } = entry
   if (!isMoment(at)) throw new InvalidRequestError({ problem: `No moment: ${at}.` })
   const content = { body: canonicalJson(body), tokens, at }
@@ -75,6 +104,8 @@ function adopt(draft: Draft, entry: AdoptedEntry): EntryNumber {
       draft.set({ settings: entryNumber(number) })
       return number
     }
+    case 'rewind':
+      return rewind(draft, entry, content, find)
     default:
       return entry satisfies never
   }

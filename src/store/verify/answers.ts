@@ -2,6 +2,7 @@ import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { sha256 } from '../canonical.ts'
 import { checkEntry, DAMAGE, firstHash, hashEntry } from '../chain.ts'
+import { onPath } from '../context.ts'
 import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../damaged-row.ts'
 import { DamagedRowError } from '../errors.ts'
 import { FOLDED_NAMES, fold } from '../fold.ts'
@@ -71,7 +72,7 @@ export function checkedContext(
   if (missing !== undefined) throw damagedEntry(id, missing, 'is missing')
   checkedSingles(id, early)
   checkSpan(session, entries.slice(early.length), covers, upto)
-  return context
+  return onPath(context, heads, upto)
 }
 
 /** The part of a context behind its handoff may be longer than one page. */

@@ -36,6 +36,8 @@ async function take(desk: Desk, entries: readonly AdoptedEntry[]) {
   return outcome
 }
 
+const ALL = { limit: 10, neighbours: 0 }
+
 export const adoptions: readonly StoreCase[] = [
   {
     name: 'adopted history keeps its order, its times and its rows, and its chain checks [I1]',
@@ -114,6 +116,55 @@ export const adoptions: readonly StoreCase[] = [
       await desk.hear('long work')
       expectKind(await take(desk, [entry(1)]), 'in-use')
       assert.equal((await desk.row()).tail, 1)
+    },
+  },
+  {
+    name: 'a rewind takes what was said behind it out of the context and keeps it in the transcript [I1, I9]',
+    run: async ({ store }) => {
+      const desk = await imported(store)
+      const back = (to: number, effective = 0) =>
+        ({ kind: 'rewind', to: entryNumber(to), effective: entryNumber(effective) }) as const
+      const numbers = async (upto?: number) => {
+        const at = upto === undefined ? {} : { upto: entryNumber(upto) }
+        const context = await store.readContext({ sessionId: desk.id, ...at })
+        const spoken = context?.entries.filter(({ kind }) => kind === 'input') ?? []
+        return spoken.map(({ number }) => number as number)
+      }
+      await take(desk, [entry(1), entry(2), entry(3)])
+      await take(desk, [entry(4, back(1)), entry(5), entry(6)])
+      assert.deepEqual(await numbers(), [1, 5, 6])
+      // The past stays as it was, and a later rewind returns to what an earlier one left.
+      assert.deepEqual(await numbers(3), [1, 2, 3])
+      await take(desk, [entry(7, back(3)), entry(8)])
+      assert.deepEqual(await numbers(), [1, 2, 3, 8])
+      await take(desk, [entry(9, back(0)), entry(10)])
+      assert.deepEqual(await numbers(), [10])
+      const found = await store.search({ ...ALL, sessionId: desk.id, text: 'row 6' })
+      assert.ok(found.some(({ entry: hit }) => hit.number === 6))
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+    },
+  },
+  {
+    name: 'a rewind keeps a compaction that covers only what lies before it, and no other [I9]',
+    run: async ({ store }) => {
+      const desk = await imported(store)
+      const handoff = { kind: 'compaction', covers: entryNumber(2) } as const
+      await take(desk, [entry(1), entry(2), entry(3), entry(4), entry(5, handoff), entry(6)])
+      const to = entryNumber(3)
+      const effective = entryNumber(5)
+      await take(desk, [entry(7, { kind: 'rewind', to, effective }), entry(8)])
+      const context = await store.readContext({ sessionId: desk.id })
+      assert.deepEqual([context?.effective, context?.covers], [5, 2])
+      const rows = context?.entries.filter(({ kind }) => kind !== 'revert')
+      assert.deepEqual(
+        rows?.map(({ number }) => number),
+        [3, 5, 8],
+      )
+      const early = { kind: 'rewind', to: entryNumber(1), effective } as const
+      await assert.rejects(take(desk, [entry(9, early)]), /not a compaction of entries up to 1/)
+      await take(desk, [entry(9, { ...early, effective: entryNumber(0) })])
+      assert.deepEqual([(await desk.row()).effective, (await desk.row()).covers], [0, 0])
+      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
     },
   },
 ]
