@@ -96,7 +96,8 @@ async function isFilled(store: Store): Promise<boolean> {
 
 /** A command that came to nothing leaves no empty store behind that somebody would wonder about. */
 function removeStore(path: string): void {
-  for (const end of ['', '-wal', '-shm', '.commits']) rmSync(`${path}${end}`, { force: true })
+  for (const end of ['', '-wal', '-shm', '.anchor', '.commits'])
+    rmSync(`${path}${end}`, { force: true })
 }
 
 const STAY_MS = 60_000

@@ -1,10 +1,19 @@
 import { hash, randomUUID } from 'node:crypto'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isGone, thisHost } from '../base/host.ts'
 
 /**
- * An anchor is written to a draft beside it and then renamed. A process that is killed in between
+ * Anchors and records of commits are written to a draft beside them and then renamed. A process that is killed in between
  * leaves its draft behind, and the next process to open the store removes it. The draft's name says
  * who writes it (`NAME.PROCESS-HOST-RANDOM.new`): two containers may have the same process ids.
  */
@@ -22,6 +31,24 @@ const AGE_MS_MAX = 60 * 60 * 1_000
 
 export function anchorDraft(path: string): string {
   return `${path}.${MINE}.new`
+}
+
+/** Readers see the old text or the new one, also after a power cut. */
+export function replaceFile(path: string, text: string): void {
+  const draft = anchorDraft(path)
+  try {
+    const file = openSync(draft, 'w', 0o600)
+    try {
+      writeSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }
 
 /** Never fails: a draft that cannot be removed costs a few bytes and no correctness. */

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Anchor, checkAnchor, readAnchor, writeAnchor } from './anchor.ts'
+import { type Anchor, checkAnchor, readAnchor, recordCheck, writeAnchor } from './anchor.ts'
 import { anchorDraft, sweepAnchorDrafts } from './anchor-drafts.ts'
 
 const anchor: Anchor = { storeId: 's', commits: 5, hash: 'h5' }
@@ -38,6 +38,34 @@ describe('anchor', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
     writeAnchor(path, { ...anchor, commits: 6, hash: 'h6' })
     expect(readAnchor(path)?.commits).toBe(6)
+  })
+
+  it('remembers how far the record of commits had come, and never less of it', () => {
+    const path = place()
+    writeAnchor(path, anchor)
+    writeAnchor(path, { ...anchor, recorded: 0 })
+    expect(readAnchor(path)).toEqual({ ...anchor, recorded: 0 })
+    writeAnchor(path, { ...anchor, commits: 4, hash: 'h4', recorded: 4 })
+    expect(readAnchor(path)).toEqual({ ...anchor, recorded: 4 })
+    writeAnchor(path, { ...anchor, commits: 6, hash: 'h6', recorded: 3 })
+    expect(readAnchor(path)).toEqual({ storeId: 's', commits: 6, hash: 'h6', recorded: 4 })
+    writeAnchor(path, { storeId: 'other', commits: 0, hash: '', recorded: 0 })
+    expect(readAnchor(path)).toMatchObject({ storeId: 'other', recorded: 0 })
+  })
+
+  it('a record that is missing or older than its anchor knows is told [I26, fault 70]', () => {
+    const check = (known: Anchor | undefined, commits?: number) => {
+      const recorded = commits === undefined ? undefined : { commits, hash: `h${commits}` }
+      return recordCheck(known)('r', recorded, store, hashAt)
+    }
+    for (const recorded of [0, 5]) expect(check({ ...anchor, recorded })).toMatch(/is missing/)
+    expect(check({ ...anchor, recorded: 5 }, 4)).toMatch(/ends at 4 .* remembers 5/)
+    expect(check({ ...anchor, recorded: 5 }, 5)).toBeNull()
+    expect(check({ ...anchor, recorded: 0 }, 0)).toBeNull()
+    // Of an older program, of another store that had no commit, or none at all.
+    expect(check(anchor)).toBeNull()
+    expect(check({ ...anchor, storeId: 'other', commits: 0, recorded: 0 })).toBeNull()
+    expect(check(undefined)).toBeNull()
   })
 
   it('a file that is no anchor fits no store [I26]', () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -19,6 +19,7 @@ function recorded(...commits: number[]): string {
 describe('the record of commits', () => {
   it('gives the furthest commit back, in whichever order processes have written', () => {
     expect(readRecord(place())).toBeUndefined()
+    expect(readRecord(recorded())?.commits).toBe(0)
     const path = recorded(7, 9, 8)
     expect(readRecord(path)).toEqual({ commits: 9, hash: hashOf(9).slice(0, 16) })
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -42,17 +43,33 @@ describe('the record of commits', () => {
     expect(checkRecord('r', undefined, { commits: 0 }, hashOf)).toBeNull()
   })
 
-  it('is long only after very many commits, and empty once that is anchored', () => {
+  it('is long only after very many commits, and then holds the newest alone, for every process', () => {
     const path = place()
-    const record = new CommitRecord(path)
+    const [record, other] = [new CommitRecord(path), new CommitRecord(path)]
     let commits = 0
     while (!record.isLong()) record.add(++commits, hashOf(1))
     expect(commits).toBeGreaterThan(10_000)
     expect(statSync(path).size).toBeLessThan(2 * 1024 * 1024)
-    record.empty()
-    record.add(commits + 1, hashOf(2))
-    record.close()
-    expect(readRecord(path)?.commits).toBe(commits + 1)
+    record.shorten(commits, hashOf(1))
+    expect(readRecord(path)?.commits).toBe(commits)
     expect(statSync(path).size).toBeLessThan(100)
+    other.reopenIfReplaced()
+    other.add(commits + 1, hashOf(2))
+    expect(other.sync()).toBe(commits + 1)
+    expect(readRecord(path)?.commits).toBe(commits + 1)
+    record.add(commits + 2, hashOf(3))
+    expect(readRecord(path)?.commits).toBe(commits + 2)
+    for (const each of [record, other]) each.close()
+  })
+
+  it('is made again where it was removed, and vouches for nothing that it does not hold', () => {
+    const path = place()
+    const record = new CommitRecord(path)
+    record.add(5, hashOf(5))
+    expect(record.sync()).toBe(5)
+    rmSync(path)
+    expect(record.sync()).toBe(0)
+    expect(readRecord(path)?.commits).toBe(0)
+    record.close()
   })
 })

@@ -1,11 +1,23 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { replaceFile } from './anchor-drafts.ts'
 import { sha256 } from './canonical.ts'
 
 /**
  * The newest commits, in a file beside the database: one short line behind each of them, written and
  * not synced. A process that is killed leaves its lines in the system's cache, so they outlive every
  * harm to the WAL but a power cut, which takes no commit that was synced. Several processes append to
- * one file; it is emptied only under the write lock, after the anchor was synced that covers it all.
+ * one file. Its newest commit never goes back, because the anchor says how far it had come: a file
+ * that is too long is replaced, under the write lock, by one with the newest line alone.
  */
 export interface RecordedCommit {
   readonly commits: number
@@ -22,17 +34,47 @@ const RECORD_BYTES_MAX = 1024 * 1024
 const LOOK_EVERY = 256
 
 export class CommitRecord {
-  readonly #file: number
+  readonly #path: string
+  #file: number
   #lines = 0
+  #furthest = 0
 
   constructor(path: string) {
-    this.#file = openSync(path, 'a', 0o600)
+    this.#path = path
+    this.#file = this.#open()
+  }
+
+  #open(): number {
+    const file = openSync(this.#path, 'a', 0o600)
+    syncFolder(this.#path)
+    return file
   }
 
   add(commits: number, hash: string): void {
-    const line = `${commits} ${hash.slice(0, HASH_DIGITS)}`
     this.#lines += 1
-    writeSync(this.#file, `${line} ${checkOf(line)}\n`)
+    writeSync(this.#file, lineOf(commits, hash))
+    this.#furthest = commits
+  }
+
+  /** Another process may have replaced the file, or accepted a loss. Call before each commit. */
+  reopenIfReplaced(): void {
+    const [mine, present] = [fstatSync(this.#file), statSync(this.#path, { throwIfNoEntry: false })]
+    if (mine.ino === present?.ino && mine.dev === present.dev) return
+    const file = this.#open()
+    closeSync(this.#file)
+    this.#file = file
+    this.#furthest = 0
+  }
+
+  /** How far the file has come on the disk; undefined: it cannot be written. */
+  sync(): number | undefined {
+    try {
+      this.reopenIfReplaced()
+      fdatasyncSync(this.#file)
+      return this.#furthest
+    } catch {
+      return undefined
+    }
   }
 
   /** Asked before each commit; only now and then it looks. */
@@ -42,9 +84,10 @@ export class CommitRecord {
     return fstatSync(this.#file).size > RECORD_BYTES_MAX
   }
 
-  /** Call only under the write lock, after the anchor of the newest commit was synced. */
-  empty(): void {
-    ftruncateSync(this.#file, 0)
+  /** Call only under the write lock, with the newest commit. */
+  shorten(commits: number, hash: string): void {
+    replaceFile(this.#path, lineOf(commits, hash))
+    this.reopenIfReplaced()
   }
 
   close(): void {
@@ -52,7 +95,26 @@ export class CommitRecord {
   }
 }
 
-/** The newest recorded commit; undefined: none. Malformed lines are ignored. */
+function lineOf(commits: number, hash: string): string {
+  const line = `${commits} ${hash.slice(0, HASH_DIGITS)}`
+  return `${line} ${checkOf(line)}\n`
+}
+
+/** A file whose name is lost in a power cut would look deleted. */
+function syncFolder(path: string): void {
+  let folder: number | undefined
+  try {
+    folder = openSync(dirname(path), 'r')
+    fsyncSync(folder)
+  } catch {
+    // Windows opens no folders, and a folder may be closed to this user; most systems sync the name
+    // together with the file.
+  } finally {
+    if (folder !== undefined) closeSync(folder)
+  }
+}
+
+/** The newest recorded commit, 0 before the first; undefined: no file. Ignores malformed lines. */
 export function readRecord(path: string): RecordedCommit | undefined {
   let text: string
   try {
@@ -61,12 +123,12 @@ export function readRecord(path: string): RecordedCommit | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
-  let furthest: RecordedCommit | undefined
+  let furthest: RecordedCommit = { commits: 0, hash: '' }
   for (const line of text.split('\n')) {
     const [, number, hash = '', check] = LINE.exec(line) ?? []
     if (number === undefined || checkOf(`${number} ${hash}`) !== check) continue
     // Of two with one number the later one counts: a store put back goes its own way from there.
-    if (Number(number) >= (furthest?.commits ?? 0)) furthest = { commits: Number(number), hash }
+    if (Number(number) >= furthest.commits) furthest = { commits: Number(number), hash }
   }
   return furthest
 }
@@ -82,7 +144,7 @@ export function checkRecord(
   { commits }: { readonly commits: number },
   hashAt: (commit: number) => string | undefined,
 ): string | null {
-  if (recorded === undefined) return null
+  if (recorded === undefined || recorded.commits === 0) return null
   if (recorded.commits > commits) {
     return `it holds ${commits} commits and ${path} records ${recorded.commits}: acknowledged ones are lost. ${ACCEPT}`
   }

@@ -5,7 +5,9 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -13,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { sessionId } from '../../src/base/ids.ts'
+import { readAnchor } from '../../src/store/anchor.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { create, LIMITS } from '../../src/testing/store/desk.ts'
@@ -129,6 +132,10 @@ describe('processes on one file', () => {
     await expect.poll(() => readAcks([acks]).length, { timeout: 40_000 }).toBeGreaterThan(40)
     child.kill('SIGKILL')
     await ended(child)
+    // The last one that was synced, as if its name had reached the disk as well.
+    const anchor = readdirSync(left).find((name) => name.startsWith('store.db.anchor.')) ?? ''
+    renameSync(join(left, anchor), join(left, 'store.db.anchor'))
+    expect(readAnchor(join(left, 'store.db.anchor'))?.recorded).toBeGreaterThan(0)
     expect(await checkAcknowledged(join(left, 'store.db'), [acks])).toBeGreaterThan(40)
   })
 

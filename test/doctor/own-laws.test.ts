@@ -303,7 +303,7 @@ let sound: string | undefined
 async function soundStore(name: string): Promise<string> {
   sound ??= await makeSound(join(folder, 'original.db'))
   const path = join(folder, `${name}.db`)
-  for (const suffix of ['', '.anchor']) {
+  for (const suffix of ['', '.anchor', '.commits']) {
     if (existsSync(sound + suffix)) copyFileSync(sound + suffix, path + suffix)
   }
   return path

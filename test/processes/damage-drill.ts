@@ -1,13 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { harmAndServe, killWriter, type Left } from './damage.ts'
+import { harmAndServe, killWriter, type Left, WITHOUT } from './damage.ts'
 
 /**
- * `npm run drill:damage [-- --places N --seed N --resume --without record]`: a writer is killed, its
+ * `npm run drill:damage [-- --places N --seed N --resume --without record|memory]`: a writer is killed, its
  * files are cut or changed at a random place and opened again; whatever was acknowledged must be
  * served, or reported as lost before the next message is taken. One line per silent loss, and a
- * verdict. `--without record` takes the memory of the newest commits away: then it must fail.
+ * verdict. `--without record` also deletes the record of commits; `--without memory` deletes the anchor
+ * with it, which the drill must fail.
  */
 const { values } = parseArgs({
   options: {
@@ -23,7 +24,7 @@ const NOTHING = { places: 0, kills: 0, acknowledged: 0, served: 0, reported: 0, 
 
 const first = Number(values.seed)
 const progress: typeof NOTHING = values.resume ? read() : { ...NOTHING }
-const without = values.without === 'record' ? { without: 'record' as const } : {}
+const without = values.without === undefined ? {} : { without: asWithout(values.without) }
 let left: Left | null = null
 try {
   while (progress.places < Number(values.places)) {
@@ -64,4 +65,9 @@ function read(): typeof NOTHING {
   } catch {
     return { ...NOTHING }
   }
+}
+
+function asWithout(word: string): keyof typeof WITHOUT {
+  if (word === 'record' || word === 'memory') return word
+  throw new Error(`--without ${word}: use ${Object.keys(WITHOUT).join(' or ')}`)
 }

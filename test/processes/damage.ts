@@ -28,6 +28,13 @@ export interface DamageEnd {
 
 const SESSIONS = 3
 const ENDS = ['', '-wal', '.anchor', '.commits'] as const
+/** Files that are removed by hand before the store is opened again. */
+export const WITHOUT = {
+  /** The anchor is left, which says that there was a record. */
+  record: ['.commits'],
+  /** Nothing is left that remembers the newest commits. */
+  memory: ['.anchor', '.commits'],
+} as const
 
 /** Kills a writer behind as many acknowledgments as the seed says. */
 export async function killWriter(seed: number): Promise<Left> {
@@ -59,15 +66,14 @@ export async function killWriter(seed: number): Promise<Left> {
 export async function harmAndServe(
   left: Left,
   seed: number,
-  { without }: { readonly without?: 'record' } = {},
+  { without }: { readonly without?: keyof typeof WITHOUT } = {},
 ): Promise<DamageEnd> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-damaged-'))
   const path = join(folder, 'store.db')
+  const removed: readonly string[] = without === undefined ? [] : WITHOUT[without]
   for (const end of ENDS) {
     const from = join(left.folder, `store.db${end}`)
-    // As if nothing remembered the newest commits.
-    if (without === 'record' && (end === '.anchor' || end === '.commits')) continue
-    if (existsSync(from)) copyFileSync(from, `${path}${end}`)
+    if (!removed.includes(end) && existsSync(from)) copyFileSync(from, `${path}${end}`)
   }
   const damage = harm(path, seeded(seed))
   try {

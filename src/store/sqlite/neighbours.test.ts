@@ -72,7 +72,8 @@ describe('neighbours', () => {
     await desk.exchange('hello', 'hi')
     const copy = newPath()
     // By a process of its own, which has no locks to lose.
-    for (const end of ['', '.anchor']) execFileSync('cp', [`${path}${end}`, `${copy}${end}`])
+    for (const end of ['', '.anchor', '.commits'])
+      execFileSync('cp', [`${path}${end}`, `${copy}${end}`])
     const opening = open(copy)
     const restored = await opening.catch((error: { code: string }) => error)
     if ('code' in restored) expect(restored.code).toMatch(/^store-(damaged|refused)$/)

@@ -35,7 +35,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = realPlace(options.path)
   preparePlace(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
-  sweepAnchorDrafts(anchorPath)
+  for (const file of [anchorPath, recordOf(path)]) sweepAnchorDrafts(file)
   const engine = new SqliteEngine({
     path,
     anchorPath,

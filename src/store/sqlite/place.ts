@@ -116,6 +116,11 @@ function refuseSecondName(path: string): void {
 export function makeCopy(path: string, write: (part: string) => void): void {
   const part = `${path}.${randomUUID()}.part`
   if (existsSync(path)) throw takenPlace(path)
+  const left = ['-wal', anchorOf(''), recordOf('')].find((end) => existsSync(`${path}${end}`))
+  if (left !== undefined) {
+    const problem = `${path}${left} belongs to a store that was there before, and the copy would look damaged beside it. Remove it, or choose another name.`
+    throw new StoreRefusedError({ path, problem })
+  }
   try {
     closeSync(openSync(part, 'wx', 0o600))
     write(part)

@@ -1,9 +1,17 @@
-import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import { Desk, said } from '../../testing/store/desk.ts'
+import { forgetLoss, readAnchor } from '../anchor.ts'
 import { readSqliteStore } from './read.ts'
 
 const { newPath, open } = sqlitePlace()
@@ -156,6 +164,58 @@ describe('a WAL that was harmed behind a killed process', () => {
       await looking.close()
     },
   )
+
+  it.each(['removed', 'an older copy'])(
+    'cut, and the record of commits %s: the store answers store-damaged until the loss is accepted [I26, fault 70]',
+    async (record) => {
+      const { copy } = await killed()
+      truncateSync(`${copy}-wal`, readFileSync(`${copy}-wal`).length / 2)
+      if (record === 'removed') rmSync(`${copy}.commits`)
+      else {
+        const [anchor, lines] = [
+          readAnchor(`${copy}.anchor`),
+          readFileSync(`${copy}.commits`, 'utf8'),
+        ]
+        writeFileSync(`${copy}.anchor`, JSON.stringify({ ...anchor, recorded: 3 }))
+        writeFileSync(`${copy}.commits`, lines.split('\n').slice(0, 2).join('\n'))
+      }
+      // Each time: opening must not make the missing file.
+      for (let time = 0; time < 2; time++) {
+        const store = await open(copy)
+        await expect(Desk.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
+        const problem = expect.stringMatching(/record of commits .*--accept-loss/)
+        expect(await store.verify({})).toContainEqual(expect.objectContaining({ problem }))
+        await store.close()
+      }
+      forgetLoss(`${copy}.anchor`, `${copy}.commits`)
+      const store = await open(copy)
+      await (await Desk.open(store)).admit(said('after'))
+      expect(await store.verify({})).toEqual([])
+    },
+  )
+
+  it('a store of an earlier program, which kept no record, opens and has one from then on', async () => {
+    const { copy, id } = await killed()
+    const anchor = { ...readAnchor(`${copy}.anchor`), recorded: undefined }
+    writeFileSync(`${copy}.anchor`, JSON.stringify(anchor))
+    rmSync(`${copy}.commits`)
+    const store = await open(copy)
+    expect((await store.findSession(id))?.mail).toBe(20)
+    await (await Desk.open(store)).admit(said('after'))
+    expect(readAnchor(`${copy}.anchor`)).toHaveProperty('recorded')
+  })
+
+  it('a store whose making was cut short opens, whichever of its files there are', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    for (const lost of [['.anchor'], ['.anchor', '.commits'], ['', '.commits'], ['']]) {
+      const copy = newPath()
+      for (const end of ['', '.anchor', '.commits']) {
+        if (!lost.includes(end)) copyFileSync(`${path}${end}`, `${copy}${end}`)
+      }
+      await (await Desk.open(await open(copy))).admit(said('first'))
+    }
+  })
 
   it('one that is whole loses nothing, and is gone on with', async () => {
     const { copy, id } = await killed()

@@ -293,6 +293,18 @@ describe('backup', () => {
     await expect(store.backup(`${path}-precious`)).rejects.toMatchObject({ code: 'store-refused' })
     expect(readFileSync(`${path}-precious`, 'utf8')).toBe('keep me')
   })
+
+  it.each(['-wal', '.anchor', '.commits'])(
+    'is refused beside the %s of a store that was there before',
+    async (end) => {
+      const path = newPath()
+      const store = await open(path)
+      writeFileSync(`${path}-copy${end}`, '')
+      const left = expect.stringContaining(`${path}-copy${end}`)
+      await expect(store.backup(`${path}-copy`)).rejects.toMatchObject({ message: left })
+      expect(existsSync(`${path}-copy`)).toBe(false)
+    },
+  )
 })
 
 describe('waking', () => {

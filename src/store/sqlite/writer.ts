@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnerId, SessionId } from '../../base/ids.ts'
-import { checkAnchor, readAnchor, writeAnchor } from '../anchor.ts'
-import { CommitRecord, checkRecord, readRecord } from '../commit-record.ts'
+import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../anchor.ts'
+import { CommitRecord, readRecord } from '../commit-record.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
 import {
   DamagedRowError,
@@ -70,7 +70,8 @@ export class Writer {
   readonly #unindexed: Set<number>
   readonly #storeId: string
   readonly #files: OpenFiles
-  readonly #record: CommitRecord
+  /** Undefined in a damaged store: a new file would hide that the old one is missing. */
+  readonly #record: CommitRecord | undefined
   #damage: StoreError | undefined
   #committedAt = Number.NEGATIVE_INFINITY
   #unanchored = false
@@ -96,7 +97,7 @@ export class Writer {
       this.#unindexed = new Set(unindexedSessions(this.#db))
       this.#storeId = readStoreId(this.#db)
       this.#damage = this.#findLoss() ?? this.#findHarm()
-      this.#record = new CommitRecord(recordOf(path))
+      if (this.#damage === undefined) this.#record = this.#keepRecord()
       // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
       this.#db.exec('pragma busy_timeout = 0')
       this.#files = new OpenFiles(path)
@@ -126,8 +127,26 @@ export class Writer {
     }
     const problem =
       checkAnchor(anchorPath, anchor, store, hashAt) ??
-      checkRecord(recordOf(path), recorded, store, hashAt)
+      recordCheck(anchor)(recordOf(path), recorded, store, hashAt)
     return problem === null ? undefined : new StoreDamagedError({ path, problem })
+  }
+
+  /** The anchor knows of the record before the first commit that only the record remembers. */
+  #keepRecord(): CommitRecord {
+    const record = new CommitRecord(recordOf(this.#options.path))
+    this.#writeAnchor(record)
+    return record
+  }
+
+  #writeAnchor(record: CommitRecord | undefined): void {
+    try {
+      const { cursor: commits, hash } = newestAudit(this.#db)
+      const recorded = record?.sync()
+      const known = recorded === undefined ? {} : { recorded }
+      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits, hash, ...known })
+    } catch {
+      // A full disk must not fail a commit that is safe; the next anchor covers this one.
+    }
   }
 
   /** A malformed file would take a message and not give it back. */
@@ -227,21 +246,21 @@ export class Writer {
 
   #recordCommit({ cursor, hash }: ReturnType<typeof newestAudit>): void {
     try {
-      this.#record.add(cursor, hash)
+      this.#record?.add(cursor, hash)
     } catch {
       // A full disk must not fail a commit that is safe; the next one is recorded.
     }
   }
 
-  /** Under the write lock: nobody can have gone further than what is anchored here. */
+  /** Under the write lock: no other process can be further than the newest commit here. */
   #boundRecord(): void {
-    if (!this.#record.isLong()) return
     try {
+      this.#record?.reopenIfReplaced()
+      if (this.#record?.isLong() !== true) return
       const { cursor, hash } = newestAudit(this.#db)
-      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits: cursor, hash })
-      this.#record.empty()
+      this.#record.shorten(cursor, hash)
     } catch {
-      // It grows a little more, until the anchor can be written.
+      // It grows a little more, until it can be written again.
     }
   }
 
@@ -334,12 +353,7 @@ export class Writer {
     if (this.#damage !== undefined || !this.#unanchored) return
     this.#anchoredAt = performance.now()
     this.#unanchored = false
-    try {
-      const { cursor, hash } = newestAudit(this.#db)
-      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits: cursor, hash })
-    } catch {
-      // A full disk must not fail a commit that is safe; the next anchor covers this one.
-    }
+    this.#writeAnchor(this.#record)
   }
 
   close(): void {
@@ -348,7 +362,7 @@ export class Writer {
     if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
     // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
     this.#files.close()
-    this.#record.close()
+    this.#record?.close()
     this.#db.close()
   }
 }

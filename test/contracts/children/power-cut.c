@@ -28,9 +28,12 @@ static void keep(int fd) {
   if (out < 0) return;
   char block[65536];
   off_t at = 0;
-  for (ssize_t count; (count = pread(fd, block, sizeof block, at)) > 0; at += count) {
+  /* Opened a second time only if it cannot be read: closing that one drops the locks of a database. */
+  int in = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY ? open(path, O_RDONLY) : fd;
+  for (ssize_t count; (count = pread(in, block, sizeof block, at)) > 0; at += count) {
     if (write(out, block, count) != count) break;
   }
+  if (in != fd) close(in);
   close(out);
   rename(draft, copy);
 }
