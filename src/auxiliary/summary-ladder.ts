@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
+import { judgeSummary, type SummaryVerdict } from '../compaction/judge/judge-summary.ts'
 import type { SummaryRequest } from '../compaction/prompt.ts'
 import { type SummaryReply, WriterOverflowError } from '../compaction/summarize.ts'
 import { textOf } from '../message/text.ts'
@@ -11,7 +12,6 @@ import { estimateText } from '../tokens/estimate.ts'
 import { familyOf } from '../tokens/family.ts'
 import { addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
 import { isOfTheRoute } from './breaker.ts'
-import { findSummaryFault } from './judge-summary.ts'
 import {
   type Covered,
   mayGoAsItIs,
@@ -62,7 +62,6 @@ function promptHash({ system, ask }: SummaryRequest): string {
 export class SummaryLadder {
   readonly #parts: LadderParts
   readonly #covered: Covered
-  readonly #userText: string
   #isClean: boolean | undefined
   #hasPieces = false
   #spend = NOTHING_SPENT
@@ -72,7 +71,6 @@ export class SummaryLadder {
   constructor(parts: LadderParts, covered: Covered) {
     this.#parts = parts
     this.#covered = covered
-    this.#userText = userTextOf(covered)
   }
 
   get #mayGoAsItIs(): boolean {
@@ -136,10 +134,9 @@ export class SummaryLadder {
       this.#spend = addSpend(this.#spend, outcome.spend)
       if (outcome.kind === 'interrupted') throw this.#fail('aborted')
       if (outcome.kind === 'answered') {
-        const { text } = outcome
         const modelRoute = destinationOf(outcome.route)
         const provenance = { modelRoute, rung: rung.name, prompt: promptHash(request) }
-        const fault = findSummaryFault(text, this.#userText)
+        const { text, fault } = this.#judge(outcome.text, request)
         if (fault === undefined) return this.#take({ text, provenance }, request)
         // Better in another language than not at all.
         if (fault === 'other-language') spare ??= { text, provenance }
@@ -159,6 +156,13 @@ export class SummaryLadder {
     // The summary to shorten is still usable.
     if (request.shortens) throw new SummaryFailedError(reason)
     throw this.#fail(reason)
+  }
+
+  /** A shortened summary is judged by form: the long one that it came from was judged whole. */
+  #judge(text: string, { ask, piece, shortens }: SummaryRequest): SummaryVerdict {
+    const { messages, cut } = this.#covered
+    const isPiece = piece !== undefined || shortens === true
+    return judgeSummary(text, { range: messages.slice(0, cut), ask, isPiece })
   }
 
   #take(
@@ -196,12 +200,4 @@ function withMoreOutput(rung: Rung): TaskRequest {
   const { outputTokensMax = 0, ...request } = rung.request
   const more = Math.max(0, Math.min(THOUGHT_TOKENS, spareTokens(rung)))
   return { ...request, outputTokensMax: outputTokensMax + more }
-}
-
-function userTextOf({ messages, cut }: Covered): string {
-  return messages
-    .slice(0, cut)
-    .filter((message) => message.role === 'user' && message.synthetic !== true)
-    .map(textOf)
-    .join('\n')
 }

@@ -162,7 +162,8 @@ describe('a summary on the conversation’s own route', () => {
   )
 
   it('that comes out too long is shortened from its own text, without the conversation', async () => {
-    const long = `## Progress\n${'- one more part of the survey\n'.repeat(400)}`
+    const lines = Array.from({ length: 400 }, (_, at) => `- part ${at} of the survey\n`)
+    const long = `## Progress\n${lines.join('')}`
     const own = await opened({
       separate: false,
       auxiliary: { summaries: ride },

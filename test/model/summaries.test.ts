@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { isObject } from '../../src/base/json.ts'
 import type { Message } from '../../src/message/message.ts'
+import { textOf } from '../../src/message/text.ts'
 import type { JournalEntry } from '../../src/stand-in/journal.ts'
 import { assistant, system, toolCall, toolResult, user } from '../support/builders.ts'
 import { type AuxiliaryOptions, handoffOf, openAuxiliary } from './auxiliary-bench.ts'
@@ -18,6 +19,8 @@ const never = new AbortController().signal
 const ofModel = (model: string) => ({
   when: (target: { readonly model: string | undefined }) => target.model === model,
 })
+
+const english = `## Progress and decisions\n- The user had the harbour surveyed part by part, from part 0 to part 29; each depth was noted.\n- The code word that the user gave is heliotrope, and it is to be kept.\n## What remains\n- The user asked to go on after part 29 of the survey.`
 
 /** A conversation of some length; the code word stands in its first third. */
 function conversation(turns = 30, words = 60): readonly Message[] {
@@ -93,11 +96,35 @@ describe('the rungs of a summary', () => {
     expect(outcomes()).toHaveLength(3)
   })
 
+  it.each([
+    ['continuation', 'I notice your message is incomplete. Could you tell me what you need?'],
+    ['tool-call', '<tool_call>{"name": "read", "arguments": {"path": "survey"}}</tool_call>'],
+    ['too-short', '## What remains\n- Nothing.'],
+  ])('a %s is asked for again, then on the main route', async (fault, text) => {
+    const { handoffs } = await opened({
+      script: ({ model }) => ({ text: model === 'main-model' ? english : text }),
+    })
+    const messages = conversation(30, 5).map((message) =>
+      message.role === 'assistant'
+        ? assistant(`Long: ${textOf(message)} ${'and on '.repeat(90)}`)
+        : message,
+    )
+    expect(await handoffs.write(handoffOf(messages), never)).toMatchObject({
+      kind: 'written',
+      provenance: { rung: 'main' },
+    })
+    await bench.close()
+    const alone = await opened({ script: () => ({ text }) })
+    expect(await alone.handoffs.write(handoffOf(messages), never)).toMatchObject({
+      kind: 'failed',
+      reason: `unusable:${fault}`,
+    })
+  })
+
   it('a summary in another script is asked for again, and taken if nobody does better [fault 51]', async () => {
     const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
     const messages = [...conversation().slice(0, -1), user(russian.repeat(90)), user('Дальше.')]
     let calls = 0
-    const english = `## Progress and decisions\n- ${'the harbour survey went on '.repeat(9)}`
     const { handoffs } = await opened({
       script: ({ model }) => {
         calls++
@@ -117,7 +144,6 @@ describe('the rungs of a summary', () => {
   it('names the rung that wrote what was taken, not the last that was asked', async () => {
     const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
     const messages = [...conversation().slice(0, -1), user(russian.repeat(90)), user('Дальше.')]
-    const english = `## Progress and decisions\n- ${'the harbour survey went on '.repeat(9)}`
     const { handoffs } = await opened({
       script: ({ model }) => ({
         text: model === 'main-model' ? 'I am sorry, but I cannot help with that.' : english,
