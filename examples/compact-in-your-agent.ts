@@ -1,8 +1,8 @@
 // Your agent's conversation has grown. Make it smaller before the next request.
-// In your own project install the package (docs/guides/own-agent.md) and import from 'throughline/compaction'.
+// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/compaction'.
 import { readFile } from 'node:fs/promises'
-import { compact } from '../src/compaction/index.ts'
-import { readConversation, writeConversation } from '../src/message/index.ts'
+import { compact } from '../packages/core/src/compaction/index.ts'
+import { readConversation, writeConversation } from '../packages/core/src/message/index.ts'
 
 const file = new URL('long-conversation.json', import.meta.url)
 const conversation = readConversation(await readFile(file, 'utf8'), 'auto')

@@ -2,9 +2,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, type ToolSet, tool } from 'ai'
 import { z } from 'zod'
-import { openLoop } from '../src/runtime/index.ts'
-import { standIn } from '../src/stand-in/index.ts'
-import { openSqliteStore } from '../src/store/index.ts'
+import { openSqliteStore } from '../packages/core/src/store/index.ts'
+import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+import { openLoop } from '../packages/server/src/runtime/index.ts'
 
 // A model server that needs no key stands in for the provider.
 const server = await standIn().start()

@@ -1,8 +1,8 @@
 // In your own project install the package (docs/guides/own-agent.md) and import from 'throughline/runtime' and so on.
 import OpenAI from 'openai'
-import { openLoop } from '../src/runtime/index.ts'
-import { standIn } from '../src/stand-in/index.ts'
-import { openSqliteStore } from '../src/store/index.ts'
+import { openSqliteStore } from '../packages/core/src/store/index.ts'
+import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+import { openLoop } from '../packages/server/src/runtime/index.ts'
 
 // A model server that needs no key stands in for the provider; with a key, drop baseURL.
 const server = await standIn().start()

@@ -18,8 +18,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
-import { checkWire } from '../src/message/dialects/check.ts'
+import { checkWire } from '../packages/core/src/message/dialects/check.ts'
+import packageJson from '../packages/server/package.json' with { type: 'json' }
 import { isAlive } from './support/alive.ts'
 import { type Finished, runCli } from './support/run-cli.ts'
 
@@ -457,7 +457,7 @@ describe('the program', () => {
     const older = findOlderNode()
     if (older === undefined) context.skip('not run: no Node older than 24 on this machine')
     else {
-      const program = join(root, 'bin', 'throughline.js')
+      const program = join(root, 'packages', 'server', 'bin', 'throughline.js')
       const run = (...args: string[]) =>
         execFileSync(older, [program, ...args], { encoding: 'utf8' })
       expect(run('--version').trim()).toBe(packageJson.version)

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { EXIT } from '../src/cli/exit.ts'
+import { EXIT } from '../packages/server/src/cli/exit.ts'
 import { runCli } from './support/run-cli.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -62,11 +62,13 @@ describe('docs/guides/compact.md', () => {
 
 describe('ARCHITECTURE.md', () => {
   it('shows every folder, and no folder that is not there', () => {
-    const map = read('ARCHITECTURE.md').split('## Code map')[1] ?? ''
-    const shown = [...map.matchAll(/^ {2}([a-z-]+)\/ /gm)].map(([, name = '']) => name)
-    const present = readdirSync(join(root, 'src'), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
+    const map = read('ARCHITECTURE.md').split('## Code map')[1]?.split('## ')[0] ?? ''
+    const shown = [...map.matchAll(/^ {4}([a-z-]+)\/ /gm)].map(([, name = '']) => name)
+    const present = ['core', 'server'].flatMap((name) =>
+      readdirSync(join(root, 'packages', name, 'src'), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => entry.name),
+    )
     expect(shown.toSorted()).toEqual(present.toSorted())
   })
 })

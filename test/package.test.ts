@@ -1,28 +1,44 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
+import coreManifest from '../packages/core/package.json' with { type: 'json' }
+import serverManifest from '../packages/server/package.json' with { type: 'json' }
 
 const root = join(import.meta.dirname, '..')
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
-const project = join(place, 'project')
+const [clone, project, coreProject] = ['clone', 'project', 'core-project'].map((name) =>
+  join(place, name),
+) as [string, string, string]
 const bin = join(root, 'node_modules', '.bin')
-const subpaths = Object.keys(packageJson.exports)
-  .filter((path) => path !== './package.json')
-  .map((path) => path.replace('.', packageJson.name))
+const { version } = serverManifest
+const coreTarball = join(place, `throughline-core-${version}.tgz`)
+const serverTarball = join(place, `throughline-${version}.tgz`)
+const coreSubpaths = subpathsOf(coreManifest)
+const subpaths = [...coreSubpaths, ...subpathsOf(serverManifest)]
+const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
 
-/** The package as others get it: packed, installed into a project elsewhere, without our sources. */
-describe('the package', () => {
+/** The packages as others get them: packed, installed into a project elsewhere, without our sources. */
+describe('the packages', () => {
   beforeAll(() => {
-    run('npm', ['pack', '--silent', '--pack-destination', place], root)
+    // Packing rewrites package.json for a moment, which the tests beside this one must not see.
+    copyClone()
+    for (const name of ['@throughline/core', 'throughline'])
+      run('npm', ['pack', '--silent', '-w', name, '--pack-destination', place], clone)
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
-    const tarball = join(place, `throughline-${packageJson.version}.tgz`)
-    const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
-    run('npm', ['install', ...quiet, tarball], project)
-    // It is built, packed, and installed with all it needs.
+    run('npm', ['install', ...quiet, coreTarball, serverTarball], project)
+    // They are built, packed, and installed with all they need.
   }, 240_000)
 
   afterAll(() => rmSync(place, { recursive: true, force: true }))
@@ -41,7 +57,7 @@ describe('the package', () => {
     const after = JSON.parse(output)
     expect({ ...after, messages: [] }).toEqual({ ...before, messages: [] })
     expect(after.messages.length).toBeLessThan(before.messages.length)
-    expect(run(command, ['--version'], project).trim()).toBe(packageJson.version)
+    expect(run(command, ['--version'], project).trim()).toBe(version)
   })
 
   it('can be imported by every subpath', () => {
@@ -63,7 +79,7 @@ describe('the package', () => {
   })
 
   it('needs no types of Node for the pure parts', () => {
-    const pure = ['message', 'tokens', 'compaction'].map((name) => `throughline/${name}`)
+    const pure = ['message', 'tokens', 'compaction'].map((name) => `@throughline/core/${name}`)
     expect(checkTypes(pure, [], [])).toBe('')
   })
 
@@ -98,14 +114,22 @@ describe('the package', () => {
     expect(run(process.execPath, ['loop.ts'], project).trim()).toBe('done')
   }, 30_000)
 
-  it('holds what is needed and nothing else', () => {
-    const listed = run('tar', ['-tzf', `throughline-${packageJson.version}.tgz`], place)
-    const files = listed
-      .trim()
-      .split('\n')
-      .map((path) => path.replace('package/', ''))
-    expect(files).toContain('dashboard/dist/index.html')
-    expect(files.filter((path) => !/^(?:dashboard\/)?dist\//.test(path)).sort()).toEqual([
+  it('installs core alone, without a dependency', () => {
+    mkdirSync(coreProject)
+    writeFileSync(join(coreProject, 'package.json'), '{ "private": true, "type": "module" }')
+    run('npm', ['install', ...quiet, coreTarball], coreProject)
+    expect(
+      readdirSync(join(coreProject, 'node_modules')).filter((name) => name[0] !== '.'),
+    ).toEqual(['@throughline'])
+    const withoutPeers = coreSubpaths.filter((path) => !path.endsWith('/postgres'))
+    const text = `for (const path of ${JSON.stringify(withoutPeers)}) await import(path)`
+    run(process.execPath, ['--input-type=module', '-e', text], coreProject)
+  })
+
+  it('hold what is needed and nothing else', () => {
+    expect(besideBuilt(coreTarball)).toEqual(['LICENSE', 'package.json'])
+    expect(listFiles(serverTarball)).toContain('page/index.html')
+    expect(besideBuilt(serverTarball)).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -113,9 +137,40 @@ describe('the package', () => {
       'examples/long-conversation.json',
       'package.json',
     ])
+    const files = [...listFiles(coreTarball), ...listFiles(serverTarball)]
     expect(files.filter((path) => /\.test\.|\.map$/.test(path))).toEqual([])
   })
+
+  it('leave the manifests of the clone as they were', () => {
+    for (const path of ['packages/core/package.json', 'packages/server/package.json'])
+      expect(readFileSync(join(clone, path), 'utf8')).toBe(readFileSync(join(root, path), 'utf8'))
+  })
 })
+
+function subpathsOf({ name, exports }: { name: string; exports: object }): readonly string[] {
+  return Object.keys(exports)
+    .filter((path) => path !== './package.json' && !path.includes('*'))
+    .map((path) => path.replace('.', name))
+}
+
+function copyClone(): void {
+  const isKept = (path: string) => !/[\\/](?:node_modules|dist|page)$/.test(path)
+  for (const path of ['packages', 'examples', 'package.json', 'tsconfig.json', 'LICENSE'])
+    cpSync(join(root, path), join(clone, path), { recursive: true, filter: isKept })
+  for (const path of ['README.md', 'CHANGELOG.md']) cpSync(join(root, path), join(clone, path))
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
+}
+
+function listFiles(tarball: string): readonly string[] {
+  const lines = run('tar', ['-tzf', tarball], place).trim().split('\n')
+  return lines.map((path) => path.replace('package/', ''))
+}
+
+function besideBuilt(tarball: string): readonly string[] {
+  return listFiles(tarball)
+    .filter((path) => !/^(?:dist|page)\//.test(path))
+    .toSorted()
+}
 
 /** What the README's loop takes for granted: a model and its tools. */
 const LOOP_PARTS = `

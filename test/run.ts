@@ -6,8 +6,8 @@ import type { Report } from './reporter.ts'
 
 /**
  * `npm test [-- WORD…]`: types, lint, then the test files of the tree, two parts at a time: half of
- * them start processes and mostly wait for them. A part is a folder of `src/`, `test/` or `bench/`,
- * or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
+ * them start processes and mostly wait for them. A part is a folder of a package's
+ * sources, of `test/` or of `bench/`, or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
  * name holds one of them.
  *
  * `npm run test:full` runs the files named `*.full.test.ts` as well: storms, drills and rehearsals
@@ -62,21 +62,21 @@ async function workThrough(next: () => Part | undefined): Promise<void> {
 }
 
 function listParts(): Part[] {
-  const files = globSync('{src,test,bench}/**/*.test.ts', { cwd: root })
+  const files = globSync('{packages/*/src,test,bench}/**/*.test.ts', { cwd: root })
     .filter((file) => isFull || !file.endsWith('.full.test.ts'))
     .sort()
   const areas = Map.groupBy(files, (file) => {
-    const [top, next = ''] = file.split(/[\\/]/)
+    const [top, next = ''] = file.replace(/^packages[\\/](\w+)[\\/]src/, '$1').split(/[\\/]/)
     return `${top}/${next.replace('.test.ts', '')}`
   })
   return [
     { name: 'types', command: ['tsc'], kind: 'command' },
-    { name: 'types/page', command: ['tsc', '-p', 'dashboard'], kind: 'command' },
+    { name: 'types/page', command: ['tsc', '-p', 'packages/dashboard'], kind: 'command' },
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
       // No test leaves its mark on a source's module, and loading them anew for each file is a third of the time.
-      const modules = name.startsWith('src/') ? ['--no-isolate'] : []
+      const modules = /^(?:core|server)\//.test(name) ? ['--no-isolate'] : []
       return {
         name,
         command: ['vitest', 'run', ...workers, ...modules, ...members],

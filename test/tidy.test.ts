@@ -3,7 +3,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
+import rootManifest from '../package.json' with { type: 'json' }
+import coreManifest from '../packages/core/package.json' with { type: 'json' }
+import serverManifest from '../packages/server/package.json' with { type: 'json' }
 import {
   type Architecture,
   findBrokenLinks,
@@ -26,37 +28,38 @@ import {
  */
 const ARCHITECTURE: Architecture = {
   imports: {
+    // packages/core
     base: [],
     message: ['base'],
     tokens: ['base', 'message'],
     compaction: ['base', 'message', 'tokens'],
-    events: ['base', 'message'],
-    model: ['base', 'message', 'events'],
-    store: ['base', 'message', 'events'],
-    tools: ['base', 'message', 'store', 'events'],
-    turn: ['base', 'message', 'tokens', 'tools', 'model', 'events'],
-    auxiliary: ['base', 'message', 'tokens', 'compaction', 'model', 'events'],
-    session: [
-      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store'],
-      ...['tools', 'turn', 'auxiliary'],
-    ],
-    // The contract suites that others run on an engine of theirs.
-    testing: ['base', 'message', 'events', 'store'],
-    doctor: ['base', 'message', 'tokens', 'store', 'events'],
-    'stand-in': ['base', 'message'],
+    audit: ['base', 'message'],
+    store: ['base', 'message', 'audit'],
+    session: ['base', 'message', 'tokens', 'compaction', 'audit', 'store'],
+    // packages/server
+    model: ['base', 'message', 'audit'],
+    tools: ['base', 'message', 'store', 'audit', 'session'],
+    turn: ['base', 'message', 'tokens', 'tools', 'model', 'audit', 'session'],
+    auxiliary: ['base', 'message', 'tokens', 'compaction', 'model', 'audit'],
+    doctor: ['base', 'message', 'tokens', 'store', 'audit', 'migration'],
+    migration: ['base', 'message', 'tokens', 'store', 'audit'],
     runtime: [
-      ...['base', 'message', 'tokens', 'compaction', 'model', 'events', 'store'],
-      ...['tools', 'turn', 'auxiliary', 'session', 'doctor', 'stand-in'],
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'audit', 'store'],
+      ...['tools', 'turn', 'auxiliary', 'session', 'migration'],
     ],
-    rehearsal: ['base', 'message', 'events', 'store', 'doctor', 'stand-in', 'runtime'],
     // Of the tools the rule against loops of acknowledgments, for bots that share a channel.
-    gateway: ['base', 'message', 'events', 'runtime', 'tools'],
-    cli: [
-      ...['base', 'message', 'tokens', 'compaction', 'events', 'store', 'doctor', 'stand-in'],
-      ...['runtime', 'rehearsal', 'gateway'],
+    gateway: ['base', 'message', 'audit', 'runtime', 'tools'],
+    proof: ['base', 'message', 'audit', 'store', 'doctor', 'migration', 'runtime', 'host'],
+    host: [
+      ...['base', 'message', 'tokens', 'compaction', 'model', 'audit', 'store', 'session', 'tools'],
+      ...['auxiliary', 'runtime', 'gateway', 'proof', 'migration'],
     ],
-    // The package's front door.
-    index: ['base', 'message', 'tokens', 'compaction', 'store', 'session', 'runtime'],
+    cli: [
+      ...['base', 'message', 'tokens', 'compaction', 'audit', 'store', 'doctor', 'migration'],
+      ...['runtime', 'gateway', 'host', 'proof'],
+    ],
+    // What `@throughline/core` itself exports.
+    index: ['base', 'message', 'tokens', 'compaction'],
   },
   packages: {
     cli: ['commander', '@clack/prompts'],
@@ -64,11 +67,13 @@ const ARCHITECTURE: Architecture = {
       ...['hono', '@hono/node-server', '@hono/zod-openapi', 'prom-client', 'grammy', 'discord.js'],
       ...['@modelcontextprotocol/server', 'zod'],
     ],
-    runtime: ['yaml', 'zod', 'pino'],
+    host: ['yaml', 'zod', 'pino'],
+    runtime: ['zod'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
     turn: ['zod'],
-    store: ['pg', 'zod'],
-    doctor: ['yaml'],
+    // An optional peer.
+    store: ['pg'],
+    migration: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],
       ...['@ai-sdk/openai-compatible', 'undici', 'zod'],
@@ -77,17 +82,21 @@ const ARCHITECTURE: Architecture = {
   pure: ['message', 'tokens', 'compaction'],
   impureFiles: {
     // The one path that waits: for the summary, which a function handed in writes.
-    'src/compaction/compact.ts': ['await'],
-    'src/compaction/make-handoff.ts': ['await'],
-    'src/compaction/summarize.ts': ['await'],
+    'packages/core/src/compaction/compact.ts': ['await'],
+    'packages/core/src/compaction/make-handoff.ts': ['await'],
+    'packages/core/src/compaction/summary/summarize.ts': ['await'],
   },
-  outer: ['cli', 'runtime'],
+  outer: ['cli', 'host', 'runtime'],
   // Beside what package.json names: what is started as a thread or a process, by its address.
   entryPoints: [
-    ...entryPointsOf(packageJson),
-    ...['src/store/sqlite/thread.ts', 'src/tools/process/guard.ts', 'dashboard/main.tsx'],
-    'src/rehearsal/agent-process.ts',
-    // Loaded by its place, where there is a clone.
+    ...entryPoints(),
+    'packages/core/src/store/sqlite/worker/thread.ts',
+    'packages/server/src/tools/process/guard.ts',
+    'packages/server/src/proof/rehearsal/stage/agent-process.ts',
+    'packages/dashboard/main.tsx',
+    // Run by package.json of each package, and by each other.
+    ...['packages/build.js', 'packages/build-page.js', 'packages/published-form.js'],
+    // Loaded by its path where there is a clone.
     'test/rehearsal/sabotages.ts',
   ],
   sourceLinesMax: 400,
@@ -148,40 +157,45 @@ describe('the tree', () => {
 describe('findWrongDirections', () => {
   it('tells the way the arrow goes', () => {
     const sources = readSources(
-      plant({ 'src/base/a.ts': "import type { B } from '../message/b.ts'" }),
+      plant({ 'packages/core/src/base/a.ts': "import type { B } from '../message/b.ts'" }),
     )
     expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
-      'src/base/a.ts imports src/message/b.ts: the arrow goes message -> base',
+      'packages/core/src/base/a.ts imports packages/core/src/message/b.ts: the arrow goes message -> base',
     ])
   })
 
   it('sees dynamic imports, re-exports and types in annotations', () => {
     const sources = readSources(
       plant({
-        'src/tokens/a.ts': "export const a = () => import('../compaction/plan.ts')",
-        'src/tokens/b.ts': "export { plan } from '../compaction/plan.ts'",
-        'src/tokens/c.ts': "export type C = import('../compaction/plan.ts').Plan",
+        'packages/core/src/tokens/a.ts': "export const a = () => import('../compaction/plan.ts')",
+        'packages/core/src/tokens/b.ts': "export { plan } from '../compaction/plan.ts'",
+        'packages/core/src/tokens/c.ts': "export type C = import('../compaction/plan.ts').Plan",
       }),
     )
     expect(findWrongDirections(sources, ARCHITECTURE)).toHaveLength(3)
   })
 
-  it('refuses a folder that is not in the table, and paths that leave src', () => {
+  it('refuses a folder that is not in the table, and paths that leave the sources', () => {
     const sources = readSources(
-      plant({ 'src/magic/a.ts': '', 'src/base/b.ts': "import '../../test/support/x.ts'" }),
+      plant({
+        'packages/core/src/magic/a.ts': '',
+        'packages/core/src/base/b.ts': "import '../../../../test/support/x.ts'",
+      }),
     )
     expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
-      'src/magic/a.ts: the folder src/magic is not in the table',
-      'src/base/b.ts imports test/support/x.ts, outside src/',
+      'packages/core/src/magic/a.ts: the folder magic is not in the table',
+      "packages/core/src/base/b.ts imports test/support/x.ts, outside the packages' sources",
     ])
   })
 })
 
 describe('findForeignPackages', () => {
   it('names the folder and what it may import', () => {
-    const sources = readSources(plant({ 'src/message/a.ts': "import { z } from 'zod/mini'" }))
+    const sources = readSources(
+      plant({ 'packages/core/src/message/a.ts': "import { z } from 'zod/mini'" }),
+    )
     expect(findForeignPackages(sources, ARCHITECTURE)).toEqual([
-      'src/message/a.ts imports zod/mini: message may import nothing',
+      'packages/core/src/message/a.ts imports zod/mini: message may import nothing',
     ])
   })
 })
@@ -204,8 +218,10 @@ describe('findImpurities', () => {
     ['export const a = async () => 1', 'await'],
     ['export async function* a(b) { for await (const c of b) yield c }', 'await'],
   ])('finds the impurity of %s', (text, impurity) => {
-    expect(findImpurities(readSources(plant({ 'src/tokens/a.ts': text })), ARCHITECTURE)).toEqual([
-      `src/tokens/a.ts uses ${impurity}: tokens is pure, hand the result in`,
+    expect(
+      findImpurities(readSources(plant({ 'packages/core/src/tokens/a.ts': text })), ARCHITECTURE),
+    ).toEqual([
+      `packages/core/src/tokens/a.ts uses ${impurity}: tokens is pure, hand the result in`,
     ])
   })
 
@@ -218,16 +234,16 @@ describe('findImpurities', () => {
       export const run = ({ process }: { process: string }) => process + text.fetch
       export const data = { fetch: 1, console: 2 }
     `
-    expect(findImpurities(readSources(plant({ 'src/tokens/a.ts': text })), ARCHITECTURE)).toEqual(
-      [],
-    )
+    expect(
+      findImpurities(readSources(plant({ 'packages/core/src/tokens/a.ts': text })), ARCHITECTURE),
+    ).toEqual([])
   })
 
   it('allows a listed file what is listed and no more', () => {
     const text = 'export const a = async () => performance.now()'
-    const sources = readSources(plant({ 'src/compaction/compact.ts': text }))
+    const sources = readSources(plant({ 'packages/core/src/compaction/compact.ts': text }))
     expect(findImpurities(sources, ARCHITECTURE)).toEqual([
-      'src/compaction/compact.ts uses performance: compaction is pure, hand the result in',
+      'packages/core/src/compaction/compact.ts uses performance: compaction is pure, hand the result in',
     ])
   })
 })
@@ -236,15 +252,15 @@ describe('findCircles', () => {
   it('tells the whole circle, and passes over types', () => {
     const sources = readSources(
       plant({
-        'src/base/a.ts': "import { b } from './b.ts'",
-        'src/base/b.ts': "import { c } from './c.ts'",
-        'src/base/c.ts': "import { a } from './a.ts'",
-        'src/base/d.ts': "import type { E } from './e.ts'",
-        'src/base/e.ts': "import { type D } from './d.ts'",
+        'packages/core/src/base/a.ts': "import { b } from './b.ts'",
+        'packages/core/src/base/b.ts': "import { c } from './c.ts'",
+        'packages/core/src/base/c.ts': "import { a } from './a.ts'",
+        'packages/core/src/base/d.ts': "import type { E } from './e.ts'",
+        'packages/core/src/base/e.ts': "import { type D } from './d.ts'",
       }),
     )
     expect(findCircles(sources)).toEqual([
-      'import circle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
+      'import circle: packages/core/src/base/a.ts -> packages/core/src/base/b.ts -> packages/core/src/base/c.ts -> packages/core/src/base/a.ts',
     ])
   })
 })
@@ -253,16 +269,19 @@ describe('findLonelyFiles', () => {
   it('finds what only its own test imports, and spares entry points, workers and support', () => {
     const sources = readSources(
       plant({
-        'src/cli/main.ts': "export const worker = new URL('./worker.ts', import.meta.url)",
-        'src/cli/worker.ts': "export const child = join(import.meta.dirname, 'children', 'run.ts')",
-        'src/cli/children/run.ts': '',
-        'src/cli/forgotten.ts': '',
-        'src/cli/forgotten.test.ts': "import './forgotten.ts'\nimport '../../test/support/a.ts'",
+        'packages/server/src/cli/main.ts':
+          "export const worker = new URL('./worker.ts', import.meta.url)",
+        'packages/server/src/cli/worker.ts':
+          "export const child = join(import.meta.dirname, 'children', 'run.ts')",
+        'packages/server/src/cli/children/run.ts': '',
+        'packages/server/src/cli/forgotten.ts': '',
+        'packages/server/src/cli/forgotten.test.ts':
+          "import './forgotten.ts'\nimport '../../../../test/support/a.ts'",
         'test/support/a.ts': '',
       }),
     )
     expect(findLonelyFiles(sources, ARCHITECTURE)).toEqual([
-      'src/cli/forgotten.ts is imported by nobody: delete it, or name it in package.json',
+      'packages/server/src/cli/forgotten.ts is imported by nobody: delete it, or name it in package.json',
     ])
   })
 })
@@ -270,10 +289,12 @@ describe('findLonelyFiles', () => {
 describe('findLeaks', () => {
   it('finds the environment and the console, and spares the outermost folders', () => {
     const text = "export const a = process.env['HOME']\nconsole.log(a)"
-    const sources = readSources(plant({ 'src/store/a.ts': text, 'src/cli/a.ts': text }))
+    const sources = readSources(
+      plant({ 'packages/core/src/store/a.ts': text, 'packages/server/src/cli/a.ts': text }),
+    )
     expect(findLeaks(sources, ARCHITECTURE)).toEqual([
-      'src/store/a.ts uses console: only cli, runtime may',
-      'src/store/a.ts uses process.env: only cli, runtime may',
+      'packages/core/src/store/a.ts uses console: only cli, host, runtime may',
+      'packages/core/src/store/a.ts uses process.env: only cli, host, runtime may',
     ])
   })
 })
@@ -282,23 +303,23 @@ describe('findFormOffences', () => {
   it('finds drawers, capitals, defaults, stars, barrels, long files and wishes', () => {
     const sources = readSources(
       plant({
-        'src/base/utils.ts': '',
-        'src/base/myClock.ts': '',
-        'src/base/clock.ts': 'export default 1',
-        'src/base/all.ts': "export * from './clock.ts'",
-        'src/base/index.ts': '',
-        'src/base/long.ts': '\n'.repeat(401),
-        'src/base/clock.test.ts': "it('should tick', () => {})",
+        'packages/core/src/base/utils.ts': '',
+        'packages/core/src/base/myClock.ts': '',
+        'packages/core/src/base/clock.ts': 'export default 1',
+        'packages/core/src/base/all.ts': "export * from './clock.ts'",
+        'packages/core/src/base/index.ts': '',
+        'packages/core/src/base/long.ts': '\n'.repeat(401),
+        'packages/core/src/base/clock.test.ts': "it('should tick', () => {})",
       }),
     )
     expect(findFormOffences(sources, ARCHITECTURE)).toEqual([
-      'src/base/utils.ts is a drawer: name the file after the idea it holds',
-      'src/base/myClock.ts is not in kebab-case',
-      'src/base/clock.ts has a default export: export by name',
-      'src/base/all.ts re-exports everything: list the names',
-      'src/base/index.ts is a barrel: an index.ts stands only where the package has an entry point',
-      'src/base/long.ts has 401 lines: at most 400, split it by idea',
-      'src/base/clock.test.ts: "should tick" is a wish: state the law in the present tense',
+      'packages/core/src/base/utils.ts is a drawer: name the file after the idea it holds',
+      'packages/core/src/base/myClock.ts is not in kebab-case',
+      'packages/core/src/base/clock.ts has a default export: export by name',
+      'packages/core/src/base/all.ts re-exports everything: list the names',
+      'packages/core/src/base/index.ts is a barrel: an index.ts stands only where the package has an entry point',
+      'packages/core/src/base/long.ts has 401 lines: at most 400, split it by idea',
+      'packages/core/src/base/clock.test.ts: "should tick" is a wish: state the law in the present tense',
     ])
   })
 })
@@ -360,17 +381,21 @@ function readTree(): Tree {
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
 }
 
-/** What package.json runs or offers to others, mapped from the built files to their sources. */
-function entryPointsOf({ bin, exports, scripts }: typeof packageJson): readonly string[] {
-  const built = Object.values(exports).flatMap((entry) =>
-    typeof entry === 'string' ? [] : entry.default,
+/** What the manifests run or offer to others. */
+function entryPoints(): readonly string[] {
+  const packages = [
+    ['packages/core', coreManifest.exports],
+    ['packages/server', serverManifest.exports],
+  ] as const
+  const exported = packages.flatMap(([folder, exports]) =>
+    Object.values(exports).map((path) => path.replace('.', folder)),
   )
-  const scripted = Object.values(scripts).flatMap((script) => script.split(' '))
+  const scripted = Object.values(rootManifest.scripts).flatMap((script) => script.split(' '))
   return [
-    ...built.map((path) => path.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
-    ...Object.values(bin).map((path) => path.replace('./', '')),
+    ...exported,
     ...scripted.filter((word) => /\.[tj]s$/.test(word)),
-    ...['src/cli/main.ts', 'examples/compact-in-your-agent.ts'],
-    ...['examples/own-loop-openai.ts', 'examples/own-loop-ai-sdk.ts'],
+    'packages/server/src/cli/main.ts',
+    ...['examples/compact-in-your-agent.ts', 'examples/own-loop-openai.ts'],
+    'examples/own-loop-ai-sdk.ts',
   ]
 }

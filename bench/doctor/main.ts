@@ -3,9 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
-import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
-import type { RepairReport } from '../../src/doctor/repair/report.ts'
+import type { Diagnosis } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
+import type { RepairReport } from '../../packages/server/src/migration/hermes/repair/report.ts'
+import {
+  type ImportReport,
+  unaccounted,
+} from '../../packages/server/src/migration/import-report.ts'
 
 /**
  * `npm run bench:doctor [-- ROWS [CONVERSATIONS]]`: doctor, import and repair of a made Hermes store,
@@ -16,7 +19,7 @@ const PEAK_MB_MAX = 300
 const [rows = 100_000, conversations = 1] = process.argv.slice(2).map(Number)
 const folder = mkdtempSync(join(tmpdir(), 'throughline-bench-doctor-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-const program = join(import.meta.dirname, '../../bin/throughline.js')
+const program = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
 const peakFile = join(folder, 'peak.json')
 /** Not a file of ours: its types would have to be removed, which takes more memory than it should see. */
 const WITNESS = `data:text/javascript,${encodeURIComponent(

@@ -1,18 +1,21 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { type Attempts, NOTHING_SPENT } from '../../src/auxiliary/attempts.ts'
-import { SummaryLadder } from '../../src/auxiliary/summary-ladder.ts'
-import { AuxiliaryTasks } from '../../src/auxiliary/tasks.ts'
-import { systemClock } from '../../src/base/clock.ts'
-import { sessionId } from '../../src/base/ids.ts'
-import { type SummaryWriter, summarize } from '../../src/compaction/summarize.ts'
-import type { Message } from '../../src/message/message.ts'
-import { Credentials } from '../../src/model/credential.ts'
-import { Pool } from '../../src/model/pool.ts'
-import { openModel } from '../../src/model/provider-model.ts'
-import { Routes, routesSchema } from '../../src/model/routes.ts'
-import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import {
+  type SummaryWriter,
+  summarize,
+} from '../../packages/core/src/compaction/summary/summarize.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
+import { type Attempts, NOTHING_SPENT } from '../../packages/server/src/auxiliary/attempts.ts'
+import { SummaryLadder } from '../../packages/server/src/auxiliary/summary-ladder.ts'
+import { AuxiliaryTasks } from '../../packages/server/src/auxiliary/tasks.ts'
+import { Pool } from '../../packages/server/src/model/connections/pool.ts'
+import { openModel } from '../../packages/server/src/model/provider-model.ts'
+import { Credentials } from '../../packages/server/src/model/routes/credential.ts'
+import { Routes, routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 
 /**
  * A range of a million tokens through a summariser of 128,000, its pieces side by side against one

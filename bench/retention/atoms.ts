@@ -1,6 +1,6 @@
-import { isObject } from '../../src/base/json.ts'
-import { eachLeaf, eachText } from '../../src/compaction/ledger/gather.ts'
-import type { Message, ToolCallPart } from '../../src/message/message.ts'
+import { isObject } from '../../packages/core/src/base/json.ts'
+import { eachLeaf, eachText } from '../../packages/core/src/compaction/ledger/gather.ts'
+import type { Message, ToolCallPart } from '../../packages/core/src/message/message.ts'
 
 /**
  * What the measure counts: the pieces of tool arguments that look like names. Deliberately not the

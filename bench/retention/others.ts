@@ -1,5 +1,5 @@
-import type { Message } from '../../src/message/message.ts'
-import { readConversation } from '../../src/message/read.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { readConversation } from '../../packages/core/src/message/read.ts'
 import { conversationTexts, corpusFiles } from '../../test/support/corpus.ts'
 import { type Event, eventOf } from './sessions.ts'
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/message/message.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
 
 /**
  * A made-up but lifelike agent session: a fifth of the messages are people's and replies, the rest

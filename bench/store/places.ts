@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { operationId, sessionId } from '../../src/base/ids.ts'
-import type { Store } from '../../src/store/contract.ts'
-import type { Limits } from '../../src/store/rows.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { operationId, sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import type { Limits } from '../../packages/core/src/store/rows.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 
 /** A store on this machine's disk, and processes that write to it. */
 export const LIMITS: Limits = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sessionId } from '../../src/base/ids.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 
 /**
  * One writer among several: admits messages of a kilobyte to its own session for a while, then

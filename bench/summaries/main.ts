@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { writeDigest } from '../../src/compaction/digest.ts'
-import { judgeSummary, type SummaryContext } from '../../src/compaction/judge/judge-summary.ts'
-import { handoffPrompt } from '../../src/compaction/prompt.ts'
-import type { Message } from '../../src/message/message.ts'
-import { plainText } from '../../src/message/text.ts'
+import { writeDigest } from '../../packages/core/src/compaction/digest.ts'
+import {
+  judgeSummary,
+  type SummaryContext,
+} from '../../packages/core/src/compaction/judge/judge-summary.ts'
+import { handoffPrompt } from '../../packages/core/src/compaction/summary/prompt.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { plainText } from '../../packages/core/src/message/text.ts'
 import {
   CORPUS_ABSENT,
   corpusConversations,

@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
-import type { AssistantPart, Message, ResultPart, UserPart } from '../../src/message/message.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../packages/core/src/base/json.ts'
+import type {
+  AssistantPart,
+  Message,
+  ResultPart,
+  UserPart,
+} from '../../packages/core/src/message/message.ts'
 import { blocksOf } from '../../test/support/corpus.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { observe, predictNext, UNCALIBRATED } from '../../src/tokens/calibration.ts'
-import { estimateMessage } from '../../src/tokens/estimate.ts'
-import { familyOf } from '../../src/tokens/family.ts'
+import { observe, predictNext, UNCALIBRATED } from '../../packages/core/src/tokens/calibration.ts'
+import { estimateMessage } from '../../packages/core/src/tokens/estimate.ts'
+import { familyOf } from '../../packages/core/src/tokens/family.ts'
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { readSessions, type SessionCalls, type Stretch } from './calls.ts'
 

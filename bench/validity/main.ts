@@ -4,12 +4,12 @@
  * keeping the last messages as they are, which the same checker must refuse about half of the time.
  */
 
-import { openaiChat } from '../../src/message/codecs/openai-chat.ts'
-import { DIALECTS } from '../../src/message/dialect.ts'
-import { checkWire } from '../../src/message/dialects/check.ts'
-import { render } from '../../src/message/dialects/render.ts'
-import type { Message } from '../../src/message/message.ts'
-import { repairPairs } from '../../src/message/pairing.ts'
+import { DIALECTS } from '../../packages/core/src/message/dialect.ts'
+import { checkWire } from '../../packages/core/src/message/dialects/check.ts'
+import { render } from '../../packages/core/src/message/dialects/render.ts'
+import { openaiChat } from '../../packages/core/src/message/formats/openai-chat/openai-chat.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { repairPairs } from '../../packages/core/src/message/pairing.ts'
 import { CORPUS_ABSENT, corpusConversations, corpusDir } from '../../test/support/corpus.ts'
 import { compactAt } from '../../test/support/cuts.ts'
 

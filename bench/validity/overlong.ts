@@ -4,15 +4,15 @@
  * that fails on it, and one that obeys it. Every conversation must be accepted from all of them.
  */
 
-import { clip, fold } from '../../src/base/line.ts'
-import { compact } from '../../src/compaction/compact.ts'
-import { SECTIONS } from '../../src/compaction/prompt.ts'
-import type { SummaryWriter } from '../../src/compaction/summarize.ts'
-import type { Message } from '../../src/message/message.ts'
-import { repairPairs } from '../../src/message/pairing.ts'
-import { textOf } from '../../src/message/text.ts'
-import { messageCounter } from '../../src/tokens/count.ts'
-import { estimateText } from '../../src/tokens/estimate.ts'
+import { clip, fold } from '../../packages/core/src/base/line.ts'
+import { compact } from '../../packages/core/src/compaction/compact.ts'
+import { SECTIONS } from '../../packages/core/src/compaction/summary/prompt.ts'
+import type { SummaryWriter } from '../../packages/core/src/compaction/summary/summarize.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { repairPairs } from '../../packages/core/src/message/pairing.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import { messageCounter } from '../../packages/core/src/tokens/count.ts'
+import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import { CORPUS_ABSENT, corpusConversations, corpusDir } from '../../test/support/corpus.ts'
 
 const TARGET_TOKENS = 5_000

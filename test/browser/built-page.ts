@@ -10,7 +10,7 @@ export async function buildPage(): Promise<{
 }> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
   await build({
-    configFile: join(import.meta.dirname, '..', '..', 'dashboard', 'vite.config.ts'),
+    configFile: join(import.meta.dirname, '..', '..', 'packages', 'dashboard', 'vite.config.ts'),
     logLevel: 'error',
     // Vitest's own mode would build the page for tests instead of for people.
     mode: 'production',

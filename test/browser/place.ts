@@ -1,17 +1,21 @@
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.ts'
-import { AuditLog } from '../../src/events/log.ts'
-import type { Tokens } from '../../src/gateway/http/access.ts'
-import { serveHttp } from '../../src/gateway/http/serve.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import type { ToolDesk } from '../../src/runtime/built-in-tools.ts'
-import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
-import type { RuntimeOptions } from '../../src/runtime/runtime-options.ts'
-import type { SessionSettings } from '../../src/session/state.ts'
-import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { tasksTool } from '../../src/tools/tasks.ts'
+import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import type { SessionSettings } from '../../packages/core/src/session/protocol/state.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import type { Tokens } from '../../packages/server/src/gateway/http/access/access.ts'
+import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../packages/server/src/proof/stand-in/index.ts'
+import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import type { RuntimeOptions } from '../../packages/server/src/runtime/runtime-options.ts'
+import type { ToolDependencies } from '../../packages/server/src/runtime/tools/tool-dependencies.ts'
+import { tasksTool } from '../../packages/server/src/tools/tasks.ts'
 
 /** The whole product behind the page, in this process. */
 export interface Place {
@@ -56,7 +60,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const agent = {
     name: 'main',
     system: 'You help.',
-    tools: ({ store, countTokens }: ToolDesk) => [tasksTool({ store, countTokens })],
+    tools: ({ store, countTokens }: ToolDependencies) => [tasksTool({ store, countTokens })],
     routes: routesSchema.parse({
       main: { ...route, model: 'stand-in' },
       auxiliary: { compaction: { ...route, model: SUMMARIES } },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sessionId } from '../../src/base/ids.ts'
-import type { StandInOptions } from '../../src/stand-in/index.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { StandInOptions } from '../../packages/server/src/proof/stand-in/index.ts'
 import { type Place, SUMMARIES } from './place.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { MailNumber } from '../../src/base/ids.ts'
-import { DELIVERY_MAX } from '../../src/store/bounds.ts'
-import { Desk } from '../../src/testing/store/desk.ts'
-import type { StoreBench } from '../../src/testing/store-contract.ts'
+import type { MailNumber } from '../../packages/core/src/base/ids.ts'
+import { DELIVERY_MAX } from '../../packages/core/src/store/bounds.ts'
+import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import type { StoreBench } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 

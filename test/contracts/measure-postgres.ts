@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { sessionId } from '../../src/base/ids.ts'
-import { openPostgres } from '../../src/store/postgres/open.ts'
-import { create, LIMITS } from '../../src/testing/store/desk.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { create, LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { connectAdmin, newSchema, startPostgres } from '../support/postgres.ts'
 
 /** How many admissions per second and how late, for clients with a session and connections each. */

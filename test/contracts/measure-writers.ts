@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { sessionId } from '../../src/base/ids.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { create, LIMITS } from '../../src/testing/store/desk.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { create, LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 
 /** How many admissions per second, how late, and how fairly, with several processes on one file. */
 const { values } = parseArgs({

@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { sessionId } from '../../src/base/ids.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openPostgres } from '../../src/store/postgres/open.ts'
-import { create, Desk, LIMITS, newOperation, register, said } from '../../src/testing/store/desk.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import {
+  create,
+  Desk,
+  LIMITS,
+  newOperation,
+  register,
+  said,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/wire.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { entryNumber, mailNumber, sessionId } from '../../src/base/ids.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { Connections } from '../../src/store/postgres/connections.ts'
-import { openPostgres } from '../../src/store/postgres/open.ts'
-import { readPostgres } from '../../src/store/postgres/read.ts'
+import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
   Desk,
@@ -11,7 +8,10 @@ import {
   register,
   replyTo,
   said,
-} from '../../src/testing/store/desk.ts'
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { Connections } from '../../packages/core/src/store/postgres/connections.ts'
+import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
+import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/wire.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'

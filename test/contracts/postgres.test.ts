@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
+import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { dropSchemas, postgresBench } from './benches/postgres.ts'
 

@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { entryNumber, mailNumber, operationId, runnerId, sessionId } from '../../src/base/ids.ts'
-import type { Lease, Store } from '../../src/store/contract.ts'
-import { LIMITS } from '../../src/testing/store/desk.ts'
+import {
+  entryNumber,
+  mailNumber,
+  operationId,
+  runnerId,
+  sessionId,
+} from '../../packages/core/src/base/ids.ts'
+import type { Lease, Store } from '../../packages/core/src/store/contract.ts'
+import { LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 

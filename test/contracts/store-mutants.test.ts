@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { CommitVerb, OutcomeOf, RequestOf } from '../../src/store/contract.ts'
-import type { SessionRow } from '../../src/store/rows.ts'
-import { RULES, type Rules } from '../../src/store/rules/rules.ts'
-import type { Change, Rows, Rule, Ruling } from '../../src/store/rules/ruling.ts'
-import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
+import type { CommitVerb, OutcomeOf, RequestOf } from '../../packages/core/src/store/contract.ts'
+import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { SessionRow } from '../../packages/core/src/store/rows.ts'
+import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
+import type { Change, Rows, Rule, Ruling } from '../../packages/core/src/store/rules/ruling.ts'
 import { memoryBench } from './benches/memory.ts'
 
 /** Each decision of the protocol, taken back: the contract must notice. */

@@ -14,11 +14,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sessionId } from '../../src/base/ids.ts'
-import { readAnchor } from '../../src/store/anchor.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { create, LIMITS } from '../../src/testing/store/desk.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { create, LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { readAnchor } from '../../packages/core/src/store/integrity/anchor.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 
 const CHILD = join(import.meta.dirname, 'children', 'admit.ts')
 const id = sessionId('target')

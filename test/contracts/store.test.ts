@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { STORE_CONTRACT } from '../../src/testing/store-contract.ts'
+import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 

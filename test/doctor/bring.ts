@@ -1,8 +1,8 @@
-import { importHermes } from '../../src/doctor/import/hermes.ts'
-import type { ImportReport } from '../../src/doctor/import/report.ts'
-import { shelve } from '../../src/runtime/blobs.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { LIMITS } from '../../src/testing/store/desk.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { importHermes } from '../../packages/server/src/migration/hermes/import/import.ts'
+import type { ImportReport } from '../../packages/server/src/migration/import-report.ts'
+import { shelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 
 export async function bring(path: string, store: Store): Promise<ImportReport> {
   return await importHermes({

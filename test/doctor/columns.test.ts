@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
+import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { generateHome } from './generate.ts'
 import { type StoreShape, writeStore } from './hermes-model.ts'
 

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Diagnosis } from '../../src/doctor/hermes/diagnosis.ts'
+import type { Diagnosis } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
 import { generateHome } from './generate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-command-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
+const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
 
 function throughline(...words: readonly string[]) {
   const child = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder })
@@ -101,7 +101,7 @@ describe('throughline import hermes', { timeout: PROCESSES_MS_MAX }, () => {
     })
     expect(child.status).toBe(0)
     const loaded = child.stderr.split('\n')
-    expect(loaded.some((url) => url.endsWith('src/doctor/import/hermes.ts'))).toBe(true)
+    expect(loaded.some((url) => url.endsWith('src/migration/hermes/import/import.ts'))).toBe(true)
     const heavy = /\/undici\/|@modelcontextprotocol|src\/runtime\/open-runtime|src\/session\/runner/
     expect(loaded.filter((url) => heavy.test(url))).toEqual([])
   })

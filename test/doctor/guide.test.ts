@@ -26,7 +26,7 @@ describe('docs/guides/moving-from-hermes.md', () => {
       const blocks = [...guide.matchAll(/^```sh\n([^`]*?)\n```$/gm)].map((match) => match[1] ?? '')
       const commands = blocks.join('\n').split('\n')
       expect(commands).toHaveLength(7)
-      const main = join(import.meta.dirname, '../../src/cli/main.ts')
+      const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
       const outputs = commands.map((command) => {
         const [npx, name, ...words] = command.replaceAll('~/.hermes', home).split(' ')
         expect([npx, name]).toEqual(['npx', 'throughline'])

@@ -5,17 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { entryNumber, sessionId } from '../../src/base/ids.ts'
-import { importHermes } from '../../src/doctor/import/hermes.ts'
-import { findByOldId } from '../../src/doctor/import/old-ids.ts'
-import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
-import { storedMessage } from '../../src/doctor/import/stored-message.ts'
-import { textOf } from '../../src/message/text.ts'
-import { unshelve } from '../../src/runtime/blobs.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import type { RunnerRow } from '../../src/store/rows.ts'
-import { create, Desk, LIMITS, register } from '../../src/testing/store/desk.ts'
+import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import {
+  create,
+  Desk,
+  LIMITS,
+  register,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import type { RunnerRow } from '../../packages/core/src/store/rows.ts'
+import { importHermes } from '../../packages/server/src/migration/hermes/import/import.ts'
+import {
+  type ImportReport,
+  unaccounted,
+} from '../../packages/server/src/migration/import-report.ts'
+import { findByOldId } from '../../packages/server/src/migration/old-ids.ts'
+import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
+import { unshelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 import { bring } from './bring.ts'
 import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
 import { dumps } from './python-json.ts'
@@ -294,7 +302,7 @@ auxiliary: {compression: {provider: auto, model: small, api_key: sk-secret, time
 
 describe('throughline import hermes', () => {
   function run(...words: readonly string[]) {
-    const main = join(import.meta.dirname, '../../src/cli/main.ts')
+    const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
       encoding: 'utf8',
     })

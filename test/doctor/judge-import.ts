@@ -1,8 +1,11 @@
 import { join } from 'node:path'
-import type { SessionId } from '../../src/base/ids.ts'
-import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import {
+  type ImportReport,
+  unaccounted,
+} from '../../packages/server/src/migration/import-report.ts'
 import { bring } from './bring.ts'
 import type { GeneratedHome } from './generate.ts'
 import { HermesModel, type ModelRow, writeStore } from './hermes-model.ts'

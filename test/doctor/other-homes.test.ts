@@ -3,20 +3,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { entryNumber } from '../../src/base/ids.ts'
-import { isObject, type JsonObject } from '../../src/base/json.ts'
-import { findLogs, type LogFormat, readLog } from '../../src/doctor/import/log-files.ts'
-import { importLogs } from '../../src/doctor/import/logs.ts'
-import { type ImportReport, unaccounted } from '../../src/doctor/import/report.ts'
-import { storedMessage } from '../../src/doctor/import/stored-message.ts'
-import { claudeCode } from '../../src/message/codecs/claude-code.ts'
-import { codex } from '../../src/message/codecs/codex.ts'
-import { pi } from '../../src/message/codecs/pi.ts'
-import type { Message, Part } from '../../src/message/message.ts'
-import { textOf } from '../../src/message/text.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { LIMITS } from '../../src/testing/store/desk.ts'
+import { entryNumber } from '../../packages/core/src/base/ids.ts'
+import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
+import { claudeCode } from '../../packages/core/src/message/formats/claude-code/claude-code.ts'
+import { codex } from '../../packages/core/src/message/formats/codex/codex.ts'
+import { pi } from '../../packages/core/src/message/formats/pi/pi.ts'
+import type { Message, Part } from '../../packages/core/src/message/message.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import {
+  type ImportReport,
+  unaccounted,
+} from '../../packages/server/src/migration/import-report.ts'
+import {
+  findLogs,
+  type LogFormat,
+  readLog,
+} from '../../packages/server/src/migration/logs/files.ts'
+import { importLogs } from '../../packages/server/src/migration/logs/import.ts'
+import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
 import { TURNS } from '../samples/conversation.ts'
 import { corpusDir } from '../support/corpus.ts'
 

@@ -14,15 +14,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { diagnoseOwn, type OwnExamination } from '../../src/doctor/own/diagnose.ts'
-import { sqliteVersion } from '../../src/doctor/own/file.ts'
-import type { OwnDiagnosis, OwnFinding } from '../../src/doctor/own/finding.ts'
-import { fixFindings, type Hands } from '../../src/doctor/own/fix.ts'
-import { renderOwn } from '../../src/doctor/report/own-text.ts'
-import { finishErasure } from '../../src/runtime/purge.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { readSqliteStore } from '../../src/store/sqlite/read.ts'
-import { Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
+import { Desk, newOperation, replyTo } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { readSqliteStore } from '../../packages/core/src/store/sqlite/read.ts'
+import { diagnoseOwn, type OwnExamination } from '../../packages/server/src/doctor/diagnose.ts'
+import { sqliteVersion } from '../../packages/server/src/doctor/file.ts'
+import type { OwnDiagnosis, OwnFinding } from '../../packages/server/src/doctor/finding.ts'
+import { fixFindings, type Hands } from '../../packages/server/src/doctor/fix.ts'
+import { renderOwn } from '../../packages/server/src/doctor/text.ts'
+import { finishErasure } from '../../packages/server/src/runtime/store-layers/purge.ts'
 import { until } from '../support/runtime-place.ts'
 
 /**
@@ -336,7 +336,7 @@ async function register(
   store: Opened,
   { id, startedAt }: { readonly id: string; readonly startedAt: number },
 ): Promise<void> {
-  const { runnerId } = await import('../../src/base/ids.ts')
+  const { runnerId } = await import('../../packages/core/src/base/ids.ts')
   const about = { boot: 'b', process: 2, leaseMs: HOUR }
   await store.registerRunner({ ...about, id: runnerId(id), startedAt })
 }

@@ -4,17 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { runnerId } from '../../src/base/ids.ts'
-import { diagnoseOwn } from '../../src/doctor/own/diagnose.ts'
-import { type Examination, examineStore } from '../../src/doctor/own/examine.ts'
-import { examineFile, examineIndex, sqliteVersion } from '../../src/doctor/own/file.ts'
-import { worstOf } from '../../src/doctor/own/finding.ts'
-import { fixFindings, type Hands } from '../../src/doctor/own/fix.ts'
-import { acceptLoss } from '../../src/runtime/open-store.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { readSqliteStore } from '../../src/store/sqlite/read.ts'
-import { create, Desk, newOperation, replyTo } from '../../src/testing/store/desk.ts'
+import { runnerId } from '../../packages/core/src/base/ids.ts'
+import {
+  create,
+  Desk,
+  newOperation,
+  replyTo,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { readSqliteStore } from '../../packages/core/src/store/sqlite/read.ts'
+import { diagnoseOwn } from '../../packages/server/src/doctor/diagnose.ts'
+import { type Examination, examineStore } from '../../packages/server/src/doctor/examine.ts'
+import { examineFile, examineIndex, sqliteVersion } from '../../packages/server/src/doctor/file.ts'
+import { worstOf } from '../../packages/server/src/doctor/finding.ts'
+import { fixFindings, type Hands } from '../../packages/server/src/doctor/fix.ts'
+import { acceptLoss } from '../../packages/server/src/host/open-store.ts'
 import { until } from '../support/runtime-place.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))

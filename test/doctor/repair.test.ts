@@ -16,18 +16,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { KnownError } from '../../src/base/errors.ts'
-import { sessionId } from '../../src/base/ids.ts'
-import { exportHermes } from '../../src/doctor/export/hermes.ts'
-import { handoffRow } from '../../src/doctor/export/hermes-row.ts'
-import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
-import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
-import { isHandoff } from '../../src/doctor/hermes/survey.ts'
-import { importLogs } from '../../src/doctor/import/logs.ts'
-import { repairHermes } from '../../src/doctor/repair/repair.ts'
-import { renderRepair } from '../../src/doctor/report/repair-text.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { Desk, LIMITS } from '../../src/testing/store/desk.ts'
+import { KnownError } from '../../packages/core/src/base/errors.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { Desk, LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
+import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
+import { isHandoff } from '../../packages/server/src/migration/hermes/diagnose/survey.ts'
+import { exportHermes } from '../../packages/server/src/migration/hermes/export/export.ts'
+import { handoffRow } from '../../packages/server/src/migration/hermes/export/row.ts'
+import { repairHermes } from '../../packages/server/src/migration/hermes/repair/repair.ts'
+import { renderRepair } from '../../packages/server/src/migration/hermes/report/repair-text.ts'
+import { importLogs } from '../../packages/server/src/migration/logs/import.ts'
 import { bring } from './bring.ts'
 import { generateHome } from './generate.ts'
 import { judgeRoundTrip } from './judge-export.ts'
@@ -325,7 +325,7 @@ describe('exporting to Hermes', () => {
 
 describe('the commands', () => {
   function run(...words: readonly string[]) {
-    const main = join(import.meta.dirname, '../../src/cli/main.ts')
+    const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
     const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
       encoding: 'utf8',
     })

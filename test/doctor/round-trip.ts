@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { entryNumber, type SessionId } from '../../src/base/ids.ts'
-import { exportHermes } from '../../src/doctor/export/hermes.ts'
-import { unshelve } from '../../src/runtime/blobs.ts'
-import type { Store } from '../../src/store/contract.ts'
-import type { Entry } from '../../src/store/rows.ts'
+import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import type { Entry } from '../../packages/core/src/store/rows.ts'
+import { exportHermes } from '../../packages/server/src/migration/hermes/export/export.ts'
+import { unshelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 import { type PlainKinds, plainKinds, plainRows } from './plain-rows.ts'
 
 /**

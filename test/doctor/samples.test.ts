@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, type TestContext } from 'vitest'
-import { diagnoseHermes } from '../../src/doctor/hermes/diagnose.ts'
-import { isFault } from '../../src/doctor/hermes/diagnosis.ts'
+import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
+import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
 import { TAG_DRIFT_LOG, unpackSample } from './sample-stores.ts'
 
 /** What the sample stores hold, and the logs beside the project where they are: no more and no less. */

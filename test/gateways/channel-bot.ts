@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts'
-import { AuditLog } from '../../src/events/log.ts'
-import { openRuntime } from '../../src/runtime/open-runtime.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
+import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 import { agentOn, openBot } from './discord-place.ts'
 
 /**

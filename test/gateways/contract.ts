@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Runtime } from '../../src/runtime/runtime.ts'
-import type { Store } from '../../src/store/contract.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import type { Runtime } from '../../packages/server/src/runtime/runtime.ts'
 
 /**
  * The laws that every chat platform keeps, played through its real library against a server that

@@ -1,4 +1,4 @@
-import { TEXT_LENGTH_MAX } from '../../src/gateway/discord/markdown.ts'
+import { TEXT_LENGTH_MAX } from '../../packages/server/src/gateway/discord/markdown.ts'
 import { tokenOf } from './discord-place.ts'
 import { DiscordServer } from './discord-server.ts'
 import { runDrillCommand } from './drill-command.ts'

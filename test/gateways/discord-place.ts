@@ -1,27 +1,30 @@
-import { systemClock } from '../../src/base/clock.ts'
-import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
-import type { Incoming, Platform } from '../../src/gateway/chat/platform.ts'
-import { findLastAct } from '../../src/gateway/discord/acts.ts'
-import { DiscordPlatform } from '../../src/gateway/discord/discord.ts'
-import { findMark } from '../../src/gateway/discord/marks.ts'
-import { textOf } from '../../src/message/text.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import type { Agent } from '../../src/runtime/agent.ts'
-import { SILENT } from '../../src/runtime/logger.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import {
-  type LocalRuntime,
-  openRuntime,
-  type RuntimeOptions,
-} from '../../src/runtime/open-runtime.ts'
+  type ChatGateway,
+  openChatGateway,
+} from '../../packages/server/src/gateway/chat/chat-gateway.ts'
+import type { Incoming, Platform } from '../../packages/server/src/gateway/chat/platform.ts'
+import { findLastAct } from '../../packages/server/src/gateway/discord/acts.ts'
+import { DiscordPlatform } from '../../packages/server/src/gateway/discord/discord.ts'
+import { findMark } from '../../packages/server/src/gateway/discord/resume-point.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 import {
   type Script,
   type StandIn,
   type StandInOptions,
   standIn,
-} from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { LOOP_RULE, type LoopRule } from '../../src/tools/send-message/loop.ts'
+} from '../../packages/server/src/proof/stand-in/index.ts'
+import type { Agent } from '../../packages/server/src/runtime/agent.ts'
+import { SILENT } from '../../packages/server/src/runtime/logger.ts'
+import {
+  type LocalRuntime,
+  openRuntime,
+  type RuntimeOptions,
+} from '../../packages/server/src/runtime/open-runtime.ts'
+import { LOOP_RULE, type LoopRule } from '../../packages/server/src/tools/send-message/loop.ts'
 import { DiscordServer } from './discord-server.ts'
 import type { ChannelRow, MessageRow, UserRow } from './discord-world.ts'
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { standIn } from '../../src/stand-in/index.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
 import { until } from './contract.ts'
 import { type Conversation, isSettled, judge, type KillVerdict } from './kill-verdict.ts'
 
@@ -47,7 +47,7 @@ export interface KillTerms {
   readonly onKill?: (done: number) => void
 }
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const READY_MS = 60_000
 const SETTLE_MS = 120_000
 /** A long answer takes about a second: longer than most lives would only be given up in the end. */

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
-import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../src/turn/tool-runner.ts'
+import type { JsonObject } from '../../packages/core/src/base/json.ts'
+import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../packages/server/src/turn/tool-runner.ts'
 import { isAlive } from '../support/alive.ts'
 import {
   closeAfterAll,

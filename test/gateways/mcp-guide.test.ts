@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it } from 'vitest'
-import { isObject } from '../../src/base/json.ts'
+import { isObject } from '../../packages/core/src/base/json.ts'
 import { runCli } from '../support/run-cli.ts'
 import { closeAfterAll, temporaryFolder } from './mcp-world.ts'
 
@@ -29,7 +29,7 @@ describe('docs/guides/mcp.md', () => {
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [join(root, 'bin', 'throughline.js'), ...args],
+        args: [join(root, 'packages', 'server', 'bin', 'throughline.js'), ...args],
         cwd,
         stderr: 'ignore',
       }),

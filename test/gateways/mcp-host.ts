@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/base/clock.ts'
-import { McpServers } from '../../src/tools/mcp/servers.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { McpServers } from '../../packages/server/src/tools/mcp/servers.ts'
 
 /** A runtime with one server that has a child of its own; tells their ids and waits to be killed. */
 const servers = new McpServers({

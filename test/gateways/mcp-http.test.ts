@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { UNANSWERED_MAX } from '../../src/tools/mcp/http-transport.ts'
-import type { McpAddress } from '../../src/tools/mcp/terms.ts'
+import { UNANSWERED_MAX } from '../../packages/server/src/tools/mcp/http-transport.ts'
+import type { McpAddress } from '../../packages/server/src/tools/mcp/terms.ts'
 import { closeAfterAll, closeLater, openWorld, until } from './mcp-world.ts'
 
 closeAfterAll()

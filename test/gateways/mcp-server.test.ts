@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sessionId } from '../../src/base/ids.ts'
-import { isObject, type JsonObject } from '../../src/base/json.ts'
-import { LINE_BYTES_MAX } from '../../src/gateway/mcp/answers.ts'
-import { textOf } from '../../src/message/text.ts'
-import { openRuntime } from '../../src/runtime/open-runtime.ts'
-import { openStore } from '../../src/runtime/open-store.ts'
-import { standIn } from '../../src/stand-in/server.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import { LINE_BYTES_MAX } from '../../packages/server/src/gateway/mcp/answers.ts'
+import { openStore } from '../../packages/server/src/host/open-store.ts'
+import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 import { closeAfterAll, closeLater, HOOK_MS, temporaryFolder, until } from './mcp-world.ts'
 
 closeAfterAll()
 
-const command = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const command = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 
 interface Memory {
   readonly client: Client

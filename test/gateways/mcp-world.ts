@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import type { JsonValue } from '../../src/base/json.ts'
-import { McpServers, type McpServersParts } from '../../src/tools/mcp/servers.ts'
-import type { McpProgram, McpServerTerms } from '../../src/tools/mcp/terms.ts'
-import type { Tool, ToolAnswer } from '../../src/tools/tool.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import { McpServers, type McpServersParts } from '../../packages/server/src/tools/mcp/servers.ts'
+import type { McpProgram, McpServerTerms } from '../../packages/server/src/tools/mcp/terms.ts'
+import type { Tool, ToolAnswer } from '../../packages/server/src/tools/tool.ts'
 
 const hostile = join(import.meta.dirname, 'mcp-hostile.ts')
 

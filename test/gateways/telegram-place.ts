@@ -1,16 +1,23 @@
-import { systemClock } from '../../src/base/clock.ts'
-import { type ChatGateway, openChatGateway } from '../../src/gateway/chat/chat-gateway.ts'
-import { Telegram } from '../../src/gateway/telegram/telegram.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import type { Agent } from '../../src/runtime/agent.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import {
+  type ChatGateway,
+  openChatGateway,
+} from '../../packages/server/src/gateway/chat/chat-gateway.ts'
+import { Telegram } from '../../packages/server/src/gateway/telegram/telegram.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../packages/server/src/proof/stand-in/index.ts'
+import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
-} from '../../src/runtime/open-runtime.ts'
-import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+} from '../../packages/server/src/runtime/open-runtime.ts'
 import { BotApiServer, TOKEN } from './bot-api-server.ts'
 import type { ChatPlace, Heard } from './contract.ts'
 

@@ -4,11 +4,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/runtime/config/load.ts'
+import { loadConfig } from '../../packages/server/src/host/config/load.ts'
 
 /** The guides' commands, run one after another beside a server, as a reader would. */
 const root = join(import.meta.dirname, '..', '..')
-const program = join(root, 'bin', 'throughline.js')
+const program = join(root, 'packages', 'server', 'bin', 'throughline.js')
 
 describe.each([
   ['README.md', ['npm ci', 'config init']],

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { serveHttp } from '../../src/gateway/http/serve.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import { openRuntime } from '../../src/runtime/open-runtime.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 import { LoopWatch } from './loop-watch.ts'
 
 /**

@@ -2,18 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type HttpServer, serveHttp } from '../../src/gateway/http/serve.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import type { Agent } from '../../src/runtime/agent.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { type HttpServer, serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../packages/server/src/proof/stand-in/index.ts'
+import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
-} from '../../src/runtime/open-runtime.ts'
-import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+} from '../../packages/server/src/runtime/open-runtime.ts'
 import { Follower } from './follower.ts'
 
 /** A product as its users meet it, over HTTP: it can be ended and started again on the same store. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BusyPolicy } from '../../src/store/rows.ts'
+import type { BusyPolicy } from '../../packages/core/src/store/rows.ts'
 import { Journey } from './journey.ts'
 
 /** The usual back-off, a hundred times as fast: half a minute of outage is an hour. */

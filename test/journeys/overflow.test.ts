@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Script } from '../../src/stand-in/index.ts'
-import type { Tool } from '../../src/tools/tool.ts'
+import type { Script } from '../../packages/server/src/proof/stand-in/index.ts'
+import type { Tool } from '../../packages/server/src/tools/tool.ts'
 import { Journey, SUMMARIES, type Terms } from './journey.ts'
 
 const opened: Journey[] = []

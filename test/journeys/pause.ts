@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { estimateText } from '../../src/tokens/estimate.ts'
+import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import type { Follower } from './follower.ts'
 import { Journey, SUMMARIES } from './journey.ts'
 

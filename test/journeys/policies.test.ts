@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BusyPolicy } from '../../src/store/rows.ts'
-import type { Tool } from '../../src/tools/tool.ts'
+import type { BusyPolicy } from '../../packages/core/src/store/rows.ts'
+import type { Tool } from '../../packages/server/src/tools/tool.ts'
 import { Journey } from './journey.ts'
 
 const opened: Journey[] = []

@@ -10,7 +10,7 @@ export interface ServeProcess {
   end(): Promise<void>
 }
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const PROGRAM = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const READY_MS = 180_000
 
 export const STORE_NAME = 'store.db'

@@ -1,24 +1,24 @@
-import type { Attempt } from '../../src/auxiliary/attempts.ts'
-import { Auxiliary, type AuxiliaryParts } from '../../src/auxiliary/auxiliary.ts'
+import type { Clock } from '../../packages/core/src/base/clock.ts'
+import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { type HandoffRequest, handoffWriter } from '../../packages/core/src/session/handoff.ts'
+import { SESSION_SETTINGS } from '../../packages/core/src/session/protocol/state.ts'
+import type { Limits, OperationRow } from '../../packages/core/src/store/rows.ts'
+import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
+import type { Attempt } from '../../packages/server/src/auxiliary/attempts.ts'
+import { Auxiliary, type AuxiliaryParts } from '../../packages/server/src/auxiliary/auxiliary.ts'
 import {
   AuxiliaryTasks,
   type AuxiliaryTasksParts,
   type TaskNotice,
   type TaskOptions,
   type TaskRequest,
-} from '../../src/auxiliary/tasks.ts'
-import type { Clock } from '../../src/base/clock.ts'
-import type { SessionId } from '../../src/base/ids.ts'
-import { sessionId } from '../../src/base/ids.ts'
-import type { Message } from '../../src/message/message.ts'
-import { openModel } from '../../src/model/provider-model.ts'
-import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
-import { Routes, routesSchema } from '../../src/model/routes.ts'
-import { type HandoffRequest, handoffWriter } from '../../src/session/handoff.ts'
-import { SESSION_SETTINGS } from '../../src/session/state.ts'
-import type { StandInOptions } from '../../src/stand-in/server.ts'
-import type { Limits, OperationRow } from '../../src/store/rows.ts'
-import { estimateMessage, estimateText } from '../../src/tokens/estimate.ts'
+} from '../../packages/server/src/auxiliary/tasks.ts'
+import { openModel } from '../../packages/server/src/model/provider-model.ts'
+import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
+import { Routes, routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import type { StandInOptions } from '../../packages/server/src/proof/stand-in/server.ts'
 import { openBench } from './bench.ts'
 import { MemoryAttempts } from './memory-attempts.ts'
 

@@ -4,15 +4,26 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
-import { type Clock, systemClock } from '../../src/base/clock.ts'
-import type { Message } from '../../src/message/message.ts'
-import { Credentials, type Environment } from '../../src/model/credential.ts'
-import { DEADLINES, type Deadlines } from '../../src/model/deadlines.ts'
-import type { EndPiece, Model, ModelRequest, ModelStream, Piece } from '../../src/model/model.ts'
-import { type Connection, type OpenDispatcher, openDispatcher, Pool } from '../../src/model/pool.ts'
-import { openModel } from '../../src/model/provider-model.ts'
-import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
-import { type StandInOptions, standIn } from '../../src/stand-in/server.ts'
+import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { DEADLINES, type Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
+import {
+  type Connection,
+  type OpenDispatcher,
+  openDispatcher,
+  Pool,
+} from '../../packages/server/src/model/connections/pool.ts'
+import type {
+  EndPiece,
+  Model,
+  ModelRequest,
+  ModelStream,
+  Piece,
+} from '../../packages/server/src/model/model.ts'
+import { openModel } from '../../packages/server/src/model/provider-model.ts'
+import { Credentials, type Environment } from '../../packages/server/src/model/routes/credential.ts'
+import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
+import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 
 /** Whatever ends late on a busy machine does end. */
 const PATIENT = { timeout: 15_000 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../packages/core/src/base/clock.ts'
 
 /** Time that moves only when it is told to. */
 export class FakeClock implements Clock {

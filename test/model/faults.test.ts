@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { Pool as UndiciPool } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Deadlines } from '../../src/model/deadlines.ts'
-import type { Outcome } from '../../src/model/outcome.ts'
+import type { Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
+import type { Outcome } from '../../packages/server/src/model/outcomes/outcome.ts'
 import {
   asking,
   hear,

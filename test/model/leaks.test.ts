@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, vi } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { DEADLINES } from '../../src/model/deadlines.ts'
-import { Exchange } from '../../src/model/exchange.ts'
-import { Pool } from '../../src/model/pool.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { Exchange } from '../../packages/server/src/model/calls/exchange.ts'
+import { DEADLINES } from '../../packages/server/src/model/connections/deadlines.ts'
+import { Pool } from '../../packages/server/src/model/connections/pool.ts'
 
 const EVICTIONS = 10_000
 const AT_ONCE = 25

@@ -1,3 +1,4 @@
+import type { OperationId, SessionId } from '../../packages/core/src/base/ids.ts'
 import {
   type Attempt,
   type AttemptQuery,
@@ -6,8 +7,7 @@ import {
   NOTHING_SPENT,
   type Spend,
   spendOf,
-} from '../../src/auxiliary/attempts.ts'
-import type { OperationId, SessionId } from '../../src/base/ids.ts'
+} from '../../packages/server/src/auxiliary/attempts.ts'
 
 /** A record of calls without a store. */
 export class MemoryAttempts implements Attempts {

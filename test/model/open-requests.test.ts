@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import { estimateText } from '../../src/tokens/estimate.ts'
-import type { Tool } from '../../src/tools/tool.ts'
+import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
+import type { Tool } from '../../packages/server/src/tools/tool.ts'
 import { agentOf, openRuntimeBench, routeOf, until } from './runtime-bench.ts'
 
 let bench: Awaited<ReturnType<typeof openRuntimeBench>>

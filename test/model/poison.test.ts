@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { callModel } from '../../src/model/call.ts'
-import type { Deadlines } from '../../src/model/deadlines.ts'
-import type { CallOptions } from '../../src/model/model.ts'
+import { callModel } from '../../packages/server/src/model/calls/call.ts'
+import type { Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
+import type { CallOptions } from '../../packages/server/src/model/model.ts'
 import { asking, hear, openBench, within, words } from './bench.ts'
 
 /**

@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { isArray, isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
-import type { Message } from '../../src/message/message.ts'
-import { compactAtProvider } from '../../src/model/compact-at-provider.ts'
-import type { ModelRoute } from '../../src/model/route.ts'
+import {
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../packages/core/src/base/json.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { compactAtProvider } from '../../packages/server/src/model/compact-at-provider.ts'
+import type { ModelRoute } from '../../packages/server/src/model/routes/route.ts'
 import { assistant, system, toolCall, toolResult, user } from '../support/builders.ts'
 import { type AuxiliaryOptions, handoffOf, openAuxiliary } from './auxiliary-bench.ts'
 import { hear, within } from './bench.ts'

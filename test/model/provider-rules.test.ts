@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Dialect } from '../../src/message/dialect.ts'
-import { render } from '../../src/message/dialects/render.ts'
-import type { HandoffMessage, Message, Part } from '../../src/message/message.ts'
+import type { Dialect } from '../../packages/core/src/message/dialect.ts'
+import { render } from '../../packages/core/src/message/dialects/render.ts'
+import type { HandoffMessage, Message, Part } from '../../packages/core/src/message/message.ts'
 import { conversation, messageList } from '../support/generators.ts'
 import {
   judgeAnthropic,

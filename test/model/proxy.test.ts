@@ -3,7 +3,7 @@ import { createServer as createSecure } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { explainOutcome } from '../../src/model/outcome.ts'
+import { explainOutcome } from '../../packages/server/src/model/outcomes/outcome.ts'
 import { asking, hear, listen, openBench, within } from './bench.ts'
 import { selfSigned } from './self-signed.ts'
 

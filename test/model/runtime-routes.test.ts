@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isArray, isObject, type JsonValue } from '../../src/base/json.ts'
-import { loadConfig } from '../../src/runtime/config/load.ts'
-import { runtimeTerms } from '../../src/runtime/from-config.ts'
-import type { JournalEntry } from '../../src/stand-in/journal.ts'
+import { isArray, isObject, type JsonValue } from '../../packages/core/src/base/json.ts'
+import { loadConfig } from '../../packages/server/src/host/config/load.ts'
+import { runtimeTerms } from '../../packages/server/src/host/from-config.ts'
+import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
 import {
   agentOf,
   openRuntimeBench,

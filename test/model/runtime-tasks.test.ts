@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ImagePart } from '../../src/message/message.ts'
-import type { JournalEntry } from '../../src/stand-in/journal.ts'
-import { memoryTool } from '../../src/tools/memory/memory.ts'
+import type { ImagePart } from '../../packages/core/src/message/message.ts'
+import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
+import { memoryTool } from '../../packages/server/src/tools/memory/memory.ts'
 import {
   agentOf,
   modelOf,

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SummaryLadder } from '../../src/auxiliary/summary-ladder.ts'
-import { isArray, isObject } from '../../src/base/json.ts'
-import { compact } from '../../src/compaction/compact.ts'
-import { DIALECTS } from '../../src/message/dialect.ts'
-import { render } from '../../src/message/dialects/render.ts'
-import type { Message } from '../../src/message/message.ts'
+import { isArray, isObject } from '../../packages/core/src/base/json.ts'
+import { compact } from '../../packages/core/src/compaction/compact.ts'
+import { DIALECTS } from '../../packages/core/src/message/dialect.ts'
+import { render } from '../../packages/core/src/message/dialects/render.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { SummaryLadder } from '../../packages/server/src/auxiliary/summary-ladder.ts'
 import {
   assistant,
   handoffOf as handoff,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ImagePart, Message } from '../../src/message/message.ts'
+import type { ImagePart, Message } from '../../packages/core/src/message/message.ts'
 import { assistant, image, system, user } from '../support/builders.ts'
 import { type AuxiliaryOptions, handoffOf, openAuxiliary, SESSION } from './auxiliary-bench.ts'
 import { hear, WIRES, within } from './bench.ts'

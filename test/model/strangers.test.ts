@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callModel } from '../../src/model/call.ts'
+import { callModel } from '../../packages/server/src/model/calls/call.ts'
 import { asking, hear, openBench, textOfReply, within } from './bench.ts'
 
 /** The same promises against a server that strangers wrote, Google's protocol included. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Message } from '../../src/message/message.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
 import { assistant, image, system, user } from '../support/builders.ts'
 import { handoffOf, openAuxiliary, SESSION } from './auxiliary-bench.ts'
 

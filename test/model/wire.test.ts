@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isObject, type JsonObject } from '../../src/base/json.ts'
-import type { Message } from '../../src/message/message.ts'
-import type { ModelRequest } from '../../src/model/model.ts'
-import type { ModelRoute, ProviderName } from '../../src/model/route.ts'
+import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import type { ModelRequest } from '../../packages/server/src/model/model.ts'
+import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
 import { event, hear, openBench, openCanned, user, within } from './bench.ts'
 
 /** What goes over the wire, byte for byte, and what of it comes back. */

@@ -1,4 +1,4 @@
-import { mailNumber } from '../../src/base/ids.ts'
+import { mailNumber } from '../../packages/core/src/base/ids.ts'
 import { type Mutant, plantStore } from './mutant.ts'
 
 export const acknowledgedBeforeDurable: Mutant = {

@@ -1,4 +1,4 @@
-import { entryNumber } from '../../src/base/ids.ts'
+import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import { type Mutant, plantRule } from './mutant.ts'
 
 export const compactionRewritesTranscript: Mutant = {

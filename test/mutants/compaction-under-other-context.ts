@@ -1,4 +1,4 @@
-import type { HandoffRequest } from '../../src/session/handoff.ts'
+import type { HandoffRequest } from '../../packages/core/src/session/handoff.ts'
 import type { Mutant } from './mutant.ts'
 
 export const compactionUnderOtherContext: Mutant = {

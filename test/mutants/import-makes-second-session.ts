@@ -1,5 +1,5 @@
-import { sessionId } from '../../src/base/ids.ts'
-import { birthLine } from '../../src/store/rules/birth.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { birthLine } from '../../packages/core/src/store/rules/create-session.ts'
 import { type Mutant, plantRule } from './mutant.ts'
 
 export const importMakesSecondSession: Mutant = {

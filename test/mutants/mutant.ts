@@ -1,7 +1,7 @@
-import type { Decisions } from '../../src/session/decisions.ts'
-import type { CommitVerb, Lease, Store, Tail } from '../../src/store/contract.ts'
-import type { SessionRow } from '../../src/store/rows.ts'
-import type { Rows, Rule } from '../../src/store/rules/ruling.ts'
+import type { Decisions } from '../../packages/core/src/session/protocol/policy.ts'
+import type { CommitVerb, Lease, Store, Tail } from '../../packages/core/src/store/contract.ts'
+import type { SessionRow } from '../../packages/core/src/store/rows.ts'
+import type { Rows, Rule } from '../../packages/core/src/store/rules/ruling.ts'
 import type { Composition } from '../simulation/composition.ts'
 
 /**

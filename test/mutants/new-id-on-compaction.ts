@@ -1,4 +1,4 @@
-import { sessionId } from '../../src/base/ids.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { type Mutant, plantRule } from './mutant.ts'
 
 export const newIdOnCompaction: Mutant = {

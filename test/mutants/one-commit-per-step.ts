@@ -1,4 +1,4 @@
-import { callsOf } from '../../src/turn/step.ts'
+import { callsOf } from '../../packages/core/src/session/step.ts'
 import type { Mutant } from './mutant.ts'
 
 export const oneCommitPerStep: Mutant = {

@@ -1,4 +1,4 @@
-import type { Rows } from '../../src/store/rules/ruling.ts'
+import type { Rows } from '../../packages/core/src/store/rules/ruling.ts'
 import { type Mutant, plantRule, rowsWith } from './mutant.ts'
 
 export const outboxWithoutOrder: Mutant = {

@@ -1,4 +1,4 @@
-import { rangeTokens } from '../../src/session/room.ts'
+import { rangeTokens } from '../../packages/core/src/session/context/budget.ts'
 import { type Mutant, plantDecisions } from './mutant.ts'
 
 export const shrinkJudgedByGrownTail: Mutant = {

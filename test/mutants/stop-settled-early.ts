@@ -1,4 +1,4 @@
-import type { Lease } from '../../src/store/contract.ts'
+import type { Lease } from '../../packages/core/src/store/contract.ts'
 import { type Mutant, plantStore } from './mutant.ts'
 
 export const stopSettledEarly: Mutant = {

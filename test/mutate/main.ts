@@ -17,7 +17,7 @@ import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
 import { TestGraph } from './nearest.ts'
 
 /**
- * `npm run mutate -- --seed N --count M [--only src/store] [--resume]`: draws small changes of our
+ * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--resume]`: draws small changes of our
  * sources at random, runs types and the nearest tests over each, and lists those that nothing
  * noticed, by folder. A survivor is a place to look: a gap in the tests, or a change that makes no
  * difference. What was judged is kept in `.throughline`, so that an ended run can go on.
@@ -50,7 +50,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '100' },
-    only: { type: 'string', default: 'src/' },
+    only: { type: 'string', default: 'packages/' },
     side: { type: 'string', default: '2' },
     resume: { type: 'boolean', default: false },
   },
@@ -80,10 +80,10 @@ function readRecord(): Judged[] {
 /** Files by chance, larger ones more often; then one of the mutations of the file. */
 function draw(seed: number, count: number): Drawn[] {
   const random = generator(seed)
-  const files = globSync('src/**/*.ts', { cwd: root })
+  const files = globSync('packages/{core,server}/src/**/*.ts', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.startsWith(values.only) && !/\.test\.ts$|\/index\.ts$/.test(file))
-    .filter((file) => !file.startsWith('src/testing/'))
+    .filter((file) => !file.includes('/contract-suite/'))
     .sort()
   const all = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')

@@ -8,14 +8,16 @@ export class TestGraph {
   readonly #users = new Map<string, Set<string>>()
 
   constructor(root: string) {
-    const files = globSync('{src,test,bench,bin}/**/*.{ts,js}', { cwd: root })
+    const files = globSync('{packages/*/src,packages/server/bin,test,bench}/**/*.{ts,js}', {
+      cwd: root,
+    })
     for (const file of files.map((each) => each.replaceAll('\\', '/'))) {
       const { imports, mentions } = readSource(file, readFileSync(join(root, file), 'utf8'))
       const own = imports.filter((each) => each.own && !each.typeOnly).map(({ target }) => target)
       for (const target of [...own, ...mentions]) this.#add(target, file)
     }
     // The command is found by its name at run time, from sources or from what was built.
-    this.#add('src/cli/main.ts', 'bin/throughline.js')
+    this.#add('packages/server/src/cli/main.ts', 'packages/server/bin/throughline.js')
   }
 
   #add(target: string, user: string): void {
@@ -41,7 +43,7 @@ export class TestGraph {
   }
 }
 
-/** Tests of the same folder first; `test/` before other folders of `src/`, which test other things. */
+/** Tests of the same folder first; `test/` before other folders of the packages, which test other things. */
 function byNearness(folder: string): (a: string, b: string) => number {
   const rank = (test: string) => (test.startsWith(folder) ? 0 : test.startsWith('test/') ? 1 : 2)
   return (a, b) => rank(a) - rank(b) || a.localeCompare(b)

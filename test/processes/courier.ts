@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KnownError } from '../../src/base/errors.ts'
-import { sessionId } from '../../src/base/ids.ts'
-import type { Admit } from '../../src/store/commits.ts'
-import type { Store } from '../../src/store/contract.ts'
+import { KnownError } from '../../packages/core/src/base/errors.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { Admit } from '../../packages/core/src/store/commits.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
 
 /**
  * One sender. Its messages are numbered and fully determined by their number; each is sent until it

@@ -1,7 +1,7 @@
 import { existsSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isMainThread } from 'node:worker_threads'
-import type { CommitVerb, Store } from '../../src/store/contract.ts'
+import type { CommitVerb, Store } from '../../packages/core/src/store/contract.ts'
 
 /**
  * Named places at which a process ends, or stops, or hangs. `FAILPOINT=deliver.inside:2:kill` means:

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Handoff } from '../../src/message/handoff.ts'
-import type { Message } from '../../src/message/message.ts'
-import type { HandoffWriter } from '../../src/session/handoff.ts'
-import type { Edge } from '../../src/session/sender.ts'
-import type { StepRunner, ToolRunner } from '../../src/turn/step.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
+import type { Edge } from '../../packages/core/src/session/sender.ts'
+import type { StepRunner, ToolRunner } from '../../packages/core/src/session/step.ts'
 import { pass } from './failpoints.ts'
 
 /**

@@ -4,10 +4,10 @@ import {
   type MailNumber,
   mailNumber,
   sessionId,
-} from '../../src/base/ids.ts'
-import type { Store } from '../../src/store/contract.ts'
-import type { MailItem } from '../../src/store/queries.ts'
-import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../src/store/rows.ts'
+} from '../../packages/core/src/base/ids.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import type { MailItem } from '../../packages/core/src/store/queries.ts'
+import type { AuditRow, Entry, ReplyRow, SessionRow } from '../../packages/core/src/store/rows.ts'
 
 /** What the store keeps of one session, read page by page for the checker. */
 export interface Kept {

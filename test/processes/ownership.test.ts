@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sessionId } from '../../src/base/ids.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { findingsOf, judge } from './checker.ts'
 import { Courier } from './courier.ts'

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/contract.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
 
 /** Where a store is; plain data, so that a child can be told. */
 export type Place =
@@ -8,10 +8,10 @@ export type Place =
 /** Loads only the engine that is asked for: a process that will be killed should start soon. */
 export async function openPlace(place: Place, busyMs = 5_000): Promise<Store> {
   if (place.kind === 'sqlite') {
-    const { openSqliteStore } = await import('../../src/store/sqlite/open.ts')
+    const { openSqliteStore } = await import('../../packages/core/src/store/sqlite/open.ts')
     return await openSqliteStore({ path: place.path, busyMs })
   }
-  const { openPostgres } = await import('../../src/store/postgres/open.ts')
+  const { openPostgres } = await import('../../packages/core/src/store/postgres/open.ts')
   // 13 processes and their checker stay below the hundred connections of a server.
   const { url, schema } = place
   return await openPostgres(url, { schema, busyMs, connections: 4, pollMs: 250 })

@@ -1,4 +1,4 @@
-import { mailNumber } from '../../src/base/ids.ts'
+import { mailNumber } from '../../packages/core/src/base/ids.ts'
 import { MUTANTS } from '../mutants/all.ts'
 import { type Mutant, plantStore } from '../mutants/mutant.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'

@@ -33,7 +33,7 @@ async function bundle(): Promise<Program> {
     input: {
       agent: join(import.meta.dirname, 'agent.ts'),
       plant: join(import.meta.dirname, 'plant.ts'),
-      thread: join(ROOT, 'src', 'store', 'sqlite', 'thread.ts'),
+      thread: join(ROOT, 'packages', 'core', 'src', 'store', 'sqlite', 'worker', 'thread.ts'),
     },
     platform: 'node',
     logLevel: 'silent',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Store } from '../../src/store/contract.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
 import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { judge, type Verdict } from './checker.ts'
 import { readAcks } from './courier.ts'

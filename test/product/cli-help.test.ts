@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { listCommands } from '../../src/cli/command-tree.ts'
-import { buildProgram } from '../../src/cli/program.ts'
-import { SLASH_COMMANDS } from '../../src/cli/slash.ts'
+import { listCommands } from '../../packages/server/src/cli/command-tree.ts'
+import { SLASH_COMMANDS } from '../../packages/server/src/cli/commands/chat/slash.ts'
+import { buildProgram } from '../../packages/server/src/cli/program.ts'
 
 const guide = readFileSync(
   join(import.meta.dirname, '..', '..', 'docs', 'guides', 'commands.md'),

@@ -21,7 +21,7 @@ export interface Served {
   readonly ended: Promise<number | null>
 }
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const READY_MS = 50_000
 
 export function cliPlace(): CliPlace {

@@ -185,7 +185,15 @@ describe('throughline chat', () => {
 
   it('shows answers and the status on a terminal, and keeps what was typed', async (context) => {
     if (!existsSync('/usr/bin/script')) context.skip('not run: there is no script(1) here')
-    const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+    const program = join(
+      import.meta.dirname,
+      '..',
+      '..',
+      'packages',
+      'server',
+      'bin',
+      'throughline.js',
+    )
     const command = `'${process.execPath}' '${program}' chat --session typed --agent main`
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       cwd: place.folder,

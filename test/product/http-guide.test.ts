@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { PROBLEMS } from '../../src/gateway/http/problems.ts'
+import { PROBLEMS } from '../../packages/server/src/gateway/http/problems.ts'
 import { openPlace } from './http-place.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/http-api.md'), 'utf8')

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { mintToken, type TokenRecord, type Tokens } from '../../src/gateway/http/access.ts'
-import { type HttpOptions, serveHttp } from '../../src/gateway/http/serve.ts'
-import { routesSchema } from '../../src/model/routes.ts'
-import { type LocalRuntime, openRuntime } from '../../src/runtime/open-runtime.ts'
-import { type StandIn, type StandInOptions, standIn } from '../../src/stand-in/index.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import {
+  mintToken,
+  type TokenRecord,
+  type Tokens,
+} from '../../packages/server/src/gateway/http/access/access.ts'
+import { type HttpOptions, serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import {
+  type StandIn,
+  type StandInOptions,
+  standIn,
+} from '../../packages/server/src/proof/stand-in/index.ts'
+import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 
 /** A whole product in one process: a store, the stand-in model, a runtime, and HTTP before it. */
 export interface Place {

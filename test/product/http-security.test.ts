@@ -6,11 +6,11 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { mintToken } from '../../src/gateway/http/access.ts'
-import { serveHttp, TokenNeededError } from '../../src/gateway/http/serve.ts'
-import { sign } from '../../src/gateway/http/webhook.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
+import { serveHttp, TokenNeededError } from '../../packages/server/src/gateway/http/serve.ts'
+import { sign } from '../../packages/server/src/gateway/http/webhook.ts'
 import {
   bearer,
   openPlace,

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { AuditLog } from '../../src/events/log.ts'
-import { ENDPOINTS } from '../../src/gateway/http/serve.ts'
+import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { ENDPOINTS } from '../../packages/server/src/gateway/http/serve.ts'
 import { type Answered, type Init, openPlace, type Place } from './http-place.ts'
 
 let place: Place

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { makeFirstToken, tokenFile } from '../../src/cli/first-token.ts'
-import { openHost } from '../../src/cli/open-host.ts'
-import { openServed } from '../../src/cli/open-served.ts'
-import { sign } from '../../src/gateway/http/webhook.ts'
+import { sign } from '../../packages/server/src/gateway/http/webhook.ts'
+import { makeFirstToken, tokenFile } from '../../packages/server/src/host/first-token.ts'
+import { openHost } from '../../packages/server/src/host/open-host.ts'
+import { openServed } from '../../packages/server/src/host/open-http.ts'
 
 /** What `serve` makes of the section `http` of a configuration. */
 const closers: (() => Promise<void> | void)[] = []

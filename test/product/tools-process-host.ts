@@ -1,7 +1,7 @@
-import { systemClock } from '../../src/base/clock.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { Desk } from '../../src/testing/store/desk.ts'
-import { Processes } from '../../src/tools/process/processes.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { Processes } from '../../packages/server/src/tools/process/processes.ts'
 
 /** A runtime that starts a program with a child of its own and one that leaves its group, tells their ids, and waits to be killed. */
 const [path = ''] = process.argv.slice(2)

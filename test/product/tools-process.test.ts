@@ -4,15 +4,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { sessionId } from '../../src/base/ids.ts'
-import type { JsonObject } from '../../src/base/json.ts'
-import { openRuntime } from '../../src/runtime/open-runtime.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { Desk } from '../../src/testing/store/desk.ts'
-import { processTool } from '../../src/tools/process/process.ts'
-import { PROCESS_LIMITS, Processes, type ProcessLimits } from '../../src/tools/process/processes.ts'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import type { JsonObject } from '../../packages/core/src/base/json.ts'
+import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import { processTool } from '../../packages/server/src/tools/process/process.ts'
+import {
+  PROCESS_LIMITS,
+  Processes,
+  type ProcessLimits,
+} from '../../packages/server/src/tools/process/processes.ts'
 import { isAlive } from '../support/alive.ts'
 
 const NODE = process.execPath

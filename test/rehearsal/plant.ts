@@ -1,6 +1,6 @@
-import type { CommitVerb } from '../../src/store/contract.ts'
-import { RULES } from '../../src/store/rules/rules.ts'
-import type { Rule } from '../../src/store/rules/ruling.ts'
+import type { CommitVerb } from '../../packages/core/src/store/contract.ts'
+import { RULES } from '../../packages/core/src/store/rules/rules.ts'
+import type { Rule } from '../../packages/core/src/store/rules/ruling.ts'
 import { compositionWith } from './planted.ts'
 
 /**

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RehearsalReport } from '../../src/rehearsal/report.ts'
+import type { RehearsalReport } from '../../packages/server/src/proof/rehearsal/report.ts'
 import { runCli } from '../support/run-cli.ts'
 import { isClean, readOutcome } from './outcome.ts'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
 const SMALL = ['rehearse', '--agents', '2', '--faults', 'none', '--json']
 

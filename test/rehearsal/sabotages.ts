@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/base/clock.ts'
-import type { RuntimeOptions } from '../../src/runtime/open-runtime.ts'
+import type { Clock } from '../../packages/core/src/base/clock.ts'
+import type { RuntimeOptions } from '../../packages/server/src/runtime/open-runtime.ts'
 import { MUTANTS } from '../mutants/all.ts'
 import { COMPOSITION } from '../simulation/composition.ts'
 import { compositionWith, NOTHING } from './planted.ts'

@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isArray, isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
+import {
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../packages/core/src/base/json.ts'
 
 /**
  * Takes the client's own words out of a line of its log: prompts, reminders, descriptions of tools.

@@ -1,13 +1,16 @@
-import type { AuditWriter } from '../../src/events/log.ts'
-import type { Decisions } from '../../src/session/decisions.ts'
-import { DECISIONS } from '../../src/session/decisions.ts'
-import type { HandoffWriter } from '../../src/session/handoff.ts'
-import type { LeaseTimes } from '../../src/session/runner.ts'
-import { SESSION_SETTINGS, type SessionSettings } from '../../src/session/state.ts'
-import type { Store } from '../../src/store/contract.ts'
-import type { Limits, RunnerRow } from '../../src/store/rows.ts'
-import { RULES, type Rules } from '../../src/store/rules/rules.ts'
-import type { StepRunner, ToolRunner } from '../../src/turn/step.ts'
+import type { AuditWriter } from '../../packages/core/src/audit/log/log.ts'
+import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
+import type { Decisions } from '../../packages/core/src/session/protocol/policy.ts'
+import { DECISIONS } from '../../packages/core/src/session/protocol/policy.ts'
+import {
+  SESSION_SETTINGS,
+  type SessionSettings,
+} from '../../packages/core/src/session/protocol/state.ts'
+import type { LeaseTimes } from '../../packages/core/src/session/runner.ts'
+import type { StepRunner, ToolRunner } from '../../packages/core/src/session/step.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import type { Limits, RunnerRow } from '../../packages/core/src/store/rows.ts'
+import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
 
 /**
  * Everything a run is composed of. A planted bug replaces one part and leaves the others alone; the

@@ -1,10 +1,15 @@
-import { mailNumber, operationId, runnerId, type SessionId } from '../../src/base/ids.ts'
-import type { JsonValue } from '../../src/base/json.ts'
-import { canonicalJson } from '../../src/store/canonical.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { MemoryTables } from '../../src/store/memory/tables.ts'
-import { RENDERER } from '../../src/turn/step.ts'
+import {
+  mailNumber,
+  operationId,
+  runnerId,
+  type SessionId,
+} from '../../packages/core/src/base/ids.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import { RENDERER } from '../../packages/core/src/session/step.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { canonicalJson } from '../../packages/core/src/store/integrity/canonical.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
 import type { World } from './world.ts'
 
 interface Donated {

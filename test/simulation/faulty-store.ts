@@ -1,7 +1,18 @@
-import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../../src/store/contract.ts'
-import { OutcomeUnknownError, StoreBusyError } from '../../src/store/errors.ts'
-import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../../src/store/facade.ts'
-import { memoryReads } from '../../src/store/memory/reads.ts'
+import type {
+  CommitVerb,
+  OutcomeOf,
+  ReadVerb,
+  RequestOf,
+  Store,
+} from '../../packages/core/src/store/contract.ts'
+import { OutcomeUnknownError, StoreBusyError } from '../../packages/core/src/store/errors.ts'
+import {
+  type AnswerOf,
+  type Engine,
+  type QueryOf,
+  storeOver,
+} from '../../packages/core/src/store/facade.ts'
+import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
 import type { Laws } from './laws.ts'
 import type { Life } from './sim-process.ts'
 import type { World } from './world.ts'

@@ -1,10 +1,16 @@
-import type { Handoff } from '../../src/message/handoff.ts'
-import type { Message } from '../../src/message/message.ts'
-import type { HandoffRequest } from '../../src/session/handoff.ts'
-import type { CommitVerb, Lease, OutcomeOf, RequestOf, Tail } from '../../src/store/contract.ts'
-import type { AuditRow, OperationRow, ReplyRow } from '../../src/store/rows.ts'
-import type { Change } from '../../src/store/rules/ruling.ts'
-import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import type { HandoffRequest } from '../../packages/core/src/session/handoff.ts'
+import type { StepRequest, ToolRequest } from '../../packages/core/src/session/step.ts'
+import type {
+  CommitVerb,
+  Lease,
+  OutcomeOf,
+  RequestOf,
+  Tail,
+} from '../../packages/core/src/store/contract.ts'
+import type { AuditRow, OperationRow, ReplyRow } from '../../packages/core/src/store/rows.ts'
+import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
 import { EntryLaws } from './entry-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../src/store/rules/ruling.ts'
+import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
 import { foldShadow, type Shadow } from './shadow.ts'
 import type { World } from './world.ts'
 

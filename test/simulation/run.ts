@@ -1,5 +1,5 @@
-import { memoryReads } from '../../src/store/memory/reads.ts'
-import type { ReplyRow } from '../../src/store/rows.ts'
+import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
+import type { ReplyRow } from '../../packages/core/src/store/rows.ts'
 import { COMPOSITION, type Composition } from './composition.ts'
 import { Laws } from './laws.ts'
 import { SimProcess } from './sim-process.ts'

@@ -1,8 +1,13 @@
-import type { Handoff } from '../../src/message/handoff.ts'
-import type { AssistantMessage } from '../../src/message/message.ts'
-import type { HandoffReply, HandoffWriter } from '../../src/session/handoff.ts'
-import type { Edge } from '../../src/session/sender.ts'
-import type { StepOutcome, StepRunner, ToolOutcome, ToolRunner } from '../../src/turn/step.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { AssistantMessage } from '../../packages/core/src/message/message.ts'
+import type { HandoffReply, HandoffWriter } from '../../packages/core/src/session/handoff.ts'
+import type { Edge } from '../../packages/core/src/session/sender.ts'
+import type {
+  StepOutcome,
+  StepRunner,
+  ToolOutcome,
+  ToolRunner,
+} from '../../packages/core/src/session/step.ts'
 import type { Laws } from './laws.ts'
 import type { Life } from './sim-process.ts'
 import type { World } from './world.ts'

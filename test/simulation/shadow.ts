@@ -1,6 +1,6 @@
-import { isObject, type JsonValue } from '../../src/base/json.ts'
-import type { Message } from '../../src/message/message.ts'
-import { pinnedMessage } from '../../src/message/pinned.ts'
+import { isObject, type JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { pinnedMessage } from '../../packages/core/src/message/pinned.ts'
 import type {
   CompactionMeta,
   Entry,
@@ -8,7 +8,7 @@ import type {
   MailRow,
   OperationRow,
   SessionRow,
-} from '../../src/store/rows.ts'
+} from '../../packages/core/src/store/rows.ts'
 
 /**
  * What a session must look like, kept by the laws alone and by other means than the store's: from

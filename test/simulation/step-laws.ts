@@ -1,9 +1,9 @@
-import type { EntryNumber, SessionId } from '../../src/base/ids.ts'
-import { buildContext, messagesOf } from '../../src/session/context.ts'
-import type { HandoffRequest } from '../../src/session/handoff.ts'
-import { memoryReads } from '../../src/store/memory/reads.ts'
-import type { OperationRow } from '../../src/store/rows.ts'
-import type { StepRequest, ToolRequest } from '../../src/turn/step.ts'
+import type { EntryNumber, SessionId } from '../../packages/core/src/base/ids.ts'
+import { buildContext, messagesOf } from '../../packages/core/src/session/context/build.ts'
+import type { HandoffRequest } from '../../packages/core/src/session/handoff.ts'
+import type { StepRequest, ToolRequest } from '../../packages/core/src/session/step.ts'
+import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
+import type { OperationRow } from '../../packages/core/src/store/rows.ts'
 import {
   expectedTokens,
   expectedWords,

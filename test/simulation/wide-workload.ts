@@ -1,18 +1,18 @@
+import { NO_AUDIT } from '../../packages/core/src/audit/log/log.ts'
+import { SessionTrail } from '../../packages/core/src/audit/session-audit-writer.ts'
 import {
   type EntryNumber,
   operationId,
   runnerId,
   type SessionId,
   sessionId,
-} from '../../src/base/ids.ts'
-import type { JsonValue } from '../../src/base/json.ts'
-import { NO_AUDIT } from '../../src/events/log.ts'
-import { SessionTrail } from '../../src/events/trail.ts'
-import type { Acquisition } from '../../src/session/actor.ts'
-import { Lookout } from '../../src/session/lookout.ts'
-import { canonicalJson } from '../../src/store/canonical.ts'
-import type { Admit } from '../../src/store/commits.ts'
-import type { Lease } from '../../src/store/contract.ts'
+} from '../../packages/core/src/base/ids.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Acquisition } from '../../packages/core/src/session/actor.ts'
+import { Lookout } from '../../packages/core/src/session/session-view-reader.ts'
+import type { Admit } from '../../packages/core/src/store/commits.ts'
+import type { Lease } from '../../packages/core/src/store/contract.ts'
+import { canonicalJson } from '../../packages/core/src/store/integrity/canonical.ts'
 import { Chance } from './chance.ts'
 import { donate } from './donor.ts'
 import type { Laws } from './laws.ts'

@@ -1,8 +1,13 @@
-import { mailNumber, operationId, type SessionId, sessionId } from '../../src/base/ids.ts'
-import type { JsonValue } from '../../src/base/json.ts'
-import { canonicalJson } from '../../src/store/canonical.ts'
-import type { Admit } from '../../src/store/commits.ts'
-import type { BusyPolicy, Route } from '../../src/store/rows.ts'
+import {
+  mailNumber,
+  operationId,
+  type SessionId,
+  sessionId,
+} from '../../packages/core/src/base/ids.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Admit } from '../../packages/core/src/store/commits.ts'
+import { canonicalJson } from '../../packages/core/src/store/integrity/canonical.ts'
+import type { BusyPolicy, Route } from '../../packages/core/src/store/rows.ts'
 import type { Laws } from './laws.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'

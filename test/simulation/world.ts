@@ -1,5 +1,5 @@
-import type { WantedSettings } from '../../src/session/state.ts'
-import { MemoryTables } from '../../src/store/memory/tables.ts'
+import type { WantedSettings } from '../../packages/core/src/session/protocol/state.ts'
+import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
 import { Chance } from './chance.ts'
 import type { Composition } from './composition.ts'
 import { Timeline } from './timeline.ts'

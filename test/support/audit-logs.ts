@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuditReport, auditLogs } from '../../src/events/audit.ts'
-import type { LawName } from '../../src/events/laws.ts'
-import { firstHash, type NewAuditLine, writeLine } from '../../src/events/line.ts'
-import type { Witness } from '../../src/events/witness.ts'
+import { type AuditReport, auditLogs } from '../../packages/core/src/audit/audit.ts'
+import type { LawName } from '../../packages/core/src/audit/laws/laws.ts'
+import { firstHash, type NewAuditLine, writeLine } from '../../packages/core/src/audit/log/line.ts'
+import type { Witness } from '../../packages/core/src/audit/store-evidence.ts'
 
 /** A log as a process with a clock of its own would have written it. */
 export function logText(

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../src/base/json.ts'
-import type { Handoff } from '../../src/message/handoff.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff.ts'
 import type {
   AssistantMessage,
   HandoffMessage,
@@ -7,7 +7,7 @@ import type {
   SystemMessage,
   ToolMessage,
   UserMessage,
-} from '../../src/message/message.ts'
+} from '../../packages/core/src/message/message.ts'
 
 /** Short words for conversations, so that a case fits on one screen. */
 export function system(text: string): SystemMessage {

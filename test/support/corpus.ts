@@ -2,9 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { isArray, isObject, type JsonObject, type JsonValue } from '../../src/base/json.ts'
-import type { Conversation, FormatName } from '../../src/message/codec.ts'
-import { readConversation } from '../../src/message/read.ts'
+import {
+  isArray,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../packages/core/src/base/json.ts'
+import type { Conversation, FormatName } from '../../packages/core/src/message/codec.ts'
+import { readConversation } from '../../packages/core/src/message/read.ts'
 
 /**
  * Real conversations, where the folder with them is present (`THROUGHLINE_CORPUS`, else beside the

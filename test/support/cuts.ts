@@ -1,10 +1,10 @@
-import { assemble } from '../../src/compaction/assemble.ts'
-import { findLayout } from '../../src/compaction/layout.ts'
-import type { CompactPlan } from '../../src/compaction/plan.ts'
-import { preserveUserMessages } from '../../src/compaction/preserve.ts'
-import type { Message } from '../../src/message/message.ts'
-import { alignBack } from '../../src/message/pairing.ts'
-import { textOf } from '../../src/message/text.ts'
+import { assemble } from '../../packages/core/src/compaction/assemble.ts'
+import { findLayout } from '../../packages/core/src/compaction/layout.ts'
+import type { CompactPlan } from '../../packages/core/src/compaction/plan/plan.ts'
+import { preserveUserMessages } from '../../packages/core/src/compaction/plan/preserve.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { alignBack } from '../../packages/core/src/message/pairing.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const countMessage = (message: Message) => countTokens(textOf(message))

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../packages/core/src/base/json.ts'
 
 /**
  * Pieces of foreign documents for property tests of the codecs: fields nobody knows, contents

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { JsonValue } from '../../src/base/json.ts'
-import type { Handoff } from '../../src/message/handoff.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff.ts'
 import type {
   AssistantMessage,
   AssistantPart,
@@ -20,7 +20,7 @@ import type {
   ToolResultPart,
   UserMessage,
   UserPart,
-} from '../../src/message/message.ts'
+} from '../../packages/core/src/message/message.ts'
 
 /**
  * Arbitrary conversations for property tests. `conversation()` is what a careful agent records:

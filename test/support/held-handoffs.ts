@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { HandoffWriter } from '../../src/session/handoff.ts'
+import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
 
 /** Handoffs are written when somebody says so, and not before. */
 export function heldHandoffs() {

@@ -1,5 +1,5 @@
-import type { Conversation } from '../../src/message/codec.ts'
-import { textOf } from '../../src/message/text.ts'
+import type { Conversation } from '../../packages/core/src/message/codec.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
 import { handoffOf } from './builders.ts'
 
 /** Each message as `role: words`, for comparing on one screen. */

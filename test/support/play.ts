@@ -1,6 +1,12 @@
-import { entryNumber, mailNumber, operationId, runnerId, sessionId } from '../../src/base/ids.ts'
-import type { Context, Piece } from '../../src/session/context.ts'
-import { advance, openState } from '../../src/session/protocol.ts'
+import {
+  entryNumber,
+  mailNumber,
+  operationId,
+  runnerId,
+  sessionId,
+} from '../../packages/core/src/base/ids.ts'
+import type { Context, Piece } from '../../packages/core/src/session/context/build.ts'
+import { advance, openState } from '../../packages/core/src/session/protocol/advance.ts'
 import {
   type Effect,
   type Event,
@@ -8,9 +14,15 @@ import {
   SESSION_SETTINGS,
   type SessionVerb,
   type State,
-} from '../../src/session/state.ts'
-import type { MailItem } from '../../src/store/queries.ts'
-import type { BusyPolicy, Lane, Limits, OperationRow, SessionRow } from '../../src/store/rows.ts'
+} from '../../packages/core/src/session/protocol/state.ts'
+import type { MailItem } from '../../packages/core/src/store/queries.ts'
+import type {
+  BusyPolicy,
+  Lane,
+  Limits,
+  OperationRow,
+  SessionRow,
+} from '../../packages/core/src/store/rows.ts'
 
 const LIMITS: Limits = {
   hardTokens: 4_000,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', 'bin', 'throughline.js')
+const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 
 export interface Finished {
   readonly exitCode: number | null

@@ -1,14 +1,14 @@
 import { afterEach } from 'vitest'
-import type { Agent } from '../../src/runtime/agent.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { type StandIn, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import type { Agent } from '../../packages/server/src/runtime/agent.ts'
 import {
   type LocalRuntime,
   openRuntime,
   type RuntimeOptions,
-} from '../../src/runtime/open-runtime.ts'
-import type { NewMessage } from '../../src/runtime/runtime.ts'
-import { type StandIn, standIn } from '../../src/stand-in/server.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
+} from '../../packages/server/src/runtime/open-runtime.ts'
+import type { NewMessage } from '../../packages/server/src/runtime/runtime.ts'
 
 /** A runtime on a store in memory with the stand-in model; closed after the test. */
 const closing: (() => Promise<void>)[] = []

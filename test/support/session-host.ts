@@ -1,25 +1,25 @@
-import type { Clock } from '../../src/base/clock.ts'
-import { operationId, type SessionId, sessionId } from '../../src/base/ids.ts'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import type { Message } from '../../src/message/message.ts'
-import { textOf } from '../../src/message/text.ts'
-import { type HandoffWriter, handoffWriter } from '../../src/session/handoff.ts'
-import { previewCompaction } from '../../src/session/preview.ts'
-import { Runner } from '../../src/session/runner.ts'
-import { Sender } from '../../src/session/sender.ts'
+import type { Clock } from '../../packages/core/src/base/clock.ts'
+import { operationId, type SessionId, sessionId } from '../../packages/core/src/base/ids.ts'
+import type { JsonObject, JsonValue } from '../../packages/core/src/base/json.ts'
+import type { Message } from '../../packages/core/src/message/message.ts'
+import { textOf } from '../../packages/core/src/message/text.ts'
+import { previewCompaction } from '../../packages/core/src/session/context/preview.ts'
+import { type HandoffWriter, handoffWriter } from '../../packages/core/src/session/handoff.ts'
 import {
   type Notice,
   SESSION_SETTINGS,
   type SessionSettings,
   type WantedSettings,
-} from '../../src/session/state.ts'
-import type { Store } from '../../src/store/contract.ts'
-import { openMemoryStore } from '../../src/store/memory/open.ts'
-import { MemoryTables } from '../../src/store/memory/tables.ts'
-import type { Limits } from '../../src/store/rows.ts'
-import { messageCounter } from '../../src/tokens/count.ts'
-import { estimateText } from '../../src/tokens/estimate.ts'
-import type { StepOutcome, StepRequest } from '../../src/turn/step.ts'
+} from '../../packages/core/src/session/protocol/state.ts'
+import { Runner } from '../../packages/core/src/session/runner.ts'
+import { Sender } from '../../packages/core/src/session/sender.ts'
+import type { StepOutcome, StepRequest } from '../../packages/core/src/session/step.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
+import type { Limits } from '../../packages/core/src/store/rows.ts'
+import { messageCounter } from '../../packages/core/src/tokens/count.ts'
+import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import { Timeline } from '../simulation/timeline.ts'
 
 export const LIMITS: Limits = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach } from 'vitest'
-import type { Store } from '../../src/store/contract.ts'
-import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { openSqliteStore, type SqliteOptions } from '../../packages/core/src/store/sqlite/open.ts'
 
 /** SQLite stores in files of their own; they are closed and removed after each test. */
 export function sqlitePlace() {

@@ -38,9 +38,9 @@ describe('the tags in titles', () => {
 
   it('are single marks, lists and ranges, beside other marks', () => {
     const line = (tag: string) => `  it('a law ${tag}', () => {})`
-    const read = (tag: string) => readTags('src/store/x.test.ts', line(tag))
+    const read = (tag: string) => readTags('packages/core/src/store/x.test.ts', line(tag))
     expect(read('[fault 12]')).toEqual([
-      { kind: 'D', file: 'src/store/x.test.ts', title: 'a law', marks: ['fault 12'] },
+      { kind: 'D', file: 'packages/core/src/store/x.test.ts', title: 'a law', marks: ['fault 12'] },
     ])
     expect(read('[I1-I9, faults 1-3, 9]')[0]?.marks).toEqual([
       ...['fault 1', 'fault 2', 'fault 3', 'fault 9'],

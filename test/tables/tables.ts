@@ -73,12 +73,11 @@ const KINDS = [
   ['test/contracts/store-processes', 'P, D'],
   ['test/simulation/', 'S'],
   ['test/mutants/', 'S'],
-  ['src/events/trail', 'S'],
+  ['packages/core/src/audit/session-audit-writer', 'S'],
   ['test/model/', 'H'],
-  ['src/model/', 'H'],
+  ['packages/server/src/model/', 'H'],
   ['test/contracts/', 'D'],
-  ['src/testing/store/', 'D'],
-  ['src/store/', 'D'],
+  ['packages/core/src/store/', 'D'],
   ['', 'U'],
 ] as const
 
@@ -118,7 +117,10 @@ function readMarks(text: string): string[] {
 }
 
 export function collectCovers(): Cover[] {
-  const files = globSync(['{src,test,bench}/**/*.test.ts', 'src/testing/**/*.ts'], { cwd: root })
+  const files = globSync(
+    ['{packages/*/src,test,bench}/**/*.test.ts', 'packages/core/src/store/contract-suite/*.ts'],
+    { cwd: root },
+  )
   const tagged = files
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !file.startsWith('test/tables/'))

@@ -8,7 +8,7 @@ import { type Import, readSource, type Source } from './source.ts'
 export type Tree = ReadonlyMap<string, string>
 
 export interface Architecture {
-  /** Which folders of `src/` a folder may import, itself always included. */
+  /** Which folders of the packages' sources a folder may import, itself always included. */
   readonly imports: Readonly<Record<string, readonly string[]>>
   /** Which packages of others a folder may import. */
   readonly packages: Readonly<Record<string, readonly string[]>>
@@ -52,16 +52,17 @@ export function readSources(tree: Tree): readonly Source[] {
     .map(([path, text]) => readSource(path, text))
 }
 
-/** Imports within `src/` follow the table. */
+/** Imports within the packages' sources follow the table. */
 export function findWrongDirections(sources: readonly Source[], rules: Architecture): string[] {
   return sources.flatMap((source) => {
     const from = folderOf(source.path)
     if (from === undefined || isTest(source.path)) return []
     const allowed = rules.imports[from]
-    if (allowed === undefined) return [`${source.path}: the folder src/${from} is not in the table`]
+    if (allowed === undefined) return [`${source.path}: the folder ${from} is not in the table`]
     return source.imports.flatMap(({ target, own }) => {
       const to = own ? folderOf(target) : undefined
-      if (own && to === undefined) return [`${source.path} imports ${target}, outside src/`]
+      if (own && to === undefined)
+        return [`${source.path} imports ${target}, outside the packages' sources`]
       if (to === undefined || to === from || allowed.includes(to)) return []
       const back = rules.imports[to]?.includes(from) === true
       const arrow = back ? `the arrow goes ${to} -> ${from}` : `${from} may import ${list(allowed)}`
@@ -226,8 +227,8 @@ export function findUndatedDecisions(tree: Tree): string[] {
 }
 
 function folderOf(path: string): string | undefined {
-  const [top, folder, rest] = path.split('/')
-  if (top !== 'src' || folder === undefined) return undefined
+  const [, folder, rest] = /^packages\/(?:core|server)\/src\/([^/]+)(\/)?/.exec(path) ?? []
+  if (folder === undefined) return undefined
   return rest === undefined ? 'index' : folder
 }
 

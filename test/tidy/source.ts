@@ -29,6 +29,9 @@ export interface Import {
   readonly typeOnly: boolean
 }
 
+/** The server imports core's files as `#core/folder/file`. */
+const CORE = 'packages/core/src/'
+
 interface Node {
   readonly type: string
   readonly [key: string]: unknown
@@ -46,8 +49,10 @@ export function readSource(path: string, text: string): Source {
 
   const addImport = (specifier: unknown, names: readonly string[], typeOnly: boolean) => {
     if (typeof specifier !== 'string') return
-    const own = specifier.startsWith('.')
-    const target = own ? posix.join(posix.dirname(path), specifier) : specifier
+    const core = specifier.startsWith('#core/') ? specifier.slice('#core/'.length) : null
+    const own = specifier.startsWith('.') || core !== null
+    const file = core === null ? posix.join(posix.dirname(path), specifier) : `${CORE}${core}.ts`
+    const target = own ? file : specifier
     imports.push({ target, own, names, typeOnly })
   }
 

@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 import { openPlace } from '../place.ts'
 
 /** The product as a process that can be killed: `serve.ts STORE FOLDER PORT TOKENS-PER-SECOND`. */

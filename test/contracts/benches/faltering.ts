@@ -1,9 +1,9 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { CommitVerb, RequestOf, Store } from '../../../src/store/contract.ts'
-import { StoreClosedError } from '../../../src/store/errors.ts'
-import { type Engine, storeOver } from '../../../src/store/facade.ts'
-import { Reader } from '../../../src/store/sqlite/reader.ts'
-import { Writer } from '../../../src/store/sqlite/writer.ts'
+import type { CommitVerb, RequestOf, Store } from '../../../packages/core/src/store/contract.ts'
+import { StoreClosedError } from '../../../packages/core/src/store/errors.ts'
+import { type Engine, storeOver } from '../../../packages/core/src/store/facade.ts'
+import { Reader } from '../../../packages/core/src/store/sqlite/worker/reader.ts'
+import { Writer } from '../../../packages/core/src/store/sqlite/worker/writer.ts'
 
 /** What SQLite says of a disk that is full, of a write that failed, of a sync that failed. */
 export const FAILURES = { full: 13, write: 778, sync: 1034 } as const

@@ -1,7 +1,10 @@
 import type pg from 'pg'
-import type { Store } from '../../../src/store/contract.ts'
-import { openPostgres, type PostgresOptions } from '../../../src/store/postgres/open.ts'
-import type { StoreBench } from '../../../src/testing/store-contract.ts'
+import type { Store } from '../../../packages/core/src/store/contract.ts'
+import type { StoreBench } from '../../../packages/core/src/store/contract-suite/store-contract.ts'
+import {
+  openPostgres,
+  type PostgresOptions,
+} from '../../../packages/core/src/store/postgres/open.ts'
 import { connectAdmin, newSchema } from '../../support/postgres.ts'
 
 export interface PostgresBench extends StoreBench, AsyncDisposable {

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Store } from '../../../src/store/contract.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import type { StoreBench } from '../../../src/testing/store-contract.ts'
+import type { Store } from '../../../packages/core/src/store/contract.ts'
+import type { StoreBench } from '../../../packages/core/src/store/contract-suite/store-contract.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 // Rules are tested here, not the disk: without syncs the whole contract runs in seconds.
 const FAST = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
-import { sessionId } from '../../../src/base/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { sessionId } from '../../../packages/core/src/base/ids.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 /**
  * Admits to one session as fast as it can and writes down what was acknowledged, after it was.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sessionId } from '../../../src/base/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { sessionId } from '../../../packages/core/src/base/ids.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 /** Admits for a while and prints latencies. Arguments: database, session, senders, seconds, per second. */
 const [path = '', id = '', senders = '1', seconds = '3', rate = '0'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
-import { sessionId } from '../../../src/base/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
-import { Desk, LIMITS, said } from '../../../src/testing/store/desk.ts'
+import { sessionId } from '../../../packages/core/src/base/ids.ts'
+import { Desk, LIMITS, said } from '../../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 /**
  * Talks in some sessions until it is killed, and prints each text behind its acknowledgment: what the

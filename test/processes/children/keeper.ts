@@ -1,7 +1,7 @@
 import { appendFileSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { sessionId } from '../../../src/base/ids.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
+import { sessionId } from '../../../packages/core/src/base/ids.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 /**
  * Admits without end, writes down what was acknowledged, and in between does what it is told: copies

@@ -1,0 +1,17 @@
+// Compiles both packages into their `dist` folders: core first, because the server is checked against
+// core's declarations.
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+const packages = import.meta.dirname
+const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
+const compiler = join(dirname(typescript), 'bin', 'tsc')
+
+for (const name of ['core', 'server']) {
+  rmSync(join(packages, name, 'dist'), { recursive: true, force: true })
+  execFileSync(process.execPath, [compiler, '-p', join(packages, name, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  })
+}

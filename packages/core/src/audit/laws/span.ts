@@ -1,0 +1,262 @@
+import type { AuditLine, MailRange } from '../log/line.ts'
+import type { Findings, LawName, Mark } from './laws.ts'
+import { OpenMail } from './open-mail.ts'
+
+/**
+ * What one holder told of one session under one fence. All of it stands in one log, in order, so it
+ * is judged while it is read and only a summary is kept. How one span follows another is judged when
+ * all logs were read, by fence and entry and never by a clock.
+ */
+export interface Told {
+  readonly line: AuditLine
+  readonly mark: Mark
+}
+
+export interface TurnMark {
+  readonly id: string
+  readonly mark: Mark
+}
+
+/** Mail acknowledged during a compaction that the next turn may have left waiting. */
+export interface LeftWaiting extends MailRange {
+  readonly marks: readonly Mark[]
+}
+
+const LANES = ['user', 'notification'] as const
+export type InputLane = (typeof LANES)[number]
+
+interface Owed {
+  readonly mailbox: MailRange
+  readonly mark: Mark
+  turn: string | null
+}
+
+export class Span {
+  readonly log: string
+  readonly firstFence: number
+  fence: number
+  readonly acquired: Mark
+  readonly firstEntry: number
+  readonly firstBase: number
+  lastEntry: number
+  base: number
+  /** Why the holder let go; null: it never said so. */
+  end: string | null = null
+  last: Mark
+  /** The compaction that runs, and the extent of all that ran. */
+  running: { readonly id: string; readonly mark: Mark } | null = null
+  compactedFrom = Number.POSITIVE_INFINITY
+  compactedTo = 0
+  turn: TurnMark | null = null
+  /** The first turn line, when it ends a turn that an earlier holder began. */
+  inherited: TurnMark | null = null
+  firstStarted: TurnMark | null = null
+  readonly delivered: Record<InputLane, { first: Mark; from: number; to: number } | null> = {
+    user: null,
+    notification: null,
+  }
+  leftWaiting: LeftWaiting[] | null = null
+  #appended: number
+  #owed: Owed[] | null = null
+  #tookMail = false
+  #tookUserMail = false
+  #turnEndedAt: number | null = null
+  #open: OpenMail | null = null
+
+  constructor({ line, mark }: Told) {
+    this.log = line.log
+    this.firstFence = line.fence ?? 0
+    this.fence = this.firstFence
+    this.acquired = mark
+    this.last = mark
+    this.firstEntry = line.entry ?? 0
+    this.lastEntry = this.firstEntry
+    this.#appended = this.firstEntry
+    this.firstBase = line.base ?? 0
+    this.base = this.firstBase
+  }
+
+  /** The holder gave a session at rest back: nothing can have happened that no line tells. */
+  get isClean(): boolean {
+    return this.end === 'released'
+  }
+
+  /** Whether the next acquisition by the same process can go on with this summary. */
+  get isAtRest(): boolean {
+    return this.isClean && this.running === null && this.turn === null
+  }
+
+  /**
+   * The same process acquires the session again, which it had given back in order. Nobody was in
+   * between, so both are one summary: a session that is let go after every turn costs no memory.
+   */
+  reopen({ line, mark }: Told, findings: Findings): void {
+    const broken = (law: LawName, problem: string) =>
+      findings.broken({ law, problem, sessionId: line.sessionId, marks: [this.last, mark] })
+    const { entry = 0, base = 0 } = line
+    if (entry < this.lastEntry) broken('entries', `entry ${entry} comes after ${this.lastEntry}`)
+    if (base < this.base) broken('bases', `entry ${this.base} was the base, then ${base}`)
+    this.fence = line.fence ?? this.fence
+    this.end = null
+    this.last = mark
+    this.lastEntry = Math.max(this.lastEntry, entry)
+    this.#appended = Math.max(this.#appended, entry)
+    this.base = Math.max(this.base, base)
+  }
+
+  read(told: Told, findings: Findings): void {
+    const { line, mark } = told
+    const broken = (law: LawName, problem: string, ...others: readonly Mark[]) =>
+      findings.broken({ law, problem, sessionId: line.sessionId, marks: [...others, mark] })
+    if (this.end !== null) {
+      broken('fences', `fence ${this.fence} was given up, and then used again`, this.last)
+    }
+    this.#checkEntry(told, broken)
+    this.last = mark
+    switch (line.kind) {
+      case 'message delivered':
+        this.#deliver(told, broken)
+        this.#open ??= new OpenMail()
+        this.#open.deliver(told)
+        break
+      case 'context shown':
+        this.#open?.judge(line, broken)
+        break
+      case 'turn started':
+        this.#startTurn(told, broken)
+        break
+      case 'turn ended':
+        this.#endTurn(told, broken)
+        this.#open = this.#open?.endTurn(line) ?? null
+        break
+      case 'compaction started':
+        this.#startCompaction(told, broken)
+        break
+      case 'compaction committed':
+      case 'compaction failed':
+      case 'compaction superseded':
+        this.#endCompaction(told)
+        break
+      case 'compaction reverted':
+        this.base = line.entry ?? this.base
+        break
+      case 'lease lost':
+        this.end = line.reason ?? 'lost'
+        break
+      default:
+        break // what others may write as well is no part of a span
+    }
+  }
+
+  #checkEntry({ line }: Told, broken: Break): void {
+    const { entry, kind } = line
+    if (entry === undefined) return
+    const count = kind === 'message delivered' && line.mailbox ? sizeOf(line.mailbox) : 1
+    if (entry < this.lastEntry) {
+      broken('entries', `entry ${entry} comes after entry ${this.lastEntry}`, this.last)
+    } else if (APPENDING.includes(kind)) {
+      if (entry - count < this.#appended) {
+        broken('entries', `entry ${entry - count + 1} is given twice`, this.last)
+      }
+      this.#appended = entry
+    }
+    this.lastEntry = Math.max(this.lastEntry, entry)
+  }
+
+  #deliver({ line, mark }: Told, broken: Break): void {
+    const { mailbox, reason } = line
+    const lane = LANES.find((name) => name === reason)
+    if (mailbox === undefined || lane === undefined) {
+      broken('delivery', 'mail of a lane that is never delivered')
+      return
+    }
+    const before = this.delivered[lane]
+    if (before === null) this.delivered[lane] = { first: mark, ...mailbox }
+    else {
+      if (mailbox.from <= before.to) {
+        broken('delivery', `message ${mailbox.from} comes after message ${before.to}, or twice`)
+      }
+      before.to = Math.max(before.to, mailbox.to)
+    }
+    this.#tookMail = true
+    if (lane === 'user') this.#tookUserMail = true
+  }
+
+  #startTurn({ line, mark }: Told, broken: Break): void {
+    const id = line.operationId ?? ''
+    if (this.turn !== null) {
+      broken('endings', `${this.turn.id} never ended, and ${id} started`, this.turn.mark)
+    }
+    this.turn = { id, mark }
+    if (this.inherited === null) this.firstStarted ??= this.turn
+    // A turn that begins in the commit that ended the last one has input of its own to answer.
+    if (!this.#tookMail && line.entry === this.#turnEndedAt) return
+    for (const owed of this.#owed ?? []) owed.turn ??= id
+  }
+
+  #endTurn({ line, mark }: Told, broken: Break): void {
+    const id = line.operationId ?? ''
+    if (this.turn === null && this.firstStarted === null && this.inherited === null) {
+      this.inherited = { id, mark }
+    } else if (this.turn === null) broken('endings', `${id} ended without having started`)
+    else if (this.turn.id !== id) {
+      broken('identity', `${this.turn.id} started, and ${id} ended`, this.turn.mark)
+    }
+    this.turn = null
+    this.#settleOwed({ line, mark }, id)
+    this.#tookMail = false
+    this.#tookUserMail = false
+    this.#turnEndedAt = line.entry ?? null
+  }
+
+  /** The next turn takes what waited: people's mail first, as far as its bound allows. */
+  #settleOwed({ line, mark }: Told, turn: string): void {
+    if (this.#owed === null) return
+    for (const owed of this.#owed) {
+      const taken = this.delivered.user?.to ?? 0
+      if (owed.turn !== turn || this.#tookUserMail || line.reason !== 'answered') continue
+      if (owed.mailbox.to <= taken) continue
+      const from = Math.max(owed.mailbox.from, taken + 1)
+      this.leftWaiting ??= []
+      this.leftWaiting.push({ from, to: owed.mailbox.to, marks: [owed.mark, mark] })
+    }
+    this.#owed = this.#owed.filter((owed) => owed.turn !== turn)
+  }
+
+  #startCompaction({ line, mark }: Told, broken: Break): void {
+    const id = line.operationId ?? ''
+    if (this.running !== null) {
+      broken('overlap', `${id} started while ${this.running.id} ran`, this.running.mark)
+    }
+    const base = line.base ?? 0
+    if (base < this.base) {
+      broken('bases', `${id} stands on entry ${base}, and entry ${this.base} is newer`)
+    }
+    this.running = { id, mark }
+    this.compactedFrom = Math.min(this.compactedFrom, line.entry ?? 0)
+  }
+
+  #endCompaction({ line, mark }: Told): void {
+    const entry = line.entry ?? 0
+    if (this.running?.id === line.operationId) this.running = null
+    if (line.kind === 'compaction committed') this.base = entry
+    this.compactedTo = Math.max(this.compactedTo, entry)
+    if (line.mailbox === undefined) return
+    this.#owed ??= []
+    this.#owed.push({ mailbox: line.mailbox, mark, turn: null })
+  }
+}
+
+export type Break = (law: LawName, problem: string, ...others: readonly Mark[]) => void
+
+/** Kinds whose entry is their own: no other line may claim it. */
+const APPENDING: readonly string[] = [
+  'message delivered',
+  'turn ended',
+  'compaction committed',
+  'compaction reverted',
+]
+
+export function sizeOf({ from, to }: MailRange): number {
+  return to - from + 1
+}

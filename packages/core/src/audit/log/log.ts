@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../base/clock.ts'
+import { firstHash, type NewAuditLine, writeLine } from './line.ts'
+
+/**
+ * The audit log of one process: a file of its own, private, made by this process or not at all. A
+ * line is with the kernel when `write` returns, so it outlives the process. Told after a commit and
+ * before anybody hears of it, the line of what was acknowledged is there however the process dies.
+ *
+ * Writing never throws: a disk that is full must not end sessions. The failure is told once, and the
+ * hole in the numbers shows it for good.
+ */
+export interface AuditLogOptions {
+  readonly folder: string
+  readonly clock: Pick<Clock, 'now'>
+  readonly onFailure?: (error: unknown) => void
+}
+
+export interface AuditWriter {
+  write(line: NewAuditLine): void
+}
+
+/** For runs that keep no log. */
+export const NO_AUDIT: AuditWriter = { write() {} }
+
+export class AuditLog implements AuditWriter {
+  readonly id: string
+  readonly path: string
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #onFailure: (error: unknown) => void
+  #file: number | null
+  #line = 0
+  #hash: string
+  /** The last write may have left half a line behind. */
+  #isTorn = false
+
+  constructor({ folder, clock, onFailure = () => {} }: AuditLogOptions) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.id = randomBytes(12).toString('hex')
+    this.path = join(folder, `audit-${this.id}.jsonl`)
+    this.#clock = clock
+    this.#onFailure = onFailure
+    this.#hash = firstHash(this.id)
+    this.#file = openSync(this.path, 'ax', 0o600)
+  }
+
+  write(facts: NewAuditLine): void {
+    if (this.#file === null) return
+    this.#line += 1
+    const time = timeText(this.#clock.now())
+    const line = { ...facts, log: this.id, line: this.#line, time }
+    const { text, hash } = writeLine(line, this.#hash)
+    this.#hash = hash
+    try {
+      const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${text}\n`, 'latin1')
+      // One call is one line; the rest of a short write is a second call that may fail.
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
+      this.#isTorn = false
+    } catch (error) {
+      if (!this.#isTorn) this.#onFailure(error)
+      this.#isTorn = true
+    }
+  }
+
+  /** May be called twice; lines after it are dropped. */
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+  }
+}
+
+/** The furthest that a date can tell; a clock beyond it is not worth an error. */
+const TIME_MAX = 8.64e15
+
+function timeText(now: number): string {
+  const within = Math.max(-TIME_MAX, Math.min(TIME_MAX, Math.trunc(now) || 0))
+  return new Date(within).toISOString()
+}
+
+/** Who an operation is, by value: made once, frozen, handed to every line about it. */
+export interface OperationIdentity {
+  readonly operationId: string
+  readonly sessionId: string
+  readonly fence: number
+  readonly base: number
+}
+
+export function operationIdentity(identity: OperationIdentity): OperationIdentity {
+  const { operationId, sessionId, fence, base } = identity
+  return Object.freeze({ operationId, sessionId, fence, base })
+}

@@ -1,0 +1,199 @@
+import { clip, fold } from '../base/line.ts'
+import type { Handoff } from '../message/handoff.ts'
+import type { Message } from '../message/message.ts'
+import { plainText } from '../message/text.ts'
+import type { CountTokens } from './counters.ts'
+import { gatherDeeds } from './ledger/deeds.ts'
+import { bounded } from './ledger/gather.ts'
+import { eachValue } from './ledger/values.ts'
+import { isAsk } from './plan/preserve.ts'
+import { redact } from './redact/redact.ts'
+import { SECTIONS } from './summary/prompt.ts'
+
+/**
+ * A handoff summary without any model: what was asked, said, done and reported, in the
+ * conversation's own words, under the headings that a model is asked for. It selects and shortens;
+ * it never rephrases, so it cannot be wrong about what was said, only incomplete.
+ *
+ * Each section fills its share of the room with its newest lines and shows them in order. Lines of
+ * the previous summary are older than all others and take at most a part of each share, so ten
+ * digests in a row are no longer than one.
+ */
+type Section = (typeof SECTIONS)[number]
+
+export interface DigestRequest {
+  readonly previous?: Handoff
+  readonly head: readonly Message[]
+  readonly firstNumber: number
+  readonly tokensMax: number
+  readonly countTokens: CountTokens
+}
+
+const SHARES: Readonly<Record<Section, number>> = {
+  'Progress and decisions': 0.4,
+  'Constraints and preferences': 0.2,
+  'What remains': 0.1,
+  'Critical data': 0.1,
+  'Tool results that matter': 0.2,
+}
+
+/** Of a section's share, for the lines of the summary before. */
+const CARRIED_SHARE = 0.4
+
+const CHARACTERS_PER_TOKEN_GUESS = 4
+const ATTEMPTS_MAX = 20
+
+/** At most `tokensMax` by the counter handed in; empty where nothing fits. */
+export function writeDigest(request: DigestRequest): string {
+  const { tokensMax, countTokens, previous } = request
+  const fresh = gatherLines(request)
+  const carried = readSections(previous?.summary ?? '')
+  let charactersMax = tokensMax * CHARACTERS_PER_TOKEN_GUESS
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const text = write(fresh, carried, charactersMax)
+    const tokens = countTokens(text)
+    if (tokens <= tokensMax) return text
+    charactersMax = Math.floor((Math.min(charactersMax, text.length) * tokensMax * 0.98) / tokens)
+  }
+  return ''
+}
+
+type Lines = Readonly<Record<Section, readonly string[]>>
+
+function write(fresh: Lines, carried: Lines, charactersMax: number): string {
+  const blocks = new Map<Section, string>()
+  let spare = charactersMax
+  // Progress comes last, because it takes what the others leave.
+  for (const section of SECTIONS.toReversed()) {
+    const heading = `## ${section}`
+    const share = section === SECTIONS[0] ? spare : charactersMax * SHARES[section]
+    const room = share - heading.length - 2
+    const left = Math.max(room * CARRIED_SHARE, room - sizeOf(fresh[section]))
+    const older = newest(carried[section], left)
+    const lines = [...older, ...newest(fresh[section], room - sizeOf(older))]
+    if (lines.length === 0) continue
+    const block = [heading, ...lines.map((line) => `- ${line}`)].join('\n')
+    spare -= block.length + 1
+    blocks.set(section, block)
+  }
+  if (blocks.size === 0) return writeOneLine(fresh, carried, charactersMax)
+  return SECTIONS.flatMap((section) => blocks.get(section) ?? []).join('\n')
+}
+
+/** Where no line fits whole, the newest one is cut; a handoff without a summary would be refused. */
+function writeOneLine(fresh: Lines, carried: Lines, charactersMax: number): string {
+  const newestLines = SECTIONS.map((section) => fresh[section].at(-1) ?? carried[section].at(-1))
+  const line = newestLines.find((found) => found !== undefined) ?? 'Nothing was said in words.'
+  const heading = `## ${SECTIONS[0]}`
+  const room = Math.max(1, charactersMax - heading.length - MARKUP_CHARACTERS)
+  return `${heading}\n- ${clip(line, room)}`
+}
+
+/** The last lines that fit, in order. */
+function newest(lines: readonly string[], charactersMax: number): string[] {
+  let room = charactersMax
+  const from = lines.findLastIndex((line) => {
+    room -= line.length + MARKUP_CHARACTERS
+    return room < 0
+  })
+  return lines.slice(from + 1)
+}
+
+/** The dash, the blank and the line break. */
+const MARKUP_CHARACTERS = 3
+
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + MARKUP_CHARACTERS, 0)
+}
+
+const ASK_CHARACTERS_MAX = 300
+const REPLY_CHARACTERS_MAX = 400
+const REMARK_CHARACTERS_MIN = 200
+const READ_CHARACTERS_MAX = 4000
+
+function gatherLines({ head, firstNumber }: DigestRequest): Lines {
+  const progress: { number: number; line: string }[] = []
+  const asks: string[] = []
+  const values = new Set<string>()
+  let state: string | undefined
+  for (const [index, message] of head.entries()) {
+    if (message.role !== 'user' && message.role !== 'assistant') continue
+    const number = firstNumber + index
+    const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
+    if (text.trim() === '') continue
+    if (isAsk(message)) {
+      asks.push(clip(`#${number} ${fold(text)}`, ASK_CHARACTERS_MAX))
+    } else if (message.role === 'assistant') {
+      const next = head[index + 1]
+      const ends = next === undefined || next.role === 'user'
+      if (ends || text.length >= REMARK_CHARACTERS_MIN) {
+        const line = `#${number} ${shorten(fold(text), ends ? REPLY_CHARACTERS_MAX : REMARK_CHARACTERS_MIN)}`
+        progress.push({ number, line })
+      }
+      state = clip(`#${number} ${fold(text)}`, ASK_CHARACTERS_MAX)
+    } else continue
+    eachValue(text, (value) => {
+      values.delete(value)
+      values.add(value)
+    })
+  }
+  const actions = new Map<string, { number: number; line: string }>()
+  const results: string[] = []
+  for (const { kind, text, number, said } of gatherDeeds(head, firstNumber)) {
+    // The same action again, such as another edit of one file, is told once, where it was last.
+    if (kind === 'action') actions.set(text.replace(/^#\d+ /, ''), { number, line: text })
+    else results.push(`#${number} ${text}${said === undefined ? '' : ` → ${said}`}`)
+  }
+  progress.push(...actions.values())
+  progress.sort((a, b) => a.number - b.number)
+  return {
+    'Progress and decisions': progress.map(({ line }) => line),
+    'Constraints and preferences': asks.slice(0, -1),
+    // Whether the last request is answered is told where it is preserved; the head cannot know.
+    'What remains': [
+      ...asks.slice(-1).map((ask) => `Last asked: ${ask}`),
+      ...(state === undefined ? [] : [`Last said: ${state}`]),
+    ],
+    'Critical data': joinValues([...values]),
+    'Tool results that matter': results,
+  }
+}
+
+/** Several short values to a line, the newest last. */
+function joinValues(values: readonly string[]): string[] {
+  const lines: string[] = []
+  for (let from = 0; from < values.length; from += VALUES_PER_LINE) {
+    lines.push(values.slice(from, from + VALUES_PER_LINE).join('; '))
+  }
+  return lines
+}
+
+const VALUES_PER_LINE = 6
+
+/** Beginning and end: replies open with the result and close with what is next. */
+function shorten(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  const end = Math.floor(charactersMax / 3)
+  return `${clip(text, charactersMax - end)} ${text.slice(-end).toWellFormed()}`
+}
+
+/** Foreign headings and loose text count as progress: nothing of a summary is lost by its form. */
+function readSections(summary: string): Lines {
+  const lines: Record<Section, string[]> = {
+    'Progress and decisions': [],
+    'Constraints and preferences': [],
+    'What remains': [],
+    'Critical data': [],
+    'Tool results that matter': [],
+  }
+  let section: Section = SECTIONS[0]
+  for (const raw of summary.split('\n')) {
+    const line = clip(fold(raw.replace(/^\s*[-*] /, '')), REPLY_CHARACTERS_MAX + 20)
+    if (line.startsWith('#') && /^#{1,4} /.test(line)) {
+      const title = line.replace(/^#+ /, '')
+      section = SECTIONS.find((name) => name === title) ?? SECTIONS[0]
+    } else if (line !== '') lines[section].push(line)
+  }
+  // What remained then is told by what was said since.
+  return { ...lines, 'What remains': [] }
+}

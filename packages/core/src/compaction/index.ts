@@ -1,0 +1,37 @@
+/** `@throughline/core/compaction`: one function for most, and the parts for those who want them. */
+export { assemble } from './assemble.ts'
+export { type CheckRequest, check, type Law, type LawViolation, type Verdict } from './check.ts'
+export { type CompactOptions, compact } from './compact.ts'
+export type { Counters, CountTokens } from './counters.ts'
+export { type DigestRequest, writeDigest } from './digest.ts'
+export type { Layout } from './layout.ts'
+export { buildLedger, type LedgerRequest } from './ledger/build.ts'
+export { type Allotment, type Budget, resolveBudget } from './plan/budget.ts'
+export { type BudgetSettings, DEFAULT_SETTINGS, PRESETS, type PresetName } from './plan/defaults.ts'
+export {
+  type CannotFitPlan,
+  type CompactPlan,
+  type KeepPlan,
+  type Plan,
+  type PlanRequest,
+  plan,
+  type Trigger,
+} from './plan/plan.ts'
+export { type Preserved, preserveUserMessages } from './plan/preserve.ts'
+export { findSecrets, redact, type Secret } from './redact/redact.ts'
+export { type Breakdown, CONTEXT_KINDS, type ContextKind } from './report/breakdown.ts'
+export type { CompactResult } from './report/outcome.ts'
+export type { CompactStats } from './report/stats.ts'
+export {
+  handoffPrompt,
+  mergePrompt,
+  type PromptOptions,
+  type SummaryRequest,
+} from './summary/prompt.ts'
+export {
+  type SummarizeRequest,
+  type SummaryReply,
+  type SummaryWriter,
+  summarize,
+  WriterOverflowError,
+} from './summary/summarize.ts'

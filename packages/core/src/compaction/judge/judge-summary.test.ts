@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { CONTINUATIONS, OTHER_FAULTS, SUMMARIES } from '../../../../../bench/summaries/cases.ts'
+import { assistant, toolCall, toolResult, user } from '../../../../../test/support/builders.ts'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import type { Message } from '../../message/message.ts'
+import { handoffPrompt } from '../summary/prompt.ts'
+import { judgeSummary } from './judge-summary.ts'
+
+const english = 'Please check the harbour map and write down every depth at the piers. '
+const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
+const japanese = '港の地図を確認して、桟橋のすべての水深を書き留めてください。'
+const german =
+  'Bitte prüfe die Karte und notiere, wie tief das Wasser ist und ob der Kai nicht mit einer Mauer endet. '
+const summary = `## Progress and decisions\n- The map was checked; src/harbour/map.ts holds the depths.\n- The user was told that the second pier and the depth of it are still to be measured by the crew.\n- It was decided that the survey of the harbour starts with the north side and that the boats are hired.\n`
+const { ask } = handoffPrompt('', { tokensMax: 1_500 })
+
+const faultOf = (text: string, range: readonly Message[] = []) =>
+  judgeSummary(text, { range, ask }).fault
+
+describe('judgeSummary by form', () => {
+  it.each(SUMMARIES)('takes $name', ({ text }) => {
+    expect(faultOf(text)).toBeUndefined()
+  })
+
+  it.each(CONTINUATIONS)('catches a continuation: $name', ({ text }) => {
+    expect(faultOf(text)).toBe('continuation')
+  })
+
+  it.each(OTHER_FAULTS)('catches $fault: $name', ({ text, fault }) => {
+    expect(faultOf(text)).toBe(fault)
+  })
+
+  it.each([
+    "I'm sorry, but I can't help with that.",
+    'I cannot summarise this conversation.',
+    'As an AI language model I must not.',
+    'Es tut mir leid, dabei kann ich nicht helfen.',
+    'Je suis désolé, je ne peux pas.',
+    '抱歉，我无法提供帮助。',
+    'Извините, я не могу помочь.',
+  ])('%s is a refusal [fault 51]', (text) => {
+    expect(faultOf(text)).toBe('refusal')
+  })
+
+  it('takes a handoff that tells of a refusal', () => {
+    expect(faultOf(`${summary}I cannot help with that, said the agent.`)).toBeUndefined()
+  })
+
+  it('catches the instructions themselves', () => {
+    expect(faultOf(ask)).toBe('prompt-echo')
+    expect(faultOf(`Here is what I was given.\n${ask.slice(0, 700)}`)).toBe('prompt-echo')
+  })
+
+  it('leaves out the turns that the writer made up below a summary', () => {
+    const played = `${summary}\n[USER]: And now?\n\n[ASSISTANT]: Now we sail.`
+    expect(judgeSummary(played, { range: [], ask })).toEqual({ text: summary.trim() })
+  })
+
+  it('judges what is inside the summary tags', () => {
+    const text = `<analysis>Let me think. I'll read it again.</analysis><summary>${summary}</summary>`
+    expect(judgeSummary(text, { range: [], ask })).toEqual({ text: summary.trim() })
+  })
+})
+
+describe('judgeSummary with the conversation', () => {
+  const topics = ['lig', 'cra', 'war', 'rai', 'cus'].map((name) =>
+    Array.from({ length: 24 }, (_, at) => `${name}${String.fromCharCode(97 + at)}x`),
+  )
+  const range = topics.flatMap((words, at) => [
+    user(`Look at ${words.slice(0, 12).join(' ')}.`),
+    toolCall(`c${at}`, { query: words.slice(12, 20).join(' ') }),
+    toolResult(`c${at}`, 'nothing to see '.repeat(200)),
+    assistant(`Found ${words.slice(20).join(' ')}.`),
+  ])
+  const naming = (from: number) =>
+    `The survey went on. ${topics
+      .slice(from)
+      .map((words) => `The user asked about ${words.slice(0, 6).join(', ')}.`)
+      .join(' ')}`
+
+  it('takes a text that mentions every stretch and catches one that knows the last alone', () => {
+    expect(faultOf(naming(0), range)).toBeUndefined()
+    expect(faultOf(naming(4), range)).toBe('omits-history')
+  })
+
+  it('demands it of no piece', () => {
+    expect(judgeSummary(naming(4), { range, ask, isPiece: true }).fault).toBeUndefined()
+  })
+
+  it('catches a text out of proportion', () => {
+    const long = Array.from({ length: 40 }, () => user('harbour depth tide '.repeat(90)))
+    expect(faultOf('## What remains\n- Nothing.', long)).toBe('too-short')
+    expect(faultOf('## What remains\n- Nothing.', long.slice(0, 1))).toBeUndefined()
+  })
+
+  it.each([
+    ['English of Russian', summary, russian, 'other-language'],
+    ['English of Japanese', summary, japanese.repeat(3), 'other-language'],
+    ['English of German', summary, german.repeat(3), 'other-language'],
+    ['Russian of English', russian.repeat(3), english, 'other-language'],
+    ['Russian of Russian', `Пользователь просил: «${russian}»`, russian, undefined],
+    [
+      'Russian with many paths',
+      `Пользователь ${Array.from({ length: 9 }, (_, at) => `src/a/b${at}.ts`).join(' ')}`,
+      russian,
+      undefined,
+    ],
+    ['Japanese of Japanese', `ユーザー：「${japanese}」`, japanese.repeat(3), undefined],
+    ['English of commands', summary, 'npm run build', undefined],
+    ['English of nothing', summary, '', undefined],
+  ])('%s', (_, text, asked, fault) => {
+    const wrote = text === russian.repeat(3) ? `## What remains\n${russian}${russian}` : text
+    expect(faultOf(wrote, [user(asked)])).toBe(fault)
+  })
+
+  it('takes linear time', () => {
+    const prepare = (length: number) => () =>
+      faultOf('a 中"\' '.repeat(length), [user('б"\' [USER]: `'.repeat(length))])
+    expect(costOfTenfold(prepare, { size: 5_000 })).toBeLessThan(15)
+  })
+})

@@ -1,0 +1,40 @@
+import { indexOfHandoff } from '../message/envelope.ts'
+import type { Message } from '../message/message.ts'
+import { alignForward } from '../message/pairing.ts'
+import { isLeading } from '../message/pinned.ts'
+import { type Measured, tokensBetween } from '../tokens/measure.ts'
+import type { Budget } from './plan/budget.ts'
+
+/** Where the parts of a context stand. */
+export interface Layout {
+  /** Messages before this stay first: system text, pins and protected ones. */
+  readonly fixedTo: number
+  /** The earlier handoff's place, right behind the fixed part. */
+  readonly handoffAt?: number
+  readonly headFrom: number
+  /** The conversation-wide number of the message at `headFrom`, counted from 1. */
+  readonly firstNumber: number
+}
+
+/** First messages are protected as long as they leave half of the target to everything else. */
+export function findRoomyLayout(measured: Measured, budget: Budget): Layout {
+  const layout = findLayout(measured.messages, budget.settings.protectFirst)
+  const isRoomy = tokensBetween(measured, 0, layout.fixedTo) <= budget.targetTokens / 2
+  return isRoomy || layout.handoffAt !== undefined ? layout : findLayout(measured.messages, 0)
+}
+
+export function findLayout(messages: readonly Message[], protectFirst: number): Layout {
+  const conversation = messages.findIndex((message) => !isLeading(message))
+  const lead = conversation === -1 ? messages.length : conversation
+  const handoffAt = indexOfHandoff(messages)
+  const earlier = messages[handoffAt]
+  if (earlier?.role === 'handoff') {
+    const firstNumber = earlier.handoff.covers + 1
+    return { fixedTo: handoffAt, handoffAt, headFrom: handoffAt + 1, firstNumber }
+  }
+  const fixedTo =
+    protectFirst === 0
+      ? lead
+      : alignForward(messages, Math.min(lead + protectFirst, messages.length))
+  return { fixedTo, headFrom: fixedTo, firstNumber: fixedTo - lead + 1 }
+}

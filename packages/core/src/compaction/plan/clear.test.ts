@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { image, toolResult, user } from '../../../../../test/support/builders.ts'
+import { textOf } from '../../message/text.ts'
+import { clearMessage, clipText } from './clear.ts'
+
+const countTokens = (text: string) => Math.ceil(text.length / 4)
+const note = (characters: number) => `[… ${characters} …]`
+
+describe('clipText', () => {
+  it('leaves a text within the limit as it is', () => {
+    expect(clipText('short', { tokensMax: 2, countTokens, note })).toBe('short')
+  })
+
+  it('keeps both ends, tells how much is gone, and stays within the limit', () => {
+    const text = `BEGIN${'x'.repeat(10_000)}END`
+    const clipped = clipText(text, { tokensMax: 100, countTokens, note })
+    expect(clipped).toMatch(/^BEGINx+\n\[… \d+ …\]\nx+END$/)
+    expect(countTokens(clipped)).toBeLessThanOrEqual(100)
+  })
+
+  it('never leaves half a character, whatever the text and the limit', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 400 }),
+        fc.integer({ min: 10, max: 60 }),
+        (text, tokensMax) => {
+          const clipped = clipText(`😀😀😀${text}😀😀😀`, { tokensMax, countTokens, note })
+          expect(clipped.isWellFormed()).toBe(true)
+          expect(countTokens(clipped)).toBeLessThanOrEqual(tokensMax)
+        },
+      ),
+    )
+  })
+})
+
+describe('clearMessage', () => {
+  it('makes a stub of a large tool result that names where the original is', () => {
+    const message = clearMessage(toolResult('a', 'line\n'.repeat(5_000)), {
+      tokensMax: 100,
+      countTokens,
+      number: 212,
+    })
+    expect(message).toMatchObject({ parts: [{ callId: 'a', name: 'bash', cleared: true }] })
+    expect(textOf(message)).toMatch(
+      /\[cleared: \d+ characters of the result of bash; the original is message 212 of the transcript\]/,
+    )
+    expect(countTokens(textOf(message))).toBeLessThanOrEqual(100)
+  })
+
+  it('names the images that it drops from a result', () => {
+    const [part] = toolResult('a', 'shot').parts
+    if (part === undefined) throw new Error('a tool message has a part')
+    const message = clearMessage(
+      { role: 'tool', parts: [{ ...part, output: [...part.output, image] }] },
+      { tokensMax: 100, countTokens, number: 3 },
+    )
+    expect(textOf(message)).toBe('shot\n[cleared: an image]')
+  })
+
+  it('shortens the words of a request and keeps its images', () => {
+    const message = clearMessage(
+      { ...user('w '.repeat(2_000)), parts: [...user('w '.repeat(2_000)).parts, image] },
+      { tokensMax: 50, countTokens, number: 9 },
+    )
+    expect(message.role === 'user' && message.parts.at(-1)).toBe(image)
+    expect(textOf(message)).toMatch(/characters of message 9 left out/)
+  })
+})

@@ -1,0 +1,94 @@
+import { splitsCharacter } from '../../base/line.ts'
+import type { Message, ResultPart, ToolResultPart, UserPart } from '../../message/message.ts'
+import type { CountTokens } from '../counters.ts'
+
+/**
+ * Clearing: large bodies make room by keeping their two ends and saying where the whole is. Cheaper
+ * than a compaction, and the only way out when the newest step alone is too large.
+ *
+ * Keeps about two thirds from the beginning and a third from the end; `note` stands between.
+ */
+export function clipText(
+  text: string,
+  options: { tokensMax: number; countTokens: CountTokens; note: (characters: number) => string },
+): string {
+  const { tokensMax, countTokens, note } = options
+  const tokens = countTokens(text)
+  if (tokens <= tokensMax) return text
+  const roomForText = tokensMax - countTokens(note(text.length))
+  let characters = Math.max(0, Math.floor((text.length * roomForText) / tokens))
+  for (;;) {
+    const headTo = Math.ceil((characters * 2) / 3)
+    const tailFrom = text.length - Math.floor(characters / 3)
+    const head = text.slice(0, splitsCharacter(text, headTo) ? headTo - 1 : headTo)
+    const tail = text.slice(splitsCharacter(text, tailFrom) ? tailFrom + 1 : tailFrom)
+    const clipped = `${head}\n${note(text.length - head.length - tail.length)}\n${tail}`
+    // Density varies inside a text, so the first guess can be too long; each try is a tenth shorter.
+    if (characters === 0 || countTokens(clipped) <= tokensMax) return clipped.trim()
+    characters = Math.floor(characters * 0.9)
+  }
+}
+
+/** A tool result above `tokensMax` becomes a stub that names its original. */
+function clearResult(
+  part: ToolResultPart,
+  options: { tokensMax: number; countTokens: CountTokens; number: number },
+): ToolResultPart {
+  const { tokensMax, countTokens, number } = options
+  const texts = part.output.map((output) => (output.type === 'text' ? output.text : ''))
+  const whole = texts.filter((text) => text !== '').join('\n')
+  const others = part.output.filter((output) => output.type !== 'text')
+  const of = part.name === undefined ? 'this result' : `the result of ${part.name}`
+  const text = clipText(whole, {
+    tokensMax,
+    countTokens,
+    note: (characters) =>
+      `[cleared: ${characters} characters of ${of}; the original is message ${number} of the transcript]`,
+  })
+  if (text === whole && others.length === 0) return part
+  const dropped =
+    others.length === 0 ? '' : `\n[cleared: ${others.map((other) => NAMES[other.type]).join(', ')}]`
+  const { origin: _, ...rest } = part
+  return { ...rest, output: [{ type: 'text', text: text + dropped }], cleared: true }
+}
+
+const NAMES: Readonly<Record<ResultPart['type'], string>> = {
+  text: 'text',
+  image: 'an image',
+  file: 'a file',
+  opaque: 'a provider item',
+}
+
+/** Clips the results of a tool message, or the words of a request, to `tokensMax` in all. */
+export function clearMessage(
+  message: Message,
+  options: { tokensMax: number; countTokens: CountTokens; number: number },
+): Message {
+  if (message.role === 'tool') {
+    const tokensMax = Math.floor(options.tokensMax / Math.max(1, message.parts.length))
+    return {
+      ...message,
+      parts: message.parts.map((part) => clearResult(part, { ...options, tokensMax })),
+    }
+  }
+  if (message.role === 'user') return { ...message, parts: clipUserParts(message.parts, options) }
+  return message
+}
+
+/** Text is clipped in the middle; images stay, since they cannot be shortened. */
+export function clipUserParts(
+  parts: readonly UserPart[],
+  options: { tokensMax: number; countTokens: CountTokens; number: number },
+): UserPart[] {
+  let left = options.tokensMax
+  return parts.map((part) => {
+    if (part.type !== 'text') return part
+    const text = clipText(part.text, {
+      tokensMax: Math.max(0, left),
+      countTokens: options.countTokens,
+      note: (characters) => `[… ${characters} characters of message ${options.number} left out …]`,
+    })
+    left -= options.countTokens(text)
+    return text === part.text ? part : { type: 'text', text }
+  })
+}

@@ -1,0 +1,305 @@
+import type { Message } from '../../message/message.ts'
+import { alignBack, alignForward } from '../../message/pairing.ts'
+import { type Measured, tokensBetween } from '../../tokens/measure.ts'
+import { findRoomyLayout, type Layout } from '../layout.ts'
+import { type Allotment, allot, type Budget } from './budget.ts'
+import { isFinalReply } from './preserve.ts'
+
+/**
+ * The decision: leave the context as it is, or compact this head and keep this tail. Pure, and its
+ * cost depends on the tail alone: counts arrive as running totals, and nothing before the cut is
+ * looked at but the first few messages.
+ *
+ *   [ system · protected first ] [ earlier handoff ] [ head ........ ] [ tail ........ ] [ incoming ]
+ *     fixed, stays                 replaced            covered            word for word     in full
+ *
+ * Always true of a `compact` plan: the cut parts no tool call from its result; what the newest
+ * message leaves open is in the tail or incoming; the tail, clipped to `clipTokens`, leaves room for
+ * the handoff.
+ */
+export type Plan = KeepPlan | CompactPlan | CannotFitPlan
+
+export type Trigger = 'manual' | 'preflight' | 'background' | 'reactive' | 'idle'
+
+export interface KeepPlan {
+  readonly kind: 'keep'
+  readonly reason: 'fits' | 'nothing-to-cut' | 'already-compacted'
+  readonly tokensBefore: number
+}
+
+export interface CompactPlan {
+  readonly kind: 'compact'
+  readonly reason: 'requested' | 'over-threshold' | 'over-hard-limit'
+  readonly trigger: Trigger
+  readonly tokensBefore: number
+  readonly layout: Layout
+  /** The head is `[headFrom, cut)`; empty when clipping alone makes room. */
+  readonly cut: number
+  /** Messages of the head that are unanswered: they stay whole, right behind the handoff. */
+  readonly open?: readonly number[]
+  /** The tail is `[cut, incoming)`; `incoming` is the end where nothing is held back. */
+  readonly incoming: number
+  /** Tool results of the tail (and, but for preflight, its last request) are clipped to this. */
+  readonly clipTokens?: number
+  readonly targetTokens: number
+  readonly allotment: Allotment
+}
+
+export interface CannotFitPlan {
+  readonly kind: 'cannot-fit'
+  readonly reason: 'fixed-part-too-large' | 'newest-message-too-large' | 'summary-too-large'
+  readonly tokensBefore: number
+  /** What stands in the way, and how much room there would have been for it. */
+  readonly tokens: number
+  readonly room: number
+}
+
+/** Less than this is not worth a handoff: its envelope alone takes a third of it. */
+const HEAD_TOKENS_MIN = 400
+
+/** The least that a handoff takes: its envelope and a few sentences. The tail leaves it that much. */
+const HANDOFF_TOKENS_MIN = 300
+
+/** The share of the room that a tail nobody asked to be that large may take. */
+const TAIL_SHARE_MAX = 0.6
+
+export interface PlanRequest {
+  readonly budget: Budget
+  readonly trigger: Trigger
+  /** `needed` asks the threshold first; `always` is a person's request. */
+  readonly when: 'always' | 'needed'
+  /** What stands in every request beside the messages: pins, tool schemas. */
+  readonly overheadTokens?: number
+  /** Of the messages, what stays wherever the cut is: system text that was said late. */
+  readonly carriedTokens?: number
+  /** The size of a summary that already exists; room is made for it. */
+  readonly summaryTokens?: number
+  /** What a message weighs without the texts that can be clipped; taken for nothing if absent. */
+  readonly countBare?: (message: Message) => number
+}
+
+/** The same input gives the same plan. Expects well paired messages (`repairPairs`). */
+export function plan(measured: Measured, request: PlanRequest): Plan {
+  const { messages } = measured
+  const { budget, trigger, when, overheadTokens = 0, summaryTokens } = request
+  const end = messages.length
+  const tokensBefore = tokensBetween(measured, 0, end) + overheadTokens
+  if (when === 'needed' && tokensBefore < budget.softTokens) {
+    return { kind: 'keep', reason: 'fits', tokensBefore }
+  }
+  const layout = findRoomyLayout(measured, budget)
+  if (layout.headFrom >= end) return { kind: 'keep', reason: 'nothing-to-cut', tokensBefore }
+
+  const space = measureSpace(measured, layout, request)
+  const { fixedTokens, roomMax, tailMax } = space
+  if (roomMax < HANDOFF_TOKENS_MIN) {
+    const reason = 'fixed-part-too-large'
+    const room = Math.max(0, budget.targetTokens - HANDOFF_TOKENS_MIN)
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, room }
+  }
+  if (summaryTokens !== undefined && summaryTokens > roomMax) {
+    const reason = 'summary-too-large'
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: summaryTokens, room: roomMax }
+  }
+  const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
+  const newestFrom = Math.max(layout.headFrom, newestStep(messages, incoming, budget))
+  const tail = chooseTail(measured, layout, { ...space, incoming, newestFrom }, request)
+  if (tail === 'too-large') {
+    const reason = 'newest-message-too-large'
+    const tokens = tokensBetween(measured, newestFrom, end)
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens, room: tailMax }
+  }
+  const { cut, clipTokens } = tail
+  if (cut === layout.headFrom && clipTokens === undefined) {
+    const reason = layout.handoffAt === undefined ? 'nothing-to-cut' : 'already-compacted'
+    return { kind: 'keep', reason, tokensBefore }
+  }
+  const tailTokens = Math.min(tokensBetween(measured, cut, end), tailMax)
+  const headTokens = tokensBetween(measured, layout.headFrom, cut)
+  // A newest step that fills a scaled target leaves the handoff half of what it stands for.
+  const besideTail = Math.min(
+    roomMax - tailTokens,
+    Math.max(space.room - tailTokens, Math.floor(headTokens / 2), space.handoffMin),
+  )
+  return {
+    kind: 'compact',
+    reason:
+      tokensBefore > budget.hardTokens
+        ? 'over-hard-limit'
+        : tokensBefore >= budget.softTokens
+          ? 'over-threshold'
+          : 'requested',
+    trigger,
+    tokensBefore,
+    layout,
+    cut,
+    incoming,
+    ...(clipTokens !== undefined && { clipTokens }),
+    targetTokens: fixedTokens + tailTokens + besideTail,
+    allotment: { ...allotBeside(besideTail, budget, summaryTokens), keep: tailTokens },
+  }
+}
+
+/** How much room there is, and how the tail may use it. */
+interface Space {
+  readonly fixedTokens: number
+  /** What the target leaves beside the fixed part. */
+  readonly roomMax: number
+  /** What of it is to be used: less where a person asks to compact what would fit. */
+  readonly room: number
+  readonly handoffMin: number
+  /** The tail is cut to this where the newest step allows it, and clipped to `tailMax` at worst. */
+  readonly keepMax: number
+  readonly tailMax: number
+}
+
+function measureSpace(measured: Measured, layout: Layout, request: PlanRequest): Space {
+  const { budget, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request
+  const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens + carriedTokens
+  const roomMax = budget.targetTokens - fixedTokens
+  const scaled = scaleToConversation(measured, layout, request)
+  const room = Math.min(roomMax, Math.max(scaled.roomTokens, summaryTokens ?? 0))
+  const handoffMin = summaryTokens ?? HANDOFF_TOKENS_MIN
+  const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
+  const tailMax = Math.min(
+    roomMax - handoffMin,
+    Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX)),
+  )
+  return { fixedTokens, roomMax, room, handoffMin, keepMax, tailMax }
+}
+
+/** Where the tail begins and to what its large parts are clipped: protection yields before the newest step does. */
+function chooseTail(
+  measured: Measured,
+  { headFrom, handoffAt }: Layout,
+  space: Space & { readonly incoming: number; readonly newestFrom: number },
+  request: PlanRequest,
+): { readonly cut: number; readonly clipTokens?: number } | 'too-large' {
+  const { messages } = measured
+  const { incoming, newestFrom, keepMax, tailMax } = space
+  const { protectLast } = request.budget.settings
+  const countBare = request.countBare ?? (() => 0)
+  const unprotected = cutWithin(measured, headFrom, newestFrom, keepMax)
+  const protectedFrom = alignBack(
+    messages,
+    Math.max(headFrom, Math.min(newestFrom, incoming - protectLast)),
+  )
+  const last = messages.at(-1)
+  const cuts = [
+    Math.min(protectedFrom, unprotected),
+    unprotected,
+    ...(last !== undefined && isFinalReply(last) ? [messages.length] : []),
+  ]
+  for (const wanted of cuts) {
+    const isWorthIt =
+      handoffAt !== undefined || tokensBetween(measured, headFrom, wanted) >= HEAD_TOKENS_MIN
+    const cut = isWorthIt ? wanted : headFrom
+    const clipTokens = clipLevel(measured, { from: cut, incoming, tailMax, countBare })
+    if (clipTokens === undefined) return { cut }
+    if (clipTokens !== 'too-large') return { cut, clipTokens }
+  }
+  return 'too-large'
+}
+
+/**
+ * A person who asks for a compaction wants less than there was, also where everything would fit: so
+ * target and tail follow the conversation's size, unless numbers were given, or nothing has happened
+ * since the last time.
+ */
+function scaleToConversation(
+  measured: Measured,
+  layout: Layout,
+  { budget, when }: PlanRequest,
+): { roomTokens: number; keepTokens: number } {
+  const { keepTokens, settings } = budget
+  const behind = measured.messages.length - layout.headFrom
+  const earlier = layout.handoffAt === undefined ? undefined : measured.messages[layout.handoffAt]
+  const hasNews = earlier?.role !== 'handoff' || behind > earlier.handoff.kept
+  if (when === 'needed' || !hasNews) return { roomTokens: Number.POSITIVE_INFINITY, keepTokens }
+  const bodyTokens = tokensBetween(measured, layout.fixedTo, measured.messages.length)
+  return {
+    roomTokens:
+      settings.targetTokens === undefined ? Math.floor(bodyTokens / 2) : Number.POSITIVE_INFINITY,
+    keepTokens:
+      settings.keepTokens === undefined
+        ? Math.min(keepTokens, Math.floor(bodyTokens / 3))
+        : keepTokens,
+  }
+}
+
+/**
+ * What stays at any price begins here: the last request, or the last calls with their results. A
+ * reply that ended its turn leaves nothing open, so that it stays only where there is a tail at all.
+ */
+function newestStep(messages: readonly Message[], incoming: number, budget: Budget): number {
+  const end = messages.length
+  const last = messages[end - 1]
+  if (incoming < end || last === undefined) return incoming
+  return budget.keepTokens === 0 && isFinalReply(last) ? end : alignBack(messages, end - 1)
+}
+
+/** The earliest clean cut whose tail is within `keepMax`, at `newestFrom` at the latest. */
+function cutWithin(
+  measured: Measured,
+  headFrom: number,
+  newestFrom: number,
+  keepMax: number,
+): number {
+  const end = measured.messages.length
+  let cut = newestFrom
+  while (cut > headFrom && tokensBetween(measured, cut - 1, end) <= keepMax) cut--
+  return Math.min(alignForward(measured.messages, cut), newestFrom)
+}
+
+/**
+ * The size to which large tool results must be clipped for the tail to leave room for a handoff:
+ * nothing when it does as it is, `too-large` when even bare stubs would not do.
+ */
+function clipLevel(
+  measured: Measured,
+  tail: {
+    from: number
+    incoming: number
+    tailMax: number
+    countBare: (message: Message) => number
+  },
+): number | undefined | 'too-large' {
+  const { messages } = measured
+  const end = messages.length
+  const tokens = tokensBetween(measured, tail.from, end)
+  if (tokens <= tail.tailMax) return undefined
+
+  const clippable: { size: number; bare: number }[] = []
+  for (let index = tail.from; index < end; index++) {
+    const message = messages[index]
+    if (message === undefined || !isClippable(message, index, tail.incoming, end)) continue
+    const size = tokensBetween(measured, index, index + 1)
+    clippable.push({ size, bare: tail.countBare(message) })
+  }
+  let left = tail.tailMax - (tokens - clippable.reduce((sum, { size }) => sum + size, 0))
+  clippable.sort((a, b) => a.size - b.size)
+  for (const [index, { size }] of clippable.entries()) {
+    const level = Math.floor(left / (clippable.length - index))
+    if (size > level) {
+      const canReach = clippable.slice(index).every(({ bare }) => bare + CLIP_TOKENS_MIN <= level)
+      return canReach ? level : 'too-large'
+    }
+    left -= size
+  }
+  return 'too-large'
+}
+
+/** A stub that names the original takes about this much. */
+const CLIP_TOKENS_MIN = 80
+
+function isClippable(message: Message, index: number, incoming: number, end: number): boolean {
+  return (
+    message.role === 'tool' || (message.role === 'user' && index === end - 1 && incoming === end)
+  )
+}
+
+/** The sections of the handoff share what the tail leaves. */
+function allotBeside(room: number, budget: Budget, summaryTokens: number | undefined): Allotment {
+  const settings = { ...budget.settings, keepTokens: 0 }
+  return allot(room, { ...budget, settings }, summaryTokens)
+}

@@ -1,0 +1,43 @@
+import { isObject, type JsonValue } from '../../base/json.ts'
+import type { Task } from '../../message/handoff.ts'
+import type { Message } from '../../message/message.ts'
+
+/**
+ * The open task list, read from the conversation: agents keep it by calling a tool with the whole
+ * list each time, under many names but in one shape, so the shape is what is looked for. The newest
+ * list counts; finished tasks are left out.
+ */
+export function findTasks(messages: readonly Message[]): readonly Task[] | undefined {
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index]
+    if (message?.role !== 'assistant') continue
+    for (const part of message.parts.toReversed()) {
+      const tasks = part.type === 'tool-call' ? readTasks(part.input) : undefined
+      if (tasks !== undefined) return tasks
+    }
+  }
+  return undefined
+}
+
+const TEXT_KEYS = ['content', 'step', 'text', 'title', 'task', 'subject', 'description', 'name']
+const DONE = new Set(['completed', 'complete', 'done', 'cancelled', 'canceled', 'deleted'])
+const RUNNING = new Set(['in_progress', 'in-progress', 'running', 'active', 'doing'])
+
+function readTasks(input: JsonValue): Task[] | undefined {
+  if (!isObject(input)) return undefined
+  for (const value of Object.values(input)) {
+    if (!Array.isArray(value) || value.length === 0) continue
+    const tasks = value.map(readTask)
+    if (tasks.every((task) => task !== undefined)) return tasks.filter((task) => task !== 'done')
+  }
+  return undefined
+}
+
+function readTask(value: JsonValue): Task | 'done' | undefined {
+  if (!isObject(value)) return undefined
+  const status = value['status'] ?? value['state']
+  const text = TEXT_KEYS.map((key) => value[key]).find((found) => typeof found === 'string')
+  if (typeof status !== 'string' || typeof text !== 'string') return undefined
+  if (DONE.has(status.toLowerCase())) return 'done'
+  return { text, status: RUNNING.has(status.toLowerCase()) ? 'running' : 'pending' }
+}

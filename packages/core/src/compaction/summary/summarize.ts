@@ -1,0 +1,255 @@
+import { KnownError } from '../../base/errors.ts'
+import type { Handoff } from '../../message/handoff.ts'
+import type { Message } from '../../message/message.ts'
+import type { CountTokens } from '../counters.ts'
+import { splitIntoPieces } from '../plan/pieces.ts'
+import { redact } from '../redact/redact.ts'
+import { type CutOptions, cutSummary } from './cut-summary.ts'
+import {
+  cleanSummary,
+  handoffPrompt,
+  mergePrompt,
+  type PromptOptions,
+  quoteMessage,
+  type SummaryRequest,
+} from './prompt.ts'
+
+/**
+ * Has the head of a conversation summarised by a function handed in. The whole range is read: what
+ * does not fit at once is summarised in pieces side by side and joined. The writer may throw; that
+ * passes through, and nothing has changed.
+ */
+/**
+ * A writer's word that what it was asked to read is more than its model takes. The range is then
+ * split further; it is not asked for the same again.
+ */
+export class WriterOverflowError extends KnownError {
+  override readonly name = 'WriterOverflowError'
+  readonly code = 'writer-overflow'
+  readonly retryable = false
+  /** What its model takes, input and output together, where that is known. */
+  readonly limitTokens: number | undefined
+
+  constructor(limitTokens?: number) {
+    super('The model that writes summaries takes less than it was asked to read.')
+    this.limitTokens = limitTokens
+  }
+}
+
+export type SummaryWriter = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryReply>
+
+export interface SummaryReply {
+  readonly text: string
+  /** Anything but `stop` is an incomplete summary and is refused. */
+  readonly finish: 'stop' | 'length' | 'content-filter' | 'error' | 'unknown'
+}
+
+/** Side by side, so that a long range takes little longer than one piece. */
+const PIECES_AT_ONCE = 4
+
+/** A window too small for its own instructions is given this much all the same: let it answer. */
+const ROOM_TOKENS_MIN = 1_000
+
+export interface SummarizeRequest extends PromptOptions {
+  readonly head: readonly Message[]
+  readonly firstNumber: number
+  readonly earlier?: Handoff
+  /** What the writer's model takes in one request. */
+  readonly windowTokens: number
+  readonly countTokens: CountTokens
+  readonly write: SummaryWriter
+  readonly signal: AbortSignal
+  readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
+}
+
+/** The reply may be incomplete (`finish`): the caller judges it. Rejects as the writer does. */
+export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {
+  const { head, firstNumber, earlier, windowTokens, countTokens, signal } = request
+  const texts = head.map((message, index) => quoteMessage(message, firstNumber + index))
+  const earlierSummary = earlier?.summary
+  const options: PromptOptions & { earlierSummary?: string } = {
+    tokensMax: request.tokensMax,
+    ...(request.focus !== undefined && { focus: request.focus }),
+    ...(request.instructions !== undefined && { instructions: request.instructions }),
+    ...(earlierSummary !== undefined && earlierSummary !== '' && { earlierSummary }),
+  }
+  // As part of a longer range: what is said of that takes room as well.
+  const empty = handoffPrompt('', { ...options, piece: { number: 1_000, of: 1_000 } })
+  const overhead = countTokens(empty.system) + countTokens(empty.prompt) + request.tokensMax
+  const room = new Room(windowTokens - overhead, overhead)
+  const pieces = splitIntoPieces(texts, { tokensMax: room.tokens, countTokens })
+
+  let done = 0
+  let known = pieces.length
+  const write = async (summaryRequest: SummaryRequest): Promise<SummaryReply> => {
+    const reply = await request.write(summaryRequest, signal)
+    done++
+    const of = Math.max(done, known > 1 ? known + 1 : 1)
+    request.onProgress?.({ stage: 'summary', done, of })
+    return { ...reply, text: redact(cleanSummary(reply.text)) }
+  }
+  if (pieces.length <= 1) {
+    const reply = await room.offer(() => write(handoffPrompt(pieces[0] ?? '', options)))
+    if (reply !== undefined) return reply
+  }
+
+  const { earlierSummary: _, ...pieceOptions } = options
+  // A quarter of the room each, so that every merge joins at least three and the number falls.
+  const limited = () => ({
+    ...pieceOptions,
+    tokensMax: Math.min(request.tokensMax, Math.floor(room.tokens / 4)),
+  })
+  const writePiece = async (
+    text: string,
+    piece: { number: number; of: number },
+  ): Promise<readonly SummaryReply[]> => {
+    if (countTokens(text) <= room.tokens) {
+      const reply = await room.offer(() => write(handoffPrompt(text, { ...limited(), piece })))
+      if (reply !== undefined) return [reply]
+    }
+    const halves = splitIntoPieces([text], { tokensMax: room.tokens, countTokens })
+    known += halves.length - 1
+    const replies: SummaryReply[] = []
+    for (const half of halves) replies.push(...(await writePiece(half, piece)))
+    return replies
+  }
+  const writePieces = async (list: readonly string[]) => {
+    const each = (text: string, index: number) =>
+      writePiece(text, { number: index + 1, of: list.length })
+    return (await mapInOrder(list, each)).flat()
+  }
+  let replies = await writePieces(pieces)
+  for (;;) {
+    const incomplete = replies.find((reply) => reply.finish !== 'stop' || reply.text === '')
+    if (incomplete !== undefined) return incomplete
+    const groups = groupWithin(
+      replies.map((reply) => reply.text),
+      room.tokens,
+      countTokens,
+    )
+    const [only = []] = groups
+    const merge = () =>
+      groups.length === 1
+        ? write(mergePrompt(only, options))
+        : mapInOrder(groups, (group) => write(mergePrompt(group, limited())))
+    const merged = await room.offer<SummaryReply | SummaryReply[]>(merge)
+    // Too long even joined in small groups: each is made shorter before they are joined again.
+    if (merged === undefined) replies = await writePieces(replies.map((reply) => reply.text))
+    else if (Array.isArray(merged)) replies = merged
+    else return merged
+  }
+}
+
+/** What the writer can read at once, as far as is known. It only ever falls. */
+class Room {
+  readonly #overhead: number
+  #tokens: number
+
+  constructor(tokens: number, overhead: number) {
+    this.#tokens = Math.max(ROOM_TOKENS_MIN, tokens)
+    this.#overhead = overhead
+  }
+
+  get tokens(): number {
+    return this.#tokens
+  }
+
+  /**
+   * What came of `run`; nothing if it was too much for the writer, and there is less room now: what
+   * the writer said it takes, or half. Rejects where less is no longer worth asking for, so that
+   * splitting comes to an end.
+   */
+  async offer<Out>(run: () => Promise<Out>): Promise<Out | undefined> {
+    const offered = this.#tokens
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof WriterOverflowError) || offered <= ROOM_TOKENS_MIN) throw error
+      const told = (error.limitTokens ?? Number.POSITIVE_INFINITY) - this.#overhead
+      const less = Math.max(ROOM_TOKENS_MIN, Math.floor(told < offered ? told : offered / 2))
+      this.#tokens = Math.min(this.#tokens, less)
+      return undefined
+    }
+  }
+}
+
+/** Neighbours together while they fit; at least two, also where a writer ignored its limit. */
+function groupWithin(texts: readonly string[], tokensMax: number, countTokens: CountTokens) {
+  const groups: string[][] = []
+  let tokens = 0
+  for (const text of texts) {
+    const group = groups.at(-1)
+    tokens += countTokens(text)
+    if (group !== undefined && (group.length < 2 || tokens <= tokensMax)) group.push(text)
+    else {
+      groups.push([text])
+      tokens = countTokens(text)
+    }
+  }
+  return groups
+}
+
+/** Results in the order of the values. The first failure stops the rest from being started. */
+async function mapInOrder<In, Out>(
+  values: readonly In[],
+  run: (value: In, index: number) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = []
+  const entries = values.entries()
+  let hasFailed = false
+  const workers = Array.from({ length: PIECES_AT_ONCE }, async () => {
+    for (const [index, value] of entries) {
+      if (hasFailed) return
+      try {
+        results[index] = await run(value, index)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+  })
+  await Promise.all(workers)
+  return results
+}
+
+/**
+ * Models often write more than they were asked for. Such a summary is not thrown away: its writer
+ * shortens it once, and what is still too long is cut between its points.
+ */
+export interface Fitting extends CutOptions {
+  /** Asks the writer for a shorter version of its own text; may reject. */
+  readonly shorten: (text: string) => Promise<SummaryReply>
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface FittedReply extends SummaryReply {
+  readonly isCut?: true
+}
+
+/** Rejects only when `signal` aborts: a failed request to shorten leaves the text to be cut. */
+export async function fitSummary(reply: SummaryReply, fitting: Fitting): Promise<FittedReply> {
+  const { tokensMax, countTokens } = fitting
+  if (reply.finish !== 'stop' || countTokens(reply.text) <= tokensMax) return reply
+  const shorter = await askForLess(reply, fitting)
+  const best = shorter ?? reply
+  if (countTokens(best.text) <= tokensMax) return best
+  return { ...best, text: cutSummary(best.text, fitting), isCut: true }
+}
+
+/** "Certainly!" is no summary; a text this far below its limit was not made by shortening. */
+const SHARE_MIN = 0.1
+
+async function askForLess(
+  reply: SummaryReply,
+  { tokensMax, countTokens, shorten, signal }: Fitting,
+): Promise<SummaryReply | undefined> {
+  try {
+    const shorter = await shorten(reply.text)
+    const tokens = countTokens(shorter.text)
+    const isUsable = tokens >= tokensMax * SHARE_MIN && tokens < countTokens(reply.text)
+    return shorter.finish === 'stop' && isUsable ? shorter : undefined
+  } catch {
+    signal?.throwIfAborted()
+    return undefined
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { compacted, said } from '../../../../../../test/support/logs.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import { codex } from './codex.ts'
+
+describe('codex', () => {
+  const item = (payload: JsonObject, timestamp = '2026-01-01T00:00:00Z') => ({
+    timestamp,
+    type: 'response_item',
+    payload,
+  })
+  const message = (role: string, text: string): JsonObject => ({
+    type: 'message',
+    role,
+    content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
+  })
+  const meta = {
+    timestamp: 't',
+    type: 'session_meta',
+    payload: { id: 'x', instructions: 'be brief' },
+  }
+
+  it('reads instructions, items and the model, and leaves out events', () => {
+    const read = codex.parse([
+      meta,
+      item(message('user', '<environment_context>here</environment_context>')),
+      item(message('user', 'ask')),
+      { timestamp: 't', type: 'turn_context', payload: { model: 'gpt-x' } },
+      { timestamp: 't', type: 'event_msg', payload: { type: 'agent_message', message: 'dup' } },
+      item(message('assistant', 'answer')),
+    ])
+    expect(said(read)).toEqual([
+      'system: be brief',
+      'user: <environment_context>here</environment_context>',
+      'user: ask',
+      'assistant: answer',
+    ])
+    expect(read.model).toBe('gpt-x')
+    expect(read.messages[1]).toMatchObject({ synthetic: true })
+    expect(read.messages[2]).not.toHaveProperty('synthetic')
+  })
+
+  it('takes the newest compaction for what came before it', () => {
+    const compaction = (payload: JsonObject) => ({ timestamp: 't', type: 'compacted', payload })
+    const read = codex.parse([
+      meta,
+      item(message('user', 'first')),
+      compaction({ message: 'old', replacement_history: [message('user', 'older')] }),
+      compaction({
+        message: '',
+        replacement_history: [
+          message('user', 'kept'),
+          { type: 'compaction', encrypted_content: 'e' },
+        ],
+      }),
+      item(message('user', 'next')),
+    ])
+    expect(said(read)).toEqual([
+      'system: be brief',
+      'user: kept',
+      'assistant: [compaction]',
+      'user: next',
+    ])
+    const written = codex.format(read) as JsonObject[]
+    expect(written.map((line) => line['type'])).toEqual([
+      'session_meta',
+      'compacted',
+      'response_item',
+    ])
+    expect(codex.parse(written).messages).toEqual(read.messages)
+  })
+
+  it('rebuilds the history of a compaction that recorded none, and undoes turns', () => {
+    const read = codex.parse([
+      meta,
+      item(message('user', 'ask')),
+      item(message('assistant', 'answer')),
+      { timestamp: 't', type: 'compacted', payload: { message: 'summary' } },
+      item(message('user', 'undone')),
+      item(message('assistant', 'undone too')),
+      { timestamp: 't', type: 'event_msg', payload: { type: 'thread_rolled_back', num_turns: 1 } },
+    ])
+    expect(said(read)).toEqual(['system: be brief', 'user: ask', 'user: summary'])
+  })
+
+  it('reads and writes the old form, in which lines are bare items', () => {
+    const header = { id: 'x', timestamp: 't', instructions: 'be brief' }
+    const items = [
+      message('user', 'ask'),
+      { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 'hm' }] },
+      { type: 'function_call', id: 'f', name: 'shell', arguments: '{"a": 1}', call_id: 'c' },
+      { type: 'function_call_output', call_id: 'c', output: '{"output":"x"}' },
+    ]
+    const read = codex.parse([header, { record_type: 'state' }, ...items])
+    expect(read.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
+    expect(codex.format(read)).toEqual([header, ...items])
+  })
+
+  it('writes a handoff as a compaction of its own', () => {
+    const read = codex.parse([meta, item(message('user', 'ask')), item(message('user', 'next'))])
+    const written = codex.format(compacted(read, 1)) as JsonObject[]
+    expect(written[1]).toMatchObject({ type: 'compacted', payload: { message: 'what happened' } })
+    expect(said(codex.parse(written))).toEqual([
+      'system: be brief',
+      'handoff: what happened',
+      'user: next',
+    ])
+  })
+})

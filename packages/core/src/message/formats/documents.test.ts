@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  aiMessage,
+  anthropicBlock,
+  anthropicMessage,
+  canonical,
+  chatMessage,
+  contentOf,
+  json,
+  responsesItem,
+  text,
+  thing,
+} from '../../../../../test/support/foreign.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { aiSdk } from './ai-sdk/ai-sdk.ts'
+import { anthropic } from './anthropic/anthropic.ts'
+import { openaiChat } from './openai-chat/openai-chat.ts'
+import { openaiResponses } from './openai-responses/openai-responses.ts'
+
+const around = thing(
+  {},
+  { model: text, tools: json, system: contentOf(anthropicBlock), instructions: text },
+)
+
+const cases = [
+  { codec: openaiChat, message: chatMessage, key: 'messages' },
+  { codec: anthropic, message: anthropicMessage, key: 'messages' },
+  { codec: aiSdk, message: aiMessage, key: 'messages' },
+  { codec: openaiResponses, message: responsesItem, key: 'input' },
+] as const
+
+describe('the input of a Responses request', () => {
+  const say = (document: JsonValue) => {
+    expect(openaiResponses.reject(document)).toBeUndefined()
+    const read = openaiResponses.parse(document)
+    expect(openaiResponses.format(read)).toEqual(document)
+    return read.messages.map(({ role, ...message }) => [role, 'parts' in message && message.parts])
+  }
+
+  it('may be one string, which is what the user says', () => {
+    expect(say({ input: 'hello' })).toEqual([['user', [{ type: 'text', text: 'hello' }]]])
+    expect(say({ model: 'm', instructions: 'Be brief.', input: 'hello' })).toMatchObject([
+      ['system', [{ text: 'Be brief.' }]],
+      ['user', [{ text: 'hello' }]],
+    ])
+  })
+
+  it('may name a file by its address, its bytes or its id, and is given back that way', () => {
+    const [url, bytes] = ['https://files.example/a.pdf', 'data:application/pdf;base64,QUJD']
+    const fileOf = (fields: { [key: string]: string }) => {
+      const content = [{ type: 'input_file', filename: 'a.pdf', ...fields }]
+      const [[, parts] = []] = say({ input: [{ type: 'message', role: 'user', content }] })
+      return parts
+    }
+    const file = { type: 'file', name: 'a.pdf' }
+    expect(fileOf({ file_url: url })).toMatchObject([{ ...file, source: { kind: 'url', url } }])
+    expect(fileOf({ file_data: bytes })).toMatchObject([{ ...file, source: { kind: 'base64' } }])
+    expect(fileOf({ file_id: 'f-1' })).toMatchObject([
+      { ...file, source: { kind: 'id', id: 'f-1' } },
+    ])
+  })
+})
+
+describe.each(cases)('$codec.name documents', ({ codec, message, key }) => {
+  const list = fc.array<JsonValue>(message, { maxLength: 6 })
+
+  it('come back as they were when they are bare arrays', () => {
+    fc.assert(
+      fc.property(list, (document) => {
+        expect(canonical(codec.format(codec.parse(document)))).toBe(canonical(document))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('come back as they were when they are request objects', () => {
+    fc.assert(
+      fc.property(list, around, (messages, fields) => {
+        const document = { ...fields, [key]: messages }
+        expect(canonical(codec.format(codec.parse(document)))).toBe(canonical(document))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

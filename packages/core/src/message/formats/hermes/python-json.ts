@@ -1,0 +1,52 @@
+import type { JsonValue } from '../../../base/json.ts'
+import { parseOr } from '../tool-input.ts'
+
+/**
+ * JSON as Python's `json.dumps` writes it and `json.loads` takes it: blanks behind commas and colons,
+ * non-ASCII letters as escapes by default, and three words for numbers that JSON lacks.
+ */
+export type JsonStyle = 'compact' | 'python' | 'python-raw'
+
+const STYLES: readonly JsonStyle[] = ['python', 'compact', 'python-raw']
+
+export interface ReadJson {
+  readonly value: JsonValue
+  /** How the same text is written again; null: in none of these ways. */
+  readonly style: JsonStyle | null
+}
+
+/** Nothing where the text is no JSON, or only a bare text or number. */
+export function readPythonJson(text: string): ReadJson | undefined {
+  const plain = parseOr(text, undefined)
+  const value = plain ?? parseOr(text.replace(NUMBER_WORDS, wordless), undefined)
+  if (typeof value !== 'object' || value === null) return undefined
+  return { value, style: STYLES.find((style) => writeJson(value, style) === text) ?? null }
+}
+
+/** Texts come first, so that a word within one is not taken for a number. */
+const NUMBER_WORDS = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs
+
+function wordless(found: string): string {
+  return found.startsWith('"') ? found : 'null'
+}
+
+export function writeJson(value: JsonValue, style: JsonStyle): string {
+  if (style === 'compact') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map((item) => writeJson(item, style)).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(
+      ([key, item]) => `${writeJson(key, style)}: ${writeJson(item as JsonValue, style)}`,
+    )
+    return `{${members.join(', ')}}`
+  }
+  const text = JSON.stringify(value)
+  return style === 'python' && typeof value === 'string'
+    ? text.replace(BEYOND_ASCII, escaped)
+    : text
+}
+
+const BEYOND_ASCII = /[\u007f-\uffff]/g
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

@@ -1,0 +1,124 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import type { FormatName } from '../../codec.ts'
+import type { BlobSource, OpaquePart, Part, ReasoningPart, ResultPart } from '../../message.ts'
+import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
+import { opaque, readBare } from '../content.ts'
+import {
+  asList,
+  hasWord,
+  kindredOrigin,
+  originOf,
+  originOfPart,
+  type Place,
+  textField,
+  without,
+} from '../origin.ts'
+
+/** The content parts of OpenAI's Responses items, which Codex shares. */
+export function readResponsesPart(value: JsonValue, place: Place): ResultPart {
+  if (!isObject(value)) return readBare(value, place)
+  const { format, at } = place
+  const { type, text, refusal } = value
+  if (TEXT_TYPES.some((name) => name === type) && typeof text === 'string') {
+    const fields = without(value, ['type', 'text'])
+    return { type: 'text', text, ...originOfPart(format, at, fields, type as string) }
+  }
+  if (type === 'refusal' && typeof refusal === 'string') {
+    const fields = without(value, ['type', 'refusal'])
+    return { type: 'text', text: refusal, ...originOfPart(format, at, fields, 'refusal') }
+  }
+  if (type === 'input_image') {
+    const source = readSource(value, 'image_url')
+    if (source === undefined) return opaque('openai', value, place)
+    const fields = without(value, ['type', 'image_url', 'file_id'])
+    return { type: 'image', source, ...originOfBlob(source, place, fields) }
+  }
+  if (type === 'input_file') {
+    const key = typeof value['file_data'] === 'string' ? 'file_data' : 'file_url'
+    const source = readSource(value, key)
+    if (source === undefined) return opaque('openai', value, place)
+    const name = textField(value, 'filename')
+    const known = ['type', key, 'file_id', name === undefined ? '' : 'filename']
+    return {
+      type: 'file',
+      source,
+      ...(name !== undefined && { name }),
+      ...originOfBlob(source, place, without(value, known), key),
+    }
+  }
+  return opaque('openai', value, place)
+}
+
+const FILE_KEYS = ['file_data', 'file_url'] as const
+const TEXT_TYPES = ['input_text', 'output_text', 'text'] as const
+
+/** An address or an id; a part with both, or neither, is not ours to read. */
+function readSource(part: JsonObject, key: string): BlobSource | undefined {
+  const { [key]: url, file_id: id } = part
+  if (typeof url === 'string' && id === undefined) return readUrl(url)
+  if (typeof id === 'string' && url === undefined) return { kind: 'id', id }
+  return undefined
+}
+
+/** Nothing for what only another provider understands. */
+export function writeResponsesPart(
+  part: Part,
+  format: FormatName,
+  speaker: 'input' | 'output',
+): JsonValue | undefined {
+  const origin = kindredOrigin(part, format)
+  const fields = origin?.fields
+  switch (part.type) {
+    case 'text': {
+      if (hasWord(origin, 'bare')) return part.text
+      if (hasWord(origin, 'refusal')) return { type: 'refusal', refusal: part.text, ...fields }
+      const type = TEXT_TYPES.find((word) => hasWord(origin, word)) ?? `${speaker}_text`
+      return { type, text: part.text, ...fields }
+    }
+    case 'image': {
+      if (!canSay(part, format)) return { type: `${speaker}_text`, text: blobText(part).text }
+      return { type: 'input_image', ...writeSource(part.source, 'image_url'), ...fields }
+    }
+    case 'file': {
+      if (!canSay(part, format)) return { type: `${speaker}_text`, text: blobText(part).text }
+      const usual = part.source.kind === 'base64' ? 'file_data' : 'file_url'
+      const key = FILE_KEYS.find((word) => hasWord(origin, word)) ?? usual
+      return {
+        type: 'input_file',
+        ...writeSource(part.source, key),
+        ...(part.name !== undefined && { filename: part.name }),
+        ...fields,
+      }
+    }
+    case 'opaque':
+      return origin === undefined ? undefined : part.value
+    case 'reasoning':
+    case 'tool-call':
+    case 'tool-result':
+      return undefined
+  }
+}
+
+function writeSource(source: BlobSource, key: string): JsonObject {
+  return source.kind === 'id' ? { file_id: source.id } : { [key]: writeUrl(source) ?? '' }
+}
+
+/** The item itself is the seal; its summary is what people may read of it. */
+export function readReasoning(item: JsonObject, { format, at }: Place): ReasoningPart {
+  const texts = [...asList(item['summary']), ...asList(item['content'])].flatMap((entry) =>
+    isObject(entry) && typeof entry['text'] === 'string' ? [entry['text']] : [],
+  )
+  const sealed = { provider: 'openai', value: item } as const
+  return { type: 'reasoning', text: texts.join('\n'), sealed, origin: originOf(format, at) }
+}
+
+/** Whole items that we do not read (compactions, searches, references) ride along as one part. */
+export function readOpaqueItem(item: JsonValue, place: Place): OpaquePart {
+  return opaque('openai', item, place, 'item')
+}
+
+/** A provider's item without an origin was made from one; chat's parts are no items. */
+export function isOpaqueItem(part: Part, format: FormatName): part is OpaquePart {
+  if (part.type !== 'opaque' || part.provider !== 'openai') return false
+  return part.origin === undefined || hasWord(kindredOrigin(part, format), 'item')
+}

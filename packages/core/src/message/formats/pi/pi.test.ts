@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { compacted, said } from '../../../../../../test/support/logs.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import type { Message } from '../../message.ts'
+import { pi } from './pi.ts'
+
+describe('pi', () => {
+  const entry = (id: string, parentId: string | null, message: JsonObject) => ({
+    type: 'message',
+    id,
+    parentId,
+    timestamp: `2026-01-01T00:00:0${id}Z`,
+    message,
+  })
+  const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }], timestamp: 1 })
+  const session = { type: 'session', version: 3, id: 's', timestamp: 't', cwd: '/a' }
+
+  it('follows the last entry to the root', () => {
+    const read = pi.parse([
+      session,
+      entry('1', null, user('ask')),
+      entry('2', '1', user('abandoned')),
+      {
+        type: 'branch_summary',
+        id: '3',
+        parentId: '1',
+        timestamp: 't',
+        fromId: '2',
+        summary: 'tried',
+      },
+      entry('4', '3', user('go on')),
+    ])
+    expect(said(read)).toEqual(['user: ask', 'user: tried', 'user: go on'])
+    expect(pi.parse(pi.format(read)).messages).toEqual(read.messages)
+  })
+
+  it.each([
+    ['by id', { firstKeptEntryId: '2' }],
+    ['by line', { firstKeptEntryIndex: 2 }],
+  ])('shows the summary, then what it kept (%s), then the rest', (_, kept) => {
+    const read = pi.parse([
+      session,
+      entry('1', null, user('gone')),
+      entry('2', '1', user('kept')),
+      { type: 'compaction', id: '3', parentId: '2', timestamp: 't', summary: 'so far', ...kept },
+      entry('4', '3', user('next')),
+    ])
+    expect(said(read)).toEqual(['user: so far', 'user: kept', 'user: next'])
+    expect(read.messages[0]).toMatchObject({ synthetic: true })
+    const written = pi.format(read) as JsonObject[]
+    expect(written.map(({ type }) => type)).toEqual(['session', 'compaction', 'message', 'message'])
+    expect(pi.parse(written).messages).toEqual(read.messages)
+  })
+
+  it('reads replies, results and commands, and opens the seal of the right provider', () => {
+    const read = pi.parse([
+      session,
+      entry('1', null, {
+        role: 'assistant',
+        api: 'anthropic-messages',
+        model: 'm-1',
+        content: [
+          { type: 'thinking', thinking: 'hm', thinkingSignature: 'sig' },
+          { type: 'toolCall', id: 'a', name: 'bash', arguments: { command: 'ls' } },
+        ],
+        usage: { input: 1, output: 2, cacheRead: 10, cacheWrite: 100 },
+      }),
+      entry('2', '1', {
+        role: 'toolResult',
+        toolCallId: 'a',
+        toolName: 'bash',
+        content: [{ type: 'image', data: 'AA', mimeType: 'image/png' }],
+        isError: true,
+        details: { x: 1 },
+      }),
+      entry('3', '2', { role: 'bashExecution', command: 'ls', output: 'a.ts', exitCode: 1 }),
+      entry('4', '3', { role: 'bashExecution', command: 'secret', excludeFromContext: true }),
+      entry('5', '4', { role: 'assistant', content: [], stopReason: 'aborted' }),
+    ])
+    expect(read.messages).toMatchObject([
+      {
+        role: 'assistant',
+        parts: [{ sealed: { provider: 'anthropic', value: { signature: 'sig' } } }, { id: 'a' }],
+        usage: { inputTokens: 111, outputTokens: 2 },
+      },
+      { role: 'tool', parts: [{ callId: 'a', isError: true, output: [{ type: 'image' }] }] },
+      { role: 'user', synthetic: true, parts: [{ text: 'Ran ls\na.ts\n(exit code 1)' }] },
+    ])
+    expect(read.notes).toEqual(['Replies that hold nothing were left out: 1.'])
+    const written = pi.format(read) as JsonObject[]
+    expect(written[2]).toMatchObject({ message: { details: { x: 1 }, isError: true } })
+    expect(pi.parse(written).messages).toEqual(read.messages)
+  })
+
+  it('does not bring back what was cut from the output of a command', () => {
+    const command = { role: 'bashExecution', command: 'find', output: 'a.ts\n'.repeat(1_000) }
+    const read = pi.parse([session, entry('1', null, command)])
+    const short = { role: 'user', synthetic: true, parts: [{ type: 'text', text: 'Ran find' }] }
+    const messages = read.messages.map((message) => ({ ...message, ...short }) as Message)
+    const written = pi.format({ ...read, messages })
+    expect(JSON.stringify(written)).not.toContain('a.ts')
+    expect(pi.parse(written).messages).toMatchObject([short])
+  })
+
+  it('tells an older summary that no longer leads as something the program said', () => {
+    const summary = { type: 'compaction', id: '1', parentId: null, summary: 'so far' }
+    const read = pi.parse([session, summary, entry('2', '1', user('next'))])
+    const again = pi.parse(pi.format(compacted(read, 2)))
+    expect(said(again)).toEqual(['handoff: what happened', 'user: so far', 'user: next'])
+    expect(again.messages[1]).toMatchObject({ synthetic: true })
+  })
+
+  it('writes a handoff as a compaction of its own, in linear files too', () => {
+    const linear = [
+      { type: 'session', id: 's' },
+      { type: 'message', message: user('next') },
+    ]
+    const written = pi.format(compacted(pi.parse(linear), 1)) as JsonObject[]
+    expect(written[1]).toMatchObject({ type: 'compaction', firstKeptEntryIndex: 2 })
+    expect(written[1]).not.toHaveProperty('parentId')
+    expect(said(pi.parse(written))).toEqual(['handoff: what happened', 'user: next'])
+  })
+})

@@ -1,0 +1,55 @@
+/** `@throughline/core/message`: the message model, formats of others both ways, rules of the providers. */
+export type { JsonObject, JsonValue } from '../base/json.ts'
+export {
+  type Codec,
+  type Conversation,
+  FORMAT_NAMES,
+  type FormatName,
+  type Wrapper,
+} from './codec.ts'
+export { DIALECTS, type Dialect } from './dialect.ts'
+export { checkWire } from './dialects/check.ts'
+export type { Violation } from './dialects/findings.ts'
+export { normalise } from './dialects/normalise.ts'
+export { render, type Wire } from './dialects/render.ts'
+export { explainRule, RULES_BY_DIALECT, type Rule } from './dialects/rules.ts'
+export { findHandoff, writeEnvelope } from './envelope.ts'
+export { CODECS, codecOf } from './formats/all.ts'
+export {
+  type FileRecord,
+  type Handoff,
+  LEDGER_KINDS,
+  type LedgerEntry,
+  type LedgerKind,
+  type PreservedMessage,
+  type Task,
+} from './handoff.ts'
+export { InputError } from './input-error.ts'
+export {
+  type AssistantMessage,
+  type AssistantPart,
+  type BlobSource,
+  type FilePart,
+  type HandoffMessage,
+  type ImagePart,
+  MESSAGE_VERSION,
+  type Message,
+  type OpaquePart,
+  type Origin,
+  type Part,
+  type Provider,
+  type ReasoningPart,
+  type ResultPart,
+  type SystemMessage,
+  type TextPart,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
+  type Usage,
+  type UserMessage,
+  type UserPart,
+} from './message.ts'
+export { type OpenCall, openCalls, type Repair, type RepairKind, repairPairs } from './pairing.ts'
+export { type ReadLimits, readConversation } from './read.ts'
+export { textOf } from './text.ts'
+export { convertConversation, writeConversation } from './write.ts'

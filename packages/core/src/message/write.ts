@@ -1,0 +1,21 @@
+import type { JsonValue } from '../base/json.ts'
+import type { Conversation, FormatName } from './codec.ts'
+import { codecOf } from './formats/all.ts'
+
+/** The conversation in its format: JSON with two blanks, or one document a line; ends with a break. */
+export function writeConversation(conversation: Conversation): string {
+  const codec = codecOf(conversation.format)
+  const document = codec.format(conversation)
+  if (codec.framing === 'json') return `${JSON.stringify(document, null, 2)}\n`
+  return (document as readonly JsonValue[]).map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+/**
+ * The same messages, to be written in another format. What surrounded them (a request's other fields,
+ * a log's header) belongs to the old format and stays behind.
+ */
+export function convertConversation(conversation: Conversation, to: FormatName): Conversation {
+  if (conversation.format === to) return conversation
+  const { messages, model, notes } = conversation
+  return { format: to, messages, ...(model !== undefined && { model }), notes }
+}

@@ -1,0 +1,390 @@
+import { type AuditWriter, NO_AUDIT } from '../audit/log/log.ts'
+import { SessionTrail } from '../audit/session-audit-writer.ts'
+import type { Clock } from '../base/clock.ts'
+import { KnownError } from '../base/errors.ts'
+import { type EntryNumber, type OperationId, operationId, type SessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { ToolCallPart } from '../message/message.ts'
+import type { CallResult } from '../store/commits.ts'
+import type { Lease, Store } from '../store/contract.ts'
+import { OutcomeUnknownError } from '../store/errors.ts'
+import type { MailItem } from '../store/queries.ts'
+import type { OperationRow, SessionRow } from '../store/rows.ts'
+import { openMailIn } from './context/budget.ts'
+import { type Context, messagesOf } from './context/build.ts'
+import { measureRevert, readSource, readSourceWithout } from './context/source.ts'
+import { type HandoffWriter, written } from './handoff.ts'
+import { advance, openState } from './protocol/advance.ts'
+import type { Decisions } from './protocol/policy.ts'
+import type {
+  Committed,
+  Effect,
+  Event,
+  Instant,
+  SessionCommit,
+  SessionSettings,
+  State,
+  WantedSettings,
+} from './protocol/state.ts'
+import { Lookout } from './session-view-reader.ts'
+import { callKey, type StepRunner, type ToolRunner } from './step.ts'
+
+/**
+ * The shell around the protocol: performs effects and tells the machine how they went. It decides
+ * nothing. What runs is started by an effect and owned here until it has ended.
+ */
+export interface SessionParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly steps: StepRunner
+  readonly tools: ToolRunner
+  readonly writers: { readonly model: HandoffWriter; readonly digest: HandoffWriter }
+  readonly settings: SessionSettings
+  /** A handoff that takes longer is given up. */
+  readonly handoffMsMax: number
+  readonly decisions?: Decisions
+  /** What each agent is configured with; without it sessions keep what they have. */
+  readonly wantedFor?: (agent: string) => WantedSettings | undefined
+  /** Told when a turn has to wait, once per turn and kind. */
+  readonly onNotice?: (
+    sessionId: SessionId,
+    agent: string,
+    told: Extract<Effect, { kind: 'notify' }>,
+  ) => void
+  /** A person's stop was seen, once for each. */
+  readonly onStop?: (sessionId: SessionId) => void
+  /** Where the process keeps its audit lines; without it none are written. */
+  readonly audit?: AuditWriter
+}
+
+/** What an acquisition gave: the lease, and the compaction that its last holder left unfinished. */
+export interface Acquisition {
+  readonly lease: Lease
+  readonly abandoned: OperationId | null
+}
+
+export type ActorEnd =
+  | { readonly kind: 'released' }
+  | { readonly kind: 'lost' }
+  /** A broken assumption of our own: this session's actor ends, the process goes on. */
+  | { readonly kind: 'crashed'; readonly error: unknown }
+
+type Told = Event extends infer Each ? (Each extends Event ? Omit<Each, 'at'> : never) : never
+
+export class SessionActor {
+  readonly lease: Lease
+  readonly #parts: SessionParts
+  /** False when the process's lease may have run out: nothing with an effect is begun any more. */
+  readonly #mayAct: () => boolean
+  readonly #lookout: Lookout
+  readonly #trail: SessionTrail
+  readonly #ended = Promise.withResolvers<ActorEnd>()
+  readonly #queue: Told[] = []
+  #state: State
+  #isDraining = false
+  #isClosing = false
+  #cancelTimer = () => {}
+  #stopSeen = 0
+  #step = new AbortController()
+  #tools = new AbortController()
+  #handoff = new AbortController()
+
+  constructor(parts: SessionParts, { lease, abandoned }: Acquisition, mayAct: () => boolean) {
+    this.lease = lease
+    this.#trail = new SessionTrail(parts.audit ?? NO_AUDIT, lease, abandoned)
+    this.#parts = parts
+    this.#mayAct = mayAct
+    this.#lookout = new Lookout(parts.store, lease, parts.wantedFor)
+    this.#state = openState({
+      lease,
+      settings: parts.settings,
+      isRepeatable: (name) => parts.tools.isRepeatable(name),
+      at: this.#now(),
+    })
+  }
+
+  /** Resolves when the session is out of our hands; never rejects. */
+  run(): Promise<ActorEnd> {
+    this.#tell({ kind: 'opened' })
+    return this.#ended.promise
+  }
+
+  /** Something may have arrived. */
+  wake(): void {
+    this.#tell({ kind: 'woken' })
+  }
+
+  /** A model answers again: whoever waits for one need not wait longer. */
+  modelIsBack(): void {
+    this.#tell({ kind: 'model back' })
+  }
+
+  /** Ends what runs and gives the lease back. */
+  close(): void {
+    this.#isClosing = true
+    this.#tell({ kind: 'closing' })
+  }
+
+  /** The lease is gone: stops at once. */
+  lose(): void {
+    this.#tell({ kind: 'lost' })
+  }
+
+  #now(): Instant {
+    return { wall: this.#parts.clock.now(), mono: this.#parts.clock.monotonic() }
+  }
+
+  #tell(told: Told): void {
+    this.#queue.push(told)
+    if (this.#isDraining) return
+    this.#isDraining = true
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        const event = { ...next, at: this.#now() } as Event
+        const { state, effects } = advance(this.#state, event, this.#parts.decisions)
+        this.#state = state
+        for (const effect of effects) this.#perform(effect)
+      }
+    } catch (error) {
+      this.#crash(error)
+    } finally {
+      this.#isDraining = false
+    }
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.kind) {
+      case 'look':
+        this.#own(this.#look())
+        break
+      case 'commit':
+        this.#own(this.#commit(effect.commit))
+        break
+      case 'runStep':
+        this.#step = new AbortController()
+        this.#begin(() => this.#runStep(effect.turn, effect.context))
+        break
+      case 'abortStep':
+        this.#step.abort('stopped')
+        break
+      case 'startTools':
+        this.#tools = new AbortController()
+        this.#begin(() => this.#runTools(effect.entry, effect.calls))
+        break
+      case 'abortTools':
+        this.#tools.abort('stopped')
+        break
+      case 'writeHandoff':
+        this.#handoff = new AbortController()
+        this.#begin(() => this.#writeHandoff(effect))
+        break
+      case 'abortHandoff':
+        this.#handoff.abort(effect.reason)
+        break
+      case 'measureRevert':
+        this.#own(this.#measureRevert(effect.target))
+        break
+      case 'replaceHandoff':
+        this.#own(this.#replaceHandoff(effect))
+        break
+      case 'setTimer':
+        this.#setTimer(effect.at)
+        break
+      case 'notify':
+        this.#parts.onNotice?.(this.lease.sessionId, this.#session.agent, effect)
+        break
+      case 'end':
+        this.#end({ kind: effect.how })
+        break
+      default:
+        effect satisfies never
+    }
+  }
+
+  #setTimer(at: number): void {
+    const { clock } = this.#parts
+    this.#cancelTimer()
+    this.#cancelTimer = clock.after(at - clock.monotonic(), () => this.wake())
+  }
+
+  /** Steps, tools and handoffs have effects out in the world, so they need a lease that holds. */
+  #begin(run: () => Promise<void>): void {
+    if (this.#mayAct()) this.#own(run())
+    else this.#tell({ kind: 'lost' })
+  }
+
+  /** As last seen; nothing is begun before the first look. */
+  get #session(): SessionRow {
+    const { session } = this.#lookout
+    if (session === null) throw new Error('Nothing is begun before the session was looked at.')
+    return session
+  }
+
+  #own(work: Promise<void>): void {
+    work.catch((error: unknown) => this.#crash(error))
+  }
+
+  #crash(error: unknown): void {
+    this.#state = { ...this.#state, phase: 'ended' }
+    this.#end({ kind: 'crashed', error })
+  }
+
+  #end(end: ActorEnd): void {
+    this.#cancelTimer()
+    const isShutdown = end.kind === 'released' && this.#isClosing
+    this.#trail.lost(isShutdown ? 'shutdown' : end.kind)
+    for (const controller of [this.#step, this.#tools, this.#handoff]) controller.abort('lost')
+    this.#ended.resolve(end)
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const seen = await this.#lookout.look()
+      if (seen === null) {
+        this.#tell({ kind: 'lost' })
+        return
+      }
+      this.#trail.looked(seen.picture)
+      this.#noteStops(seen.picture.controls)
+      this.#tell({ kind: 'looked', ...seen })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+
+  #noteStops(controls: readonly MailItem[]): void {
+    const newest = controls.findLast(
+      (mail) => mail.control === 'stop' && mail.number > this.#stopSeen,
+    )
+    if (newest === undefined) return
+    this.#stopSeen = newest.number
+    this.#parts.onStop?.(this.lease.sessionId)
+  }
+
+  async #commit(commit: SessionCommit): Promise<void> {
+    const { verb, request } = commit
+    const ending = endingOf(commit)
+    if (ending !== undefined) this.#trail.endsTurn(ending)
+    try {
+      // One verb with its own request: the pair comes from one union.
+      const call = this.#parts.store[verb] as (
+        asked: typeof request,
+      ) => Promise<Committed['outcome']>
+      const committed = { verb, outcome: await call(request) } as Committed
+      this.#tell({ kind: 'committed', committed })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+
+  #absorbFailure(error: unknown): void {
+    if (error instanceof OutcomeUnknownError) this.#tell({ kind: 'unsure' })
+    else if (error instanceof KnownError && error.retryable) this.#tell({ kind: 'unavailable' })
+    else this.#crash(error)
+  }
+
+  async #runStep(turn: number, context: Context): Promise<void> {
+    const { sessionId, fence } = this.lease
+    const { agent } = this.#session
+    const { upto } = context
+    this.#trail.shows(turn, upto, openMailIn(this.#session, context))
+    const request = { sessionId, agent, fence, turn, upto, context: messagesOf(context) }
+    const outcome = await this.#parts.steps.run(request, this.#step.signal)
+    this.#tell({ kind: 'step ended', outcome })
+  }
+
+  async #runTools(entry: EntryNumber, calls: readonly ToolCallPart[]): Promise<void> {
+    const results = await Promise.all(calls.map((call) => this.#runTool(entry, call)))
+    this.#tell({ kind: 'tools ended', results })
+  }
+
+  async #runTool(entry: EntryNumber, call: ToolCallPart): Promise<CallResult> {
+    const { sessionId } = this.lease
+    const { agent, turn } = this.#session
+    const key = callKey(sessionId, entry, call.id)
+    const request = { sessionId, agent, turn, entry, call, key }
+    const ran = await this.#parts.tools.run(request, this.#tools.signal)
+    return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }
+  }
+
+  async #writeHandoff(wanted: Extract<Effect, { kind: 'writeHandoff' }>): Promise<void> {
+    const { operation, focus, context, limits, carries } = wanted
+    const { store, settings, writers, clock, handoffMsMax } = this.#parts
+    const { session } = this.#lookout
+    const controller = this.#handoff
+    const failed = (reason: string) =>
+      this.#tell({ kind: 'handoff failed', operation: operation.id, reason })
+    if (session === null) {
+      failed('no picture')
+      return
+    }
+    const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
+    try {
+      const source = await readSource(store, session, operation, context, carries)
+      const { agent } = session
+      const request = { agent, operation, focus, limits, settings, ...source }
+      // Reading took time; a writer is asked only under a lease that still holds.
+      if (!this.#mayAct()) {
+        this.#tell({ kind: 'lost' })
+        return
+      }
+      const writer = operation.by === 'digest' ? writers.digest : writers.model
+      const reply = await writer.write(request, controller.signal)
+      if (reply.kind === 'failed') failed(reply.reason)
+      else this.#tell(written(operation.id, reply, carries))
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      // A busy store says nothing about the handoff: an attempt that was none is not counted.
+      if (error.retryable) this.#tell({ kind: 'handoff delayed', operation: operation.id })
+      else failed(error.code)
+    } finally {
+      cancelDeadline()
+    }
+  }
+
+  /** Without a model: what is to be forgotten is not sent to one. */
+  async #replaceHandoff(wanted: Extract<Effect, { kind: 'replaceHandoff' }>): Promise<void> {
+    const { mail, entries, context } = wanted
+    const { store, settings, writers } = this.#parts
+    const session = this.#session
+    const { agent, limits, effective, covers, base, fence } = session
+    const tell = (replacement: { body: JsonValue; tokens: number } | null) =>
+      this.#tell({ kind: 'replacement written', mail, base, replacement })
+    try {
+      const source = await readSourceWithout(store, session, entries, context)
+      if (!this.#mayAct()) return this.#tell({ kind: 'lost' })
+      const operation: OperationRow = {
+        ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
+        ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
+        ...{ result: {}, startedAt: 0, endedAt: null },
+      }
+      const request = { agent, operation, focus: null, limits, settings, ...source }
+      const reply = await writers.digest.write(request, new AbortController().signal)
+      if (reply.kind === 'failed') tell(null)
+      else tell({ body: reply.handoff as unknown as JsonValue, tokens: reply.tokens })
+    } catch (error) {
+      if (!(error instanceof KnownError) || !error.retryable) throw error
+      // Whoever asked to be forgotten is not turned down because the store was busy.
+      const { clock } = this.#parts
+      await new Promise<void>((resolve) => void clock.after(settings.retryMs, resolve))
+      if (this.#state.phase !== 'ended') await this.#replaceHandoff(wanted)
+    }
+  }
+
+  async #measureRevert(target: EntryNumber): Promise<void> {
+    const { session, context } = this.#lookout
+    if (session === null || context === null) return
+    try {
+      const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
+      this.#tell({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
+    } catch (error) {
+      this.#absorbFailure(error)
+    }
+  }
+}
+
+/** How a commit ends its turn if it does; a recovery that gives one up is known only afterwards. */
+function endingOf({ verb, request }: SessionCommit) {
+  if (verb === 'commitReply') return request.ends?.how
+  return verb === 'recover' ? 'failed' : undefined
+}

@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type EntryNumber, entryNumber, operationId, sessionId } from '../../base/ids.ts'
+import type { Message } from '../../message/message.ts'
+import type { CompactionBy, Limits, OperationRow, SessionRow } from '../../store/rows.ts'
+import { type Picture, SESSION_SETTINGS } from '../protocol/state.ts'
+import { isOverHard, judgeHandoff, mayAskModel, planCover } from './budget.ts'
+import type { Context, Piece } from './build.ts'
+
+const LIMITS: Limits = {
+  hardTokens: 4_000,
+  pinTokens: 150,
+  handoffTokens: 500,
+  inputTokens: 600,
+  stepTokens: 800,
+  outputTokens: 300,
+  laneMailMax: 10,
+  sourceMailMax: 10,
+}
+
+function user(text: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+function assistant(text: string): Message {
+  return { role: 'assistant', parts: [{ type: 'text', text }] }
+}
+
+function picture(sizes: readonly number[], options: { seen: number; handoff?: number }): Picture {
+  const pieces: Piece[] = sizes.map((tokens, index) => ({
+    number: entryNumber(index + 1),
+    message: index % 2 === 0 ? user(`u${index}`) : assistant(`a${index}`),
+    tokens,
+  }))
+  const tokens = sizes.reduce((sum, size) => sum + size, options.handoff ?? 0)
+  const none = entryNumber(0)
+  const context: Context = {
+    upto: entryNumber(sizes.length),
+    effective: none,
+    covers: none,
+    system: [],
+    settings: [],
+    handoff: null,
+    pieces,
+    reverted: none,
+    tokens,
+  }
+  const row = { id: sessionId('s'), limits: LIMITS, covers: none, base: none }
+  const session = { ...row, seen: entryNumber(options.seen) } as unknown as SessionRow
+  return { session, context, controls: [], waiting: [], operations: [], replyTo: null }
+}
+
+describe('planCover', () => {
+  it('never covers what no model has seen', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 2, maxLength: 30 })
+    const triggers = fc.constantFrom('manual', 'preflight', 'background', 'reactive', 'idle')
+    fc.assert(
+      fc.property(sizes, fc.nat(), triggers, (list, at, trigger) => {
+        const seen = at % list.length
+        const covers = planCover(picture(list, { seen }), trigger, SESSION_SETTINGS)
+        expect(covers ?? 0).toBeLessThanOrEqual(seen)
+      }),
+    )
+  })
+
+  it('always finds a cut that makes room when the unseen part is within its bounds (I33)', () => {
+    const seen = fc.array(fc.integer({ min: 1, max: 800 }), { minLength: 1, maxLength: 20 })
+    const unseen = fc.tuple(
+      fc.integer({ min: 1, max: LIMITS.stepTokens }),
+      fc.integer({ min: 1, max: LIMITS.inputTokens }),
+    )
+    fc.assert(
+      fc.property(seen, unseen, (list, behind) => {
+        const before = picture([...list, ...behind], { seen: list.length })
+        fc.pre(isOverHard(before))
+        const covers = planCover(before, 'preflight', SESSION_SETTINGS)
+        expect(covers).not.toBeNull()
+        const left = before.context.pieces.filter((piece) => piece.number > (covers ?? 0))
+        const after = left.reduce((sum, piece) => sum + piece.tokens, LIMITS.handoffTokens)
+        expect(after + LIMITS.outputTokens).toBeLessThanOrEqual(LIMITS.hardTokens)
+      }),
+    )
+  })
+})
+
+describe('judgeHandoff', () => {
+  const before = picture([500, 500, 500, 500], { seen: 2 })
+  const by: CompactionBy = 'model'
+  const carries: readonly EntryNumber[] = []
+
+  it('takes a handoff that is smaller than what it covers, however much came behind', () => {
+    expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 499 })).toBeNull()
+  })
+
+  it('refuses one as large as what it covers, and one over its budget [faults 49, 50]', () => {
+    const small = picture([100, 100, 3_000, 400], { seen: 2 })
+    expect(judgeHandoff(small, { by, carries, covers: 2, tokens: 200 })).toBe('not-smaller')
+    expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 501 })).toBe('over-budget')
+  })
+
+  it('lets a rewrite grow, up to the hard limit', () => {
+    const small = picture([100, 100, 400, 400], { seen: 2 })
+    expect(judgeHandoff(small, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBeNull()
+    const full = picture([100, 100, 3_201, 0], { seen: 2 })
+    expect(judgeHandoff(full, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBe(
+      'over-hard-limit',
+    )
+  })
+})
+
+describe('mayAskModel', () => {
+  const now = 10_000_000
+
+  function attempt(agoMs: number, state: OperationRow['state'], by: CompactionBy = 'model') {
+    const at = now - agoMs
+    const ids = { id: operationId('o'), sessionId: sessionId('s'), previous: entryNumber(0) }
+    const numbers = { fence: 1, base: entryNumber(0), covers: entryNumber(1) }
+    const texts = { trigger: 'background', reason: '', result: {} }
+    const row = { ...ids, ...numbers, ...texts, by, state, startedAt: at, endedAt: at }
+    return row satisfies OperationRow
+  }
+  const asks = (...operations: readonly OperationRow[]) =>
+    mayAskModel(operations, now, SESSION_SETTINGS).kind
+
+  it('waits after a failure, longer after each, and not for ever', () => {
+    expect(asks(attempt(100, 'failed'))).toBe('wait')
+    expect(asks(attempt(1_500, 'failed'))).toBe('yes')
+    expect(asks(attempt(1_500, 'failed'), attempt(3_000, 'failed'))).toBe('wait')
+    expect(asks(...Array.from({ length: 7 }, () => attempt(61_000, 'failed')))).toBe('yes')
+  })
+
+  it('forgets failures once one was committed', () => {
+    expect(asks(attempt(50, 'committed'), attempt(100, 'failed'))).toBe('yes')
+  })
+
+  it('keeps to the number of attempts in a window, and never counts a digest', () => {
+    const many = Array.from({ length: SESSION_SETTINGS.attemptsPerWindow }, (_, index) => index)
+    expect(asks(...many.map((index) => attempt(index * 1_000, 'committed')))).toBe('wait')
+    expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
+  })
+
+  it('lets a person ask after failures, within the same number of attempts', () => {
+    const asked = (operations: readonly OperationRow[]) =>
+      mayAskModel(operations, now, SESSION_SETTINGS, 'manual').kind
+    expect(asked([attempt(100, 'failed')])).toBe('yes')
+    const many = Array.from({ length: SESSION_SETTINGS.attemptsPerWindow }, (_, index) => index)
+    expect(asked(many.map((index) => attempt(index * 1_000, 'failed')))).toBe('wait')
+  })
+
+  it('takes an attempt from the future as none: a clock jumped [fault 75]', () => {
+    expect(asks(attempt(-3_600_000, 'failed'))).toBe('yes')
+  })
+})

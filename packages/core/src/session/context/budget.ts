@@ -1,0 +1,224 @@
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import type { Budget } from '../../compaction/plan/budget.ts'
+import { DEFAULT_SETTINGS, SECTION_TOKENS_MAX } from '../../compaction/plan/defaults.ts'
+import { plan, type Trigger } from '../../compaction/plan/plan.ts'
+import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
+import type { Limits, SessionRow } from '../../store/rows.ts'
+import type { Picture, SessionSettings } from '../protocol/state.ts'
+import type { Context, Piece } from './build.ts'
+
+/** How much room a context has, and where a compaction of it would cut. Pure. */
+export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
+  const hardTokens = limits.hardTokens - limits.outputTokens
+  return {
+    settings: {
+      ...DEFAULT_SETTINGS,
+      ...settings.sections,
+      windowTokens: limits.hardTokens,
+      outputTokensMax: limits.outputTokens,
+      softShare: settings.softShare,
+      targetShare: settings.targetShare,
+    },
+    hardTokens,
+    softTokens: Math.round(settings.softShare * hardTokens),
+    targetTokens: Math.round(settings.targetShare * hardTokens),
+    keepTokens:
+      settings.sections?.keepTokens ??
+      Math.min(SECTION_TOKENS_MAX.keep, Math.floor(hardTokens / 5)),
+  }
+}
+
+/** The same shares of a smaller window. */
+export function narrowed(limits: Limits, hardTokens: number): Limits {
+  if (hardTokens >= limits.hardTokens) return limits
+  const share = (tokens: number) => Math.floor((tokens * hardTokens) / limits.hardTokens)
+  return {
+    ...limits,
+    hardTokens,
+    pinTokens: share(limits.pinTokens),
+    handoffTokens: share(limits.handoffTokens),
+    inputTokens: share(limits.inputTokens),
+    stepTokens: share(limits.stepTokens),
+    outputTokens: share(limits.outputTokens),
+  }
+}
+
+/** A step cannot be run: its answer would not fit any more. */
+export function isOverHard({ session, context }: Picture): boolean {
+  return context.tokens + session.limits.outputTokens > session.limits.hardTokens
+}
+
+/** Input that no finished turn has answered: it stays in every context, whole (I34). */
+export function isOpen(session: SessionRow, { mail }: Piece): boolean {
+  if (mail === undefined || session.turnState === 'idle') return false
+  return mail.number > session.settled[mail.lane]
+}
+
+/** Which unanswered mail a context holds, as it was sent and shortened. */
+export function openMailIn(session: SessionRow, { pieces }: Context) {
+  const open = pieces.filter((piece) => isOpen(session, piece))
+  const numbers = (isClipped: boolean) =>
+    open
+      .filter((piece) => (piece.isClipped === true) === isClipped)
+      .flatMap(({ mail }) => mail?.number ?? [])
+  return { whole: numbers(false), clipped: numbers(true) }
+}
+
+/** What of the input bound is taken, as the store counts it. */
+export function openInputTokens({ session, context }: Picture): number {
+  return context.pieces
+    .filter((piece) => isOpen(session, piece))
+    .reduce(
+      (sum, { tokens, mail }) =>
+        sum + tokens + (mail?.waiting === undefined ? 0 : WAITING_NOTE_TOKENS),
+      0,
+    )
+}
+
+/** The entries that a compaction up to `covers` carries beside its handoff. */
+export function carriedBy({ session, context }: Picture, covers: number): readonly EntryNumber[] {
+  return context.pieces
+    .filter((piece) => piece.number <= covers && isOpen(session, piece))
+    .map((piece) => piece.number)
+}
+
+/** The present size of what a compaction up to `covers` would replace, earlier handoff included. */
+export function rangeTokens(
+  context: Context,
+  covers: number,
+  carries: readonly EntryNumber[],
+): number {
+  return context.pieces
+    .filter((piece) => piece.number <= covers && !isCarried(piece, carries))
+    .reduce((sum, piece) => sum + piece.tokens, context.handoff?.tokens ?? 0)
+}
+
+export function isCarried({ number, mail }: Piece, carries: readonly EntryNumber[]): boolean {
+  return mail !== undefined && carries.includes(number)
+}
+
+/** Whether a handoff up to `covers` takes in more than the present one. */
+function takesIn({ session, context }: Picture, covers: number): boolean {
+  if (covers !== session.covers) return covers > session.covers
+  return context.pieces.some((piece) => piece.number <= covers && !isOpen(session, piece))
+}
+
+/**
+ * Which entries a compaction should cover; null when there is nothing to gain. The planner decides
+ * where to cut; this bounds it by what a model has seen (decision 3), and takes all of that when a
+ * turn waits and the planner's cut would not make room enough.
+ */
+export function planCover(
+  picture: Picture,
+  trigger: Trigger,
+  settings: SessionSettings,
+): EntryNumber | null {
+  const { session, context } = picture
+  const waits = trigger === 'preflight' || trigger === 'reactive'
+  const cut = cutOf(picture, trigger, settings)
+  const covers = cut === null ? null : Math.min(cut, session.seen)
+  if (waits && (covers === null || !makesRoom(picture, covers))) {
+    return takesIn(picture, session.seen) ? session.seen : null
+  }
+  return covers !== null && takesIn(picture, covers) && isClean(context, covers)
+    ? entryNumber(covers)
+    : null
+}
+
+function cutOf(
+  { session, context }: Picture,
+  trigger: Trigger,
+  settings: SessionSettings,
+): number | null {
+  const { system, handoff, pieces } = context
+  const all: readonly Piece[] = [...system, ...(handoff === null ? [] : [handoff]), ...pieces]
+  const totals = [0]
+  for (const piece of all) totals.push((totals.at(-1) ?? 0) + piece.tokens)
+  const planned = plan(
+    { messages: all.map((piece) => piece.message), totals },
+    {
+      budget: budgetOf(session.limits, settings),
+      trigger,
+      when: trigger === 'manual' || trigger === 'idle' ? 'always' : 'needed',
+    },
+  )
+  if (planned.kind !== 'compact') return null
+  const last = all[planned.cut - 1]
+  return last === undefined || planned.cut <= planned.layout.headFrom ? null : last.number
+}
+
+/** Whether the context fits once this much is covered by a handoff of the largest size. */
+function makesRoom(picture: Picture, covers: number): boolean {
+  const { session, context } = picture
+  const { hardTokens, outputTokens, handoffTokens } = session.limits
+  const range = rangeTokens(context, covers, carriedBy(picture, covers))
+  const after = context.tokens - range + handoffTokens
+  return after + outputTokens <= hardTokens
+}
+
+/** A cut that was moved back to `seen` is clean, because no step begins while calls are open. */
+export function isClean(context: Context, covers: number): boolean {
+  const next = context.pieces.find((piece) => piece.number > covers)
+  return next?.message.role !== 'tool'
+}
+
+/** After a revert, automatic compaction waits until the context has grown by a tenth. */
+export function isHeldByRevert({ session, context }: Picture): boolean {
+  if (session.base === 0 || session.base !== context.reverted) return false
+  const grown = context.pieces
+    .filter((piece) => piece.number > session.base)
+    .reduce((sum, piece) => sum + piece.tokens, 0)
+  return grown * 10 < context.tokens - grown
+}
+
+/**
+ * Whether a model may be asked for a handoff now. Counted from the operations in the store, so it
+ * survives restarts; a clock that jumped back makes old attempts look young and costs time only.
+ */
+export function mayAskModel(
+  operations: Picture['operations'],
+  wall: number,
+  settings: SessionSettings,
+  /** A person is not held off by failures, only by the rate. */
+  asks: 'automatic' | 'manual' = 'automatic',
+): { readonly kind: 'yes' } | { readonly kind: 'wait'; readonly waitMs: number } {
+  const asked = operations.filter((operation) => {
+    const age = wall - operation.startedAt
+    return operation.by !== 'digest' && age >= 0 && age < settings.attemptWindowMs
+  })
+  if (asked.length >= settings.attemptsPerWindow) {
+    const oldest = asked.at(-1)?.startedAt ?? wall
+    return { kind: 'wait', waitMs: Math.max(1, oldest + settings.attemptWindowMs - wall) }
+  }
+  const working = asked.findIndex((operation) => operation.state === 'committed')
+  const failures = (working < 0 ? asked : asked.slice(0, working)).filter(
+    (operation) => operation.state === 'failed',
+  )
+  const [newest] = failures
+  if (newest === undefined || asks === 'manual') return { kind: 'yes' }
+  const backOff = Math.min(settings.retryMsMax, settings.retryMs * 2 ** failures.length)
+  const waitMs = (newest.endedAt ?? newest.startedAt) + backOff - wall
+  return waitMs > 0 && waitMs <= backOff ? { kind: 'wait', waitMs } : { kind: 'yes' }
+}
+
+/** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */
+export function judgeHandoff(
+  picture: Picture,
+  handoff: {
+    readonly by: string
+    readonly covers: number
+    readonly tokens: number
+    readonly carries: readonly EntryNumber[]
+  },
+): string | null {
+  const { session, context } = picture
+  const { limits } = session
+  const { carries } = handoff
+  const open = carriedBy(picture, handoff.covers)
+  if (!open.every((number) => carries.includes(number))) return 'unanswered-input'
+  if (handoff.tokens > limits.handoffTokens) return 'over-budget'
+  const range = rangeTokens(context, handoff.covers, carries)
+  if (handoff.by !== 'rewrite') return handoff.tokens < range ? null : 'not-smaller'
+  const after = context.tokens - range + handoff.tokens + limits.outputTokens
+  return after <= limits.hardTokens ? null : 'over-hard-limit'
+}

@@ -1,0 +1,361 @@
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { clearMessage } from '../../compaction/plan/clear.ts'
+import type { Handoff } from '../../message/handoff.ts'
+import type {
+  AssistantMessage,
+  Message,
+  ResultPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from '../../message/message.ts'
+import { pinnedMessage } from '../../message/pinned.ts'
+import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
+import { handoffOf } from '../../store/fold.ts'
+import { parseBody } from '../../store/integrity/damaged-row.ts'
+import type { ContextEntries } from '../../store/queries.ts'
+import type { Entry, InputLane, Limits } from '../../store/rows.ts'
+
+/**
+ * The context is a pure fold: what the store hands over as of an entry, made into messages. Nothing
+ * else goes in, so the same entries give the same context for ever (decision 1).
+ *
+ *   system text · pins · handoff · covered but unanswered input · every message behind the range
+ *
+ * Only the settings speak in the system role. What a person or a model wrote keeps the role of the
+ * entry that holds it, whatever its body says.
+ *
+ * Sizes are the counts stored with the entries. An input above the input bound and a result above
+ * its share of the step bound are shown with their two ends and a reference; that is what makes
+ * P + H + U + T + O a bound and not a hope (I33).
+ */
+export interface Context {
+  readonly upto: EntryNumber
+  readonly effective: EntryNumber
+  readonly covers: EntryNumber
+  /** The system text, which the operator wrote, and behind it the pins, which rank as user messages. */
+  readonly system: readonly Piece[]
+  /** The newest settings, none or one. */
+  readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
+  readonly handoff: Piece | null
+  readonly pieces: readonly Piece[]
+  /** The newest revert behind the covered range; 0: none. */
+  readonly reverted: EntryNumber
+  readonly tokens: number
+}
+
+/** One message of the context; `number` is the last entry that it was made from. */
+export interface Piece {
+  readonly number: EntryNumber
+  readonly message: Message
+  readonly tokens: number
+  /** Shown with its two ends only. */
+  readonly isClipped?: true
+  /** Which mail it was; of delivered input only. */
+  readonly mail?: PieceMail
+  /** Tells the model what no entry says by itself; never part of what a handoff is made from. */
+  readonly isNote?: true
+}
+
+export interface PieceMail {
+  readonly lane: InputLane
+  readonly number: number
+  /** How many more messages waited when it entered. */
+  readonly waiting?: number
+}
+
+/** What an input's body holds. */
+export interface InputBody {
+  readonly message: UserMessage
+  readonly replyTo?: { readonly edge: string; readonly address: string }
+}
+
+const NO_ENTRY = entryNumber(0)
+const RESULT_TOKENS_MIN = 16
+const CHARACTERS_PER_TOKEN = 4
+
+export function buildContext(source: ContextEntries, limits: Limits, upto: EntryNumber): Context {
+  const { effective, covers, entries } = source
+  const system: Piece[] = []
+  const pins = new Map<string, Piece>()
+  const pieces: Piece[] = []
+  const settings: { body: JsonObject; tokens: number }[] = []
+  const inEffect = entries.find(({ number }) => number === effective)
+  const carries = new Set((inEffect && handoffOf(inEffect)?.carries) ?? [])
+  let systemText: Piece | undefined
+  let handoff: Piece | null = null
+  let reverted = NO_ENTRY
+  for (const entry of entries) {
+    if (entry.number === effective) handoff = handoffPiece(entry)
+    switch (entry.kind) {
+      case 'settings':
+        systemText = systemPiece(entry)
+        settings[0] = { body: objectOf(entry), tokens: entry.tokens }
+        break
+      case 'pin':
+        pins.delete(entry.meta.name)
+        if (entry.meta.change === 'set') pins.set(entry.meta.name, pinPiece(entry))
+        break
+      case 'revert':
+        reverted = entry.number
+        break
+      case 'input':
+      case 'assistant':
+      case 'result':
+        if (entry.number > covers) addMessage(pieces, entry, limits)
+        else if (entry.kind === 'input' && carries.has(entry.number)) {
+          pieces.push(inputPiece(entry, limits))
+        }
+        break
+      default:
+        break
+    }
+  }
+  if (systemText !== undefined) system.push(systemText)
+  system.push(...pins.values())
+  const tokens = sum(system) + (handoff?.tokens ?? 0) + sum(pieces)
+  return {
+    upto,
+    effective,
+    covers,
+    system,
+    settings,
+    handoff,
+    pieces,
+    reverted,
+    tokens,
+  }
+}
+
+/** Continues a context with the entries behind it. Null: one of them has it built from the store. */
+export function continueContext(
+  context: Context,
+  entries: readonly Entry[],
+  limits: Limits,
+): Context | null {
+  let { effective, covers, handoff, reverted } = context
+  let pieces = [...context.pieces]
+  for (const entry of entries) {
+    switch (entry.kind) {
+      case 'input':
+      case 'assistant':
+      case 'result':
+        addMessage(pieces, entry, limits)
+        break
+      case 'compaction':
+        if (entry.meta.covers < covers) return null
+        covers = entryNumber(entry.meta.covers)
+        effective = entry.number
+        handoff = handoffPiece(entry)
+        pieces = piecesBeside(pieces, covers, entry.meta.carries ?? [])
+        // Their reply is covered, and perhaps some of them: what each may take now nobody knows here.
+        if (beginsWithResults(pieces)) return null
+        if (reverted <= covers) reverted = NO_ENTRY
+        break
+      case 'revert':
+      case 'erasure':
+      case 'pin':
+      case 'settings':
+        return null
+      default:
+        break
+    }
+  }
+  const upto = entries.at(-1)?.number ?? context.upto
+  const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
+  return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
+}
+
+/** What stays behind a handoff: everything not covered, and the input that it carries. */
+function piecesBeside(
+  pieces: readonly Piece[],
+  covers: number,
+  carries: readonly number[],
+): Piece[] {
+  const carried = new Set(carries)
+  return pieces.filter(
+    ({ number, mail }) => number > covers || (mail !== undefined && carried.has(number)),
+  )
+}
+
+function beginsWithResults(pieces: readonly Piece[]): boolean {
+  return pieces.find(({ message }) => message.role !== 'user')?.message.role === 'tool'
+}
+
+export function messagesOf({ system, handoff, pieces }: Context): readonly Message[] {
+  return [...system, ...(handoff === null ? [] : [handoff]), ...pieces]
+    .map((piece) => piece.message)
+    .filter((message) => message.role === 'handoff' || message.parts.length > 0)
+}
+
+function sum(pieces: readonly Piece[]): number {
+  return pieces.reduce((total, piece) => total + piece.tokens, 0)
+}
+
+function addMessage(
+  pieces: Piece[],
+  entry: Entry & { kind: 'input' | 'assistant' | 'result' },
+  limits: Limits,
+): void {
+  const { number } = entry
+  switch (entry.kind) {
+    case 'input': {
+      const { waiting } = entry.meta
+      // What was left behind has come.
+      const isNext = pieces.at(-1)?.message.role === 'user'
+      if (isNext && pieces.at(-2)?.isNote === true) pieces.splice(-2, 1)
+      // Before the message: the newest request stays last.
+      if (waiting !== undefined) pieces.push(waitingNote(number, waiting))
+      pieces.push(inputPiece(entry, limits))
+      return
+    }
+    case 'assistant':
+      pieces.push({
+        number,
+        message: assistantMessage(parseBody('entry', entry), entry.meta.calls),
+        tokens: entry.tokens,
+      })
+      return
+    case 'result': {
+      const last = pieces.at(-1)
+      const share = resultShare(pieces, limits)
+      const part = resultPart(entry.body === null ? ERASED : parseBody('entry', entry), entry.meta)
+      const single: ToolMessage = { role: 'tool', parts: [part] }
+      const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
+      // The results of one step are one message, also where recovery wrote some of them earlier.
+      if (last?.message.role === 'tool' && piece.message.role === 'tool') {
+        const parts = [...last.message.parts, ...piece.message.parts]
+        const tokens = last.tokens + piece.tokens
+        pieces[pieces.length - 1] = { number, message: { role: 'tool', parts }, tokens }
+      } else pieces.push(piece)
+      return
+    }
+    default:
+      entry satisfies never
+  }
+}
+
+function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): Piece {
+  const { number, tokens, meta } = entry
+  const { lane, mail, waiting } = meta
+  const message = inputMessage(parseBody('entry', entry), lane)
+  const piece = clipped({ number, message, tokens }, limits.inputTokens)
+  // Adopted input never was mail.
+  if (mail === 0) return piece
+  return { ...piece, mail: { lane, number: mail, ...(waiting !== undefined && { waiting }) } }
+}
+
+/** Lets the model know that its turn does not have everything yet. */
+function waitingNote(number: EntryNumber, waiting: number): Piece {
+  const text =
+    waiting === 1
+      ? '[1 more message is waiting; it will follow.]'
+      : `[${waiting} more messages are waiting; they will follow.]`
+  const message: UserMessage = { role: 'user', synthetic: true, parts: [{ type: 'text', text }] }
+  return { number, message, tokens: WAITING_NOTE_TOKENS, isNote: true }
+}
+
+/** What one result may take of the step bound: an equal share of what the reply leaves. */
+function resultShare(pieces: readonly Piece[], limits: Limits): number {
+  const reply = pieces.findLast((piece) => piece.message.role === 'assistant')
+  const calls =
+    reply?.message.role === 'assistant'
+      ? reply.message.parts.filter((part) => part.type === 'tool-call').length
+      : 1
+  const room = limits.stepTokens - (reply?.tokens ?? 0)
+  return Math.max(RESULT_TOKENS_MIN, Math.floor(room / Math.max(1, calls)))
+}
+
+function clipped(piece: Piece, tokensMax: number): Piece {
+  if (piece.tokens <= tokensMax) return piece
+  // Density as counted when it was stored, so that the clipped text weighs what we say it does.
+  const perToken = Math.max(1, textLength(piece.message) / piece.tokens)
+  const message = clearMessage(piece.message, {
+    tokensMax,
+    countTokens: (text) => Math.ceil(text.length / Math.min(perToken, CHARACTERS_PER_TOKEN)),
+    number: piece.number,
+  })
+  return { ...piece, message, tokens: tokensMax, isClipped: true }
+}
+
+function textLength(message: Message): number {
+  return JSON.stringify(message).length
+}
+
+const ERASED = '[erased]'
+
+/** Bodies are written by this folder; one that was erased or imported is shown as far as it goes. */
+function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
+  const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
+  const message: UserMessage =
+    inner === null ? textMessage(body) : { ...(inner as unknown as UserMessage), role: 'user' }
+  return lane === 'notification' ? { ...message, synthetic: true } : message
+}
+
+function textMessage(body: JsonValue): UserMessage {
+  const text = body === null ? ERASED : typeof body === 'string' ? body : JSON.stringify(body)
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+/** An erased reply still makes its calls: a result without its call is refused by providers. */
+function assistantMessage(body: JsonValue, calls: readonly string[]): AssistantMessage {
+  if (isObject(body)) return { ...(body as unknown as AssistantMessage), role: 'assistant' }
+  const made = calls.map((id) => ({ type: 'tool-call', id, name: 'erased', input: {} }) as const)
+  return { role: 'assistant', parts: [{ type: 'text', text: ERASED }, ...made] }
+}
+
+function resultPart(
+  body: JsonValue,
+  meta: { readonly call: string; readonly outcome: string },
+): ToolResultPart {
+  const output: readonly ResultPart[] = Array.isArray(body)
+    ? (body as unknown as readonly ResultPart[])
+    : [{ type: 'text', text: typeof body === 'string' ? body : JSON.stringify(body) }]
+  const failed = meta.outcome !== 'ok'
+  return {
+    type: 'tool-result',
+    callId: meta.call,
+    output,
+    ...(failed && { isError: true }),
+  }
+}
+
+function handoffPiece(entry: Entry): Piece {
+  const body = parseBody('entry', entry)
+  const handoff = body as unknown as Handoff
+  return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
+}
+
+function pinPiece(entry: Entry & { kind: 'pin' }): Piece {
+  const body = parseBody('entry', entry)
+  const text = typeof body === 'string' ? body : ERASED
+  const { number, tokens, meta } = entry
+  return { number, message: pinnedMessage(meta.name, text), tokens }
+}
+
+/**
+ * Its weight is that of all settings, text or none: tools are described to the model beside it. What
+ * an imported file had as its system text is a record, and no word of the operator.
+ */
+function systemPiece(entry: Entry): Piece {
+  const { system: text, importedFrom } = objectOf(entry)
+  const isGiven = typeof text === 'string' && text !== '' && importedFrom === undefined
+  const message: Message = { role: 'system', parts: isGiven ? [{ type: 'text', text }] : [] }
+  return { number: entry.number, message, tokens: entry.tokens }
+}
+
+function objectOf(entry: Entry): JsonObject {
+  const body = parseBody('entry', entry)
+  return isObject(body) ? body : {}
+}
+
+/** Where the answer to an input goes, if it says so. */
+export function replyToOf(entry: Entry): InputBody['replyTo'] | undefined {
+  if (entry.kind !== 'input') return undefined
+  const body = parseBody('entry', entry)
+  const place = isObject(body) ? body['replyTo'] : undefined
+  if (!isObject(place)) return undefined
+  const { edge, address } = place as { edge?: JsonValue; address?: JsonValue }
+  return typeof edge === 'string' && typeof address === 'string' ? { edge, address } : undefined
+}

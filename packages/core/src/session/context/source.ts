@@ -1,0 +1,216 @@
+import { type EntryNumber, entryNumber, type SessionId } from '../../base/ids.ts'
+import type { Message } from '../../message/message.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
+import type { Reads } from '../../store/contract.ts'
+import { handoffOf, pathTo } from '../../store/fold.ts'
+import type { ContextEntries } from '../../store/queries.ts'
+import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
+import { isCarried } from './budget.ts'
+import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './build.ts'
+
+/** What is read from the transcript beside the picture: sources of handoffs, sizes of reverts. */
+
+/** What a handoff is written from. */
+export interface Source {
+  readonly messages: readonly Message[]
+  /** The range to cover ends before this message. */
+  readonly cut: number
+  /** Which messages of the range are unanswered: they stay in the context beside the handoff. */
+  readonly open: readonly number[]
+}
+
+export async function readRange(
+  store: Reads,
+  sessionId: SessionId,
+  after: number,
+  to: number,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for (let from = after + 1; from <= to; from += LIST_MAX) {
+    const last = Math.min(to, from + LIST_MAX - 1)
+    const page = { sessionId, from: entryNumber(from), to: entryNumber(last) }
+    entries.push(...(await store.readEntries(page)))
+  }
+  return entries
+}
+
+async function readReverts(
+  store: Reads,
+  sessionId: SessionId,
+  to: EntryNumber,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  let from = entryNumber(1)
+  while (true) {
+    const page = await store.readEntries({ sessionId, from, to, kind: 'revert' })
+    entries.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < LIST_MAX) return entries
+    from = entryNumber(last.number + 1)
+  }
+}
+
+async function readOne(
+  store: Reads,
+  sessionId: SessionId,
+  number: EntryNumber,
+): Promise<Entry | undefined> {
+  const [entry] = await store.readEntries({ sessionId, from: number, to: number })
+  return entry
+}
+
+/** A handoff in the transcript, and what it says about itself. */
+interface Standing {
+  readonly entry: Entry
+  readonly meta: CompactionMeta
+}
+
+async function readHandoff(
+  store: Reads,
+  sessionId: SessionId,
+  number: number,
+): Promise<Standing | null> {
+  if (number === 0) return null
+  const entry = await readOne(store, sessionId, entryNumber(number))
+  const meta = entry && handoffOf(entry)
+  if (entry === undefined || meta === undefined) return null
+  // One that was erased tells nothing: what it stood on is the next.
+  return entry.body === null ? await readHandoff(store, sessionId, meta.previous) : { entry, meta }
+}
+
+/**
+ * What a handoff is written from: the newest handoff below that a model wrote, and everything
+ * behind it. A digest is never read, so that nothing is summarised from a selection (decision 16).
+ */
+export async function readSource(
+  store: Reads,
+  session: SessionRow,
+  operation: OperationRow,
+  context: Context,
+  carries: readonly EntryNumber[],
+): Promise<Source> {
+  const { id } = session
+  const { covers } = operation
+  if (isWholeSource(session, context, operation)) {
+    return sourceOf(context, context, covers, carries)
+  }
+  let earlier = await readHandoff(store, id, operation.previous)
+  while (earlier?.meta.by === 'digest')
+    earlier = await readHandoff(store, id, earlier.meta.previous)
+  const head = await readHead(store, session, earlier, covers)
+  return sourceOf(head, context, covers, carries)
+}
+
+/** The context as of `to` on this handoff: its text, what it carries, and everything behind it. */
+async function readHead(
+  store: Reads,
+  session: SessionRow,
+  below: Standing | null,
+  to: EntryNumber,
+  isWanted: (entry: Entry) => boolean = () => true,
+): Promise<Context> {
+  const covers = below?.meta.covers ?? 0
+  const carries = new Set(below?.meta.carries ?? [])
+  const from = Math.min(covers, ...[...carries].map((number) => number - 1))
+  const isOnPath = pathTo(await readReverts(store, session.id, to), to)
+  const entries = (await readRange(store, session.id, from, to)).filter(
+    (entry) =>
+      isMessage(entry) &&
+      isOnPath(entry.number) &&
+      (entry.number > covers || carries.has(entry.number)) &&
+      isWanted(entry),
+  )
+  const source: ContextEntries = {
+    session,
+    effective: below?.entry.number ?? entryNumber(0),
+    covers: entryNumber(covers),
+    limits: session.limits,
+    entries: [...(below === null ? [] : [below.entry]), ...entries],
+  }
+  return buildContext(source, session.limits, to)
+}
+
+/**
+ * Mostly the context itself begins with the handoff that the new one follows, and a model wrote it:
+ * then nothing need be read again (a thousand entries took a third of a compaction's own time).
+ */
+function isWholeSource(
+  session: SessionRow,
+  { effective }: Context,
+  { previous }: OperationRow,
+): boolean {
+  return effective === previous && session.effective === effective && session.by !== 'digest'
+}
+
+function sourceOf(
+  head: Context,
+  context: Context,
+  covers: EntryNumber,
+  carries: readonly EntryNumber[],
+): Source {
+  const covered = head.pieces.filter((piece) => piece.number <= covers && piece.isNote !== true)
+  const tail = context.pieces.filter((piece) => piece.number > covers)
+  const before = messagesOf({ ...head, system: context.system, pieces: covered })
+  const messages = [...before, ...tail.map((piece) => piece.message)]
+  const open = covered.filter((piece) => isCarried(piece, carries)).map(({ message }) => message)
+  return { messages, cut: before.length, open: open.map((message) => before.indexOf(message)) }
+}
+
+/** What a handoff is written from that must not tell of these entries. */
+export async function readSourceWithout(
+  store: Reads,
+  session: SessionRow,
+  erased: readonly EntryNumber[],
+  context: Context,
+): Promise<Source> {
+  const { id, covers } = session
+  const first = Math.min(...erased)
+  const gone = new Set<number>(erased)
+  const isTainted = ({ entry, meta }: Standing) =>
+    meta.by === 'digest' || meta.covers >= first || gone.has(entry.number)
+  let earlier = await readHandoff(store, id, session.effective)
+  while (earlier !== null && isTainted(earlier)) {
+    earlier = await readHandoff(store, id, earlier.meta.previous)
+  }
+  const head = await readHead(store, session, earlier, covers, ({ number }) => !gone.has(number))
+  const tail = {
+    ...context,
+    pieces: context.pieces.filter((piece) => !gone.has(piece.number)),
+  }
+  const carries = context.pieces.map(({ number }) => number).filter((number) => number <= covers)
+  return sourceOf(head, tail, covers, carries)
+}
+
+function isMessage({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+/** How large the context would be without its newest compaction, its system part not counted. */
+export async function measureRevert(
+  store: Reads,
+  session: SessionRow,
+  context: Context,
+  target: EntryNumber,
+): Promise<number> {
+  const { id } = session
+  const undone = await readHandoff(store, id, target)
+  const below = await readHandoff(store, id, undone?.meta.previous ?? 0)
+  return (await readHead(store, session, below, context.upto)).tokens
+}
+
+const PAGE = 200
+
+/** Where the newest input that says so wants its answer; asked once, when a session is taken over. */
+export async function findReplyTo(
+  store: Reads,
+  session: SessionRow,
+): Promise<InputBody['replyTo'] | null> {
+  for (let to = session.tail as number; to > 0; to -= PAGE) {
+    const page = await readRange(store, session.id, Math.max(0, to - PAGE), to)
+    for (const entry of page.toReversed()) {
+      const place = replyToOf(entry)
+      if (place !== undefined) return place
+    }
+  }
+  return null
+}

@@ -1,0 +1,48 @@
+import { writeEnvelope } from '../message/envelope.ts'
+import type { AssistantMessage } from '../message/message.ts'
+import { textOf } from '../message/text.ts'
+import type { Context, Piece } from './context/build.ts'
+
+/** What a person reads when a turn ends without an answer: why, and what can be done. */
+export function apology(reason: string): AssistantMessage {
+  const text = `${APOLOGY} ${reason.slice(0, REASON_MAX)}`
+  return { role: 'assistant', parts: [{ type: 'text', text }] }
+}
+
+const APOLOGY = 'This could not be answered.'
+const REASON_MAX = 800
+
+/** About four characters a token, as everywhere where nobody counts. */
+export function apologyTokens(reason: string): number {
+  return Math.ceil((APOLOGY.length + Math.min(reason.length, REASON_MAX)) / 4) + 4
+}
+
+const PARTS_NAMED = 3
+const WORDS_SHOWN = 48
+
+/** A context that nothing can make smaller: its largest parts, so that somebody can do something. */
+export function tooLarge({ system, handoff, pieces, tokens }: Context, hardTokens: number): string {
+  const named: readonly (readonly [name: string, tokens: number])[] = [
+    ...system.map(
+      (piece) => [`instructions, tools or pin (entry ${piece.number})`, piece.tokens] as const,
+    ),
+    ...(handoff === null ? [] : [['the record of earlier messages', handoff.tokens] as const]),
+    ...pieces.map((piece) => [`entry ${piece.number}, ${shown(piece)}`, piece.tokens] as const),
+  ]
+  const largest = named
+    .toSorted((a, b) => b[1] - a[1])
+    .slice(0, PARTS_NAMED)
+    .map(([name, size]) => `${name}: ${size} tokens`)
+  return (
+    `The model takes less than the ${tokens} tokens of this conversation (limit ${hardTokens}), ` +
+    `and nothing is left to compact. Largest: ${largest.join('; ')}. ` +
+    'Send less at once, shorten pins, system text or tools, or choose a model with a larger window.'
+  )
+}
+
+function shown({ message }: Piece): string {
+  const text = textOf(message.role === 'handoff' ? writeEnvelope(message.handoff) : message)
+  const words = text.replace(/\s+/g, ' ').trim()
+  const clipped = words.length > WORDS_SHOWN ? `${words.slice(0, WORDS_SHOWN)}…` : words
+  return `${message.role} "${clipped}"`
+}

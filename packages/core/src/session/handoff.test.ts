@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../../test/support/session-host.ts'
+import type { SummaryWriter } from '../compaction/summary/summarize.ts'
+import type { Message } from '../message/message.ts'
+import { messageCounter } from '../tokens/count.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import { type HandoffRequest, handoffWriter } from './handoff.ts'
+import { SESSION_SETTINGS, type SessionSettings } from './protocol/state.ts'
+
+const COUNTERS = {
+  countTokens: (text: string) => estimateText(text, 'generic'),
+  countMessage: messageCounter('generic'),
+}
+
+const messages: readonly Message[] = Array.from({ length: 30 }, (_, index) => ({
+  role: index % 2 === 0 ? 'user' : 'assistant',
+  parts: [{ type: 'text', text: `Part ${index} of the work in src/part-${index}.ts. `.repeat(20) }],
+}))
+const REQUEST = {
+  agent: 'main',
+  operation: { trigger: 'background' },
+  focus: null,
+  ...{ messages, cut: 20, open: [], limits: LIMITS, settings: SESSION_SETTINGS },
+} as unknown as HandoffRequest
+
+it('gives way between its pieces, so that it never holds the process for the whole', async () => {
+  for (const summarize of [undefined, async () => ({ text: 'Done.', finish: 'stop' }) as const]) {
+    let turns = 0
+    const breathe = async () => {
+      turns++
+    }
+    const parts = { breathe, ...(summarize !== undefined && { summarize }) }
+    const reply = await handoffWriter(COUNTERS, parts).write(REQUEST, new AbortController().signal)
+    expect(reply.kind).toBe('written')
+    // Behind the summary, before the ledger, before it is judged.
+    expect(turns).toBe(3)
+  }
+})
+
+it('takes a summary that is longer than the whole handoff may be, cut to its room [fault 50]', async () => {
+  const text = `## Progress\n${'- one more step of the work\n'.repeat(400)}`
+  const summarize = async () => ({ text, finish: 'stop' }) as const
+  const reply = await handoffWriter(COUNTERS, { summarize }).write(
+    REQUEST,
+    new AbortController().signal,
+  )
+  expect(reply).toMatchObject({
+    kind: 'written',
+    handoff: { summary: expect.stringContaining('messages 1 to 20 of the transcript') },
+    tokens: expect.toSatisfy((tokens) => tokens <= LIMITS.handoffTokens),
+  })
+})
+
+it('goes no further when it is aborted in such a pause', async () => {
+  const controller = new AbortController()
+  let turns = 0
+  const breathe = async () => {
+    turns++
+    controller.abort()
+  }
+  const reply = await handoffWriter(COUNTERS, { breathe }).write(REQUEST, controller.signal)
+  expect([reply, turns]).toEqual([{ kind: 'failed', reason: 'aborted' }, 1])
+})
+
+it('asks for the summary in the words that were configured, and about the focus [S12]', async () => {
+  const asked: string[] = []
+  const summarize: SummaryWriter = async ({ prompt }) => {
+    asked.push(prompt)
+    return { text: 'Done.', finish: 'stop' }
+  }
+  const write = async (settings: Partial<SessionSettings>, focus: string | null = null) => {
+    const request = { ...REQUEST, focus, settings: { ...SESSION_SETTINGS, ...settings } }
+    await handoffWriter(COUNTERS, { summarize }).write(request, new AbortController().signal)
+    return asked.at(-1) ?? ''
+  }
+  expect(await write({})).not.toContain('As a poem.')
+  expect(await write({ prompt: 'As a poem.' })).toMatch(/^As a poem\.\n/)
+  expect(await write({}, 'the harbour')).toContain('the harbour')
+})
+
+describe('compaction.userTokens', () => {
+  const roomy = { ...LIMITS, handoffTokens: 5_000 }
+  const preservedWith = async (userTokens: number | undefined, open: readonly number[] = []) => {
+    const sections = userTokens === undefined ? {} : { sections: { userTokens } }
+    const settings = { ...SESSION_SETTINGS, ...sections }
+    const request = { ...REQUEST, limits: roomy, settings, open }
+    const reply = await handoffWriter(COUNTERS).write(request, new AbortController().signal)
+    if (reply.kind !== 'written') throw new Error(reply.reason)
+    return reply.handoff.preserved
+  }
+  const sizeOf = (preserved: Awaited<ReturnType<typeof preservedWith>>) =>
+    preserved.reduce((sum, { message }) => sum + COUNTERS.countMessage(message), 0)
+
+  it('caps the preserved words of a session [S8]', async () => {
+    expect(sizeOf(await preservedWith(undefined))).toBeGreaterThan(800)
+    expect(sizeOf(await preservedWith(600))).toBeLessThanOrEqual(600)
+    expect(await preservedWith(0)).toEqual([])
+  })
+
+  it('does not count open requests, which stay beside the handoff [I34]', async () => {
+    const numbers = (await preservedWith(600, [18])).map(({ number }) => number)
+    expect(numbers).not.toContain(19)
+    expect(sizeOf(await preservedWith(600, [18]))).toBeGreaterThan(300)
+  })
+})

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import { AT, asked, Play, RUNNING, SAID, scene } from '../../../../../test/support/play.ts'
+import { entryNumber, mailNumber } from '../../base/ids.ts'
+import { SESSION_SETTINGS } from './state.ts'
+
+describe('the protocol', () => {
+  it('looks before it does anything', () => {
+    expect(new Play().tell({ kind: 'opened' }).kinds).toEqual(['look'])
+  })
+
+  it('recovers first, once per acquisition', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ row: { recovered: 2 }, mail: [['user', null]] }))
+    expect(play.kinds).toEqual(['recover'])
+  })
+
+  it('delivers people before notifications, and begins a step behind the delivery', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(
+      scene({
+        mail: [
+          ['user', null],
+          ['notification', null],
+        ],
+      }),
+    )
+    expect(play.commit('deliver').request).toMatchObject({ mail: [1, 2] })
+    const outcome = { kind: 'delivered', tail: { number: 2, hash: '' }, entries: [], turn: 6 }
+    play.tell({ kind: 'committed', committed: { verb: 'deliver', outcome } as never })
+    expect(play.kinds).toEqual(['look'])
+    play.look(
+      scene({
+        pieces: [
+          ['user', 10],
+          ['user', 10],
+        ],
+        row: { ...RUNNING, turn: 6 },
+      }),
+    )
+    expect(play.kinds).toEqual(['runStep'])
+  })
+
+  it('offers a delivery whose commit is unknown again, unchanged, before a step begins [I15]', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ row: RUNNING, pieces: [['user', 10]], mail: [['notification', null]] }))
+    const { request } = play.commit('deliver')
+    expect(request).toMatchObject({ mail: [1] })
+    // Meanwhile a person wrote, who would come first and does not fit: a step would be next.
+    const later = scene({ row: RUNNING, pieces: [['user', 10]], mail: [['notification', null]] })
+    const [first] = later.waiting
+    if (first === undefined) throw new Error('Nothing waits.')
+    const long = { ...first, lane: 'user', number: mailNumber(2), tokens: 5_000 } as const
+    play.tell({ kind: 'unsure' }).look({ ...later, waiting: [long, first] })
+    expect(play.commit('deliver').request).toEqual(request)
+    const moved = scene({
+      row: RUNNING,
+      pieces: [
+        ['user', 10],
+        ['user', 10],
+      ],
+    })
+    play.tell({ kind: 'unsure' }).look(moved)
+    expect(play.kinds).toEqual(['runStep'])
+  })
+
+  it('ends the turn with a reply without calls, and sends it', () => {
+    const play = asked().tell({
+      kind: 'step ended',
+      outcome: { kind: 'replied', message: SAID, tokens: 4 },
+    })
+    expect(play.commit('commitReply').request).toMatchObject({
+      step: { upto: 1, calls: [] },
+      ends: { how: 'answered', replies: [{ edge: 'chat', address: 'x', body: { text: 'yes' } }] },
+    })
+  })
+
+  it('starts a tool only when the store shows its call recorded', () => {
+    const calling = {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'c', name: 'send', input: null }],
+    } as const
+    const play = asked().tell({
+      kind: 'step ended',
+      outcome: { kind: 'replied', message: calling, tokens: 4 },
+    })
+    expect(play.kinds).toEqual(['commitReply'])
+    play.tell({ kind: 'unsure' })
+    expect(play.kinds).toEqual(['look'])
+    const open = { ...RUNNING, openCalls: ['c'] }
+    play.look(
+      scene({
+        pieces: [
+          ['user', 10],
+          ['call', 10],
+        ],
+        row: open,
+      }),
+      'h-1',
+    )
+    expect(play.kinds).toEqual(['startTools'])
+  })
+
+  it('offers a reply whose commit is unknown again under the same id, and not once it is there', () => {
+    const lost = () =>
+      asked()
+        .tell({ kind: 'step ended', outcome: { kind: 'replied', message: SAID, tokens: 4 } })
+        .tell({ kind: 'unsure' })
+    const again = lost().look(scene({ pieces: [['user', 10]], row: RUNNING }))
+    expect(again.commit('commitReply').request).toMatchObject({ operation: 'h-1' })
+    const there = lost().look(
+      scene({
+        pieces: [
+          ['user', 10],
+          ['assistant', 4],
+        ],
+      }),
+      'h-1',
+    )
+    expect(there.kinds).not.toContain('commitReply')
+  })
+
+  it('aborts the step for a stop of this turn, and for no other stop', () => {
+    const meant = asked().tell({ kind: 'woken' })
+    meant.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))
+    expect(meant.kinds).toEqual(['abortStep'])
+    const stale = asked().tell({ kind: 'woken' })
+    stale.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 4]] }))
+    expect(stale.kinds).toEqual(['settleControl'])
+  })
+
+  it('keeps what was said when a step is stopped, and settles the stop with the turn', () => {
+    const play = asked().tell({ kind: 'woken' })
+    play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))
+    play.tell({ kind: 'step ended', outcome: { kind: 'interrupted', message: SAID, tokens: 2 } })
+    expect(play.commit('commitReply').request).toMatchObject({
+      step: { body: SAID },
+      ends: { how: 'stopped', replies: [] },
+    })
+  })
+
+  it.each([
+    ['interrupt', 'user', ['abortStep']],
+    ['interrupt', 'notification', []],
+    ['steer', 'user', []],
+    ['queue', 'user', []],
+  ] as const)('under %s, mail of lane %s does %j to a running step', (policy, lane, kinds) => {
+    const play = asked({ policy }).tell({ kind: 'woken' })
+    play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [[lane, null]], policy }))
+    expect(play.kinds).toEqual(kinds)
+  })
+
+  it('lets mail into a running turn under steer and not under queue', () => {
+    const between = { pieces: [['user', 10]], row: { ...RUNNING, seen: entryNumber(1) } } as const
+    const steer = new Play()
+      .tell({ kind: 'opened' })
+      .look(scene({ ...between, mail: [['user', null]] }))
+    expect(steer.kinds).toEqual(['deliver'])
+    const queue = new Play().tell({ kind: 'opened' })
+    queue.look(scene({ ...between, mail: [['user', null]], policy: 'queue' }))
+    expect(queue.kinds).toEqual(['runStep'])
+  })
+
+  it('holds collected mail until the sender pauses', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ mail: [['user', null]], policy: 'collect' }))
+    expect(play.effects).toEqual([{ kind: 'setTimer', at: AT.mono + SESSION_SETTINGS.debounceMs }])
+  })
+
+  it('sets the alarm of a session at rest anew where a clock that jumped has set it years off [I25, fault 75]', () => {
+    const pieces = Array.from({ length: 20 }, () => ['user', 100] as const)
+    const { lingerMs, idleCompactionMs } = SESSION_SETTINGS
+    const soon = AT.wall + lingerMs + (idleCompactionMs ?? 0)
+    const atRest = (wakeAt: number | null) => {
+      const picture = scene({ pieces, row: { seen: entryNumber(20), wakeAt } })
+      const play = new Play().tell({ kind: 'opened' }).look(picture)
+      return play.wait(lingerMs).tell({ kind: 'woken' })
+    }
+    for (const wakeAt of [null, AT.wall + 10 * 365 * 86_400_000]) {
+      expect(atRest(wakeAt).commit('setWake').request).toMatchObject({ wakeAt: soon })
+    }
+    expect(atRest(soon).kinds).toEqual(['release'])
+  })
+
+  it('stops at once when the lease is lost, and writes nothing more [fault 23]', () => {
+    const play = asked({ operation: {} })
+    play.tell({ kind: 'lost' })
+    expect(play.kinds).toEqual(['abortStep', 'abortHandoff', 'end'])
+    play.tell({ kind: 'step ended', outcome: { kind: 'replied', message: SAID, tokens: 4 } })
+    expect(play.effects).toEqual([])
+  })
+
+  it('ends what runs and gives the lease back when it closes, leaving the turn to the next', () => {
+    const play = asked().tell({ kind: 'closing' })
+    expect(play.kinds).toEqual(['abortStep'])
+    play.tell({ kind: 'step ended', outcome: { kind: 'interrupted', message: SAID, tokens: 2 } })
+    expect(play.commit('release').request).toMatchObject({ reason: 'shutdown' })
+  })
+
+  it('waits before it asks a model again that failed, and says so once per turn', () => {
+    const play = asked()
+    const down = { kind: 'failed', reason: 'down', retryable: true } as const
+    play.tell({ kind: 'step ended', outcome: down })
+    const { modelRetryMs } = SESSION_SETTINGS
+    expect(play.effects).toEqual([
+      { kind: 'notify', turn: 5, notice: 'waiting-for-model', isKnown: false },
+      { kind: 'setTimer', at: AT.mono + modelRetryMs },
+    ])
+    play.tell({ kind: 'model back' })
+    expect(play.kinds).toEqual(['runStep'])
+    play.tell({ kind: 'step ended', outcome: down })
+    expect(play.kinds).not.toContain('notify')
+  })
+
+  it('ends the turn as failed when the model will never answer, and says so', () => {
+    const play = asked()
+    play.tell({
+      kind: 'step ended',
+      outcome: { kind: 'failed', reason: 'refused', retryable: false },
+    })
+    expect(play.commit('commitReply').request).toMatchObject({
+      step: { upto: 1 },
+      ends: { how: 'failed' },
+    })
+  })
+})

@@ -1,0 +1,78 @@
+import type { MailNumber } from '../../base/ids.ts'
+import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
+import type { MailItem } from '../../store/queries.ts'
+import {
+  carriedBy,
+  judgeHandoff,
+  mayAskModel,
+  openInputTokens,
+  planCover,
+} from '../context/budget.ts'
+import type { Picture } from './state.ts'
+
+/**
+ * The judgements that the protocol rests on, in one place and handed in, so that the simulation can
+ * plant a wrong one and see it caught.
+ */
+export interface Decisions {
+  /** The stop that is meant for the running turn; null: none waits. */
+  stopOf(picture: Picture): MailItem | null
+  /** Whether a person's message ends the running step (decision 25). */
+  isInterrupted(picture: Picture): boolean
+  /** Which waiting mail enters the transcript now. */
+  pickDelivery(picture: Picture): readonly MailNumber[]
+  planCover: typeof planCover
+  carriedBy: typeof carriedBy
+  mayAskModel: typeof mayAskModel
+  judgeHandoff: typeof judgeHandoff
+}
+
+export const DECISIONS: Decisions = {
+  stopOf,
+  isInterrupted: ({ session, waiting }) =>
+    session.policy === 'interrupt' && waiting.some((mail) => mail.lane === 'user'),
+  pickDelivery,
+  planCover,
+  carriedBy,
+  mayAskModel,
+  judgeHandoff,
+}
+
+/** Only a stop that was stamped with this turn; one for an earlier turn ends nothing. */
+function stopOf({ session, controls }: Picture): MailItem | null {
+  if (session.turnState !== 'running') return null
+  return controls.find((mail) => mail.control === 'stop' && mail.turnAt === session.turn) ?? null
+}
+
+/**
+ * People first, then notifications, in the order of each lane, within the bound on unanswered input
+ * (I34); what does not fit waits, and room is left to say so. During a turn only `steer` and `interrupt` let anything in; between two steps there is no stream
+ * left to interrupt, so both steer.
+ */
+export function pickDelivery(picture: Picture): readonly MailNumber[] {
+  const { session, waiting } = picture
+  const isClosed = session.policy === 'queue' || session.policy === 'collect'
+  if (session.turnState === 'running' && isClosed) return []
+  const picked: MailNumber[] = []
+  const sizes: number[] = []
+  const { inputTokens } = session.limits
+  let open = openInputTokens(picture)
+  for (const mail of waiting) {
+    if (picked.length === DELIVERY_MAX) break
+    const size = Math.max(1, mail.tokens)
+    if (open > 0 && open + size > inputTokens) break
+    open += size
+    sizes.push(size)
+    picked.push(mail.number)
+  }
+  const { user, notification } = session.pending
+  while (
+    picked.length > 1 &&
+    picked.length < user + notification &&
+    open + WAITING_NOTE_TOKENS > inputTokens
+  ) {
+    picked.pop()
+    open -= sizes.pop() ?? 0
+  }
+  return picked
+}

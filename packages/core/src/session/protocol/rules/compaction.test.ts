@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { AT, asked, Play, RUNNING, scene } from '../../../../../../test/support/play.ts'
+import { entryNumber, mailNumber, operationId } from '../../../base/ids.ts'
+import { SESSION_SETTINGS } from '../state.ts'
+
+describe('compaction beside a turn', () => {
+  it('never aborts a handoff for a stop, a message or the end of a turn', () => {
+    const operation = {}
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ pieces: [['user', 10]], row: RUNNING, operation }))
+    expect(play.kinds).toEqual(['writeHandoff', 'runStep'])
+    play.tell({ kind: 'woken' })
+    const stop = [
+      ['control', 'stop', 5],
+      ['user', null],
+    ] as const
+    play.look(
+      scene({ pieces: [['user', 10]], row: RUNNING, operation, mail: stop, policy: 'interrupt' }),
+    )
+    expect(play.kinds).toEqual(['abortStep'])
+    play.tell({ kind: 'step ended', outcome: { kind: 'interrupted', message: null, tokens: 0 } })
+    expect(play.kinds).toEqual(['commitReply'])
+    expect(play.state.handoff.kind).toBe('writing')
+  })
+
+  it('waits above the hard limit only, and buffers everything meanwhile', () => {
+    const full = [
+      ['user', 2_000],
+      ['assistant', 1_900],
+    ] as const
+    const row = { ...RUNNING, seen: entryNumber(2) }
+    const claims = new Play().tell({ kind: 'opened' }).look(scene({ pieces: full, row }))
+    expect(claims.commit('claimCompaction').request).toMatchObject({
+      trigger: 'preflight',
+      covers: 2,
+    })
+    const waits = new Play().tell({ kind: 'opened' })
+    waits.look(scene({ pieces: full, row, operation: {}, mail: [['user', null]] }))
+    expect(waits.kinds).toEqual(['writeHandoff', 'notify'])
+    const soft = [
+      ['user', 1_900],
+      ['assistant', 1_000],
+    ] as const
+    const goesOn = new Play()
+      .tell({ kind: 'opened' })
+      .look(scene({ pieces: soft, row, operation: {} }))
+    expect(goesOn.kinds).toEqual(['writeHandoff', 'runStep'])
+  })
+
+  it('goes to the digest when the model failed this wait', () => {
+    const failed = { state: 'failed', trigger: 'preflight', covers: entryNumber(2) } as const
+    const play = new Play().tell({ kind: 'opened' })
+    const row = { ...RUNNING, seen: entryNumber(2) }
+    play.look(
+      scene({
+        pieces: [
+          ['user', 2_000],
+          ['assistant', 1_900],
+        ],
+        row,
+        operation: failed,
+      }),
+    )
+    expect(play.commit('claimCompaction').request).toMatchObject({ by: 'digest' })
+  })
+
+  it('stops a turn that waits for a compaction, and the compaction goes on', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    const row = { ...RUNNING, seen: entryNumber(2) }
+    const full = [
+      ['user', 2_000],
+      ['assistant', 1_900],
+    ] as const
+    play.look(scene({ pieces: full, row, operation: {}, mail: [['control', 'stop', 5]] }))
+    expect(play.kinds).toEqual(['writeHandoff', 'commitReply'])
+    expect(play.commit('commitReply').request).toMatchObject({ ends: { how: 'stopped' } })
+  })
+
+  it('keeps a manual request waiting while an operation runs, and settles it with the commit [fault 26]', () => {
+    const play = new Play().tell({ kind: 'opened' })
+    const joined = {
+      pieces: [['user', 900]],
+      operation: {},
+      mail: [['control', 'compact']],
+    } as const
+    play.look(scene(joined))
+    expect(play.kinds).toEqual(['writeHandoff'])
+    const id = operationId('op')
+    play.tell({ kind: 'handoff written', operation: id, body: {}, tokens: 100, carries: [] })
+    expect(play.commit('commitCompaction').request).toMatchObject({ operation: 'op', settles: [1] })
+    const failed = new Play().tell({ kind: 'opened' }).look(scene(joined))
+    failed.tell({ kind: 'handoff failed', operation: id, reason: 'summary-failed' })
+    expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
+  })
+
+  it('tells the sizes of the context before and after, with what stays beside the handoff', () => {
+    const play = new Play().tell({ kind: 'opened' }).look(
+      scene({
+        pieces: [
+          ['user', 900],
+          ['assistant', 500],
+          ['user', 40],
+        ],
+        row: {
+          seen: entryNumber(2),
+          settled: { user: mailNumber(3), notification: mailNumber(0) },
+        },
+        operation: { covers: entryNumber(2) },
+      }),
+    )
+    const written = { operation: operationId('op'), body: {}, tokens: 100, carries: [] }
+    play.tell({ kind: 'handoff written', ...written })
+    expect(play.commit('commitCompaction').request).toMatchObject({
+      result: { tokensBefore: 1_440, tokensAfter: 140 },
+    })
+  })
+
+  it('holds off after a failure what goes by itself, and nobody who asks', () => {
+    const full = {
+      pieces: [
+        ['user', 2_000],
+        ['assistant', 1_000],
+      ],
+      row: { seen: entryNumber(2), settled: { user: mailNumber(2), notification: mailNumber(0) } },
+    } as const
+    const failed = { state: 'failed', endedAt: AT.wall } as const
+    const claims = (...shown: ReturnType<typeof scene>[]) => {
+      const play = new Play().tell({ kind: 'opened' })
+      for (const picture of shown) play.look(picture)
+      return play.kinds.includes('claimCompaction')
+    }
+    const request = [['control', 'compact']] as const
+    expect(claims(scene(full))).toBe(true)
+    expect(claims(scene({ ...full, operation: failed }))).toBe(false)
+    expect(claims(scene({ ...full, operation: failed, mail: request }))).toBe(true)
+
+    // By our own clock as well, where the store's record says nothing.
+    const again = (mail: typeof request | []) => {
+      const play = new Play().tell({ kind: 'opened' }).look(scene({ ...full, operation: {} }))
+      play.tell({ kind: 'handoff failed', operation: operationId('op'), reason: 'summary-failed' })
+      const done = { verb: 'failCompaction', outcome: { kind: 'done' } } as never
+      return play.tell({ kind: 'committed', committed: done }).look(scene({ ...full, mail })).kinds
+    }
+    expect(again([])).not.toContain('claimCompaction')
+    expect(again(request)).toContain('claimCompaction')
+  })
+
+  it('drops a handoff whose operation the store has ended [fault 19]', () => {
+    const play = new Play()
+      .tell({ kind: 'opened' })
+      .look(scene({ pieces: [['user', 900]], operation: {} }))
+    play.tell({ kind: 'woken' }).look(scene({ pieces: [['user', 900]] }))
+    expect(play.effects[0]).toEqual({ kind: 'abortHandoff', reason: 'superseded' })
+  })
+
+  it('counts only digests that were written and refused before it gives a turn up [I33]', () => {
+    const full = {
+      pieces: [
+        ['user', 2_000],
+        ['assistant', 1_900],
+      ],
+      row: { ...RUNNING, seen: entryNumber(2) },
+    } as const
+    const ended = (reason: string) => {
+      const digest = {
+        by: 'digest',
+        trigger: 'preflight',
+        state: 'failed',
+        covers: entryNumber(2),
+        result: { reason },
+      } as const
+      const picture = scene({ ...full, operation: digest })
+      const [operation] = picture.operations
+      const twice = operation === undefined ? [] : [operation, operation]
+      return new Play().tell({ kind: 'opened' }).look({ ...picture, operations: twice })
+    }
+    expect(ended('closing').commit('claimCompaction').request).toMatchObject({ covers: 2 })
+    expect(ended('not-smaller').commit('commitReply').request).toMatchObject({
+      ends: { how: 'failed' },
+    })
+  })
+
+  it('reads again for an operation whose source the store was too busy to give', () => {
+    const full = { pieces: [['user', 900]], operation: {} } as const
+    const play = new Play().tell({ kind: 'opened' }).look(scene(full))
+    expect(play.kinds).toEqual(['writeHandoff'])
+    play.tell({ kind: 'handoff delayed', operation: operationId('op') })
+    expect(play.kinds).toEqual(['setTimer'])
+    play.wait(SESSION_SETTINGS.retryMs).tell({ kind: 'woken' })
+    expect(play.kinds).toEqual(['writeHandoff', 'look'])
+  })
+
+  it('compacts for the window that the provider showed to have, once per step', () => {
+    const refused = {
+      pieces: [
+        ['user', 900],
+        ['assistant', 800],
+        ['user', 10],
+      ],
+      row: { ...RUNNING, seen: entryNumber(2) },
+    } as const
+    const overflow = { kind: 'overflow', limitTokens: 1_000 } as const
+    const play = asked(refused).tell({ kind: 'step ended', outcome: overflow })
+    expect(play.commit('claimCompaction').request).toMatchObject({ trigger: 'reactive', covers: 2 })
+    const operation = { trigger: 'reactive', covers: entryNumber(2) } as const
+    const claimed = { kind: 'claimed', operation: operationId('op'), superseded: null }
+    play.tell({
+      kind: 'committed',
+      committed: { verb: 'claimCompaction', outcome: claimed as never },
+    })
+    play.look(scene({ ...refused, operation }))
+    expect(play.effects[0]).toMatchObject({
+      kind: 'writeHandoff',
+      limits: { hardTokens: 1_000, handoffTokens: 125, outputTokens: 75 },
+    })
+
+    const again = asked({
+      ...refused,
+      row: { ...refused.row, base: entryNumber(3) },
+      operation: { ...operation, state: 'committed' },
+    }).tell({ kind: 'step ended', outcome: overflow })
+    expect(again.commit('commitReply').request).toMatchObject({ ends: { how: 'failed' } })
+  })
+
+  it('takes an overflow without a number for a window smaller than what was sent', () => {
+    const play = asked({
+      pieces: [
+        ['user', 900],
+        ['assistant', 800],
+      ],
+      row: { ...RUNNING, seen: entryNumber(2) },
+    }).tell({ kind: 'step ended', outcome: { kind: 'overflow' } })
+    expect(play.state.overflow).toMatchObject({ limitTokens: 1_360 })
+  })
+})

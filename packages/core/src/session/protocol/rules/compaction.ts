@@ -1,0 +1,310 @@
+import type { MailNumber } from '../../../base/ids.ts'
+import { isObject, type JsonValue } from '../../../base/json.ts'
+import type { Trigger } from '../../../compaction/plan/plan.ts'
+import { warnOfRepetition } from '../../../compaction/report/outcome.ts'
+import { REWRITES_MAX } from '../../../store/bounds.ts'
+import type { MailItem } from '../../../store/queries.ts'
+import type { CompactionBy, OperationRow } from '../../../store/rows.ts'
+import {
+  budgetOf,
+  isCarried,
+  isClean,
+  isHeldByRevert,
+  isOverHard,
+  narrowed,
+  rangeTokens,
+} from '../../context/budget.ts'
+import { findShown } from '../../context/parse-preview.ts'
+import { tooLarge } from '../../failure-message.ts'
+import type { Decisions } from '../policy.ts'
+import { bodyOf, numbered, only, type Picture, type State } from '../state.ts'
+import {
+  type Chosen,
+  commit,
+  commitNew,
+  fencedBy,
+  mayAsk,
+  notify,
+  turnDown,
+} from '../transition.ts'
+
+/**
+ * When to compact. An operation is claimed in the store, written beside everything else, judged,
+ * and committed at any moment; it belongs to the session and not to a turn. Which operation runs is
+ * read from the store and never remembered, so a claim whose answer was lost is simply found.
+ */
+function runningOf({ session, operations }: Picture): OperationRow | undefined {
+  return operations.find(({ id, state }) => id === session.operation && state === 'running')
+}
+
+/** Begins to write for an operation that was claimed; drops what was superseded. */
+export function followOperation(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const running = runningOf(picture)
+  const { handoff } = state
+  if (handoff.kind !== 'none' && handoff.operation.id !== running?.id) {
+    return {
+      state: { ...state, handoff: { kind: 'none' } },
+      effects: handoff.kind === 'writing' ? [{ kind: 'abortHandoff', reason: 'superseded' }] : [],
+    }
+  }
+  if (running === undefined || handoff.kind !== 'none') return null
+  const focus = focusOf(picture, running)
+  if (state.phase === 'closing') {
+    const refused = { kind: 'refused', operation: running, focus, reason: CLOSING } as const
+    return only({ ...state, handoff: refused })
+  }
+  const { context } = picture
+  const { limits } = believed(state, picture).session
+  const carries = decisions.carriedBy(picture, running.covers)
+  const preview = installedBy(picture, running)
+  if (preview !== null) {
+    return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
+  }
+  return {
+    state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
+    effects: [{ kind: 'writeHandoff', operation: running, focus, context, limits, carries }],
+  }
+}
+
+/** Commits what was written if it may be installed; otherwise ends the operation, neutrally. */
+export function offerHandoff(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { handoff } = state
+  if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
+  const { operation, focus } = handoff
+  if (handoff.kind === 'refused') {
+    const asked = requestedBy(operation)
+    return commit(state, {
+      verb: 'failCompaction',
+      request: {
+        operation: operation.id,
+        fence: state.lease.fence,
+        state: 'failed',
+        reason: handoff.reason,
+        settles: asked === null ? [] : [asked],
+      },
+    })
+  }
+  const { by, covers } = operation
+  const { body, tokens, carries, provenance } = handoff
+  const problem = decisions.judgeHandoff(picture, { by, covers, tokens, carries })
+  if (problem !== null) {
+    return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
+  }
+  const { context } = picture
+  // One that only replaces a digest adds no round.
+  const [warning] =
+    by === 'rewrite' ? [] : warnOfRepetition(compactionsIn(body), state.settings.warnFrom)
+  return commit(state, {
+    verb: 'commitCompaction',
+    request: {
+      ...fencedBy(state, picture),
+      operation: operation.id,
+      body,
+      tokens,
+      carries,
+      result: {
+        ...provenance,
+        tokensBefore: context.tokens,
+        tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+        ...(warning !== undefined && { warning }),
+      },
+      settles: by === 'rewrite' ? [] : joinedBy(picture, operation, focus),
+    },
+  })
+}
+
+/** How many rounds a handoff has behind it, its own included. */
+function compactionsIn(body: JsonValue): number {
+  const compactions = isObject(body) ? body['compactions'] : undefined
+  return typeof compactions === 'number' ? compactions : 0
+}
+
+/** Everybody who asked for a compaction before this one was committed, unless for another focus. */
+function joinedBy(
+  { controls }: Picture,
+  operation: OperationRow,
+  focus: string | null,
+): readonly MailNumber[] {
+  const asked = requestedBy(operation)
+  return controls
+    .filter(
+      (mail) =>
+        mail.number === asked ||
+        (mail.control === 'compact' && [null, focus].includes(focusIn(mail))),
+    )
+    .map((mail) => mail.number)
+}
+
+function focusIn(mail: MailItem): string | null {
+  const focus = bodyOf(mail)['focus']
+  return typeof focus === 'string' ? focus : null
+}
+
+function focusOf({ controls }: Picture, operation: OperationRow): string | null {
+  const asked = requestedBy(operation)
+  const mail = controls.find(({ number }) => number === asked)
+  return mail === undefined ? null : focusIn(mail)
+}
+
+/** Begins the reason of an operation that somebody asked for. */
+export const REQUESTED = 'requested by mail '
+
+function requestedBy({ trigger, reason }: OperationRow): MailNumber | null {
+  if (trigger !== 'manual' || !reason.startsWith(REQUESTED)) return null
+  return Number(reason.slice(REQUESTED.length)) as MailNumber
+}
+
+/** A person's request joins what runs, and waits until an operation has ended after it. */
+export function claimManual(
+  state: State,
+  picture: Picture,
+  mail: MailItem,
+  decisions: Decisions,
+): Chosen {
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') return null
+  const { settings } = state
+  const asked = mayAsk(state, picture, decisions, 'manual')
+  const covers = decisions.planCover(picture, 'manual', settings)
+  if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
+  if (asked.kind === 'wait') return turnDown(state, mail.number, { why: 'tried-too-often' })
+  return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
+}
+
+/** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
+export function claimPreview(state: State, picture: Picture, mail: MailItem): Chosen {
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') return null
+  const { session } = picture
+  const shown = findShown(bodyOf(mail))
+  if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
+  const { base, covers } = shown
+  const isNews = covers > session.covers && covers <= session.seen
+  if (base !== session.base || !isNews || !isClean(picture.context, covers)) {
+    return turnDown(state, mail.number, { why: 'out-of-date' })
+  }
+  const reason = REQUESTED + mail.number
+  return claim(state, { by: 'model', trigger: 'manual', covers, reason })
+}
+
+function installedBy(picture: Picture, operation: OperationRow) {
+  const { controls, context } = picture
+  const asked = requestedBy(operation)
+  const mail = controls.find(({ number, control }) => number === asked && control === 'install')
+  if (mail === undefined) return null
+  const shown = findShown(bodyOf(mail))
+  if (shown === null) return null
+  const { handoff, tokens } = shown
+  const carries = context.pieces
+    .filter((piece) => piece.number <= operation.covers && isCarried(piece, shown.carries))
+    .map((piece) => piece.number)
+  return { body: handoff as unknown as JsonValue, tokens, carries }
+}
+
+/** The session with the window that the provider showed to have, where it refused this turn. */
+function believed({ overflow }: State, picture: Picture): Picture {
+  const { session } = picture
+  if (overflow === null) return picture
+  return {
+    ...picture,
+    session: { ...session, limits: narrowed(session.limits, overflow.limitTokens) },
+  }
+}
+
+/** Since the last committed step: nothing that a model has had stands behind that compaction. */
+function hasReacted({ session, operations }: Picture): boolean {
+  const newest = operations.find(({ state }) => state === 'committed')
+  return newest?.trigger === 'reactive' && session.base > session.seen
+}
+
+/** A turn waits for a compaction only when its next step would not fit. */
+export function claimForRoom(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session } = picture
+  if (session.turnState !== 'running') return null
+  if (!isOverHard(picture) && state.overflow === null) return null
+  const running = runningOf(picture)
+  if (running !== undefined && running.by !== 'rewrite') {
+    return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
+  }
+  const { settings } = state
+  // Once per step: what one compaction cannot make fit, the next would not either.
+  if (state.overflow !== null && hasReacted(picture)) return giveUp(state, picture)
+  const trigger = state.overflow === null ? 'preflight' : 'reactive'
+  const covers = decisions.planCover(believed(state, picture), trigger, settings)
+  // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
+  const failed = picture.operations.filter(
+    (operation) =>
+      operation.base === session.base &&
+      operation.covers === covers &&
+      operation.state === 'failed' &&
+      operation.result['reason'] !== CLOSING &&
+      WAITED_FOR.includes(operation.trigger),
+  )
+  const digests = failed.filter(({ by }) => by === 'digest')
+  if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, picture)
+  const hasFailed = failed.some(({ by }) => by === 'model')
+  const asked = mayAsk(state, picture, decisions)
+  const by = hasFailed || asked.kind === 'wait' ? 'digest' : 'model'
+  return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
+}
+
+/** A digest fails when there is too little to gain; trying for ever would not make it more. */
+const DIGESTS_MAX = 2
+/** An orderly end says nothing about the handoff: the next owner tries as if nobody had. */
+export const CLOSING = 'closing'
+const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
+
+/** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
+function giveUp(state: State, picture: Picture): Chosen {
+  const { session, context } = picture
+  const { turn, tail } = session
+  const { hardTokens, outputTokens } = believed(state, picture).session.limits
+  const reason = tooLarge(context, hardTokens - outputTokens)
+  const outcome = { kind: 'failed', reason, retryable: false } as const
+  return only(
+    numbered({ ...state, overflow: null }, (operation) => ({
+      step: { kind: 'ended', turn, upto: tail, operation, outcome },
+    })),
+  )
+}
+
+/** Beside the turn: above the soft limit, for a digest that a model should rewrite, at rest. */
+export function claimInBackground(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session, context } = picture
+  if (session.operation !== null || state.handoff.kind !== 'none') return null
+  const { settings } = state
+  const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
+  const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
+  if (!isDue && !isDigest && !state.idleDue) return null
+  if (mayAsk(state, picture, decisions).kind === 'wait') return null
+  const trigger: Trigger = isDue ? 'background' : 'idle'
+  if ((isDue && !isHeldByRevert(picture)) || state.idleDue) {
+    const covers = decisions.planCover(picture, trigger, settings)
+    if (covers !== null) {
+      const reason = isDue ? 'over the soft limit' : 'at rest'
+      return claim({ ...state, idleDue: false }, { by: 'model', trigger, covers, reason })
+    }
+  }
+  if (!isDigest) return state.idleDue ? only({ ...state, idleDue: false }) : null
+  return claim(state, {
+    by: 'rewrite',
+    trigger: 'background',
+    covers: session.covers,
+    reason: 'a digest is in effect',
+  })
+}
+
+function claim(
+  state: State,
+  wanted: {
+    readonly by: CompactionBy
+    readonly trigger: Trigger
+    readonly covers: OperationRow['covers']
+    readonly reason: string
+  },
+): Chosen {
+  return commitNew(state, (operation) => ({
+    verb: 'claimCompaction',
+    request: { lease: state.lease, operation, ...wanted },
+  }))
+}

@@ -1,0 +1,66 @@
+import { REWRITES_MAX } from '../../../store/bounds.ts'
+import type { Decisions } from '../policy.ts'
+import { only, type Picture, type State } from '../state.ts'
+import { type Chosen, commit, commitNew, fencedBy, mayAsk, waitUntil } from '../transition.ts'
+
+/** Taking input in, and what a session does when there is none. */
+
+/** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
+export function deliver(state: State, picture: Picture, decisions: Decisions): Chosen {
+  // Begun beside a delivery in the air, a step would find new input before its own reply.
+  if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
+  const { turnState, policy } = picture.session
+  if (turnState === 'idle' && policy === 'collect') {
+    const held = holdCollected(state, picture)
+    if (held !== null) return held
+  }
+  const mail = decisions.pickDelivery(picture)
+  if (mail.length === 0) return null
+  return commitNew({ ...state, collect: null }, (operation) => ({
+    verb: 'deliver',
+    request: { ...fencedBy(state, picture), operation, mail },
+  }))
+}
+
+/** Collected mail waits until the sender pauses, but not for ever. */
+function holdCollected(state: State, { waiting }: Picture): Chosen {
+  const newest = waiting.at(-1)?.number
+  if (newest === undefined) return null
+  const { mono } = state.at
+  const known = state.collect
+  const collect =
+    known?.newest === newest ? known : { newest, since: known?.since ?? mono, newestSince: mono }
+  const { debounceMs, collectMsMax } = state.settings
+  const due = Math.min(collect.newestSince + debounceMs, collect.since + collectMsMax)
+  if (due <= mono) return null
+  return known === collect ? waitUntil(state, due) : only({ ...state, collect })
+}
+
+/** Nothing to do: set the alarm for an idle compaction, linger, then give the lease back. */
+export function rest(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { session } = picture
+  const { lease, at, settings } = state
+  if (session.operation !== null || state.handoff.kind !== 'none') return 'wait'
+  if (session.wakeAt !== null && session.wakeAt <= at.wall) {
+    const due = { ...state, idleDue: true }
+    return commit(due, { verb: 'setWake', request: { lease, wakeAt: null } })
+  }
+  // A digest keeps the session ready in the store's eyes: letting go would only acquire it again.
+  if (session.by === 'digest' && session.rewrites < REWRITES_MAX) {
+    const asked = mayAsk(state, picture, decisions)
+    if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
+  }
+  if (state.restingSince === null) return only({ ...state, restingSince: at.mono })
+  const until = state.restingSince + settings.lingerMs
+  if (at.mono < until) return waitUntil(state, until)
+  const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)
+  if (
+    settings.idleCompactionMs !== null &&
+    // Further off than anybody sets it: a clock has jumped, and it would ring in years.
+    (session.wakeAt === null || session.wakeAt > wakeAt) &&
+    decisions.planCover(picture, 'idle', settings) !== null
+  ) {
+    return commit(state, { verb: 'setWake', request: { lease, wakeAt } })
+  }
+  return commit(state, { verb: 'release', request: { lease, reason: 'idle' } })
+}

@@ -1,0 +1,188 @@
+import type { JsonValue } from '../../../base/json.ts'
+import type { AssistantMessage } from '../../../message/message.ts'
+import { ATTEMPTS_MAX } from '../../../store/bounds.ts'
+import type { NewReply } from '../../../store/commits.ts'
+import { apology, apologyTokens } from '../../failure-message.ts'
+import { callsOf, RENDERER } from '../../step.ts'
+import type { Decisions } from '../policy.ts'
+import { type Advance, numbered, only, type Picture, type State } from '../state.ts'
+import { type Chosen, commit, commitNew, fencedBy, notify, waitUntil } from '../transition.ts'
+import { claimInBackground } from './compaction.ts'
+
+/** The steps of a turn: recovery, the two commits of a step, tools, stops. */
+
+/** Once per acquisition, before anything else is written (decisions 6 and 14). */
+export function recoverFirst(state: State, picture: Picture): Chosen {
+  if (picture.session.recovered === state.lease.fence) return null
+  const repeatable = openCallsOf(picture)
+    .filter((call) => state.isRepeatable(call.name))
+    .map((call) => call.id)
+  const text = 'This could not be answered: the work on it ended abruptly several times.'
+  return commitNew(state, (operation) => ({
+    verb: 'recover',
+    request: {
+      ...fencedBy(state, picture),
+      operation,
+      repeatable,
+      attemptsMax: ATTEMPTS_MAX,
+      failureReplies: repliesOf(picture, text),
+    },
+  }))
+}
+
+/** The first commit of a step: what was said, with its calls, before any tool starts. */
+export function offerReply(state: State, picture: Picture): Chosen {
+  const { step } = state
+  if (step.kind !== 'ended') return null
+  const { turn, upto, operation, outcome } = step
+  // What we cut short ourselves is not an answer; the next owner runs this step again.
+  if (state.phase === 'closing' && outcome.kind === 'interrupted') {
+    return only({ ...state, step: { kind: 'none' } })
+  }
+  const calls = outcome.kind === 'replied' ? callsOf(outcome.message) : []
+  const said =
+    outcome.kind === 'failed'
+      ? apology(outcome.reason)
+      : outcome.kind === 'replied'
+        ? outcome.message
+        : withoutCalls(outcome.message)
+  const how = HOW_IT_ENDS[outcome.kind]
+  const replies = how === 'stopped' ? [] : repliesOf(picture, saidText(said))
+  return commit(state, {
+    verb: 'commitReply',
+    request: {
+      ...fencedBy(state, picture),
+      operation,
+      turn,
+      step: {
+        upto,
+        renderer: RENDERER,
+        calls: calls.map((call) => call.id),
+        body: said as unknown as JsonValue,
+        tokens: outcome.kind === 'failed' ? apologyTokens(outcome.reason) : outcome.tokens,
+      },
+      ...(calls.length === 0 && { ends: { how, replies } }),
+    },
+  })
+}
+
+const HOW_IT_ENDS = { replied: 'answered', interrupted: 'stopped', failed: 'failed' } as const
+
+/** An empty message records that a model has had the input; contexts leave it out. */
+function withoutCalls(message: AssistantMessage | null): AssistantMessage {
+  if (message === null) return { role: 'assistant', parts: [] }
+  return { ...message, parts: message.parts.filter((part) => part.type !== 'tool-call') }
+}
+
+function saidText(message: AssistantMessage): string {
+  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}
+
+function repliesOf({ session, replyTo }: Picture, text: string): readonly NewReply[] {
+  if (replyTo === null || text === '') return []
+  return [{ ...replyTo, key: `${session.id}-${session.turn}`, body: { text } }]
+}
+
+/** The second commit of a step. */
+export function offerResults(state: State, picture: Picture): Chosen {
+  if (state.tools.kind !== 'ended') return null
+  const { operation, results } = state.tools
+  return commit(state, {
+    verb: 'commitResults',
+    request: { ...fencedBy(state, picture), operation, results },
+  })
+}
+
+export function abortStep(state: State): Advance {
+  const step = state.step.kind === 'running' ? { ...state.step, aborting: true } : state.step
+  return { state: { ...state, step }, effects: [{ kind: 'abortStep' }] }
+}
+
+export function abortTools(state: State): Advance {
+  return {
+    state: { ...state, tools: { kind: 'running', aborting: true } },
+    effects: [{ kind: 'abortTools' }],
+  }
+}
+
+/** Calls that are recorded and open are carried out, or closed when the turn is to stop. */
+export function mindTools(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { openCalls, tail } = picture.session
+  if (openCalls.length === 0) return null
+  const stop = decisions.stopOf(picture)
+  if (state.tools.kind === 'running') {
+    return stop !== null && !state.tools.aborting ? abortTools(state) : 'wait'
+  }
+  if (stop !== null) {
+    const results = openCalls.map(neverStarted)
+    return only(numbered(state, (operation) => ({ tools: { kind: 'ended', operation, results } })))
+  }
+  const reply = picture.context.pieces.findLast((piece) => piece.message.role === 'assistant')
+  return {
+    state: { ...state, tools: { kind: 'running', aborting: false }, restingSince: null },
+    effects: [{ kind: 'startTools', entry: reply?.number ?? tail, calls: openCallsOf(picture) }],
+  }
+}
+
+function neverStarted(call: string) {
+  return { call, outcome: 'interrupted', body: 'Stopped before it began.', tokens: 8 } as const
+}
+
+function openCallsOf({ session, context }: Picture) {
+  const reply = context.pieces.findLast((piece) => piece.message.role === 'assistant')?.message
+  if (reply?.role !== 'assistant') return []
+  return callsOf(reply).filter((call) => session.openCalls.includes(call.id))
+}
+
+/** A running step is left alone but for a stop, or a person's message under `interrupt`. */
+export function mindStep(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { step } = state
+  if (step.kind !== 'running') return null
+  const isUnwanted = decisions.stopOf(picture) !== null || decisions.isInterrupted(picture)
+  if (isUnwanted && !step.aborting) return abortStep(state)
+  return claimInBackground(state, picture, decisions) ?? 'wait'
+}
+
+/**
+ * Between two steps a stop ends the turn, also one that waits for a compaction or a model. A turn
+ * that has not had its first step ends with an empty one: what it was about counts as had, or the
+ * very message that was stopped would begin the next turn.
+ */
+export function endStopped(state: State, picture: Picture, decisions: Decisions): Chosen {
+  const { turn, turnState, tail } = picture.session
+  if (turnState !== 'running' || decisions.stopOf(picture) === null) return null
+  const body = withoutCalls(null) as unknown as JsonValue
+  const step = { upto: tail, renderer: RENDERER, calls: [], body, tokens: 0 }
+  return commitNew(state, (operation) => ({
+    verb: 'commitReply',
+    request: {
+      ...fencedBy(state, picture),
+      operation,
+      turn,
+      ...(!hasBegun(picture) && { step }),
+      ends: { how: 'stopped', replies: [] },
+    },
+  }))
+}
+
+/** A turn goes on behind the results of a step; everything else that was said ended one. */
+function hasBegun({ context }: Picture): boolean {
+  const last = context.pieces.findLast(({ message }) => message.role !== 'user')
+  return last?.message.role === 'tool'
+}
+
+export function runStep(state: State, { session, context }: Picture): Chosen {
+  if (session.turnState !== 'running') return null
+  const { turn, tail } = session
+  if (state.at.mono < state.modelRetryAt) {
+    return notify(state, turn, 'waiting-for-model') ?? waitUntil(state, state.modelRetryAt)
+  }
+  return {
+    state: {
+      ...state,
+      step: { kind: 'running', turn, upto: tail, aborting: false },
+      restingSince: null,
+    },
+    effects: [{ kind: 'runStep', turn, context }],
+  }
+}

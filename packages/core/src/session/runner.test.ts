@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { Timeline } from '../../../../test/simulation/timeline.ts'
+import { type OperationId, operationId, type RunnerId, sessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { Store } from '../store/contract.ts'
+import { OutcomeUnknownError } from '../store/errors.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { MemoryTables } from '../store/memory/tables.ts'
+import type { RunnerRow } from '../store/rows.ts'
+import { SESSION_SETTINGS } from './protocol/state.ts'
+import { Runner, type RunnerParts } from './runner.ts'
+import { Sender } from './sender.ts'
+
+const LIMITS = {
+  hardTokens: 6_000,
+  pinTokens: 200,
+  handoffTokens: 1_200,
+  inputTokens: 1_000,
+  stepTokens: 1_200,
+  outputTokens: 400,
+  laneMailMax: 500,
+  sourceMailMax: 500,
+}
+const LEASE = { leaseMs: 3_000, renewMs: 800, marginMs: 500, pollMs: 100 }
+const SESSION = sessionId('a')
+const NO_HANDOFF = { write: async () => ({ kind: 'failed', reason: 'none' }) as const }
+
+/** One host with virtual time: processes over one set of tables, each with its own line to them. */
+class Host {
+  readonly timeline = new Timeline()
+  readonly tables = new MemoryTables({ clock: () => 1_000_000 + this.timeline.now })
+  readonly store = openMemoryStore({ tables: this.tables })
+  readonly sent: string[] = []
+  readonly crashes: unknown[] = []
+  #ids = 0
+
+  process(
+    name: string,
+    line: (store: Store) => Partial<Store> = () => ({}),
+    parts: Partial<RunnerParts> = {},
+  ): Runner {
+    const { timeline } = this
+    const store: Store = { ...this.store, ...line(this.store) }
+    const clock = {
+      now: () => 1_000_000 + timeline.now,
+      monotonic: () => timeline.now,
+      after: (delayMs: number, callback: () => void) => timeline.plan(null, delayMs, callback),
+    }
+    const message = { role: 'assistant', parts: [{ type: 'text', text: 'ok' }] } as const
+    const send = async (reply: { claimant: RunnerId | null }) => {
+      this.sent.push(`${name} as ${reply.claimant}`)
+      return { kind: 'sent', receipt: '' } as const
+    }
+    const edges = [{ name: 'chat', send }]
+    const runner = new Runner({
+      store,
+      clock,
+      steps: { run: async () => ({ kind: 'replied', message, tokens: 4 }) },
+      tools: {
+        isRepeatable: () => false,
+        run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
+      },
+      writers: { model: NO_HANDOFF, digest: NO_HANDOFF },
+      settings: { ...SESSION_SETTINGS, lingerMs: 300, idleCompactionMs: null },
+      handoffMsMax: 60_000,
+      agents: ['main'],
+      host: { boot: 'b', process: 1 },
+      lease: LEASE,
+      random: () => `${name}${++this.#ids}`,
+      sender: new Sender({ store, clock, edges, retryMs: 100, attemptsMax: 3 }),
+      onCrash: (_, error) => this.crashes.push(error),
+      ...parts,
+    })
+    runner.start()
+    return runner
+  }
+
+  run(forMs: number): Promise<boolean> {
+    return this.timeline.run(this.timeline.now + forMs, () => false)
+  }
+
+  later<Value>(delayMs: number, run: () => Promise<Value> | Value): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.timeline.plan(null, delayMs, () => {
+        Promise.resolve(run()).then(resolve, reject)
+      })
+    })
+  }
+
+  async ask(): Promise<void> {
+    const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+    const body = { message, replyTo: { edge: 'chat', address: 'x' } } as JsonValue
+    const mail = { source: 'ann', key: `k${++this.#ids}`, lane: 'user', body, tokens: 3 } as const
+    const outcome = await this.store.admit({ to: { sessionId: SESSION }, ...mail })
+    expect(outcome.kind).toBe('admitted')
+  }
+
+  async create(): Promise<void> {
+    const operation: OperationId = operationId('create')
+    const session = { id: SESSION, agent: 'main', limits: LIMITS, policy: 'steer' } as const
+    await this.store.createSession({ ...session, operation })
+  }
+
+  /** A session held by a runner that never beats again. */
+  async held(by: Pick<RunnerRow, 'id' | 'boot' | 'process'>): Promise<void> {
+    await this.create()
+    await this.store.registerRunner({ ...by, startedAt: 0, leaseMs: LEASE.leaseMs })
+    await this.store.acquire({ sessionId: SESSION, runner: by.id, holder: 'h', fence: 0 })
+    await this.ask()
+  }
+}
+
+describe('a runner', () => {
+  it('sends no reply that was claimed under the row it has lost', async () => {
+    const host = new Host()
+    await host.create()
+    let claims = 0
+    const runner = host.process('p', (store) => ({
+      // The first claim is carried out at once, its answer takes longer than the row lives.
+      claimReply: async (request) => {
+        const outcome = await store.claimReply(request)
+        const isFirst = outcome.kind === 'claimed' && claims++ === 0
+        return isFirst ? host.later(4_000, () => outcome) : outcome
+      },
+    }))
+    await host.ask()
+    await host.run(900)
+    const first = runner.id as RunnerId
+    expect(claims).toBe(1)
+    await host.store.retireRunner({ runner: first })
+    await host.run(6_000)
+    expect(runner.id).not.toBe(first)
+    expect(host.sent).toEqual([`p as ${runner.id}`])
+  })
+
+  it('finds the session that a claim given up for lost brought it after all', async () => {
+    const host = new Host()
+    const dead = 'dead' as RunnerId
+    await host.held({ id: dead, boot: 'b', process: 9 })
+    let asked = 0
+    const runner = host.process('p', (store) => ({
+      // The first claim is carried out long after we were told that nobody knows; that its session
+      // still names its last holder, which is gone, must not mean that it is somebody else's.
+      acquire: async (request) => {
+        if (asked++ > 0) return store.acquire(request)
+        void host.later(250, () => store.acquire(request))
+        throw new OutcomeUnknownError({ verb: 'acquire', problem: 'the line broke' })
+      },
+      // Nothing else leads to it: who holds it lives, as far as the list of ready sessions knows.
+      readReady: async (query) => (asked === 0 ? store.readReady(query) : []),
+    }))
+    const beat = (await host.store.listRunners()).find(({ id }) => id === dead)?.beat ?? 0
+    await host.store.dismissRunner({ runner: dead, beat })
+    await host.run(3_000)
+    expect(host.sent).toEqual([`p as ${runner.id}`])
+    expect(host.crashes).toEqual([])
+  })
+
+  it('tries a session that crashes each time ever more seldom, and goes on once it does not', async () => {
+    const host = new Host()
+    await host.create()
+    let isBroken = true
+    const runner = host.process('p', (store) => ({
+      deliver: async (request) => {
+        if (isBroken) throw new TypeError('a bug of ours')
+        return await store.deliver(request)
+      },
+    }))
+    await host.ask()
+    await host.run(1_000)
+    expect(host.crashes.length).toBeGreaterThanOrEqual(2)
+    await host.run(60_000)
+    expect(host.crashes.length).toBeLessThan(15)
+    isBroken = false
+    await host.run(120_000)
+    expect(host.sent).toEqual([`p as ${runner.id}`])
+  })
+
+  it('waits a whole lease for a silent runner that may live', async () => {
+    const host = new Host()
+    await host.held({ id: 'silent' as RunnerId, boot: 'b', process: 9 })
+    host.process('p')
+    await host.run(LEASE.leaseMs - 200)
+    expect(host.tables.runners.has('silent' as RunnerId)).toBe(true)
+    expect(host.sent).toEqual([])
+    await host.run(1_500)
+    expect(host.sent).toHaveLength(1)
+  })
+
+  it('takes over at once from a runner whose process is dead', async () => {
+    const host = new Host()
+    await host.held({ id: 'dead' as RunnerId, boot: 'b', process: 9 })
+    await host.store.registerRunner({
+      ...{ id: 'living' as RunnerId, boot: 'b', process: 8 },
+      ...{ startedAt: 0, leaseMs: LEASE.leaseMs },
+    })
+    host.process('p', undefined, { isGone: ({ process }) => process === 9 })
+    await host.run(500)
+    expect(host.tables.runners.has('dead' as RunnerId)).toBe(false)
+    expect(host.tables.runners.has('living' as RunnerId)).toBe(true)
+    expect(host.sent).toHaveLength(1)
+  })
+})

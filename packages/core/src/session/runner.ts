@@ -1,0 +1,397 @@
+import { KnownError } from '../base/errors.ts'
+import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
+import { LIST_MAX } from '../store/bounds.ts'
+import type { Lease } from '../store/contract.ts'
+import { OutcomeUnknownError } from '../store/errors.ts'
+import type { AuditKind, RunnerRow, SessionRow } from '../store/rows.ts'
+import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
+import type { SessionSettings } from './protocol/state.ts'
+import type { Sender } from './sender.ts'
+
+/**
+ * One process's hold on its sessions. The lease is one row however many sessions are held: renewing
+ * it costs the same for one and for ten thousand (decision 21).
+ *
+ * Our own time is counted from the sending of the last renewal that was confirmed, on the monotonic
+ * clock, and ends a margin early; from then on nothing is begun and every actor is stopped. Other
+ * runners are watched: a beat that has not moved for that runner's lease, again on our own monotonic
+ * clock, means that it is gone. No wall clock takes part (I25). Whoever can prove a process dead
+ * (same boot, and its process id no longer exists or began at another time) need not wait.
+ *
+ * `new -> registered -> (lost -> registered)* -> closed`. Losing the row, or failing to renew in
+ * time, ends all actors; then everything begins anew under another id.
+ */
+export interface RunnerParts extends SessionParts {
+  readonly agents: readonly string[]
+  /** Settings of one agent's sessions, asked for when one is taken; absent: `settings`. */
+  readonly settingsFor?: (agent: string) => SessionSettings
+  readonly host: Pick<RunnerRow, 'boot' | 'process'>
+  readonly lease: LeaseTimes
+  /** Random text for runner ids and holders: letters and digits. */
+  readonly random: () => string
+  readonly sender?: Sender
+  /** Whether that runner's process is known to be dead; a doubt is a no. Without it none is. */
+  readonly isGone?: (row: RunnerRow) => boolean
+  /** Told about a programmer's error; it ended an actor (or a round of ours), not the process. */
+  readonly onCrash?: (sessionId: SessionId | null, error: unknown) => void
+}
+
+export interface LeaseTimes {
+  readonly leaseMs: number
+  readonly renewMs: number
+  /** How long before its end a lease is no longer relied on. */
+  readonly marginMs: number
+  readonly pollMs: number
+}
+
+export const LEASE_TIMES: LeaseTimes = {
+  leaseMs: 30_000,
+  renewMs: 8_000,
+  marginMs: 5_000,
+  pollMs: 250,
+}
+
+const READY_READ = 64
+/**
+ * Two share a sync of the disk: 1,000 sessions are awake after 1.4 s, one by one after 1.7. Four
+ * are sooner still, but their turns then hold the event loop for 70 ms.
+ */
+const TAKEN_AT_ONCE = 2
+/** A session whose actor crashes again and again is tried this seldom. */
+const REST_MS_MAX = 60_000
+/** So few are simply all woken. */
+const WAKE_ALL_SESSIONS = 8
+/** Each time so many rounds have passed, everybody is woken: no hint is a truth. */
+const WAKE_ALL_POLLS = 20
+/** What others do to a session that we hold. */
+const FROM_OUTSIDE: readonly AuditKind[] = [
+  ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
+  ...(['lease acquired', 'lease lost'] as const),
+]
+
+export class Runner {
+  readonly #parts: RunnerParts
+  readonly #actors = new Map<SessionId, SessionActor>()
+  /** Sessions whose actor crashed and whose lease we still have to give back. */
+  readonly #orphans = new Map<SessionId, Lease>()
+  /** How often in a row the actor crashed, and until when the session is left alone for it. */
+  readonly #crashes = new Map<SessionId, { count: number; until: number }>()
+  /**
+   * Sessions that we may hold, or come to hold, without knowing it: the answer to an acquisition
+   * was lost. The fence is the one it was asked under; only a higher one makes it void.
+   */
+  readonly #unsure = new Map<SessionId, number>()
+  readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
+  #id: RunnerId | null = null
+  #safeUntil = 0
+  #isClosing = false
+  #isPolling = false
+  #polls = 0
+  /** How far the store's record was read for news; null: not read. */
+  #cursor: number | null = null
+  /** A full page was taken: there may be another. */
+  #hasMore = false
+  /** Somebody waits for a session to be taken. */
+  #isHinted = false
+  #isRenewing = false
+  #cancelRenewal = () => {}
+  #cancelPoll = () => {}
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+  }
+
+  get id(): RunnerId | null {
+    return this.#id
+  }
+
+  get sessions(): readonly SessionId[] {
+    return [...this.#actors.keys()]
+  }
+
+  start(): void {
+    this.#renewSoon(0)
+    this.#pollSoon(0)
+  }
+
+  /** A hint that this session may have mail; one that nobody holds is taken at once. */
+  wake(sessionId: SessionId): void {
+    const actor = this.#actors.get(sessionId)
+    if (actor !== undefined) actor.wake()
+    else if (!this.#isClosing) {
+      this.#isHinted = true
+      this.#pollSoon(0)
+    }
+  }
+
+  /** A model answers again: sessions that wait for one try at once. */
+  modelIsBack(): void {
+    for (const actor of this.#actors.values()) actor.modelIsBack()
+  }
+
+  /** Whether something with an effect may still be begun. */
+  mayAct(): boolean {
+    return this.#id !== null && this.#parts.clock.monotonic() < this.#safeUntil
+  }
+
+  /** Under this very id: what was claimed before a loss is not ours under the next one. */
+  #mayActAs(runner: RunnerId): () => boolean {
+    return () => this.#id === runner && this.mayAct()
+  }
+
+  /** Ends all actors, then the runner's row. Sessions still busy are free for others at once. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#cancelRenewal()
+    this.#cancelPoll()
+    const ends = [...this.#actors.values()].map((actor) => this.#endOf.get(actor))
+    for (const actor of this.#actors.values()) actor.close()
+    await Promise.all([...ends, this.#parts.sender?.close()])
+    await this.#retire()
+  }
+
+  readonly #endOf = new Map<SessionActor, Promise<void>>()
+
+  async #retire(): Promise<void> {
+    const runner = this.#id
+    this.#id = null
+    if (runner !== null) await this.#try(this.#parts.store.retireRunner({ runner }))
+  }
+
+  #renewSoon(delayMs: number): void {
+    this.#cancelRenewal()
+    this.#cancelRenewal = this.#parts.clock.after(delayMs, () => void this.#renew())
+  }
+
+  #pollSoon(delayMs: number): void {
+    this.#cancelPoll()
+    this.#cancelPoll = this.#parts.clock.after(delayMs, () => void this.#poll())
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isRenewing || this.#isClosing) return
+    this.#isRenewing = true
+    const { renewMs } = this.#parts.lease
+    const isHeld = this.#id === null ? await this.#register() : await this.#beat(this.#id)
+    this.#isRenewing = false
+    // A renewal that failed is tried again well before the time is up.
+    if (!this.#isClosing) this.#renewSoon(isHeld ? renewMs : renewMs / 4)
+  }
+
+  async #register(): Promise<boolean> {
+    const { store, clock, host, lease, random } = this.#parts
+    const sentAt = clock.monotonic()
+    const id = runnerId(random())
+    const row = { ...host, id, startedAt: clock.now(), leaseMs: lease.leaseMs }
+    const outcome = await this.#try(store.registerRunner(row))
+    if (outcome?.kind !== 'done') return false
+    this.#id = id
+    this.#confirm(sentAt)
+    return true
+  }
+
+  async #beat(runner: RunnerId): Promise<boolean> {
+    const { store, clock } = this.#parts
+    const sentAt = clock.monotonic()
+    const outcome = await this.#try(store.renew({ runner }))
+    if (outcome?.kind === 'renewed' && this.mayAct()) {
+      this.#confirm(sentAt)
+      return true
+    }
+    // Late is lost, also if the row still stands: nobody may rely on what we did in between.
+    if (outcome?.kind === 'lost' || !this.mayAct()) {
+      this.#loseAll()
+      await this.#retire()
+    }
+    return false
+  }
+
+  #confirm(sentAt: number): void {
+    const { leaseMs, marginMs } = this.#parts.lease
+    this.#safeUntil = sentAt + leaseMs - marginMs
+  }
+
+  #loseAll(): void {
+    for (const actor of this.#actors.values()) actor.lose()
+    this.#actors.clear()
+    this.#orphans.clear()
+    this.#unsure.clear()
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isPolling || this.#isClosing) return
+    this.#isPolling = true
+    this.#isHinted = false
+    if (this.#id !== null) {
+      if (!this.mayAct()) this.#loseAll()
+      else {
+        await this.#releaseOrphans()
+        await this.#watchRunners()
+        await this.#takeUnsure(this.#id)
+        if (this.#id !== null) await this.#takeReady(this.#id)
+        await this.#wakeChanged()
+        if (this.#id !== null) this.#send(this.#id)
+      }
+    }
+    this.#isPolling = false
+    if (!this.#isClosing)
+      this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+  }
+
+  /** Beside everything else: an edge may take its time. */
+  #send(runner: RunnerId): void {
+    const { sender } = this.#parts
+    if (sender !== undefined) void this.#try(sender.run(runner, this.#mayActAs(runner)))
+  }
+
+  /**
+   * Wakes the sessions that somebody else did something to, as the store's record tells it. Asking
+   * each session instead would cost more the more are held; that is done now and then all the same.
+   */
+  async #wakeChanged(): Promise<void> {
+    const { store } = this.#parts
+    const isRound = ++this.#polls % WAKE_ALL_POLLS === 0
+    const areFew = this.#actors.size <= WAKE_ALL_SESSIONS
+    if (isRound || areFew || this.#cursor === null) {
+      // Read first: what happens while they look is news for the next round.
+      this.#cursor = areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
+      for (const actor of this.#actors.values()) actor.wake()
+      return
+    }
+    const query = { after: this.#cursor, limit: LIST_MAX }
+    const rows = (await this.#try(store.readAudit(query))) ?? []
+    this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+    const changed = rows.filter(({ kind }) => FROM_OUTSIDE.includes(kind))
+    for (const id of new Set(changed.map((row) => row.sessionId))) this.#actors.get(id)?.wake()
+  }
+
+  async #takeReady(runner: RunnerId): Promise<void> {
+    const { store, agents, clock } = this.#parts
+    const query = { agents, at: clock.now(), limit: READY_READ }
+    const ready = (await this.#try(store.readReady(query))) ?? []
+    const before = this.#actors.size
+    const free = ready.filter(({ id }) => !this.#actors.has(id) && !this.#isResting(id))
+    for (let first = 0; first < free.length; first += TAKEN_AT_ONCE) {
+      if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
+      const some = free.slice(first, first + TAKEN_AT_ONCE)
+      await Promise.all(some.map((session) => this.#take(runner, session)))
+    }
+    this.#hasMore = ready.length === READY_READ && this.#actors.size > before
+  }
+
+  async #take(runner: RunnerId, session: SessionRow): Promise<void> {
+    const acquired = await this.#acquire(runner, session)
+    // The process may have lost its own row, or begun to close, while the answer was on its way;
+    // the end of that row then frees the session.
+    if (acquired === null || this.#isClosing || runner !== this.#id) return
+    const settings = this.#parts.settingsFor?.(session.agent) ?? this.#parts.settings
+    const actor = new SessionActor({ ...this.#parts, settings }, acquired, this.#mayActAs(runner))
+    this.#actors.set(acquired.lease.sessionId, actor)
+    this.#endOf.set(
+      actor,
+      actor.run().then((how) => this.#forget(actor, how)),
+    )
+  }
+
+  /**
+   * Asked until there is an answer. One that was lost may still be carried out later: asking again
+   * under the fence that is read then either finds it done and goes past it, or makes it void.
+   */
+  async #acquire(
+    runner: RunnerId,
+    { id: sessionId, fence }: SessionRow,
+  ): Promise<Acquisition | null> {
+    const { store, random } = this.#parts
+    try {
+      const outcome = await store.acquire({ sessionId, runner, holder: random(), fence })
+      // While somebody lives who holds it, what we asked for before is not done, and not void.
+      if (outcome.kind === 'held') return null
+      this.#unsure.delete(sessionId)
+      if (outcome.kind === 'acquired') return outcome
+      // Our own claim, given up for lost, was carried out between our reading and our asking.
+      if (outcome.kind === 'fence-changed') this.#unsure.set(sessionId, fence)
+      return null
+    } catch (error) {
+      if (error instanceof OutcomeUnknownError) this.#unsure.set(sessionId, fence)
+      return this.#swallow(error)
+    }
+  }
+
+  async #takeUnsure(runner: RunnerId): Promise<void> {
+    for (const [sessionId, fence] of this.#unsure) {
+      const row = await this.#try(this.#parts.store.findSession(sessionId))
+      if (row === null) continue
+      const isOver = row?.state !== 'open' || this.#actors.has(sessionId)
+      const isVoid = row !== undefined && row.fence > fence && row.runner !== runner
+      if (isOver || isVoid) this.#unsure.delete(sessionId)
+      else if (row.runner === null || !this.#beats.has(row.runner)) await this.#take(runner, row)
+    }
+  }
+
+  #forget(actor: SessionActor, end: ActorEnd): void {
+    const { sessionId } = actor.lease
+    this.#endOf.delete(actor)
+    if (this.#actors.get(sessionId) === actor) this.#actors.delete(sessionId)
+    if (end.kind !== 'crashed') {
+      this.#crashes.delete(sessionId)
+      return
+    }
+    this.#rest(sessionId)
+    this.#orphans.set(sessionId, actor.lease)
+    this.#parts.onCrash?.(sessionId, end.error)
+  }
+
+  /** Once may be bad luck; whatever crashes it each time must not keep everybody else busy. */
+  #rest(sessionId: SessionId): void {
+    const { clock, lease } = this.#parts
+    const count = (this.#crashes.get(sessionId)?.count ?? 0) + 1
+    const waitMs = count === 1 ? 0 : Math.min(REST_MS_MAX, lease.pollMs * 2 ** Math.min(count, 20))
+    this.#crashes.set(sessionId, { count, until: clock.monotonic() + waitMs })
+  }
+
+  #isResting(sessionId: SessionId): boolean {
+    const { until = 0 } = this.#crashes.get(sessionId) ?? {}
+    return until > this.#parts.clock.monotonic()
+  }
+
+  async #releaseOrphans(): Promise<void> {
+    for (const [sessionId, lease] of this.#orphans) {
+      const outcome = await this.#try(this.#parts.store.release({ lease, reason: 'crash' }))
+      if (outcome !== null) this.#orphans.delete(sessionId)
+    }
+  }
+
+  async #watchRunners(): Promise<void> {
+    const { store, clock, isGone } = this.#parts
+    const rows = (await this.#try(store.listRunners())) ?? []
+    const known = new Set(rows.map((row) => row.id))
+    for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
+    for (const row of rows) {
+      const { id, beat, leaseMs } = row
+      if (id === this.#id) continue
+      const seen = this.#beats.get(id)
+      if (seen === undefined || seen.beat !== beat) {
+        this.#beats.set(id, { beat, since: clock.monotonic() })
+      }
+      const isSilent = seen?.beat === beat && clock.monotonic() - seen.since >= leaseMs
+      if (isSilent || isGone?.(row) === true) {
+        const outcome = await this.#try(store.dismissRunner({ runner: id, beat }))
+        if (outcome?.kind === 'done') this.#beats.delete(id)
+      }
+    }
+  }
+
+  /** Null: the store could not be asked now; the next round asks again. */
+  async #try<Outcome>(asked: Promise<Outcome>): Promise<Outcome | null> {
+    try {
+      return await asked
+    } catch (error) {
+      return this.#swallow(error)
+    }
+  }
+
+  #swallow(error: unknown): null {
+    if (!(error instanceof KnownError)) this.#parts.onCrash?.(null, error)
+    return null
+  }
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { Timeline } from '../../../../test/simulation/timeline.ts'
+import { Desk, replyTo } from '../store/contract-suite/bench.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { type Edge, Sender } from './sender.ts'
+
+/** A session with one reply to send, and a sender on virtual time. */
+async function open(send: Edge['send']) {
+  const timeline = new Timeline()
+  const store = openMemoryStore()
+  const desk = await Desk.open(store)
+  await desk.exchange('Hello?', 'Yes.', [replyTo('room')])
+  const broken = { claims: 0 }
+  const sender = new Sender({
+    store: {
+      ...store,
+      claimReply: (request) => {
+        if (broken.claims === 0) return store.claimReply(request)
+        broken.claims--
+        throw new TypeError('a bug of ours')
+      },
+    },
+    clock: {
+      now: () => timeline.now,
+      monotonic: () => timeline.now,
+      after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
+    },
+    edges: [{ name: 'telegram', send }],
+    retryMs: 100,
+    attemptsMax: 3,
+  })
+  const run = () => sender.run(desk.lease.runner, () => true)
+  const states = async () => (await store.listReplies({ limit: 9 })).map(({ state }) => state)
+  const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
+  return { sender, run, broken, states, pass }
+}
+
+describe('the sender', () => {
+  it('hands a bug to whoever runs it, and sends all the same in the next round', async () => {
+    const { run, broken, states } = await open(async () => ({ kind: 'sent', receipt: '' }))
+    broken.claims = 1
+    await expect(run()).rejects.toThrow('a bug of ours')
+    expect(await states()).toEqual(['waiting'])
+    await run()
+    expect(await states()).toEqual(['sent'])
+  })
+
+  it('settles what is on its way before it closes, and begins nothing new', async () => {
+    const sending = Promise.withResolvers<void>()
+    let count = 0
+    const { sender, run, states } = await open(async () => {
+      count++
+      await sending.promise
+      return { kind: 'sent', receipt: '' }
+    })
+    const running = run()
+    await Promise.resolve()
+    const closing = sender.close()
+    sending.resolve()
+    await closing
+    expect(await states()).toEqual(['sent'])
+    await running
+    await run()
+    expect(count).toBe(1)
+  })
+
+  it('waits for an edge that hangs, and not for ever', async () => {
+    const { sender, run, states, pass } = await open(() => new Promise(() => {}))
+    void run()
+    let isClosed = false
+    const closing = sender.close().then(() => {
+      isClosed = true
+    })
+    await pass(1_000)
+    expect(isClosed).toBe(false)
+    await pass(10_000)
+    await closing
+    expect(await states()).toEqual(['waiting'])
+  })
+})

@@ -1,0 +1,135 @@
+import type { OperationId } from '../base/ids.ts'
+import type { Lease, Reads } from '../store/contract.ts'
+import type { MailItem } from '../store/queries.ts'
+import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
+import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
+import { findReplyTo, readRange } from './context/source.ts'
+import type { Picture, WantedSettings } from './protocol/state.ts'
+
+/** As many operations as any breaker counts, digests in between included. */
+const OPERATIONS_READ = 32
+const MAIL_READ = 64
+/** Calls beside the turn stand among them. */
+const ATTEMPTS_READ = 16
+/** How the outcomes of calls begin that a turn waits after. */
+const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
+
+/**
+ * Takes the picture that the protocol decides from. Called only while none of our commits is on its
+ * way, and nobody else appends, so the reads belong together; mail may only have grown meanwhile.
+ */
+export class Lookout {
+  readonly #store: Reads
+  readonly #lease: Lease
+  readonly #wantedFor: (agent: string) => WantedSettings | undefined
+  #picture: Picture | null = null
+
+  constructor(
+    store: Reads,
+    lease: Lease,
+    wantedFor: (agent: string) => WantedSettings | undefined = () => undefined,
+  ) {
+    this.#store = store
+    this.#lease = lease
+    this.#wantedFor = wantedFor
+  }
+
+  get session(): SessionRow | null {
+    return this.#picture?.session ?? null
+  }
+
+  get context(): Context | null {
+    return this.#picture?.context ?? null
+  }
+
+  /** Null: the session is no longer ours. */
+  async look(): Promise<{ picture: Picture; next: OperationId | null } | null> {
+    const { sessionId } = this.#lease
+    const session = await this.#store.findSession(sessionId)
+    if (session === undefined || !this.#isOurs(session)) return null
+    const before = this.#picture
+    const added =
+      before === null || before.session.tail === session.tail
+        ? []
+        : await readRange(this.#store, sessionId, before.session.tail, session.tail)
+    const context = await this.#readContext(session, before, added)
+    if (context === null) return null
+    const place = added
+      .toReversed()
+      .map(replyToOf)
+      .find((found) => found !== undefined)
+    const wanted = this.#wantedFor(session.agent)
+    const picture: Picture = {
+      session,
+      context,
+      ...(wanted !== undefined && { wanted }),
+      controls: await this.#readMail(session, 'control'),
+      waiting: [
+        ...(await this.#readMail(session, 'user')),
+        ...(await this.#readMail(session, 'notification')),
+      ],
+      operations: await this.#readOperations(session, before),
+      ...(before === null && (await this.#wasFailing(session)) && { wasFailing: true as const }),
+      replyTo:
+        place ??
+        (before === null ? ((await findReplyTo(this.#store, session)) ?? null) : before.replyTo),
+    }
+    this.#picture = picture
+    return { picture, next: added[0]?.operation ?? null }
+  }
+
+  /** Asked once, of a turn that somebody else began. */
+  async #wasFailing({ id, turnState, recovered, fence }: SessionRow): Promise<boolean> {
+    if (turnState !== 'running' || recovered === fence) return false
+    const calls = await this.#store.readAttempts({ sessionId: id, since: 0, limit: ATTEMPTS_READ })
+    const last = calls.find(({ task }) => task === 'turn')
+    return FAILURES.some((word) => last?.outcome.startsWith(word))
+  }
+
+  #isOurs({ state, fence, holder, runner }: SessionRow): boolean {
+    const lease = this.#lease
+    return (
+      state === 'open' &&
+      fence === lease.fence &&
+      holder === lease.holder &&
+      runner === lease.runner
+    )
+  }
+
+  async #readContext(
+    session: SessionRow,
+    before: Picture | null,
+    added: readonly Entry[],
+  ): Promise<Context | null> {
+    if (before !== null) {
+      if (added.length === 0) return before.context
+      const continued = continueContext(before.context, added, session.limits)
+      if (continued !== null) return continued
+    }
+    const source = await this.#store.readContext({ sessionId: session.id, upto: session.tail })
+    return source === null ? null : buildContext(source, session.limits, session.tail)
+  }
+
+  async #readMail(session: SessionRow, lane: Lane): Promise<readonly MailItem[]> {
+    if (session.pending[lane] === 0) return []
+    return await this.#store.listMail({
+      sessionId: session.id,
+      lane,
+      state: 'pending',
+      ...(lane !== 'control' && { after: session.delivered[lane] }),
+      limit: MAIL_READ,
+    })
+  }
+
+  async #readOperations(
+    session: SessionRow,
+    before: Picture | null,
+  ): Promise<readonly OperationRow[]> {
+    const isSame =
+      before !== null &&
+      before.session.operation === session.operation &&
+      before.session.base === session.base
+    if (isSame) return before.operations
+    return await this.#store.listOperations({ sessionId: session.id, limit: OPERATIONS_READ })
+  }
+}

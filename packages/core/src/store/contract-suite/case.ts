@@ -1,0 +1,37 @@
+import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../../base/ids.ts'
+import type { Store } from '../contract.ts'
+
+/** One law of the store's contract, as a function that throws when the law is broken. */
+export interface StoreCase {
+  /** A sentence in the present tense; names the invariants it tests in brackets. */
+  readonly name: string
+  readonly run: (bench: StoreBench) => Promise<void>
+}
+
+/** What an engine's author supplies: a fresh store, more hands on it, and ways to do it harm. */
+export interface StoreBench {
+  readonly store: Store
+  /** Another handle on the same rows, as another process would have it. */
+  sibling(): Promise<Store>
+  /** Another, empty store of the same engine. */
+  fresh(): Promise<Store>
+  /** Makes a runner count as silent for a whole lease period, then has it dismissed. */
+  dismiss(runner: RunnerId): Promise<void>
+  /** Changes rows behind the store's back. */
+  readonly harm: {
+    changeBody(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    changeHead(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    remove(sessionId: SessionId, entry: EntryNumber): Promise<void>
+    swap(sessionId: SessionId, one: EntryNumber, other: EntryNumber): Promise<void>
+    changeSessionRow(sessionId: SessionId): Promise<void>
+    changeAudit(cursor: number): Promise<void>
+    /** Another body in the mailbox. */
+    changeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
+    removeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
+    changeBlob(sessionId: SessionId, hash: string): Promise<void>
+    removeBlob(sessionId: SessionId, hash: string): Promise<void>
+    removeSession(sessionId: SessionId): Promise<void>
+    /** Takes the newest audit row away, and whatever in the store counts it. */
+    cutAudit(): Promise<void>
+  }
+}

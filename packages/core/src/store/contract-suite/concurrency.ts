@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { create, Desk, expectKind, LIMITS, newOperation, register, said } from './bench.ts'
+import type { StoreCase } from './case.ts'
+
+const wide = { ...LIMITS, laneMailMax: 10_000, sourceMailMax: 10_000 }
+
+export const concurrency: readonly StoreCase[] = [
+  {
+    name: 'what one handle commits, another reads at once [I1]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const desk = await Desk.open(store)
+      await desk.admit(said('hi'))
+      assert.equal((await other.findSession(desk.id))?.mail, 1)
+    },
+  },
+  {
+    name: 'two handles admitting at once leave gap-free numbers and lose nothing [I1, I2]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const id = await create(store, { limits: wide })
+      const send = (handle: typeof store, source: string, index: number) =>
+        handle.admit({
+          to: { sessionId: id },
+          source,
+          key: `k${index}`,
+          lane: 'user',
+          body: said(`${source} ${index}`),
+          tokens: 1,
+        })
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          send(index % 2 ? store : other, index % 2 ? 'one' : 'two', index),
+        ),
+      )
+      const numbers = outcomes.map((outcome) => expectKind(outcome, 'admitted').mail)
+      assert.deepEqual(
+        numbers.toSorted((a, b) => a - b),
+        Array.from({ length: 100 }, (_, index) => index + 1),
+      )
+      const mail = await store.listMail({ sessionId: id, limit: 1_000 })
+      assert.equal(new Set(mail.map((row) => row.key)).size, 100)
+    },
+  },
+  {
+    name: 'one sender keeps its order when it waits for each acknowledgment [I2]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const desk = await Desk.open(store, { limits: wide })
+      const noise = Promise.all(
+        Array.from({ length: 20 }, () =>
+          other.admit({
+            to: { sessionId: desk.id },
+            source: 'noise',
+            key: randomUUID(),
+            lane: 'user',
+            body: null,
+            tokens: 1,
+          }),
+        ),
+      )
+      const mine: number[] = []
+      for (let index = 0; index < 20; index++) mine.push(await desk.admit(said(`${index}`)))
+      await noise
+      assert.deepEqual(
+        mine,
+        mine.toSorted((a, b) => a - b),
+      )
+    },
+  },
+  {
+    name: 'one key sent a hundred times at once over two handles is taken in once [I4, fault 30]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const id = await create(store)
+      const mail = { to: { sessionId: id }, source: 'hook', key: 'same', lane: 'user' } as const
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          (index % 2 ? store : other).admit({ ...mail, tokens: 1, body: said('once') }),
+        ),
+      )
+      const kinds = outcomes.map(({ kind }) => kind)
+      assert.equal(kinds.filter((kind) => kind === 'admitted').length, 1)
+      assert.equal(kinds.filter((kind) => kind === 'duplicate').length, 99)
+    },
+  },
+  {
+    name: 'of many acquirers of one session in the same moment one wins [I8, fault 18]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const id = await create(store)
+      const runners = await Promise.all(Array.from({ length: 10 }, () => register(store)))
+      const outcomes = await Promise.all(
+        runners.map((runner, index) =>
+          (index % 2 ? store : other).acquire({
+            sessionId: id,
+            runner,
+            holder: randomUUID(),
+            fence: 0,
+          }),
+        ),
+      )
+      assert.equal(outcomes.filter(({ kind }) => kind === 'acquired').length, 1)
+      assert.equal((await store.findSession(id))?.fence, 1)
+    },
+  },
+  {
+    name: 'of many claims in the same moment one is made, the others join it [I6, fault 27]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => desk.tryClaim(1)))
+      const kinds = outcomes.map(({ kind }) => kind)
+      assert.equal(kinds.filter((kind) => kind === 'claimed').length, 1)
+      assert.equal(kinds.filter((kind) => kind === 'joined').length, 9)
+    },
+  },
+  {
+    name: 'of many appends at one tail one is committed [I8]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const desk = await Desk.open(store)
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 ? store : other).setTasks({ ...desk.fenced(), body: [index], tokens: 1 }),
+        ),
+      )
+      assert.equal(outcomes.filter(({ kind }) => kind === 'appended').length, 1)
+      assert.equal((await desk.row()).tail, 1)
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'of many starts afresh from one route in the same moment one is made [I30]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const route = { agent: 'ada', channel: 'c', address: 'a' }
+      await create(store, { route })
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 ? store : other).startAfresh({
+            source: 'chat',
+            key: randomUUID(),
+            route,
+            version: 1,
+            id: `fresh-${index}` as never,
+            limits: LIMITS,
+            policy: 'steer',
+            operation: newOperation(),
+          }),
+        ),
+      )
+      assert.equal(outcomes.filter(({ kind }) => kind === 'started').length, 1)
+      assert.equal((await store.listSessions({ limit: 20 })).length, 2)
+    },
+  },
+  {
+    name: 'of many senders at once each reply is claimed by one [I31]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const desk = await Desk.open(store)
+      for (const address of ['a', 'b', 'c']) {
+        await desk.exchange('q', 'a', [{ edge: 'telegram', address, key: address, body: 'x' }])
+      }
+      const claimant = await register(store)
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 ? store : other).claimReply({ edge: 'telegram', claimant, at: 0 }),
+        ),
+      )
+      const claimed = outcomes.flatMap((outcome) =>
+        outcome.kind === 'claimed' ? [outcome.reply.number] : [],
+      )
+      assert.deepEqual(claimed.toSorted(), [1, 2, 3])
+    },
+  },
+  {
+    name: 'thirteen sessions at work at once do not touch each other [I21]',
+    run: async ({ store, sibling }) => {
+      const other = await sibling()
+      const work = async (index: number) => {
+        const desk = await Desk.open(index % 2 ? store : other)
+        for (let round = 0; round < 3; round++) await desk.exchange(`s${index}`, `s${index}`)
+        await desk.compact((await desk.row()).seen)
+        return desk
+      }
+      const desks = await Promise.all(Array.from({ length: 13 }, (_, index) => work(index)))
+      for (const [index, desk] of desks.entries()) {
+        const query = { sessionId: desk.id, text: `s${index}`, limit: 50, neighbours: 0 }
+        assert.equal((await store.search(query)).length, 6)
+      }
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'a refused verb does not spoil its neighbours in one moment [I9]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const outcomes = await Promise.allSettled([
+        desk.tryAdmit(said('1'), { key: '1' }),
+        desk.tryAdmit(said('2'), { key: '1' }),
+        desk.tryAdmit(said('3'), { tokens: -1 }),
+        desk.tryAdmit(said('4'), { key: '4' }),
+      ])
+      const kinds = outcomes.map((outcome) =>
+        outcome.status === 'fulfilled' ? outcome.value.kind : 'error',
+      )
+      assert.deepEqual(kinds, ['admitted', 'conflict', 'error', 'admitted'])
+      assert.equal((await desk.row()).mail, 2)
+    },
+  },
+]

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { runnerId, sessionId } from '../../base/ids.ts'
+import { create, Desk, expectKind, register, said } from './bench.ts'
+import type { StoreCase } from './case.ts'
+
+export const leases: readonly StoreCase[] = [
+  {
+    name: 'the fence rises with every acquisition, also by the same runner [I7]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const again = await Desk.acquire(store, desk.id, desk.lease.runner)
+      assert.deepEqual([desk.lease.fence, again.lease.fence], [1, 2])
+      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'superseded')
+    },
+  },
+  {
+    name: 'a session in live hands is not acquired, and its holder is named [I8]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const runner = await register(store)
+      const request = { sessionId: desk.id, runner, holder: randomUUID(), fence: desk.lease.fence }
+      const outcome = expectKind(await store.acquire(request), 'held')
+      const [row] = (await store.listRunners()).filter(({ id }) => id === desk.lease.runner)
+      assert.deepEqual([outcome.by, outcome.beat], [desk.lease.runner, row?.beat])
+    },
+  },
+  {
+    name: 'an old picture of the fence acquires nothing [I8, fault 22]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await store.release({ lease: desk.lease, reason: 'idle' })
+      const runner = await register(store)
+      const request = { sessionId: desk.id, runner, holder: randomUUID(), fence: 0 }
+      assert.equal(expectKind(await store.acquire(request), 'fence-changed').fence, 1)
+    },
+  },
+  {
+    name: 'a released session is free for the next',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+      const next = await Desk.acquire(store, desk.id, await register(store))
+      assert.equal(next.lease.fence, 2)
+    },
+  },
+  {
+    name: 'a runner that is not registered acquires nothing',
+    run: async ({ store }) => {
+      const id = await create(store)
+      const runner = runnerId('nobody')
+      expectKind(await store.acquire({ sessionId: id, runner, holder: 'h', fence: 0 }), 'lost')
+    },
+  },
+  {
+    name: 'an unknown session is not acquired',
+    run: async ({ store }) => {
+      const runner = await register(store)
+      const id = sessionId('nobody')
+      expectKind(await store.acquire({ sessionId: id, runner, holder: 'h', fence: 0 }), 'unknown')
+    },
+  },
+  {
+    name: 'a runner id is registered once',
+    run: async ({ store }) => {
+      const id = await register(store)
+      const host = { boot: 'b', process: 2, startedAt: 0, leaseMs: 1 }
+      expectKind(await store.registerRunner({ id, ...host }), 'taken')
+    },
+  },
+  {
+    name: 'renewal moves the beat, one row for all sessions held',
+    run: async ({ store }) => {
+      const runner = await register(store)
+      const beats = [(await store.listRunners())[0]?.beat]
+      for (let round = 0; round < 2; round++) {
+        beats.push(expectKind(await store.renew({ runner }), 'renewed').beat)
+      }
+      assert.equal(new Set(beats).size, 3)
+      assert.deepEqual(
+        (await store.listRunners()).map(({ beat }) => beat),
+        beats.slice(-1),
+      )
+    },
+  },
+  {
+    name: 'a runner that comes back under its id shows another beat [I25]',
+    run: async ({ store }) => {
+      const beats = new Set<number>()
+      for (let life = 0; life < 3; life++) {
+        await register(store, 'same')
+        beats.add((await store.listRunners())[0]?.beat ?? 0)
+        expectKind(await store.retireRunner({ runner: runnerId('same') }), 'done')
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      assert.equal(beats.size, 3)
+    },
+  },
+  {
+    name: 'a runner whose beat moved is not dismissed [I25]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const [seen] = await store.listRunners()
+      await store.renew({ runner: desk.lease.runner })
+      const outcome = await store.dismissRunner({
+        runner: desk.lease.runner,
+        beat: seen?.beat ?? 0,
+      })
+      expectKind(outcome, 'alive')
+      await desk.hear('still here')
+    },
+  },
+  {
+    name: 'a dismissed runner has lost everything: renewal fails and its sessions are free [I7, fault 23]',
+    run: async ({ store, dismiss }) => {
+      const desk = await Desk.open(store)
+      await dismiss(desk.lease.runner)
+      expectKind(await store.renew({ runner: desk.lease.runner }), 'lost')
+      const next = await Desk.acquire(store, desk.id, await register(store))
+      assert.equal(next.lease.fence, desk.lease.fence + 1)
+    },
+  },
+  {
+    name: 'a dismissed runner cannot come back under its id',
+    run: async ({ store, dismiss }) => {
+      const runner = await register(store)
+      await dismiss(runner)
+      const id = await create(store)
+      expectKind(await store.acquire({ sessionId: id, runner, holder: 'h', fence: 0 }), 'lost')
+    },
+  },
+  {
+    name: 'a zombie finds every write refused after the take-over [I7, I8, fault 20]',
+    run: async ({ store, dismiss }) => {
+      const zombie = await Desk.open(store)
+      const mail = await zombie.admit(said('hi'))
+      await dismiss(zombie.lease.runner)
+      const next = await Desk.acquire(store, zombie.id, await register(store))
+      const late = await store.deliver({ ...zombie.fenced(), mail: [mail] })
+      assert.deepEqual(late, { kind: 'superseded', by: 'fence' })
+      assert.deepEqual(await next.deliver(mail), [1])
+    },
+  },
+  {
+    name: 'a session at work is not released as idle, but is at shutdown',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.hear('work')
+      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'in-use')
+      expectKind(await store.release({ lease: desk.lease, reason: 'shutdown' }), 'done')
+      assert.equal((await desk.row()).turnState, 'running')
+    },
+  },
+  {
+    name: 'a session whose compaction runs is not released as idle',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      await desk.claim(1)
+      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'in-use')
+    },
+  },
+  {
+    name: 'a retiring runner lets go of all its sessions',
+    run: async ({ store }) => {
+      const runner = await register(store)
+      const one = await Desk.acquire(store, await create(store), runner)
+      const two = await Desk.acquire(store, await create(store), runner)
+      expectKind(await store.retireRunner({ runner }), 'done')
+      assert.equal((await one.row()).runner, null)
+      expectKind(await store.setWake({ lease: two.lease, wakeAt: 1 }), 'superseded')
+      expectKind(await store.retireRunner({ runner }), 'lost')
+    },
+  },
+  {
+    name: 'acquisition abandons the operation of the holder before, with its audit line [I6, I20]',
+    run: async ({ store, dismiss }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      const operation = await desk.claim(1)
+      await dismiss(desk.lease.runner)
+      const next = await Desk.acquire(store, desk.id, await register(store))
+      assert.equal((await store.findOperation(operation))?.state, 'abandoned')
+      const lines = await store.readAudit({ after: 0, sessionId: desk.id, limit: 100 })
+      const phases = lines.filter((line) => line.operation === operation).map((line) => line.phase)
+      assert.deepEqual(phases, ['started', 'abandoned'])
+      await next.claim(1)
+    },
+  },
+  {
+    name: 'lease lines of the audit tell every fence once, rising [I20]',
+    run: async ({ store, dismiss }) => {
+      const desk = await Desk.open(store)
+      await dismiss(desk.lease.runner)
+      await Desk.acquire(store, desk.id, await register(store))
+      const lines = await store.readAudit({ after: 0, sessionId: desk.id, limit: 100 })
+      const fences = lines
+        .filter((line) => line.kind === 'lease acquired')
+        .map((line) => line.facts['fence'])
+      assert.deepEqual(fences, [1, 2])
+    },
+  },
+  {
+    name: 'a session with mail and no holder is ready; one that is held is not [I23]',
+    run: async ({ store }) => {
+      const id = await create(store)
+      const ready = async () =>
+        (await store.readReady({ agents: ['ada'], at: 0, limit: 10 })).map((row) => row.id)
+      assert.deepEqual(await ready(), [])
+      const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const
+      await store.admit({ ...mail, tokens: 1, body: null })
+      assert.deepEqual(await ready(), [id])
+      await Desk.acquire(store, id, await register(store))
+      assert.deepEqual(await ready(), [])
+    },
+  },
+  {
+    name: 'a session whose holder was dismissed in mid-turn is ready [I23]',
+    run: async ({ store, dismiss }) => {
+      const desk = await Desk.open(store)
+      await desk.hear('work')
+      await dismiss(desk.lease.runner)
+      const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
+      assert.deepEqual(
+        ready.map((row) => row.id),
+        [desk.id],
+      )
+    },
+  },
+  {
+    name: 'a session with an abandoned claim in the air is ready [I23]',
+    run: async ({ store, dismiss }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      await desk.claim(1)
+      await dismiss(desk.lease.runner)
+      const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
+      assert.deepEqual(
+        ready.map((row) => row.id),
+        [desk.id],
+      )
+    },
+  },
+  {
+    name: 'a digest with tries left keeps its session ready; used tries do not [I23, I27]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      await desk.exchange('a', 'b')
+      await desk.compact(1, 'digest')
+      const ready = async () => {
+        expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+        const rows = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
+        const again = await Desk.acquire(store, desk.id, desk.lease.runner)
+        desk.lease = again.lease
+        return rows.length
+      }
+      assert.equal(await ready(), 1)
+      for (let tries = 0; tries < 3; tries++) {
+        const operation = await desk.claim(1, 'rewrite')
+        const { fence } = desk.lease
+        const failed = { operation, fence, state: 'failed', reason: 'model-down' } as const
+        expectKind(await store.failCompaction(failed), 'done')
+      }
+      expectKind(await desk.tryClaim(1, 'rewrite'), 'tries-used')
+      assert.equal(await ready(), 0)
+    },
+  },
+  {
+    name: 'an alarm makes a session ready when it is due, and not before',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      expectKind(await store.setWake({ lease: desk.lease, wakeAt: 1_000 }), 'done')
+      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+      const ready = async (at: number) =>
+        (await store.readReady({ agents: ['ada'], at, limit: 10 })).length
+      assert.deepEqual([await ready(999), await ready(1_000)], [0, 1])
+    },
+  },
+  {
+    name: 'sessions of agents that a process does not serve are not ready for it',
+    run: async ({ store }) => {
+      const id = await create(store, { agent: 'bob' })
+      const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const
+      await store.admit({ ...mail, tokens: 1, body: null })
+      assert.deepEqual(await store.readReady({ agents: ['ada'], at: 0, limit: 10 }), [])
+      assert.equal((await store.readReady({ agents: ['bob'], at: 0, limit: 10 })).length, 1)
+    },
+  },
+  {
+    name: 'mail for a session that nobody holds is kept until somebody does [I1]',
+    run: async ({ store }) => {
+      const id = await create(store)
+      const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const
+      await store.admit({ ...mail, tokens: 1, body: said('wait for me') })
+      const desk = await Desk.acquire(store, id, await register(store))
+      assert.equal((await store.listMail({ sessionId: id, state: 'pending', limit: 5 })).length, 1)
+      assert.equal(desk.lease.fence, 1)
+    },
+  },
+]

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { type EntryNumber, entryNumber, sessionId } from '../../base/ids.ts'
+import { NOTE_BYTES_MAX, NOTES_MAX, TITLE_MAX } from '../bounds.ts'
+import type { RecordAttempt } from '../commits.ts'
+import type { TokenRow } from '../operational-rows.ts'
+import { create, Desk, expectKind, newOperation } from './bench.ts'
+import type { StoreCase } from './case.ts'
+import { schedules } from './schedules.ts'
+
+/** Schedules, notes, access tokens, titles, and what model calls have cost. */
+const notes: readonly StoreCase[] = [
+  {
+    name: 'notes belong to an agent, are replaced by id and listed by it',
+    run: async ({ store, sibling }) => {
+      const desk = await Desk.open(store)
+      const origin = { sessionId: desk.id, number: entryNumber(3) }
+      const own = { agent: 'ada', scope: desk.id }
+      await store.putNote({ ...own, id: 'b', text: 'likes tea', origin: null })
+      await store.putNote({ ...own, id: 'a', text: 'old', origin })
+      const again = { ...own, id: 'a', text: 'new \0 \ud800', origin }
+      const { note } = expectKind(await store.putNote(again), 'noted')
+      assert.equal(note.text, 'new \0 \ufffd')
+      await store.putNote({ agent: 'bob', scope: '', id: 'a', text: 'other', origin: null })
+      const found = await (await sibling()).listNotes({ agent: 'ada', limit: 10 })
+      assert.deepEqual(
+        found.map(({ id, text, origin: from }) => [id, text, from]),
+        [
+          ['a', 'new \0 \ufffd', origin],
+          ['b', 'likes tea', null],
+        ],
+      )
+      const behind = await store.listNotes({ agent: 'ada', after: 'a', limit: 10 })
+      assert.deepEqual(
+        behind.map(({ id }) => id),
+        ['b'],
+      )
+      expectKind(await store.removeNote({ ...own, id: 'a' }), 'done')
+      expectKind(await store.removeNote({ ...own, id: 'a' }), 'unknown')
+      assert.equal((await store.listNotes({ agent: 'bob', limit: 10 })).length, 1)
+    },
+  },
+  {
+    name: 'a note of one scope is not listed, replaced or removed in another',
+    run: async ({ store, sibling }) => {
+      const [one, two] = [await Desk.open(store), await Desk.open(store)]
+      const note = (desk: Desk, text: string) => {
+        const origin = { sessionId: desk.id, number: entryNumber(1) }
+        return { agent: 'ada', scope: desk.id, id: 'drink', text, origin }
+      }
+      expectKind(await store.putNote(note(one, 'tea')), 'noted')
+      expectKind(await store.putNote(note(two, 'rum')), 'noted')
+      const list = async (scope?: string) => {
+        const query = { agent: 'ada', limit: 10, ...(scope !== undefined && { scope }) }
+        return (await (await sibling()).listNotes(query)).map(({ text }) => text)
+      }
+      assert.deepEqual([await list(one.id), await list(two.id)], [['tea'], ['rum']])
+      assert.deepEqual((await list()).sort(), ['rum', 'tea'])
+      assert.deepEqual(await list('nobody'), [])
+      await assert.rejects(store.putNote({ ...note(one, 'rum'), scope: two.id }), {
+        code: 'invalid-request',
+      })
+      const { agent, scope, id } = note(two, '')
+      expectKind(await store.removeNote({ agent, scope, id }), 'done')
+      expectKind(await store.removeNote({ agent, scope, id }), 'unknown')
+      assert.deepEqual(await list(), ['tea'])
+    },
+  },
+  {
+    name: 'a session that takes over a route is in the scope of the one before',
+    run: async ({ store, sibling }) => {
+      const route = { agent: 'ada', channel: 'telegram', address: '7' }
+      const { limits, policy } = await (await Desk.open(store)).row()
+      const terms = { limits, policy }
+      const first = { id: sessionId('first'), agent: 'ada', route, ...terms }
+      await store.createSession({ ...first, operation: newOperation() })
+      const joined = { id: sessionId('joined'), agent: 'bob', scope: 'first', ...terms }
+      await store.createSession({ ...joined, operation: newOperation() })
+      const afresh = { source: 's', key: 'k', route, version: 1, id: sessionId('next'), ...terms }
+      expectKind(await store.startAfresh({ ...afresh, operation: newOperation() }), 'started')
+      const other = await sibling()
+      const scopes = ['first', 'joined', 'next'].map(async (id) => {
+        return (await other.findSession(sessionId(id)))?.scope
+      })
+      assert.deepEqual(await Promise.all(scopes), ['first', 'first', 'first'])
+      const alone = { source: 's', key: 'l', version: 0, id: sessionId('alone'), ...terms }
+      const elsewhere = { ...alone, route: { ...route, address: '8' }, operation: newOperation() }
+      expectKind(await store.startAfresh(elsewhere), 'started')
+      assert.equal((await other.findSession(sessionId('alone')))?.scope, 'alone')
+      const wrong = { ...joined, id: sessionId('wrong'), scope: 'a b', operation: newOperation() }
+      await assert.rejects(store.createSession(wrong), { code: 'invalid-request' })
+    },
+  },
+  {
+    name: 'notes are bounded in number and in size [I24]',
+    run: async ({ store }) => {
+      const put = (id: string, text = 'x', scope = 's') =>
+        store.putNote({ agent: 'ada', scope, id, text, origin: null })
+      const large = expectKind(await put('large', 'ü'.repeat(NOTE_BYTES_MAX / 2 + 1)), 'too-large')
+      assert.deepEqual([large.bytes, large.limit], [NOTE_BYTES_MAX + 2, NOTE_BYTES_MAX])
+      for (let index = 0; index < NOTES_MAX; index += 50) {
+        await Promise.all(Array.from({ length: 50 }, (_, each) => put(`n${index + each}`)))
+      }
+      assert.equal(expectKind(await put('more'), 'full').limit, NOTES_MAX)
+      expectKind(await put('n7', 'y'), 'noted')
+      expectKind(await put('more', 'y', 'other'), 'noted')
+      await assert.rejects(put('a b'), { code: 'invalid-request' })
+    },
+  },
+  {
+    name: 'a note goes with the entry it was made from [I19]',
+    run: async ({ store }) => {
+      const desk = await Desk.open(store)
+      const [entry = entryNumber(0)] = await desk.hear('my address is …')
+      await desk.reply('thanks', { ends: 'answered' })
+      const from = (number: EntryNumber) => ({ sessionId: desk.id, number })
+      const own = { agent: 'ada', scope: desk.id }
+      await store.putNote({ ...own, id: 'gone', text: 'address', origin: from(entry) })
+      await store.putNote({ ...own, id: 'stays', text: 'x', origin: from(desk.tail.number) })
+      expectKind(await desk.erase([entry]), 'erased')
+      const left = await store.listNotes({ agent: 'ada', limit: 10 })
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        ['stays'],
+      )
+    },
+  },
+]
+
+function token(id: string, fields: Partial<TokenRow> = {}): TokenRow {
+  const hash = createHash('sha256').update(id).digest('hex')
+  const scopes = ['read', 'send']
+  const of = { id, hash, principal: 'ada', scopes, label: 'laptop' }
+  return { ...of, createdAt: 5, expiresAt: null, ...fields }
+}
+
+const tokens: readonly StoreCase[] = [
+  {
+    name: 'an access token is found by its hash until it is removed',
+    run: async ({ store, sibling }) => {
+      const one = token('one')
+      const two = token('two', { scopes: [], expiresAt: 99, label: 'Ü"\n' })
+      expectKind(await store.putToken(one), 'done')
+      expectKind(await store.putToken(two), 'done')
+      const other = await sibling()
+      assert.deepEqual(await other.listTokens(), [one, two])
+      assert.deepEqual(await other.findToken({ hash: two.hash }), two)
+      assert.equal(await other.findToken({ hash: 'nope' }), undefined)
+      expectKind(await store.removeToken({ id: 'two' }), 'done')
+      expectKind(await store.removeToken({ id: 'two' }), 'unknown')
+      assert.equal(await other.findToken({ hash: two.hash }), undefined)
+    },
+  },
+  {
+    name: 'an access token never changes, and is never stored as itself',
+    run: async ({ store }) => {
+      await store.putToken(token('one'))
+      expectKind(await store.putToken(token('one', { label: 'other' })), 'taken')
+      expectKind(await store.putToken({ ...token('one'), id: 'two' }), 'taken')
+      const plain = token('three', { hash: 'secret' })
+      await assert.rejects(store.putToken(plain), { code: 'invalid-request' })
+      const unnamed = token('four', { principal: '' })
+      await assert.rejects(store.putToken(unnamed), { code: 'invalid-request' })
+      assert.equal((await store.listTokens()).length, 1)
+    },
+  },
+]
+
+const titles: readonly StoreCase[] = [
+  {
+    name: 'a title changes without a lease and nothing else does',
+    run: async ({ store, sibling }) => {
+      const desk = await Desk.open(store)
+      const before = await desk.row()
+      const other = await sibling()
+      const title = 'Ünïcode 🌱 \0'
+      expectKind(await other.setTitle({ sessionId: desk.id, title }), 'done')
+      assert.deepEqual(await desk.row(), { ...before, title })
+      await desk.exchange('hello', 'hi')
+      assert.equal((await desk.row()).title, title)
+      expectKind(await other.setTitle({ sessionId: desk.id, title: null }), 'done')
+      assert.equal((await desk.row()).title, null)
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'a title is short and names a session that is there',
+    run: async ({ store }) => {
+      const id = await create(store)
+      const title = 'x'.repeat(TITLE_MAX + 1)
+      await assert.rejects(store.setTitle({ sessionId: id, title }), { code: 'invalid-request' })
+      const nobody = { sessionId: sessionId('nobody'), title: null }
+      expectKind(await store.setTitle(nobody), 'unknown')
+      await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
+      expectKind(await store.setTitle({ sessionId: id, title: 'x' }), 'gone')
+    },
+  },
+]
+
+const attempts: readonly StoreCase[] = [
+  {
+    name: 'what model calls cost is summed by session, route, task, host and time',
+    run: async ({ store }) => {
+      const [one, other] = [await create(store), await create(store)]
+      const record = (fields: Partial<RecordAttempt>) =>
+        store.recordAttempt({
+          id: newOperation(),
+          sessionId: one,
+          task: 'turn',
+          modelRoute: 'main',
+          outcome: 'ok',
+          inputTokens: 100,
+          outputTokens: 10,
+          at: 50,
+          ...fields,
+        })
+      await record({ cachedTokens: 40, cost: 1_500, host: 'h1' })
+      await record({ cost: 500, host: 'h2', at: 60 })
+      await record({ task: 'summary', modelRoute: 'small', host: 'h1' })
+      await record({ sessionId: other, cost: 2 ** 40, at: 40 })
+      const sum = (query: object) => store.sumAttempts({ since: 0, ...query })
+      assert.deepEqual(await sum({ sessionId: one }), {
+        attempts: 3,
+        inputTokens: 300,
+        outputTokens: 30,
+        cachedTokens: 40,
+        cost: 2_000,
+        unpriced: 1,
+      })
+      assert.equal((await sum({})).cost, 2 ** 40 + 2_000)
+      assert.equal((await sum({ host: 'h1' })).attempts, 2)
+      assert.equal((await sum({ modelRoute: 'main', since: 50 })).cost, 2_000)
+      assert.equal((await sum({ task: 'summary', sessionId: one })).unpriced, 1)
+      assert.deepEqual(await sum({ since: 61 }), {
+        attempts: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        cachedTokens: 0,
+        cost: 0,
+        unpriced: 0,
+      })
+      const [newest] = await store.readAttempts({ sessionId: one, since: 0, limit: 1 })
+      assert.deepEqual([newest?.cost, newest?.host, newest?.cachedTokens], [500, 'h2', 0])
+      const summaries = await store.readAttempts({ task: 'summary', since: 0, limit: 9 })
+      assert.deepEqual(
+        summaries.map(({ modelRoute }) => modelRoute),
+        ['small'],
+      )
+    },
+  },
+]
+
+export const standing: readonly StoreCase[] = [
+  ...schedules,
+  ...notes,
+  ...tokens,
+  ...titles,
+  ...attempts,
+]

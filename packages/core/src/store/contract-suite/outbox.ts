@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import type { RunnerId } from '../../base/ids.ts'
+import type { ClaimReply } from '../commits.ts'
+import type { Store } from '../contract.ts'
+import { Desk, expectKind, register, replyTo } from './bench.ts'
+import type { StoreCase } from './case.ts'
+
+async function claim(store: Store, claimant: RunnerId, fields: Partial<ClaimReply> = {}) {
+  const outcome = await store.claimReply({ edge: 'telegram', claimant, at: 0, ...fields })
+  return expectKind(outcome, 'claimed').reply
+}
+
+const sent = { kind: 'sent', receipt: 'r' } as const
+const failed = (retryAt: number, attemptsMax = 5) =>
+  ({ kind: 'failed', retryAt, attemptsMax }) as const
+
+async function answered(store: Store, ...addresses: string[]): Promise<Desk> {
+  const desk = await Desk.open(store)
+  for (const address of addresses) await desk.exchange('q', 'a', [replyTo(address)])
+  return desk
+}
+
+export const outbox: readonly StoreCase[] = [
+  {
+    name: 'a reply is claimed, sent and settled once [I31]',
+    run: async ({ store }) => {
+      const desk = await answered(store, 'ana')
+      const claimant = await register(store)
+      const reply = await claim(store, claimant)
+      assert.deepEqual([reply.number, reply.attempt, reply.address], [1, 1, 'ana'])
+      const { sessionId, number, attempt } = reply
+      const request = { sessionId, number, attempt, claimant, result: sent }
+      assert.equal(expectKind(await store.settleReply(request), 'settled').state, 'sent')
+      expectKind(await store.settleReply(request), 'refused')
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+      const [row] = await store.listReplies({ sessionId: desk.id, limit: 5 })
+      assert.deepEqual([row?.state, row?.receipt], ['sent', 'r'])
+    },
+  },
+  {
+    name: 'a claimed reply is not claimed by another while its claimant lives [I31]',
+    run: async ({ store }) => {
+      await answered(store, 'ana')
+      await claim(store, await register(store))
+      const claimant = await register(store)
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+    },
+  },
+  {
+    name: 'replies to one address leave in order: the next waits for the one before [I31]',
+    run: async ({ store }) => {
+      await answered(store, 'ana', 'ana')
+      const claimant = await register(store)
+      const first = await claim(store, claimant)
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+      const { sessionId, number, attempt } = first
+      await store.settleReply({ sessionId, number, attempt, claimant, result: sent })
+      assert.equal((await claim(store, claimant)).number, 2)
+    },
+  },
+  {
+    name: 'another address does not wait [I31]',
+    run: async ({ store }) => {
+      await answered(store, 'ana', 'bea')
+      const claimant = await register(store)
+      await claim(store, claimant)
+      assert.equal((await claim(store, claimant)).address, 'bea')
+    },
+  },
+  {
+    name: 'replies go to the edge they name',
+    run: async ({ store }) => {
+      await answered(store, 'ana')
+      const claimant = await register(store)
+      expectKind(await store.claimReply({ edge: 'discord', claimant, at: 0 }), 'none')
+    },
+  },
+  {
+    name: 'the claim of a dismissed sender is free; its settling is refused [I31]',
+    run: async ({ store, dismiss }) => {
+      await answered(store, 'ana')
+      const dead = await register(store)
+      const first = await claim(store, dead)
+      await dismiss(dead)
+      const claimant = await register(store)
+      const second = await claim(store, claimant)
+      assert.deepEqual([second.attempt, second.key], [2, first.key])
+      const { sessionId, number } = first
+      const late = { sessionId, number, attempt: 1, claimant: dead, result: sent }
+      expectKind(await store.settleReply(late), 'refused')
+      const good = { sessionId, number, attempt: 2, claimant, result: sent }
+      expectKind(await store.settleReply(good), 'settled')
+    },
+  },
+  {
+    name: 'a failed reply waits until it is due and keeps its place [I31]',
+    run: async ({ store }) => {
+      await answered(store, 'ana', 'ana')
+      const claimant = await register(store)
+      const { sessionId, number, attempt } = await claim(store, claimant)
+      const request = { sessionId, number, attempt, claimant, result: failed(500) }
+      assert.equal(expectKind(await store.settleReply(request), 'settled').state, 'waiting')
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 499 }), 'none')
+      assert.equal((await claim(store, claimant, { at: 500 })).number, 1)
+    },
+  },
+  {
+    name: 'after its last attempt a reply is dead, shown, and no longer blocks [I31]',
+    run: async ({ store }) => {
+      const desk = await answered(store, 'ana', 'ana')
+      const claimant = await register(store)
+      const { sessionId, number, attempt } = await claim(store, claimant)
+      const request = { sessionId, number, attempt, claimant, result: failed(0, 1) }
+      assert.equal(expectKind(await store.settleReply(request), 'settled').state, 'dead')
+      const dead = await store.listReplies({ sessionId: desk.id, state: 'dead', limit: 5 })
+      assert.deepEqual(
+        dead.map((row) => row.number),
+        [1],
+      )
+      assert.equal((await claim(store, claimant)).number, 2)
+    },
+  },
+  {
+    name: 'a claimant that lost its registration claims nothing',
+    run: async ({ store, dismiss }) => {
+      await answered(store, 'ana')
+      const claimant = await register(store)
+      await dismiss(claimant)
+      expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+    },
+  },
+  {
+    name: 'settling under another name is refused',
+    run: async ({ store }) => {
+      await answered(store, 'ana')
+      const claimant = await register(store)
+      const other = await register(store)
+      const { sessionId, number, attempt } = await claim(store, claimant)
+      const request = { sessionId, number, attempt, claimant: other, result: sent }
+      expectKind(await store.settleReply(request), 'refused')
+    },
+  },
+]

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { entryNumber, sessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { Desk, expectKind, LIMITS, newOperation, register, said } from './bench.ts'
+import type { StoreCase } from './case.ts'
+import { talked } from './integrity.ts'
+
+async function linesOf(source: AsyncIterable<string>): Promise<string[]> {
+  const lines: string[] = []
+  for await (const line of source) lines.push(line)
+  return lines
+}
+
+function changed(from: string, to: string): (lines: string[]) => string[] {
+  return (lines) => lines.map((line) => line.replace(from, to))
+}
+
+/** Another session row in the header. */
+function forged(fields: JsonObject): (lines: string[]) => string[] {
+  return ([first = '', ...rest]) => {
+    const header = JSON.parse(first)
+    return [JSON.stringify({ ...header, session: { ...header.session, ...fields } }), ...rest]
+  }
+}
+
+/** As whoever forges would have it: without the sum over all lines. */
+function unsummed(lines: string[]): string[] {
+  return lines.map((line) => line.replace(/,"sha256":"[0-9a-f]{64}"\}\}/, '}}'))
+}
+
+/** The newest item as another one. */
+function mailed(change: (mail: JsonObject) => JsonObject): (lines: string[]) => string[] {
+  return (lines) => {
+    const last = lines.findLastIndex((line) => line.startsWith('{"mail"'))
+    const { mail } = JSON.parse(lines[last] ?? '')
+    return lines.with(last, JSON.stringify({ mail: { ...mail, ...change(mail) } }))
+  }
+}
+
+/** The newest item taken out, and the end counted anew. */
+function withoutMail(lines: string[]): string[] {
+  const kept = lines.toSpliced(
+    lines.findLastIndex((line) => line.startsWith('{"mail"')),
+    1,
+  )
+  return [...kept.slice(0, -1), JSON.stringify({ end: { lines: kept.length - 1 } })]
+}
+
+export const portability: readonly StoreCase[] = [
+  {
+    name: 'an exported session is imported whole: same id, same chain, same waiting mail [I3, I5]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      const blob = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
+      const { hash } = expectKind(await bench.store.stageBlob(blob), 'staged')
+      await desk.deliver(await desk.admit(said('look'), { blobs: [hash] }))
+      await desk.compact(4)
+      await desk.admit(said('waiting'), { key: 'waiting' })
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      const outcome = expectKind(await target.importSession(lines), 'imported')
+      assert.deepEqual([outcome.sessionId, outcome.entries], [desk.id, desk.tail.number])
+      const range = { sessionId: desk.id, from: entryNumber(1), to: desk.tail.number }
+      assert.deepEqual(await target.readEntries(range), await bench.store.readEntries(range))
+      assert.deepEqual(await target.verify({}), [])
+      const query = { sessionId: desk.id, state: 'pending', limit: 5 } as const
+      assert.deepEqual(await target.listMail(query), await bench.store.listMail(query))
+      assert.equal((await target.findBlob({ sessionId: desk.id, hash }))?.uses, 1)
+      const row = await target.findSession(desk.id)
+      assert.deepEqual([row?.birth, row?.runner, row?.covers], ['imported', null, 4])
+    },
+  },
+  {
+    name: 'replies that wait come along, however many [I13]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.hear('tell everybody')
+      const replies = Array.from({ length: 600 }, (_, index) => {
+        return { edge: 'chat', address: `room ${index}`, key: `k${index}`, body: said('yes') }
+      })
+      await desk.reply('yes', { ends: 'answered', replies })
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const all = await target.listReplies({ sessionId: desk.id, state: 'waiting', limit: 1_000 })
+      assert.equal(all.length, 600)
+    },
+  },
+  {
+    name: 'what is said while a session is exported stays out of the file, and the file is whole [I5]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      const waiting = await desk.admit(said('never mind'))
+      const tail = desk.tail.number
+      const source = bench.store.exportSession(desk.id)[Symbol.asyncIterator]()
+      const lines = [String((await source.next()).value)]
+      await bench.store.withdraw({ sessionId: desk.id, mail: waiting })
+      await desk.hear('late')
+      const reply = { edge: 'chat', address: 'room', key: 'late', body: said('yes') }
+      await desk.reply('yes', { ends: 'answered', replies: [reply] })
+      for (let next = await source.next(); !next.done; next = await source.next()) {
+        lines.push(next.value)
+      }
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const row = await target.findSession(desk.id)
+      assert.deepEqual([row?.tail, row?.pending.user], [tail, 0])
+      assert.deepEqual(await target.verify({}), [])
+    },
+  },
+  {
+    name: 'what is erased while a session is exported makes no file with holes: whoever exports is told [I9, I19]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.compact(4)
+      const erase = () => desk.erase([entryNumber(1)], 'without the first')
+      const end = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+      for (const meanwhile of [erase, () => bench.store.deleteSession(end)]) {
+        const source = bench.store.exportSession(desk.id)[Symbol.asyncIterator]()
+        await source.next()
+        await meanwhile()
+        const rest = async () => {
+          for (let next = await source.next(); !next.done; ) next = await source.next()
+        }
+        await assert.rejects(rest, { code: 'store-busy', retryable: true })
+      }
+    },
+  },
+  {
+    name: 'an imported session knows the keys it has taken in [I4]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.admit(said('waiting'), { key: 'waiting' })
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      await target.importSession(lines)
+      const mail = {
+        to: { sessionId: desk.id },
+        source: 'chat',
+        key: 'waiting',
+        lane: 'user',
+      } as const
+      const again = await target.admit({ ...mail, tokens: 10, body: said('waiting') })
+      expectKind(again, 'duplicate')
+    },
+  },
+  {
+    name: 'an imported session counts what each sender has waiting, and nothing else [I4]',
+    run: async (bench) => {
+      const desk = await Desk.open(bench.store, { limits: { ...LIMITS, sourceMailMax: 2 } })
+      await desk.exchange('answered', 'yes')
+      const mail = await desk.admit(said('waits'))
+      await desk.admit(said('waits too'))
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const there = await Desk.acquire(target, desk.id, await register(target))
+      const outcome = expectKind(await there.tryAdmit(said('one too many')), 'full')
+      assert.deepEqual([outcome.which, outcome.limit], ['source', 2])
+      await there.admit(said('of another'), { source: 'mail' })
+      await there.deliver(mail)
+      await there.admit(said('there is room again'))
+      expectKind(await there.tryAdmit(said('one too many')), 'full')
+    },
+  },
+  {
+    name: 'what was carried out or withdrawn before an export is not taken in again [I4]',
+    run: async (bench) => {
+      const { store } = bench
+      const desk = await Desk.open(store)
+      const pinned = { name: 'rule', text: 'be kind' }
+      const asked = { lane: 'control', control: 'pin', key: 'asked' } as const
+      const done = await desk.admit(pinned, asked)
+      expectKind(await store.settleControl({ lease: desk.lease, mail: [done] }), 'done')
+      const idle = await desk.admit({}, { lane: 'control', control: 'stop', key: 'idle' })
+      const taken = await desk.admit(said('never mind'), { key: 'taken' })
+      expectKind(await store.withdraw({ sessionId: desk.id, mail: taken }), 'withdrawn')
+      const lines = await linesOf(store.exportSession(desk.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      const there = await Desk.acquire(target, desk.id, await register(target))
+      const repeated = [
+        await there.tryAdmit(pinned, asked),
+        await there.tryAdmit({}, { lane: 'control', control: 'stop', key: 'idle' }),
+        await there.tryAdmit(said('never mind'), { key: 'taken' }),
+      ]
+      const numbers = repeated.map((outcome) => expectKind(outcome, 'duplicate').mail)
+      assert.deepEqual(numbers, [done, idle, taken])
+      assert.deepEqual((await there.row()).pending, { control: 0, user: 0, notification: 0 })
+    },
+  },
+  {
+    name: 'an imported session is found by search and goes on',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.exchange('heliotrope', 'noted')
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      await target.importSession(lines)
+      const query = { sessionId: desk.id, text: 'heliotrope', limit: 5, neighbours: 0 }
+      assert.equal((await target.search(query)).length, 1)
+    },
+  },
+  {
+    name: 'an imported session is in a scope of its own, whatever scope it came from',
+    run: async (bench) => {
+      const { limits, policy } = await (await talked(bench)).row()
+      const joined = { id: sessionId('joined'), agent: 'ada', scope: 'first', limits, policy }
+      await bench.store.createSession({ ...joined, operation: newOperation() })
+      const lines = await linesOf(bench.store.exportSession(joined.id))
+      const target = await bench.fresh()
+      expectKind(await target.importSession(lines), 'imported')
+      assert.equal((await target.findSession(joined.id))?.scope, 'joined')
+    },
+  },
+  {
+    name: 'a file with one letter changed in mail that waits is refused [I26]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.admit(said('pay 100'))
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      const changedMail = changed('pay 100', 'pay 900')(lines)
+      const outcome = expectKind(await target.importSession(changedMail), 'refused')
+      assert.match(outcome.problem, /not the ones that were exported/)
+      expectKind(await target.importSession(lines), 'imported')
+    },
+  },
+  {
+    name: 'an exported line is one line for whoever ends lines elsewhere too [I3]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      await desk.hear('one\u2028two\u2029three\rfour')
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const target = await bench.fresh()
+      const cut = lines.join('').split(/\r\n|[\n\r\u2028\u2029]/)
+      expectKind(await target.importSession(cut), 'imported')
+      const range = { sessionId: desk.id, from: desk.tail.number, to: desk.tail.number }
+      assert.deepEqual(await target.readEntries(range), await bench.store.readEntries(range))
+    },
+  },
+  {
+    name: 'a session that exists is not imported over [I5]',
+    run: async (bench) => {
+      const desk = await talked(bench)
+      const lines = await linesOf(bench.store.exportSession(desk.id))
+      expectKind(await bench.store.importSession(lines), 'exists')
+    },
+  },
+  ...(
+    [
+      ['cut', (lines: string[]) => lines.slice(0, -1), /cut/],
+      ['without its header', (lines: string[]) => lines.slice(1), /format/],
+      ['missing an entry', (lines: string[]) => lines.toSpliced(3, 1), /lines/],
+      ['not JSON', (lines: string[]) => lines.toSpliced(2, 0, 'oops\n'), /JSON/],
+      [
+        'changed in a body',
+        (lines: string[]) => lines.map((line) => line.replaceAll('a1\\"', 'zz\\"')),
+        /hash/,
+      ],
+      ['empty', () => [], /empty/],
+      ['forged in a number', forged({ seen: 999 }), /seen more/],
+      ['forged in a word', forged({ policy: 'x' }), /policy/],
+      ['forged in a cursor', forged({ delivered: { user: 99, notification: 0 } }), /delivered/],
+      ['forged in a limit', forged({ limits: { ...LIMITS, pinTokens: -1 } }), /pinTokens/],
+      ['without some of its mail', withoutMail, /mail 1 to/],
+      ['telling of mail that is none', changed('"lane":"user"', '"lane":7'), /no mail: lane/],
+      ['telling of words that are no JSON', mailed(() => ({ body: '{"a' })), /body: expected JSON/],
+      ['silent where mail waits', mailed(() => ({ body: null })), /says nothing/],
+      ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /key of another/],
+      ['forged in a lane', mailed(() => ({ control: 'stop' })), /wrong lane/],
+      ['counting further than anybody can', forged({ fence: Number.MAX_SAFE_INTEGER }), /fence/],
+    ] as const
+  ).map(
+    ([what, spoil, problem]): StoreCase => ({
+      name: `a file that is ${what} is refused whole [I26]`,
+      run: async (bench) => {
+        const desk = await talked(bench)
+        await desk.admit(said('first'), { key: 'first' })
+        await desk.admit(said('waiting'))
+        const lines = unsummed(await linesOf(bench.store.exportSession(desk.id)))
+        const target = await bench.fresh()
+        const outcome = expectKind(await target.importSession(spoil(lines)), 'refused')
+        assert.match(outcome.problem, problem)
+        assert.deepEqual(await target.listSessions({ limit: 5 }), [])
+      },
+    }),
+  ),
+]

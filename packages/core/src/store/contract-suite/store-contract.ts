@@ -1,0 +1,52 @@
+import { adoptions } from './adoptions.ts'
+import type { StoreBench, StoreCase } from './case.ts'
+import { compactions } from './compactions.ts'
+import { concurrency } from './concurrency.ts'
+import { contexts } from './contexts.ts'
+import { births } from './creation.ts'
+import { delivery } from './delivery.ts'
+import { drafts } from './drafts.ts'
+import { erasures } from './erasures.ts'
+import { fences } from './fences.ts'
+import { intake } from './intake.ts'
+import { integrity } from './integrity.ts'
+import { leases } from './leases.ts'
+import { standing } from './operational-rows.ts'
+import { outbox } from './outbox.ts'
+import { portability } from './portability.ts'
+import { recovery } from './recovery.ts'
+import { searches } from './searches.ts'
+import { settings } from './settings.ts'
+import { steps } from './steps.ts'
+import { unanswered } from './unanswered.ts'
+import { withdrawals } from './withdrawals.ts'
+
+/**
+ * The contract of every engine, as cases that need no test runner: give each a bench of its own,
+ * run it, and what it throws is the broken law. All engines run all of them.
+ */
+export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
+  births,
+  adoptions,
+  intake,
+  withdrawals,
+  leases,
+  delivery,
+  steps,
+  recovery,
+  compactions,
+  unanswered,
+  contexts,
+  settings,
+  outbox,
+  standing,
+  drafts,
+  fences,
+  searches,
+  erasures,
+  integrity,
+  portability,
+  concurrency,
+}
+
+export type { StoreBench, StoreCase }

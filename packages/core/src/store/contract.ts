@@ -1,0 +1,256 @@
+import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
+import type { AdoptEntries, AdoptEntriesOutcome } from './adoption.ts'
+import type {
+  Acquire,
+  AcquireOutcome,
+  Admit,
+  AdmitOutcome,
+  AdoptSession,
+  AfreshOutcome,
+  Append,
+  ChangeSettings,
+  ClaimReply,
+  CommitReply,
+  CommitResults,
+  CreateOutcome,
+  CreateSession,
+  DeleteSession,
+  Deliver,
+  DeliverOutcome,
+  EraseEntries,
+  EraseOutcome,
+  EraseSome,
+  EraseSomeOutcome,
+  ImportOutcome,
+  Pin,
+  PinOutcome,
+  PointOutcome,
+  PointRoute,
+  RecordAttempt,
+  Recover,
+  RecoverOutcome,
+  RegisterRunner,
+  Release,
+  ReplyOutcome,
+  ResultsOutcome,
+  SetTitle,
+  SettingsOutcome,
+  SettleControl,
+  SettleOutcome,
+  SettleReply,
+  StageBlob,
+  StageOutcome,
+  StartAfresh,
+  WithdrawOutcome,
+} from './commits.ts'
+import type {
+  ClaimCompaction,
+  ClaimOutcome,
+  CommitCompaction,
+  CompactionOutcome,
+  FailCompaction,
+  Revert,
+  RevertOutcome,
+} from './compaction-commits.ts'
+import type {
+  AttemptSum,
+  DraftKey,
+  DraftRow,
+  FireOutcome,
+  FireSchedule,
+  Full,
+  ListNotes,
+  ListSchedules,
+  NoteKey,
+  NoteRow,
+  PutNote,
+  PutNoteOutcome,
+  PutSchedule,
+  PutScheduleOutcome,
+  ScheduleRow,
+  SumAttempts,
+  TokenRow,
+  Unknown,
+} from './operational-rows.ts'
+import type {
+  ContextEntries,
+  Finding,
+  ListMail,
+  ListReplies,
+  ListSessions,
+  MailItem,
+  ReadAttempts,
+  ReadAudit,
+  ReadEntries,
+  Search,
+  SearchHit,
+} from './queries.ts'
+import type {
+  AttemptRow,
+  AuditRow,
+  BlobRow,
+  Entry,
+  OperationRow,
+  OperationState,
+  ReplyRow,
+  Route,
+  RouteRow,
+  RunnerRow,
+  SessionRow,
+  StoreRow,
+} from './rows.ts'
+
+/**
+ * The store's contract. A verb is one whole domain commit: it happens completely, durably and
+ * before its promise resolves, or not at all. What a careful caller expects is a value with a
+ * `kind`; operating errors are thrown (errors.ts). There is no transaction to hold open.
+ *
+ * F (fenced): the session is open and the lease's fence and holder are the present ones.
+ * C (fenced at the tail): F, and the tail's number and hash are the ones the caller knows.
+ * Neither met: `superseded`, nothing changed (I7, I8).
+ */
+export interface Store extends Commits, Reads {
+  /** Copies the whole store to a new file while others go on writing; refuses an existing file. */
+  backup(to: string): Promise<void>
+  /** One session as JSON lines: enough to carry it into another store under the same id. */
+  exportSession(id: SessionId): AsyncIterable<string>
+  importSession(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportOutcome>
+  /** Calls back when something may have changed, here or in another process; a hint, not a truth. */
+  watch(listener: () => void): () => void
+  /** Finishes what was accepted, then lets go of everything. May be called twice. */
+  close(): Promise<void>
+}
+
+/** For audit, doctor and people who look: not a byte is written, also while others write. */
+export interface ReadStore extends Reads {
+  exportSession(id: SessionId): AsyncIterable<string>
+  close(): Promise<void>
+}
+
+export interface Commits {
+  createSession(request: CreateSession): Promise<CreateOutcome>
+  startAfresh(request: StartAfresh): Promise<AfreshOutcome>
+  pointRoute(request: PointRoute): Promise<PointOutcome>
+
+  admit(request: Admit): Promise<AdmitOutcome>
+  withdraw(request: { sessionId: SessionId; mail: MailNumber }): Promise<WithdrawOutcome>
+  settleControl(request: SettleControl): Promise<Done | Superseded>
+  stageBlob(request: StageBlob): Promise<StageOutcome>
+  /** Drops blobs that were staged before `before` and never used. */
+  dropStaged(request: { before: number }): Promise<{ kind: 'dropped'; count: number }>
+
+  registerRunner(request: RegisterRunner): Promise<Done | { kind: 'taken' }>
+  renew(request: { runner: RunnerId }): Promise<{ kind: 'renewed'; beat: number } | Lost>
+  /** Ends a runner whose beat has not moved for a lease period; its sessions are free from then on. */
+  dismissRunner(request: { runner: RunnerId; beat: number }): Promise<Done | { kind: 'alive' }>
+  /** A runner's own farewell: lets go of every session it holds. */
+  retireRunner(request: { runner: RunnerId }): Promise<Done | Lost>
+  acquire(request: Acquire): Promise<AcquireOutcome>
+  release(request: Release): Promise<Done | Superseded | { kind: 'in-use' }>
+  setWake(request: { lease: Lease; wakeAt: number | null }): Promise<Done | Superseded>
+
+  deliver(request: Deliver): Promise<DeliverOutcome>
+  commitReply(request: CommitReply): Promise<ReplyOutcome>
+  commitResults(request: CommitResults): Promise<ResultsOutcome>
+  recover(request: Recover): Promise<RecoverOutcome>
+
+  claimCompaction(request: ClaimCompaction): Promise<ClaimOutcome>
+  commitCompaction(request: CommitCompaction): Promise<CompactionOutcome>
+  failCompaction(request: FailCompaction): Promise<Done | { kind: 'ended'; state: OperationState }>
+  revert(request: Revert): Promise<RevertOutcome>
+
+  pin(request: Pin): Promise<PinOutcome>
+  setTasks(request: Append): Promise<Appended | Superseded>
+  changeSettings(request: ChangeSettings): Promise<SettingsOutcome>
+
+  claimReply(request: ClaimReply): Promise<{ kind: 'claimed'; reply: ReplyRow } | { kind: 'none' }>
+  settleReply(request: SettleReply): Promise<SettleOutcome>
+
+  /** Replaces what was shown of a reply so far; no ids: nothing is kept any more. */
+  putDraft(request: Omit<DraftRow, 'at'>): Promise<Done | Unknown | Gone>
+
+  recordAttempt(request: RecordAttempt): Promise<Done | { kind: 'duplicate' }>
+
+  putSchedule(request: PutSchedule): Promise<PutScheduleOutcome>
+  /** One that has ended stays ended. */
+  cancelSchedule(request: { id: string }): Promise<Done | Unknown>
+  /** Admits its mail exactly once per due time, and moves it on or ends it, in one commit. */
+  fireSchedule(request: FireSchedule): Promise<FireOutcome>
+  putNote(request: PutNote): Promise<PutNoteOutcome>
+  removeNote(request: NoteKey): Promise<Done | Unknown>
+  putToken(request: TokenRow): Promise<Done | { kind: 'taken' } | Full>
+  removeToken(request: { id: string }): Promise<Done | Unknown>
+  setTitle(request: SetTitle): Promise<Done | Unknown | Gone | Superseded>
+
+  eraseEntries(request: EraseEntries): Promise<EraseOutcome>
+  deleteSession(request: DeleteSession): Promise<Done | Gone>
+  /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
+  adoptSession(request: AdoptSession): Promise<ImportOutcome>
+  /** Continues an imported session at rest with more of its history; nothing is delivered or run. */
+  adoptEntries(request: AdoptEntries): Promise<AdoptEntriesOutcome>
+
+  /** One bounded piece of a deletion; repeat with what it says until nothing is left. */
+  eraseSome(request: EraseSome): Promise<EraseSomeOutcome>
+}
+
+export interface Reads {
+  readStore(): Promise<StoreRow>
+  /** Bytes that it takes on a disk, indexes included; null: it is kept in memory. */
+  readSize(): Promise<number | null>
+  findSession(id: SessionId): Promise<SessionRow | undefined>
+  listSessions(query: ListSessions): Promise<readonly SessionRow[]>
+  /** Sessions with something to do and without a live holder (decision 24). */
+  readReady(query: {
+    agents: readonly string[]
+    at: number
+    limit: number
+  }): Promise<readonly SessionRow[]>
+  listRunners(): Promise<readonly RunnerRow[]>
+  readEntries(query: ReadEntries): Promise<readonly Entry[]>
+  /** Everything the context is folded from, as of `upto` (default: now). Null: no such session. */
+  readContext(query: { sessionId: SessionId; upto?: EntryNumber }): Promise<ContextEntries | null>
+  listMail(query: ListMail): Promise<readonly MailItem[]>
+  findOperation(id: OperationId): Promise<OperationRow | undefined>
+  listOperations(query: { sessionId: SessionId; limit: number }): Promise<readonly OperationRow[]>
+  listReplies(query: ListReplies): Promise<readonly ReplyRow[]>
+  findDraft(query: DraftKey): Promise<DraftRow | undefined>
+  findRoute(route: Route): Promise<RouteRow | undefined>
+  listRoutes(query: { sessionId: SessionId }): Promise<readonly RouteRow[]>
+  /** What was committed behind a cursor, in the order of commits. */
+  readAudit(query: ReadAudit): Promise<readonly AuditRow[]>
+  readAttempts(query: ReadAttempts): Promise<readonly AttemptRow[]>
+  sumAttempts(query: SumAttempts): Promise<AttemptSum>
+  listSchedules(query: ListSchedules): Promise<readonly ScheduleRow[]>
+  listNotes(query: ListNotes): Promise<readonly NoteRow[]>
+  listTokens(): Promise<readonly TokenRow[]>
+  findToken(query: { hash: string }): Promise<TokenRow | undefined>
+  findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
+  search(query: Search): Promise<readonly SearchHit[]>
+  /** Checks chains, gaps and derived values; an empty list means that all is in order. */
+  verify(query: { sessionId?: SessionId }): Promise<readonly Finding[]>
+}
+
+export type CommitVerb = keyof Commits
+export type ReadVerb = keyof Reads
+export type RequestOf<Verb extends CommitVerb> = Parameters<Commits[Verb]>[0]
+export type OutcomeOf<Verb extends CommitVerb> = Awaited<ReturnType<Commits[Verb]>>
+
+/** The right to write to one session, by value: whoever holds an older one is refused. */
+export interface Lease {
+  readonly sessionId: SessionId
+  readonly runner: RunnerId
+  readonly holder: string
+  readonly fence: number
+}
+
+export interface Tail {
+  readonly number: EntryNumber
+  readonly hash: string
+}
+
+export type Done = { readonly kind: 'done' }
+export type Lost = { readonly kind: 'lost' }
+export type Gone = { readonly kind: 'gone' }
+/** `fence`: another holder. `tail`: our own picture is old. `gone`: deleted. */
+export type Superseded = { readonly kind: 'superseded'; readonly by: 'fence' | 'tail' | 'gone' }
+export type Appended = { readonly kind: 'appended'; readonly tail: Tail }

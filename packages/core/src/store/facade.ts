@@ -1,0 +1,89 @@
+import type {
+  CommitVerb,
+  OutcomeOf,
+  ReadStore,
+  Reads,
+  ReadVerb,
+  RequestOf,
+  Store,
+} from './contract.ts'
+import { exportSession, importSession } from './portable/portable.ts'
+import { RULES } from './rules/rules.ts'
+
+export type QueryOf<Verb extends ReadVerb> = Parameters<Reads[Verb]>[0]
+export type AnswerOf<Verb extends ReadVerb> = Awaited<ReturnType<Reads[Verb]>>
+
+/** The reads of an engine that answers at once, on whichever thread it lives. */
+export type Readers = {
+  readonly [Verb in ReadVerb]: (query: QueryOf<Verb>) => AnswerOf<Verb>
+}
+
+/** What an engine supplies; everything else about a store is the same for all. */
+export interface Engine {
+  commit<Verb extends CommitVerb>(verb: Verb, request: RequestOf<Verb>): Promise<OutcomeOf<Verb>>
+  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>>
+  backup(to: string): Promise<void>
+  watch(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+const READ_VERBS: Record<ReadVerb, true> = {
+  readStore: true,
+  readSize: true,
+  findSession: true,
+  listSessions: true,
+  readReady: true,
+  listRunners: true,
+  readEntries: true,
+  readContext: true,
+  listMail: true,
+  findOperation: true,
+  listOperations: true,
+  listReplies: true,
+  findDraft: true,
+  findRoute: true,
+  listRoutes: true,
+  readAudit: true,
+  readAttempts: true,
+  sumAttempts: true,
+  listSchedules: true,
+  listNotes: true,
+  listTokens: true,
+  findToken: true,
+  findBlob: true,
+  search: true,
+  verify: true,
+}
+
+/** A store that can only be read. */
+export function readStoreOver(engine: Pick<Engine, 'read' | 'close'>): ReadStore {
+  const reads = readsOver(engine) as unknown as Reads
+  return Object.assign(reads, {
+    close: () => engine.close(),
+    exportSession: (id: Parameters<Store['exportSession']>[0]) => exportSession(reads, id),
+  })
+}
+
+function readsOver(engine: Pick<Engine, 'read'>): Record<string, unknown> {
+  const methods: Record<string, unknown> = {}
+  for (const verb of Object.keys(READ_VERBS) as ReadVerb[]) {
+    methods[verb] = (query: QueryOf<typeof verb>) => engine.read(verb, query)
+  }
+  return methods
+}
+
+export function storeOver(engine: Engine): Store {
+  const methods: Record<string, unknown> = readsOver(engine)
+  for (const verb of Object.keys(RULES) as CommitVerb[]) {
+    methods[verb] = (request: RequestOf<typeof verb>) => engine.commit(verb, request)
+  }
+  // The two loops above make exactly the methods of Commits and Reads: the tables are typed so.
+  const verbs = methods as unknown as Store
+  return Object.assign(verbs, {
+    backup: (to: string) => engine.backup(to),
+    watch: (listener: () => void) => engine.watch(listener),
+    close: () => engine.close(),
+    exportSession: (id: Parameters<Store['exportSession']>[0]) => exportSession(verbs, id),
+    importSession: (lines: Parameters<Store['importSession']>[0]) => importSession(verbs, lines),
+  })
+}

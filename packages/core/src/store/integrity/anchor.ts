@@ -1,0 +1,162 @@
+import { readFileSync, rmSync } from 'node:fs'
+import type { Reads } from '../contract.ts'
+import { DamagedRowError, StoreDamagedError } from '../errors.ts'
+import type { Finding } from '../queries.ts'
+import { replaceFile } from './anchor-drafts.ts'
+import { ACCEPT, checkRecord, type RecordedCommit, readRecord } from './commit-record.ts'
+
+/**
+ * A place in the audit chain, kept outside the database: a WAL that was cut takes the rows and the
+ * counters that speak of them alike, and the file that is left looks whole. A store that does not
+ * have what its anchor remembers has lost acknowledged commits.
+ */
+export interface Anchor {
+  readonly storeId: string
+  readonly commits: number
+  readonly hash: string
+  /**
+   * How far the record of commits had come, on the disk, when this was written. Without it the store
+   * has no record, or a program wrote this anchor that did not know of one.
+   */
+  readonly recorded?: number
+}
+
+/** Undefined when there is none; a file that is not an anchor is one that nothing fits to. */
+export function readAnchor(path: string): Anchor | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const { storeId, commits, hash, recorded } = JSON.parse(text) as Anchor
+    if (typeof storeId === 'string' && Number.isInteger(commits)) {
+      return { storeId, commits, hash, ...(Number.isInteger(recorded) && { recorded }) }
+    }
+  } catch {
+    // Falls through: a half-written or foreign file must not pass for "no anchor".
+  }
+  return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
+}
+
+/** Never goes back: with several processes on one store the furthest one counts. */
+export function writeAnchor(path: string, anchor: Anchor): void {
+  const present = readAnchor(path)
+  const known = present?.storeId === anchor.storeId ? present : undefined
+  const isFurther = known === undefined || anchor.commits > known.commits
+  const recorded = Math.max(anchor.recorded ?? NO_RECORD, known?.recorded ?? NO_RECORD)
+  if (!isFurther && recorded === (known.recorded ?? NO_RECORD)) return
+  const furthest = isFurther ? anchor : known
+  const merged = { ...furthest, ...(recorded !== NO_RECORD && { recorded }) }
+  replaceFile(path, `${JSON.stringify(merged)}\n`)
+}
+
+const NO_RECORD = -1
+
+/** What is wrong, or null: the store must hold the anchored commit, with the anchored hash. */
+export function checkAnchor(
+  path: string,
+  anchor: Anchor | undefined,
+  store: { readonly id: string; readonly commits: number },
+  hashAt: (commit: number) => string | undefined,
+): string | null {
+  if (anchor === undefined || anchor.commits === 0) return null
+  if (anchor.storeId !== store.id) {
+    return `its anchor ${path} belongs to another store. ${ACCEPT}`
+  }
+  if (anchor.commits > store.commits) {
+    return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. ${ACCEPT}`
+  }
+  if (hashAt(anchor.commits) !== anchor.hash) {
+    return `its commit ${anchor.commits} is not the one that its anchor remembers: this is another history. ${ACCEPT}`
+  }
+  return null
+}
+
+/**
+ * Why the record of commits is not the one that the anchor knows; null: it is, or the anchor knows
+ * of none. Without this check a deleted record would hide the commits that a cut WAL has lost.
+ */
+function checkKeptRecord(
+  path: string,
+  recorded: RecordedCommit | undefined,
+  anchor: Anchor | undefined,
+  store: { readonly id: string },
+): string | null {
+  if (anchor?.recorded === undefined || anchor.storeId !== store.id) return null
+  if (recorded === undefined) {
+    return `its record of commits ${path} is missing, so that lost commits go unnoticed. ${ACCEPT}`
+  }
+  if (recorded.commits >= anchor.recorded) return null
+  return `its record of commits ${path} ends at ${recorded.commits} and its anchor remembers ${anchor.recorded}: it is an older copy or was cut, so that lost commits go unnoticed. ${ACCEPT}`
+}
+
+/** How a finding begins that tells of lost commits. */
+export const NOT_ANCHORED = 'the store is not the one that was anchored'
+
+/** From now on the store as it is counts as whole: what only these files remember is given up. */
+export function forgetLoss(anchorPath: string, recordPath?: string): void {
+  rmSync(anchorPath, { force: true })
+  if (recordPath !== undefined) rmSync(recordPath, { force: true })
+}
+
+/** The store, whose `verify` also tells of commits that only files beside it remember. */
+export function withAnchor<Store extends Reads>(
+  store: Store,
+  path: string,
+  recordPath?: string,
+): Store {
+  const { verify } = store
+  return Object.assign(store, {
+    verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly Finding[]> => {
+      // First: the store only grows, so that it has what they remember before it is looked at.
+      const anchorProblem = await findLoss(store, path, readAnchor, checkAnchor)
+      const problem =
+        anchorProblem ??
+        (recordPath &&
+          (await findLoss(store, recordPath, readRecord, recordCheck(readAnchor(path)))))
+      const findings = await verify(query)
+      return problem ? [...findings, { sessionId: null, entry: null, problem }] : findings
+    },
+  })
+}
+
+/** The anchor is read before the record, which only grows. */
+export function recordCheck(anchor: Anchor | undefined): Check<RecordedCommit> {
+  return (path, recorded, store, hashAt) =>
+    checkRecord(path, recorded, store, hashAt) ?? checkKeptRecord(path, recorded, anchor, store)
+}
+
+type Check<Memory> = (
+  path: string,
+  memory: Memory | undefined,
+  store: { readonly id: string; readonly commits: number },
+  hashAt: (commit: number) => string | undefined,
+) => string | null
+
+async function findLoss<Memory extends { readonly commits: number }>(
+  store: Reads,
+  path: string,
+  read: (path: string) => Memory | undefined,
+  check: Check<Memory>,
+): Promise<string | null> {
+  let memory: Memory | undefined
+  try {
+    memory = read(path)
+  } catch (error) {
+    return `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`
+  }
+  const after = Math.max(0, (memory?.commits ?? 0) - 1)
+  try {
+    const present = await store.readStore()
+    const [row] = await store.readAudit({ after, limit: 1 })
+    const problem = check(path, memory, present, () => row?.hash)
+    return problem === null ? null : `${NOT_ANCHORED}: ${problem}`
+  } catch (error) {
+    // What is harmed there is found by the check itself, which must not end with it.
+    if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
+    return `${path} cannot be compared with the audit, which is damaged there`
+  }
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import type { JsonValue } from '../../base/json.ts'
+import { InvalidBodyError } from '../errors.ts'
+
+/**
+ * One text for one value: keys sorted, no blanks, lone surrogates replaced. Engines store and hash
+ * this text; SQLite would replace a lone surrogate by itself and the hash would no longer fit.
+ */
+export const DEPTH_MAX = 256
+
+export function canonicalJson(value: JsonValue): string {
+  return write(value, 0)
+}
+
+export function sha256(text: string | Uint8Array): string {
+  return hash('sha256', text)
+}
+
+function write(value: JsonValue | undefined, depth: number): string {
+  if (depth > DEPTH_MAX) {
+    throw new InvalidBodyError({ problem: `is nested deeper than ${DEPTH_MAX} levels` })
+  }
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value.toWellFormed())
+    case 'boolean':
+      return String(value)
+    case 'number':
+      if (!Number.isFinite(value)) throw new InvalidBodyError({ problem: `holds ${value}` })
+      return JSON.stringify(value)
+    case 'object':
+      if (value === null) return 'null'
+      if (Array.isArray(value)) return writeArray(value, depth)
+      return writeObject(value as { readonly [key: string]: JsonValue }, depth)
+    default:
+      throw new InvalidBodyError({ problem: `holds ${typeof value}, which JSON has no word for` })
+  }
+}
+
+function writeArray(values: readonly JsonValue[], depth: number): string {
+  return `[${values.map((value) => write(value, depth + 1)).join(',')}]`
+}
+
+function writeObject(object: { readonly [key: string]: JsonValue }, depth: number): string {
+  // A date or a map has no members to write: it would be kept as {} and nobody would know.
+  if (Object.getPrototypeOf(object) !== Object.prototype) {
+    const what = Object.prototype.toString.call(object).slice('[object '.length, -1)
+    if (what !== 'Object') throw new InvalidBodyError({ problem: `holds a ${what}` })
+  }
+  const keys = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
+    .sort()
+  const members = keys.map(
+    (key) => `${JSON.stringify(key.toWellFormed())}:${write(object[key], depth + 1)}`,
+  )
+  return `{${members.join(',')}}`
+}

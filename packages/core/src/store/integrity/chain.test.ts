@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { entryNumber, operationId, sessionId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json.ts'
+import type { Entry } from '../rows.ts'
+import { canonicalJson } from './canonical.ts'
+import { checkEntry, firstHash, hashBody, hashEntry, saltFor } from './chain.ts'
+
+function entry(fields: Partial<Entry> = {}): Entry {
+  const head = {
+    number: entryNumber(1),
+    kind: 'task',
+    operation: operationId('o'),
+    fence: 1,
+    at: 5,
+    tokens: 3,
+    meta: {},
+    ...fields,
+  } as Entry
+  const salt = saltFor('seed', 1)
+  const body = '"text"'
+  const bodyHash = hashBody(salt, body)
+  const prevHash = firstHash(sessionId('s'))
+  return { ...head, salt, body, bodyHash, prevHash, hash: hashEntry(prevHash, head, bodyHash) }
+}
+
+describe('chain', () => {
+  it('an untouched entry checks', () => {
+    expect(checkEntry(firstHash(sessionId('s')), entry())).toBeUndefined()
+  })
+
+  it.each([
+    ['body', { body: '"other"' }],
+    ['head', { fence: 2 }],
+    ['head', { tokens: 4 }],
+    ['head', { at: 6 }],
+    ['head', { operation: operationId('p') }],
+    ['head', { number: entryNumber(2) }],
+    ['head', { kind: 'settings' }],
+    ['order', { prevHash: '0'.repeat(64) }],
+  ] as const)('a change is told as %s: %j', (damage, change) => {
+    const changed = { ...entry(), ...change } as Entry
+    expect(checkEntry(firstHash(sessionId('s')), changed)).toBe(damage)
+  })
+
+  it('an erased entry checks, and its hash does not give the body away', () => {
+    const erased: Entry = { ...entry(), body: null, salt: null }
+    expect(checkEntry(firstHash(sessionId('s')), erased)).toBeUndefined()
+    expect(hashBody(saltFor('seed', 1), '"a"')).not.toBe(hashBody(saltFor('seed', 2), '"a"'))
+  })
+
+  it('chains of two sessions begin differently', () => {
+    expect(firstHash(sessionId('a'))).not.toBe(firstHash(sessionId('b')))
+  })
+})
+
+describe('canonicalJson', () => {
+  it('gives one text for one value, whatever the order of keys', () => {
+    expect(canonicalJson({ b: [1, { d: null, c: true }], a: 'x' })).toBe(
+      '{"a":"x","b":[1,{"c":true,"d":null}]}',
+    )
+  })
+
+  it('is JSON that reads back as the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const text = canonicalJson(value as JsonValue)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(canonicalJson(JSON.parse(text) as JsonValue)).toBe(text)
+      }),
+    )
+  })
+
+  it('refuses what would be kept as an empty object', () => {
+    for (const value of [new Date(0), new Map([[1, 2]]), new Set([1]), new Uint8Array(2)]) {
+      expect(() => canonicalJson({ at: [value] } as never)).toThrow(
+        /holds a (Date|Map|Set|Uint8Array)/,
+      )
+    }
+    expect(canonicalJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}')
+  })
+
+  it('replaces lone surrogates, which an engine would replace behind its back [fault 35]', () => {
+    expect(canonicalJson('a\ud800')).toBe('"a\ufffd"')
+  })
+
+  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [1n], [() => 1], [[undefined]]])(
+    'refuses %s',
+    (value) => {
+      expect(() => canonicalJson(value as never)).toThrow(/plain JSON/)
+    },
+  )
+})

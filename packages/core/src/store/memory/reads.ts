@@ -1,0 +1,174 @@
+import { entryNumber, type SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../bounds.ts'
+import { contextEntries, onPath } from '../context.ts'
+import type { Readers } from '../facade.ts'
+import { FOLDED_KINDS } from '../fold.ts'
+import { sha256 } from '../integrity/canonical.ts'
+import { mailState } from '../mail-state.ts'
+import type { Finding } from '../queries.ts'
+import type { AttemptRow, SessionRow } from '../rows.ts'
+import { hasWork } from '../rules/create-session.ts'
+import { around, rankEntries } from '../search/rank.ts'
+import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
+import { AuditCheck } from '../verify/audit.ts'
+import { keyHashOf, SessionCheck } from '../verify/session.ts'
+import { key, type MemoryTables } from './tables.ts'
+
+export function memoryReads(tables: MemoryTables): Readers {
+  const entriesOf = (id: Parameters<Readers['findSession']>[0]) => tables.entries.get(id) ?? []
+  return {
+    readStore: () => ({
+      id: tables.id,
+      schema: 0,
+      commits: tables.audit.length,
+      hash: tables.audit.at(-1)?.hash ?? sha256(tables.id),
+    }),
+    readSize: () => null,
+    findSession: (id) => tables.session(id),
+    listSessions: ({ agent, state, after = '', limit }) =>
+      [...tables.sessions.values()]
+        .filter((row) => row.id > after && (agent ?? row.agent) === row.agent)
+        .filter((row) => (state ?? row.state) === row.state)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    readReady: ({ agents, at, limit }) =>
+      [...tables.sessions.values()]
+        .filter((row) => agents.includes(row.agent) && row.state === 'open')
+        .filter((row) => row.runner === null || !tables.runners.has(row.runner))
+        .filter((row) => hasWork(row) || (row.wakeAt !== null && row.wakeAt <= at))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listRunners: () => [...tables.runners.values()],
+    readEntries: ({ sessionId, from, to, kind }) =>
+      entriesOf(sessionId)
+        .slice(Math.max(0, from - 1), to)
+        .filter((entry) => (kind ?? entry.kind) === entry.kind)
+        .slice(0, LIST_MAX),
+    readContext: ({ sessionId, upto }) => {
+      const session = tables.session(sessionId)
+      if (session === undefined) return null
+      const entries = entriesOf(sessionId)
+      const last = upto ?? session.tail
+      const folded = entries.filter(({ kind }) =>
+        (FOLDED_KINDS as readonly string[]).includes(kind),
+      )
+      const context = contextEntries(session, last, {
+        folded: (end) => folded.filter(({ number }) => number <= end),
+        numbers: (numbers) => numbers.flatMap((number) => entries[number - 1] ?? []),
+        range: (after, end) => entries.slice(after, end),
+      })
+      return onPath(context, folded, last)
+    },
+    listMail: ({ sessionId, lane, state, after = 0, limit }) => {
+      const session = tables.session(sessionId)
+      if (session === undefined) return []
+      return (tables.mails.get(sessionId) ?? [])
+        .filter((row) => row.number > after && (lane ?? row.lane) === row.lane)
+        .map((row) => ({ ...row, state: mailState(session, row) }))
+        .filter((row) => (state ?? row.state) === row.state)
+        .slice(0, Math.min(limit, LIST_MAX))
+    },
+    findOperation: (id) => tables.operation(id),
+    listOperations: ({ sessionId, limit }) =>
+      [...tables.operations.values()]
+        .filter((row) => row.sessionId === sessionId)
+        .reverse()
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listReplies: ({ sessionId, state, after = 0, limit }) =>
+      [...tables.replies.values()]
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId && row.number > after)
+        .filter((row) => (state ?? row.state) === row.state)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    findRoute: (route) => tables.route(route),
+    listRoutes: ({ sessionId }) =>
+      [...tables.routes.values()].filter((row) => row.sessionId === sessionId),
+    readAudit: ({ after, sessionId, limit }) =>
+      tables.audit
+        .slice(after)
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
+      [...tables.attempts.values()]
+        .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
+        .filter((row) => (task ?? row.task) === row.task)
+        .sort((a, b) => b.at - a.at)
+        .slice(0, Math.min(limit, LIST_MAX)),
+    sumAttempts: ({ sessionId, modelRoute, task, host, since }) => {
+      const rows = [...tables.attempts.values()]
+        .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
+        .filter((row) => (task ?? row.task) === row.task && (host ?? row.host) === row.host)
+      const sum = (of: (row: AttemptRow) => number) =>
+        rows.reduce((total, row) => total + of(row), 0)
+      return {
+        attempts: rows.length,
+        inputTokens: sum((row) => row.inputTokens),
+        outputTokens: sum((row) => row.outputTokens),
+        cachedTokens: sum((row) => row.cachedTokens),
+        cost: sum((row) => row.cost ?? 0),
+        unpriced: sum((row) => (row.cost === null ? 1 : 0)),
+      }
+    },
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
+      [...tables.schedules.values()]
+        .filter((row) => (sessionId ?? row.sessionId) === row.sessionId)
+        .filter((row) => (state ?? row.state) === row.state)
+        .filter((row) => (dueBy === undefined ? row.id > after : row.dueAt <= dueBy))
+        .sort((a, b) => (dueBy === undefined ? 0 : a.dueAt - b.dueAt) || (a.id < b.id ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    findDraft: (query) => tables.drafts.get(key(query.sessionId, query.key)),
+    listNotes: ({ agent, scope, after = '', limit }) =>
+      [...tables.noted.values()]
+        .filter((row) => row.agent === agent && row.id > after)
+        .filter((row) => (scope ?? row.scope) === row.scope)
+        .sort((a, b) => ((a.id === b.id ? a.scope < b.scope : a.id < b.id) ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX)),
+    listTokens: () => [...tables.access.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    findToken: ({ hash }) => tables.tokenOf(hash),
+    findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
+    search: ({ sessionId, text, limit, neighbours }) => {
+      const question = questionWords(text)
+      const entries = entriesOf(sessionId)
+      const candidates = entries.filter((entry) => {
+        if (!isSearched(entry) || question.length === 0) return false
+        const words = new Set(wordsOf(textOf(entry)))
+        return question.some((word) => words.has(word))
+      })
+      const hits = rankEntries(question, candidates).slice(0, Math.min(limit, LIST_MAX))
+      return hits.map((entry) => {
+        const { from, to } = around(entry.number, entryNumber(entries.length), neighbours)
+        return {
+          entry,
+          before: entries.slice(from - 1, entry.number - 1),
+          after: entries.slice(entry.number, to),
+        }
+      })
+    },
+    verify: ({ sessionId }) => verifyTables(tables, sessionId),
+  }
+}
+
+function verifyTables(tables: MemoryTables, only: SessionId | undefined): readonly Finding[] {
+  const sessions = [...tables.sessions.values()].filter(({ id }) => (only ?? id) === id)
+  const audit = new AuditCheck(tables.id)
+  for (const row of tables.audit) audit.add(row.cursor, row)
+  return [
+    ...sessions.flatMap((session) => verifySession(tables, session)),
+    ...audit.end(tables.sessions.values(), only),
+  ]
+}
+
+function verifySession(tables: MemoryTables, session: SessionRow): readonly Finding[] {
+  const { id } = session
+  const check = new SessionCheck(session)
+  for (const entry of tables.entries.get(id) ?? []) check.addEntry(entry)
+  for (const mail of tables.mails.get(id) ?? []) {
+    const known = tables.intakes.get(keyHashOf(mail) ?? '')
+    const isOwn = known?.sessionId === id && known.number === mail.number
+    check.addMail(mail, known && { bodyHash: known.bodyHash, isOwn })
+  }
+  for (const blob of tables.blobs.values()) {
+    if (blob.sessionId === id) check.addBlob(blob.hash, sha256(blob.bytes) === blob.hash)
+  }
+  return check.end()
+}

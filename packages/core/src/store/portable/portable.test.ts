@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { Desk, LIMITS } from '../contract-suite/bench.ts'
+import { firstHash, hashBody, hashEntry } from '../integrity/chain.ts'
+import { openMemoryStore } from '../memory/open.ts'
+
+/** A file whose first entry was given another body, and all hashes anew: no chain tells. */
+async function forgedFile(body: string): Promise<string[]> {
+  const store = openMemoryStore()
+  const desk = await Desk.open(store)
+  await desk.exchange('hello', 'hi')
+  const lines = []
+  for await (const line of store.exportSession(desk.id)) lines.push(JSON.parse(line))
+  const [{ session }] = lines
+  let prevHash = firstHash(session.id)
+  for (const { entry } of lines.filter((line) => 'entry' in line)) {
+    if (entry.number === 1) entry.body = body
+    entry.bodyHash = hashBody(entry.salt, entry.body)
+    entry.prevHash = prevHash
+    entry.hash = hashEntry(prevHash, entry, entry.bodyHash)
+    prevHash = entry.hash
+  }
+  for (const { mail } of lines.filter((line) => 'mail' in line)) mail.body = body
+  session.tailHash = prevHash
+  delete lines.at(-1).end.sha256
+  return lines.map((line) => JSON.stringify(line))
+}
+
+/** The lines of an exported session with three exchanges, changed, and without their sum. */
+async function changedFile(change: (lines: Line[]) => void): Promise<string[]> {
+  const store = openMemoryStore()
+  const desk = await Desk.open(store)
+  for (const text of ['one', 'two', 'three']) await desk.exchange(text, 'hi')
+  const limits = { ...LIMITS, hardTokens: 2_000 }
+  await store.changeSettings({ ...desk.fenced(), body: {}, tokens: 1, limits })
+  const lines: Line[] = []
+  for await (const line of store.exportSession(desk.id)) lines.push(JSON.parse(line))
+  delete lines.at(-1)?.['end']?.['sha256']
+  change(lines)
+  return lines.map((line) => JSON.stringify(line))
+}
+type Line = Record<string, Record<string, unknown>>
+
+describe('a file that was changed by hand', () => {
+  const entry = (lines: Line[], number: number) =>
+    lines.findIndex((line) => line['entry']?.['number'] === number)
+  const refusals: { readonly [problem: string]: (lines: Line[]) => void } = {
+    'entry 3 is not in its place: entry 4 is there': (lines) => {
+      const at = entry(lines, 3)
+      lines.splice(at, 2, lines[at + 1] ?? {}, lines[at] ?? {})
+    },
+    'entry 3 is missing': (lines) => {
+      lines.splice(entry(lines, 3), 1)
+      const end = lines.at(-1)?.['end']
+      if (end !== undefined) end['lines'] = Number(end['lines']) - 1
+    },
+    'mail 1 differs from entry 1, which it became': (lines) => {
+      const mail = lines.find((line) => line['mail']?.['number'] === 1)?.['mail']
+      if (mail !== undefined) mail['body'] = '"something else"'
+    },
+    'session row has other limits than entry 10 set': (lines) => {
+      const limits = lines[0]?.['session']?.['limits'] as Record<string, number>
+      limits['hardTokens'] = 9_999
+    },
+  }
+  it.each(Object.entries(refusals))(
+    'is refused with the true reason: %s [I26]',
+    async (problem, change) => {
+      const outcome = await openMemoryStore().importSession(await changedFile(change))
+      expect(outcome).toMatchObject({ kind: 'refused', problem })
+    },
+  )
+
+  it('is taken where nothing of that was changed', async () => {
+    const outcome = await openMemoryStore().importSession(await changedFile(() => {}))
+    expect(outcome.kind).toBe('imported')
+  })
+})
+
+describe('a file with a chain that fits', () => {
+  it('is taken', async () => {
+    const outcome = await openMemoryStore().importSession(await forgedFile('"hello"'))
+    expect(outcome.kind).toBe('imported')
+  })
+
+  it('is refused where a body is no JSON, or nested too deep: no search could read it [I26]', async () => {
+    for (const body of ['{oops', '['.repeat(5_000) + ']'.repeat(5_000)]) {
+      const outcome = await openMemoryStore().importSession(await forgedFile(body))
+      expect(outcome).toMatchObject({ kind: 'refused', problem: expect.stringContaining('body') })
+    }
+  })
+})

@@ -1,0 +1,169 @@
+import type { JsonValue } from '../../base/json.ts'
+import { canonicalJson } from '../integrity/canonical.ts'
+import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from '../rows.ts'
+import {
+  absentAs,
+  json,
+  list,
+  nullable,
+  object,
+  oneOf,
+  record,
+  type Shape,
+  ShapeError,
+  text,
+  wholeNumber,
+} from './shape.ts'
+
+/**
+ * The shapes of an exported session's lines. A file comes from anywhere, and only its entries are
+ * held together by hashes: everything else is believed by its shape here, and by its sums where it
+ * is taken in (`rules/adopt.ts`). Unknown fields are dropped, as columns that no engine has.
+ */
+// One that grows by counting must have room to do so: what no engine can give back makes every list
+// that it stands in unreadable.
+const whole = wholeNumber(2 ** 48)
+const number = wholeNumber(2 ** 31 - 1)
+const id = text((value) => /^[A-Za-z0-9_-]{1,64}$/.test(value), 'an id')
+const anyText = text()
+const maybeText = nullable(anyText)
+/** Contexts and the search read bodies: one that is not JSON would stop them for good. */
+const body = nullable(text(isBody, 'JSON'))
+const sha = text((value) => /^[0-9a-f]{64}$/.test(value), 'a SHA-256 hash')
+const perInput = { user: number, notification: number }
+
+const session = object({
+  id,
+  agent: text((value) => value !== '', 'a name'),
+  state: oneOf('open', 'gone'),
+  birth: oneOf('created', 'afresh', 'imported'),
+  createdAt: whole,
+  fence: whole,
+  recovered: whole,
+  tail: number,
+  tailHash: anyText,
+  base: number,
+  seen: number,
+  effective: number,
+  covers: number,
+  by: nullable(oneOf('model', 'digest', 'rewrite')),
+  rewrites: whole,
+  turn: whole,
+  turnState: oneOf('idle', 'running'),
+  attempts: whole,
+  openCalls: list(anyText),
+  mail: number,
+  delivered: object(perInput),
+  settled: object(perInput),
+  pending: object({ ...perInput, control: number }),
+  replies: whole,
+  policy: oneOf('steer', 'queue', 'interrupt', 'collect'),
+  wakeAt: nullable(whole),
+  limits: object({
+    hardTokens: whole,
+    pinTokens: whole,
+    handoffTokens: whole,
+    inputTokens: whole,
+    stepTokens: whole,
+    outputTokens: whole,
+    laneMailMax: whole,
+    sourceMailMax: whole,
+  }),
+  pins: record(object({ entry: number, tokens: whole })),
+  settings: number,
+  tasks: number,
+  // Files of older programs know no title.
+  title: absentAs<string | null>(null, maybeText),
+})
+
+const entry = object({
+  number,
+  operation: id,
+  fence: whole,
+  at: whole,
+  tokens: whole,
+  kind: oneOf(
+    ...(['input', 'assistant', 'result', 'compaction', 'revert'] as const),
+    ...(['pin', 'task', 'settings', 'turn', 'erasure'] as const),
+  ),
+  meta: record(json),
+  body,
+  salt: maybeText,
+  bodyHash: anyText,
+  prevHash: anyText,
+  hash: anyText,
+})
+
+const mail = object({
+  number,
+  lane: oneOf('control', 'user', 'notification'),
+  control: maybeText,
+  source: maybeText,
+  key: maybeText,
+  body,
+  tokens: whole,
+  state: oneOf('admitted', 'withdrawn', 'settled'),
+  turnAt: nullable(whole),
+  blobs: list(sha),
+  at: whole,
+})
+
+const reply = object({
+  number: whole,
+  entry: number,
+  edge: anyText,
+  address: anyText,
+  key: anyText,
+  body,
+  state: oneOf('waiting', 'sent', 'dead'),
+  attempt: whole,
+  dueAt: whole,
+  at: whole,
+  receipt: anyText,
+})
+
+const blob = object({
+  hash: sha,
+  mediaType: anyText,
+  uses: whole,
+  base64: text(isBase64, 'base64'),
+})
+
+/** Whole groups of four, padded at the end. */
+function isBase64(value: string): boolean {
+  return value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
+}
+
+function isBody(text: string): boolean {
+  try {
+    canonicalJson(JSON.parse(text) as JsonValue)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The row that a line holds, or what is wrong with it in one sentence. */
+type Read<Row> = (value: unknown) => Row | string
+
+function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
+  return (value) => {
+    try {
+      return shape.read(value, '') as Row
+    } catch (error) {
+      if (error instanceof ShapeError) return `this is not a valid ${what}: ${error.message}`
+      throw error
+    }
+  }
+}
+
+/** Whoever held the session, and what it was busy with, stays behind. */
+export type CarriedSession = Omit<SessionRow, 'runner' | 'holder' | 'operation'>
+export type CarriedReply = Omit<ReplyRow, 'sessionId' | 'claimant'>
+export type CarriedBlob = Pick<BlobRow, 'hash' | 'mediaType' | 'uses'> & { readonly base64: string }
+
+export const readSessionRow = reader<CarriedSession>('session', session)
+export const readEntryRow = reader<Entry>('entry', entry)
+export const readMailRow = reader<MailRow>('mail', mail)
+export const readReplyRow = reader<CarriedReply>('reply', reply)
+export const readBlobRow = reader<CarriedBlob>('blob', blob)

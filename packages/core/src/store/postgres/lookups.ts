@@ -1,0 +1,349 @@
+import { DELIVERY_MAX } from '../bounds.ts'
+import { handoffOf } from '../fold.ts'
+import { PROPOSED } from '../operational-rows.ts'
+import {
+  type Args,
+  bytes,
+  column,
+  count,
+  type Lookup,
+  many,
+  noteKey,
+  number,
+  one,
+  sessionAnd,
+  text,
+} from './lookup.ts'
+import { REMAINS } from './remains.ts'
+import {
+  ATTEMPT,
+  type Columns,
+  decodeEntry,
+  decodeMail,
+  ENTRY,
+  fromText,
+  HEAD_COLUMNS,
+  INTAKE,
+  MAIL,
+  NOTE,
+  OPERATION,
+  prefixed,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  readableSessions,
+  SCHEDULE,
+  SESSION,
+  TOKEN,
+  toText,
+} from './tables.ts'
+
+const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
+const routeValues = (asked: readonly Args[]) => [text(asked, 0), text(asked, 1), text(asked, 2)]
+const routeKey = (row: Columns) =>
+  ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))
+const LOCK_SESSION = 'for no key update'
+
+function route(lock: string): Lookup {
+  return {
+    text: `select ${prefixed(ROUTE.columns, 'route')} from route
+      join ${ASKED_ROUTES} using (agent, channel, address)
+      order by agent, channel, address ${lock} of route`,
+    values: routeValues,
+    keyOf: routeKey,
+    decode: one(ROUTE.decode),
+  }
+}
+
+function session(where: string, values: Lookup['values'], rest: Partial<Lookup> = {}): Lookup {
+  return {
+    text: `select ${SESSION.columns} from session where ${where} order by id ${LOCK_SESSION}`,
+    values,
+    keyOf: column('id'),
+    decode: one(SESSION.decode),
+    guards: true,
+    ...rest,
+  }
+}
+
+function runner(lock: string): Lookup {
+  return {
+    text: `select ${RUNNER.columns} from runner where id = any($1) order by id ${lock}`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(RUNNER.decode),
+  }
+}
+
+function entries(columns: string, where: string): string {
+  return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
+}
+
+/**
+ * How each kind of row that a rule may look at is found. The order of this list is the order in which
+ * locks are taken, in every transaction the same: route, session, runner, blob, reply. Whatever a
+ * session's lock guards is read by a later statement than the one that took it: a statement that
+ * waited for a lock still sees all other rows as they were before.
+ */
+export const LOOKUPS = {
+  route: route('for share'),
+  routeToChange: route('for update'),
+  session: session('id = any($1)', (asked) => [text(asked, 0)]),
+  sessionOfRoute: session(
+    `id in (select session from route join ${ASKED_ROUTES} using (agent, channel, address))`,
+    routeValues,
+    { serves: 'session' },
+  ),
+  sessionOfOperation: session(
+    'id in (select session from operation where id = any($1))',
+    (asked) => [text(asked, 0)],
+    { serves: 'session' },
+  ),
+  sessionOfSchedule: session(
+    'id in (select session from schedule where id = any($1))',
+    (asked) => [text(asked, 0)],
+    { serves: 'session' },
+  ),
+  heldBy: session('runner = any($1)', (asked) => [text(asked, 0)], {
+    keyOf: column('runner'),
+    decode: readableSessions,
+  }),
+  // A runner's existence is what others rely on; only its own verbs change the row.
+  runner: runner('for key share'),
+  runnerToRenew: runner('for no key update'),
+  runnerToChange: runner('for update'),
+  holderOf: {
+    text: `select ${RUNNER.columns} from runner
+      where id in (select runner from session where id = any($1)) for key share`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(RUNNER.decode),
+    serves: 'runner',
+  },
+  blobUses: {
+    text: `select session, encode(hash, 'hex') as hash, uses from blob
+      join unnest($1::text[], $2::bytea[]) as asked (session, hash) using (session, hash)
+      order by session, hash for update of blob`,
+    values: (asked) => [text(asked, 0), bytes(asked, 1)],
+    keyOf: (row) => [row['session'] as string, row['hash'] as string],
+    decode: one((row) => row['uses']),
+  },
+  stagedBefore: {
+    text: `select session, encode(hash, 'hex') as hash, $1::bigint as before from blob
+      where uses = 0 and at < $1 order by at limit 1000 for update skip locked`,
+    values: ([args = []]) => [args[0]],
+    keyOf: (row) => [row['before'] as number],
+    decode: many((row) => ({ sessionId: row['session'], hash: row['hash'] })),
+  },
+  reply: {
+    text: `select ${prefixed(REPLY.columns, 'reply')} from reply
+      join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)
+      for update of reply`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('number'),
+    decode: one(REPLY.decode),
+  },
+  // Skipping what is locked keeps senders apart; an earlier reply that waits still blocks its address.
+  nextReply: {
+    text: `select ${REPLY.columns}, $1::text as asked_edge, $2::bigint as asked_at from reply
+      where edge = $1 and state = 'waiting' and body is not null and due_at <= $2
+        and (claimant is null or claimant not in (select id from runner))
+        and not exists (
+          select from reply as earlier
+          where earlier.edge = reply.edge and earlier.state = 'waiting'
+            and earlier.session = reply.session and earlier.address = reply.address
+            and earlier.number < reply.number and earlier.body is not null
+        )
+      order by at, session, number limit 1 for update skip locked`,
+    values: ([args = []]) => [toText(String(args[0])), args[1]],
+    keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
+    decode: one(REPLY.decode),
+  },
+  schedule: {
+    text: `select ${SCHEDULE.columns} from schedule where id = any($1) order by id for update`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(SCHEDULE.decode),
+  },
+  waitingSchedules: {
+    text: `select session, count(*) as count from schedule
+      where session = any($1) and state = 'waiting' group by session`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: count,
+  },
+  note: {
+    text: `select ${prefixed(NOTE.columns, 'note')} from note
+      join unnest($1::text[], $2::text[], $3::text[]) as asked (agent, scope, id)
+        using (agent, scope, id)
+      order by agent, scope, id for update of note`,
+    values: (asked) => [text(asked, 0), text(asked, 1), text(asked, 2)],
+    keyOf: (row) => ['agent', 'scope', 'id'].map((name) => fromText(row[name] as string)),
+    decode: one(NOTE.decode),
+  },
+  // Counted without a lock: two who note at the same moment may be one over the bound.
+  notes: {
+    text: `select agent, scope, count(*) as count from note
+      join unnest($1::text[], $2::text[]) as asked (agent, scope) using (agent, scope)
+      group by agent, scope`,
+    values: (asked) => [text(asked, 0), text(asked, 1)],
+    keyOf: (row) => ['agent', 'scope'].map((name) => fromText(row[name] as string)),
+    decode: count,
+  },
+  notesFrom: {
+    text: `select agent, scope, id, asked.session, asked.entry from note
+      join unnest($1::text[], $2::bigint[]) as asked (session, entry)
+        on origin_session = asked.session and origin_entry >= asked.entry
+        and (origin_entry = asked.entry or starts_with(id, '${PROPOSED}')) order by agent, scope, id`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('entry'),
+    decode: many(noteKey),
+  },
+  token: {
+    text: `select ${TOKEN.columns} from token where id = any($1) for update`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(TOKEN.decode),
+  },
+  tokenOf: {
+    text: `select ${TOKEN.columns} from token where hash = any($1::bytea[])`,
+    values: (asked) => [bytes(asked, 0)],
+    keyOf: (row) => [(row['hash'] as Buffer).toString('hex')],
+    decode: one(TOKEN.decode),
+  },
+  tokens: {
+    text: 'select count(*) as count from token',
+    values: () => [],
+    keyOf: () => [],
+    decode: count,
+  },
+  intake: {
+    text: `select ${INTAKE.columns} from intake where key_hash = any($1::bytea[])`,
+    values: (asked) => [bytes(asked, 0)],
+    keyOf: (row) => [(row['key_hash'] as Buffer).toString('hex')],
+    decode: one(INTAKE.decode),
+  },
+  mail: {
+    text: `select ${prefixed(MAIL.columns, 'mail')} from mail
+      join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('number'),
+    decode: one(decodeMail),
+  },
+  /** Input behind the session's cursors, as many of a lane as one delivery can ask about. */
+  waiting: {
+    text: `select session.id as session, lanes.lane, waiting.number from session
+      cross join (values ('user'), ('notification')) as lanes (lane)
+      cross join lateral (
+        select number from mail
+        where mail.session = session.id and mail.lane = lanes.lane and mail.state = 'admitted'
+          and number > (session.delivered::json ->> lanes.lane)::bigint
+        order by number limit ${DELIVERY_MAX + 1}
+      ) as waiting
+      where session.id = any($1) order by waiting.number`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: many(({ lane, number: waiting }) => ({ lane, number: waiting })),
+  },
+  waitingStops: {
+    text: `select ${MAIL.columns} from mail
+      where session = any($1) and lane = 'control' and state = 'admitted' and control = 'stop'
+      order by session, number`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: many(decodeMail),
+  },
+  sourcePending: {
+    text: `select session, source, pending from sender
+      join unnest($1::text[], $2::text[]) as asked (session, source) using (session, source)`,
+    values: (asked) => [text(asked, 0), text(asked, 1)],
+    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
+    decode: ([row]) => row?.['pending'] ?? 0,
+  },
+  sourcePendingOfRoute: {
+    text: `select route.session, asked.source, coalesce(sender.pending, 0) as pending
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+        as asked (agent, channel, address, source)
+      join route using (agent, channel, address)
+      left join sender on sender.session = route.session and sender.source = asked.source`,
+    values: (asked) => [...routeValues(asked), text(asked, 3)],
+    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
+    decode: ([row]) => row?.['pending'] ?? 0,
+    serves: 'sourcePending',
+  },
+  sourcePendingOfMail: {
+    text: `select distinct mail.session, mail.source, coalesce(sender.pending, 0) as pending
+      from mail join unnest($1::text[], $2::bigint[]) as asked (session, number)
+        using (session, number)
+      left join sender on sender.session = mail.session and sender.source = mail.source
+      where mail.source is not null`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
+    decode: ([row]) => row?.['pending'] ?? 0,
+    serves: 'sourcePending',
+  },
+  entry: {
+    text: `select ${prefixed(ENTRY.columns, 'entry')} from entry
+      join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('number'),
+    decode: one(decodeEntry),
+  },
+  /** Input that no committed step has had in its context. */
+  unseen: {
+    text: entries(
+      HEAD_COLUMNS,
+      `kind = 'input' and number > (select seen from session where session.id = entry.session)`,
+    ),
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: many(decodeEntry),
+  },
+  inputsAfter: {
+    text: `select ${prefixed(HEAD_COLUMNS, 'entry')}, asked.number as after from entry
+      join unnest($1::text[], $2::bigint[]) as asked (session, number)
+        on asked.session = entry.session and entry.number > asked.number
+      where kind = 'input' order by entry.number`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('after'),
+    decode: many(decodeEntry),
+  },
+  handoffs: {
+    text: entries(HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('session'),
+    decode: (rows) => rows.map(decodeEntry).filter((entry) => handoffOf(entry) !== undefined),
+  },
+  operation: {
+    text: `select ${OPERATION.columns} from operation where id = any($1)`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(OPERATION.decode),
+  },
+  runningOf: {
+    text: `select ${OPERATION.columns} from operation
+      where id in (select operation from session where id = any($1))`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(OPERATION.decode),
+    serves: 'operation',
+  },
+  repliesOf: {
+    text: `select ${prefixed(REPLY.columns, 'reply')} from reply
+      join unnest($1::text[], $2::bigint[]) as asked (session, entry) using (session, entry)
+      order by number`,
+    values: (asked) => [text(asked, 0), number(asked, 1)],
+    keyOf: sessionAnd('entry'),
+    decode: many(REPLY.decode),
+  },
+  attempt: {
+    text: `select ${ATTEMPT.columns} from attempt where id = any($1)`,
+    values: (asked) => [text(asked, 0)],
+    keyOf: column('id'),
+    decode: one(ATTEMPT.decode),
+  },
+  remains: REMAINS,
+} as const satisfies Record<string, Lookup>
+
+export type LookupName = keyof typeof LOOKUPS
+export const LOOKUP_NAMES = Object.keys(LOOKUPS) as LookupName[]

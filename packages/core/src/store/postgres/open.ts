@@ -1,0 +1,186 @@
+import type { RunnerId } from '../../base/ids.ts'
+import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
+import { StoreClosedError, StoreRefusedError } from '../errors.ts'
+import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
+import { withAnchor } from '../integrity/anchor.ts'
+import type { Change } from '../rules/ruling.ts'
+import { PostgresAnchor } from './anchor.ts'
+import { type Committed, commitVerb, type Terms } from './commit.ts'
+import { queueOf, Turns } from './commit-queue.ts'
+import { type ConnectionOptions, Connections, type Loan, placeOf } from './connections.ts'
+import { translate } from './failure.ts'
+import { House } from './maintenance.ts'
+import { postgresReads } from './reads.ts'
+import { migrate } from './schema.ts'
+import { Watch } from './watch.ts'
+
+export interface PostgresOptions {
+  /** Everything of a store lives in one schema, which is made when it is not there. */
+  readonly schema?: string
+  /** At most so many connections of this process, and one more while the store is watched. */
+  readonly connections?: number
+  /** How long a call waits for a connection, a lock or a server that is restarting. */
+  readonly busyMs?: number
+  /** How long the server works on one statement before it gives up. */
+  readonly statementMs?: number
+  /** How often other processes' commits are looked for; notifications usually come sooner. */
+  readonly pollMs?: number
+  /** A file of this host that remembers how far the store had come: an older backup put back is noticed. */
+  readonly anchorPath?: string
+}
+
+// 13 processes with 6 + 1 connections stay below the 100 that a server allows by default.
+const DEFAULTS = {
+  schema: 'throughline',
+  connections: 6,
+  busyMs: 5_000,
+  statementMs: 10_000,
+  pollMs: 1_000,
+}
+
+/**
+ * Opens a store in a PostgreSQL database, or makes it: `postgres://user:password@host/database`, with
+ * `sslmode` and the like as the driver knows them. Rejects when the server, the endpoint or the
+ * schema is one that must not be written to. Needs connections of its own: behind a pooler that
+ * hands them round between transactions, settings and notifications would go astray.
+ */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const settings = { ...DEFAULTS, ...options, url }
+  const place = placeOf(settings)
+  const connections = new Connections(settings)
+  const startedAt = performance.now()
+  const { anchorPath } = settings
+  let anchor: PostgresAnchor | undefined
+  try {
+    const loan = await connections.loan()
+    try {
+      await migrate(loan, { place, schema: settings.schema })
+    } finally {
+      loan.end()
+    }
+    if (anchorPath !== undefined) anchor = await PostgresAnchor.open(connections, anchorPath, place)
+  } catch (error) {
+    await connections.close()
+    throw translate(error, place, performance.now() - startedAt)
+  }
+  const store = storeOver(new PostgresEngine(connections, settings, place, anchor))
+  return anchorPath === undefined ? store : withAnchor(store, anchorPath)
+}
+
+class PostgresEngine implements Engine {
+  readonly #settings: ConnectionOptions & { readonly pollMs: number }
+  readonly #place: string
+  readonly #anchor: PostgresAnchor | undefined
+  readonly #terms: Terms
+  readonly #connections: Connections
+  readonly #reads
+  readonly #watch: Watch
+  readonly #house: House
+  readonly #turns = new Turns()
+  readonly #listeners = new Set<() => void>()
+  readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(
+    connections: Connections,
+    settings: ConnectionOptions & { readonly pollMs: number },
+    place: string,
+    anchor: PostgresAnchor | undefined,
+  ) {
+    this.#anchor = anchor
+    this.#settings = settings
+    this.#place = place
+    const prove = async (loan: Loan) => anchor?.prove(loan)
+    this.#terms = { place, busyMs: settings.busyMs, prove }
+    this.#connections = connections
+    this.#reads = postgresReads(connections)
+    this.#watch = new Watch(connections, settings, () => this.#tell())
+    this.#house = new House(connections, () => anchor?.keep())
+  }
+
+  async commit<Verb extends CommitVerb>(
+    verb: Verb,
+    request: RequestOf<Verb>,
+  ): Promise<OutcomeOf<Verb>> {
+    this.#checkOpen(verb)
+    const committed = await this.#follow(
+      this.#turns.take(queueOf(request), () =>
+        commitVerb(this.#connections, { verb, request }, this.#terms),
+      ),
+    )
+    this.#anchor?.acknowledge(committed.change)
+    if (committed.change !== undefined) this.#spread(verb, request, committed)
+    return committed.outcome
+  }
+
+  async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
+    this.#checkOpen(verb)
+    const started = performance.now()
+    // The table is typed by verb; the compiler cannot follow the pair through the index.
+    const read = this.#reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
+    try {
+      return await this.#follow(read(query))
+    } catch (error) {
+      throw translate(error, this.#place, performance.now() - started)
+    }
+  }
+
+  async backup(to: string): Promise<void> {
+    const problem = `a store on PostgreSQL is copied with the server's own tools: pg_dump --schema=${this.#settings.schema}, or a base backup.`
+    throw new StoreRefusedError({ path: to, problem })
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    this.#watch.start()
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.#watch.close()
+    await this.#house.close()
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+    await this.#anchor?.close()
+    await this.#connections.close()
+  }
+
+  /** What was accepted is finished before the store is closed. */
+  #follow<Value>(work: Promise<Value>): Promise<Value> {
+    const followed = work.finally(() => this.#running.delete(followed))
+    this.#running.add(followed)
+    return followed
+  }
+
+  /** What is to be done about a commit that is already safe. */
+  #spread<Verb extends CommitVerb>(
+    verb: Verb,
+    request: RequestOf<Verb>,
+    { outcome, change = {} }: Committed<Verb>,
+  ): void {
+    if (verb === 'registerRunner' && outcome.kind === 'done') {
+      this.#watch.add((request as RequestOf<'registerRunner'>).id)
+    }
+    if (verb !== 'renew') this.#watch.notify(holdersOf(change))
+    this.#house.add(change)
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) queueMicrotask(listener)
+  }
+
+  #checkOpen(verb: string): void {
+    if (this.#closing !== undefined) throw new StoreClosedError({ verb })
+  }
+}
+
+function holdersOf(change: Change): ReadonlySet<RunnerId | ''> {
+  const holders = (change.sessions ?? []).map(({ after }) => after.runner ?? '')
+  const freed = (change.runners ?? []).some(({ after }) => after === null)
+  return new Set(freed ? [...holders, ''] : holders)
+}

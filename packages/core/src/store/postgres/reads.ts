@@ -1,0 +1,349 @@
+import { LIST_MAX } from '../bounds.ts'
+import { contextEntries } from '../context.ts'
+import type { Reads, ReadVerb } from '../contract.ts'
+import { mailState } from '../mail-state.ts'
+import type { AttemptSum } from '../operational-rows.ts'
+import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
+import type { Entry, SessionRow } from '../rows.ts'
+import {
+  checkedBlob,
+  checkedContext,
+  checkedEntries,
+  checkedMail,
+  checkedSingles,
+  checkMemory,
+} from '../verify/answers.ts'
+import { type Connections, inSnapshot, type Loan, type Query } from './connections.ts'
+import { CHAIN } from './maintenance.ts'
+import { SCHEMA } from './schema.ts'
+import { searchSession } from './search.ts'
+import {
+  ATTEMPT,
+  AUDIT_COLUMNS,
+  BLOB_COLUMNS,
+  type Columns,
+  DRAFT,
+  decodeAudit,
+  decodeBlob,
+  decodeEntry,
+  decodeMail,
+  ENTRY,
+  HEAD_COLUMNS,
+  MAIL,
+  NOTE,
+  OPERATION,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  readableSessions,
+  SCHEDULE,
+  SESSION,
+  TOKEN,
+  toBytes,
+  toText,
+} from './tables.ts'
+import { readMemories, verifyStore } from './verify.ts'
+
+const most = (limit: number) => Math.min(limit, LIST_MAX)
+const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
+
+const SUMS = [
+  'attempts',
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'cost',
+  'unpriced',
+] as const
+const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
+  coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cached_tokens), 0) as "cachedTokens",
+  coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+
+/** All reads. One that needs several statements sees one moment: they share a snapshot. */
+export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
+  const all = async <Row>(
+    text: string,
+    values: readonly unknown[],
+    decode: (columns: Columns) => Row,
+  ): Promise<readonly Row[]> => (await connections.query({ text, values })).map(decode)
+  const first = async <Row>(
+    text: string,
+    values: readonly unknown[],
+    decode: (columns: Columns) => Row,
+  ): Promise<Row | undefined> => (await all(text, values, decode))[0]
+
+  return {
+    readStore: async () => {
+      const text = 'select id, commits, hash from store where one = 1'
+      const [row = {}] = await readChained(connections, { text, values: [] })
+      const { id, commits, hash } = row as { id: string; commits: number; hash: string }
+      return { id, schema: SCHEMA, commits, hash }
+    },
+    readSize: async () => {
+      const text = `select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind = 'r'`
+      const [row = {}] = await connections.query({ text, values: [] })
+      return Number((row as { bytes: string }).bytes)
+    },
+    findSession: (id) =>
+      first(`select ${SESSION.columns} from session where id = $1`, [toText(id)], SESSION.decode),
+    listSessions: async ({ agent, state, after = '', limit }) => {
+      const found: SessionRow[] = []
+      const text = `select ${SESSION.columns} from session where id > $1
+        and agent = coalesce($2, agent) and state = coalesce($3, state) order by id limit $4`
+      for (let behind = toText(after); ; ) {
+        const wanted = most(limit) - found.length
+        const values = [behind, optional(agent), state ?? null, wanted]
+        const rows = await connections.query({ text, values })
+        found.push(...readableSessions(rows))
+        behind = String(rows.at(-1)?.['id'])
+        // A list that is short tells that it is the last.
+        if (rows.length < wanted || found.length === most(limit)) return found
+      }
+    },
+    readReady: async ({ agents, at, limit }) => {
+      const rows = await connections.query({
+        text: `select ${SESSION.columns} from session
+         where id in (
+             select id from session where work and agent = any($1)
+             union select id from session where wake_at <= $2 and wake_at is not null
+           )
+           and state = 'open' and agent = any($1)
+           and (runner is null or runner not in (select id from runner))
+         order by n limit $3`,
+        values: [agents.map(toText), at, most(limit)],
+      })
+      return readableSessions(rows)
+    },
+    listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
+    readEntries: (query) => inSnapshot(connections, (loan) => readEntries(loan, query)),
+    readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
+    listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
+    findOperation: (id) =>
+      first(
+        `select ${OPERATION.columns} from operation where id = $1`,
+        [toText(id)],
+        OPERATION.decode,
+      ),
+    listOperations: ({ sessionId, limit }) =>
+      all(
+        `select ${OPERATION.columns} from operation where session = $1 order by n desc limit $2`,
+        [toText(sessionId), most(limit)],
+        OPERATION.decode,
+      ),
+    listReplies: ({ sessionId, state, after = 0, limit }) =>
+      all(
+        `select ${REPLY.columns} from reply where session = coalesce($1, session)
+           and state = coalesce($2, state) and number > $3 order by session, number limit $4`,
+        [optional(sessionId), state ?? null, after, most(limit)],
+        REPLY.decode,
+      ),
+    findRoute: ({ agent, channel, address }) =>
+      first(
+        `select ${ROUTE.columns} from route where agent = $1 and channel = $2 and address = $3`,
+        [toText(agent), toText(channel), toText(address)],
+        ROUTE.decode,
+      ),
+    listRoutes: ({ sessionId }) =>
+      all(
+        `select ${ROUTE.columns} from route where session = $1 order by agent, channel, address`,
+        [toText(sessionId)],
+        ROUTE.decode,
+      ),
+    readAudit: async ({ after, sessionId, limit }) => {
+      const rows = await readChained(connections, {
+        text: `select ${AUDIT_COLUMNS} from audit where cursor > $1
+          ${sessionId === undefined ? '' : 'and session = $3'} order by cursor limit $2`,
+        values: [after, most(limit), ...(sessionId === undefined ? [] : [toText(sessionId)])],
+      })
+      return rows.map(decodeAudit)
+    },
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
+      all(
+        `select ${ATTEMPT.columns} from attempt where at >= $1 and session = coalesce($2, session)
+           and model_route = coalesce($3, model_route) and task = coalesce($4, task)
+         order by at desc limit $5`,
+        [since, optional(sessionId), optional(modelRoute), optional(task), most(limit)],
+        ATTEMPT.decode,
+      ),
+    sumAttempts: async ({ sessionId, modelRoute, task, host, since }) => {
+      const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
+      const given = asked.filter(([, value]) => value !== undefined) as [string, string][]
+      const where = ['at >= $1', ...given.map(([name], index) => `${name} = $${index + 2}`)]
+      const text = `select ${ATTEMPT_SUMS} from attempt where ${where.join(' and ')}`
+      const values = [since, ...given.map(([, value]) => toText(value))]
+      const sums = (columns: Columns) =>
+        Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])]))
+      return (await first(text, values, sums)) as unknown as AttemptSum
+    },
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
+      all(
+        `select ${SCHEDULE.columns} from schedule
+         where ($1::text is null or session = $1) and ($2::text is null or state = $2)
+           and ${dueBy === undefined ? 'id > $3' : 'due_at <= $3'}
+         order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit $4`,
+        [optional(sessionId), state ?? null, dueBy ?? toText(after), most(limit)],
+        SCHEDULE.decode,
+      ),
+    findDraft: ({ sessionId, key }) =>
+      first(
+        `select ${DRAFT.columns} from draft where session = $1 and key = $2`,
+        [toText(sessionId), toText(key)],
+        DRAFT.decode,
+      ),
+    listNotes: ({ agent, scope, after = '', limit }) =>
+      all(
+        `select ${NOTE.columns} from note where agent = $1 and id > $2
+          and ($4::text is null or scope = $4) order by id, scope limit $3`,
+        [toText(agent), toText(after), most(limit), scope === undefined ? null : toText(scope)],
+        NOTE.decode,
+      ),
+    listTokens: () => all(`select ${TOKEN.columns} from token order by id`, [], TOKEN.decode),
+    findToken: ({ hash }) =>
+      first(`select ${TOKEN.columns} from token where hash = $1`, [toBytes(hash)], TOKEN.decode),
+    findBlob: ({ sessionId, hash }) =>
+      first(
+        `select ${BLOB_COLUMNS} from blob where session = $1 and hash = $2`,
+        [toText(sessionId), toBytes(hash)],
+        (row) => checkedBlob(decodeBlob(row)),
+      ),
+    search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
+    verify: async (query) => {
+      await readChained(connections, { text: 'select 1', values: [] })
+      return verifyStore(connections, query)
+    },
+  }
+}
+
+/** Reads what is in the chain, after all that can be seen was linked to it. */
+async function readChained(connections: Connections, query: Query): Promise<readonly Columns[]> {
+  const loan = await connections.loan()
+  try {
+    for (;;) {
+      const [[chained] = [], rows = []] = await loan.send([CHAIN, query])
+      if (chained?.['more'] !== true) return rows
+    }
+  } finally {
+    loan.end()
+  }
+}
+
+async function readEntries(
+  loan: Loan,
+  { sessionId, from, to, kind }: ReadEntries,
+): Promise<readonly Entry[]> {
+  const id = toText(sessionId)
+  if (kind !== undefined) {
+    // The last condition excludes nothing; by it the index of the few is found fit.
+    const text = `select ${ENTRY.columns} from entry
+      where session = $1 and number between $2 and $3 and kind = $4
+        and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
+    const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
+    return checkedSingles(sessionId, rows.map(decodeEntry))
+  }
+  const [[row] = [], page = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+    {
+      text: `select ${ENTRY.columns} from entry
+        where session = $1 and number between $2 and $3 order by number`,
+      values: [id, from, Math.min(to, from + LIST_MAX - 1)],
+    },
+  ])
+  if (row === undefined) return []
+  return checkedEntries(SESSION.decode(row), { from, to }, page.map(decodeEntry))
+}
+
+/** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
+async function readContext(
+  loan: Loan,
+  { sessionId, upto }: Parameters<Reads['readContext']>[0],
+): Promise<ContextEntries | null> {
+  const [[row] = [], folded = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [toText(sessionId)] },
+    {
+      text: `select ${HEAD_COLUMNS} from entry where session = $1
+        and number <= greatest($2, (select settings from session where id = $1))
+        and kind not in ('input', 'assistant', 'result', 'turn') order by number`,
+      values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
+    },
+  ])
+  if (row === undefined) return null
+  const session: SessionRow = SESSION.decode(row)
+  const heads: readonly Entry[] = folded.map(decodeEntry)
+  let numbers: readonly number[] = []
+  let span = [0, 0]
+  contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: (wanted) => {
+      numbers = wanted
+      return []
+    },
+    range: (after, last) => {
+      span = [after, last]
+      return []
+    },
+  })
+  const [early = [], late = []] = await loan.send([
+    {
+      text: `select ${ENTRY.columns} from entry where session = $1 and number = any($2) order by number`,
+      values: [toText(sessionId), numbers],
+    },
+    {
+      text: `select ${ENTRY.columns} from entry
+        where session = $1 and number > $2 and number <= $3 order by number`,
+      values: [toText(sessionId), ...span],
+    },
+  ])
+  const context = contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: () => early.map(decodeEntry),
+    range: () => late.map(decodeEntry),
+  })
+  return checkedContext(context, heads, upto ?? session.tail)
+}
+
+async function listMail(
+  loan: Loan,
+  query: ListMail,
+): Promise<Awaited<ReturnType<Reads['listMail']>>> {
+  const { sessionId, lane, state, after = 0, limit } = query
+  const id = toText(sessionId)
+  const [[row] = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+  ])
+  if (row === undefined) return []
+  const session = SESSION.decode(row)
+  const { settled, delivered } = session
+  // Pending input lies behind its cursor: old mail is not read to find new mail.
+  const behind = state === 'pending' && lane !== undefined && lane !== 'control'
+  const [found = []] = await loan.send([
+    {
+      text: `select ${MAIL.columns} from mail
+        where session = $1 and number > $2 and lane = coalesce($3, lane)
+          and coalesce($4, '') in ('', case
+            when state = 'withdrawn' then 'withdrawn'
+            when lane = 'control' then case state when 'settled' then 'settled' else 'pending' end
+            when number <= case lane when 'user' then $5::bigint else $6::bigint end then 'settled'
+            when number <= case lane when 'user' then $7::bigint else $8::bigint end then 'delivered'
+            else 'pending' end)
+        order by number limit $9`,
+      values: [
+        id,
+        Math.max(after, behind ? delivered[lane] : 0),
+        lane ?? null,
+        state ?? null,
+        settled.user,
+        settled.notification,
+        delivered.user,
+        delivered.notification,
+        most(limit),
+      ],
+    },
+  ])
+  const mails = checkedMail(session, query, found.map(decodeMail))
+  const memories = await readMemories(loan, session.id, mails)
+  return mails.map((mail, index) => {
+    checkMemory(session, mail, memories[index])
+    return { ...mail, state: mailState(session, mail) }
+  })
+}

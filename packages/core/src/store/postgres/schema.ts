@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { StoreRefusedError } from '../errors.ts'
+import { sha256 } from '../integrity/canonical.ts'
+import type { Loan } from './connections.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+export const SCHEMA = MIGRATIONS.length
+/** Current snapshots as text (13) and everything else used here; older ones get no fixes any more. */
+const SERVER_VERSION_MIN = 140_000
+
+/**
+ * Brings the schema up to date, or says why it must not be touched. One process at a time: the others
+ * wait at the advisory lock and then find nothing left to do.
+ */
+export async function migrate(loan: Loan, { place, schema }: Place): Promise<void> {
+  await checkServer(loan, place)
+  try {
+    await loan.send([
+      { text: 'begin isolation level read committed read write' },
+      {
+        text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+        values: [`throughline ${schema}`],
+      },
+    ])
+    const found = await readSchema(loan, { place, schema })
+    if (found === SCHEMA) return
+    if (found === 0) await loan.send([{ text: `create schema if not exists ${schema}` }])
+    await loan.send(MIGRATIONS.slice(found).map((text) => ({ text })))
+    const id = randomUUID()
+    await loan.send([
+      {
+        text: `insert into store (one, id, schema, commits, hash) values (1, $1, $2, 0, $3)
+          on conflict (one) do update set schema = excluded.schema`,
+        values: [id, SCHEMA, sha256(id)],
+      },
+      { text: 'commit' },
+    ])
+  } finally {
+    await loan.rollback()
+  }
+}
+
+interface Place {
+  readonly place: string
+  readonly schema: string
+}
+
+/** A reader endpoint shows other histories than the writer; a standby can only be read. */
+async function checkServer(loan: Loan, place: string): Promise<void> {
+  const [[row] = []] = await loan.send([
+    {
+      text: `select pg_is_in_recovery() as standby,
+        current_setting('transaction_read_only') as read_only,
+        current_setting('server_version_num')::integer as version,
+        current_setting('server_encoding') as encoding`,
+    },
+  ])
+  const { standby, read_only: readOnly, version, encoding } = row ?? {}
+  const refuse = (problem: string) => new StoreRefusedError({ path: place, problem })
+  if (standby === true) {
+    throw refuse('this server is a standby and can only be read. Name the endpoint for writing.')
+  }
+  if (readOnly === 'on') {
+    throw refuse('connections to it are read-only. Name the endpoint for writing.')
+  }
+  if (Number(version) < SERVER_VERSION_MIN) {
+    throw refuse(`the server has version ${version}; PostgreSQL 14 or newer is needed.`)
+  }
+  if (encoding !== 'UTF8') {
+    throw refuse(`the database is encoded in ${encoding}. Make one with encoding UTF8.`)
+  }
+}
+
+/** The schema's number; 0 when there is nothing yet. */
+export async function readSchema(loan: Loan, { place, schema }: Place): Promise<number> {
+  const [tables = []] = await loan.send([
+    {
+      text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind in ('r', 'p', 'v')`,
+      values: [schema],
+    },
+  ])
+  if (tables.length === 0) return 0
+  const names = new Set(tables.map((row) => row['name']))
+  if (!names.has('store') || !names.has('entry_words')) {
+    throw new StoreRefusedError({
+      path: place,
+      problem: 'the schema holds tables of another program. Name one that is not there yet.',
+    })
+  }
+  const [[row] = []] = await loan.send([{ text: 'select schema from store where one = 1' }])
+  const found = Number(row?.['schema'])
+  if (found > SCHEMA) {
+    throw new StoreRefusedError({
+      path: place,
+      problem: `it has schema ${found} and this program knows ${SCHEMA}. Use the newer program that made it.`,
+    })
+  }
+  return found
+}

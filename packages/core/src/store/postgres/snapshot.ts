@@ -1,0 +1,212 @@
+import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
+import type { ErasedUpTo } from '../commits.ts'
+import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type {
+  AttemptRow,
+  Entry,
+  EntryHead,
+  InputLane,
+  IntakeRow,
+  MailRow,
+  OperationRow,
+  ReplyRow,
+  Route,
+  RouteRow,
+  RunnerRow,
+  SessionRow,
+} from '../rows.ts'
+import type { Remains, Rows } from '../rules/ruling.ts'
+import type { Loan, Query } from './connections.ts'
+import type { Args, Lookup } from './lookup.ts'
+import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
+import type { Columns } from './tables.ts'
+
+/** One row, or one list of rows, that a rule asks for. */
+export type Asked = readonly [name: LookupName, ...args: Args]
+
+/** Verbs that change a runner or a route lock it for that from the beginning. */
+export interface Strengths {
+  readonly runner: 'runner' | 'runnerToRenew' | 'runnerToChange'
+  readonly route: 'route' | 'routeToChange'
+}
+
+/**
+ * The rules' view of the tables while the rows that they ask for are still on the server. A rule is
+ * synchronous and pure: what it misses is noted and answered with nothing, then fetched, and the rule
+ * is run again, until it misses nothing; only that last run counts.
+ */
+export class Snapshot implements Rows {
+  readonly #strengths: Strengths
+  readonly #values = new Map<string, unknown>()
+  readonly #locked = new Set<string>()
+  #missed = new Map<string, Asked>()
+
+  constructor(strengths: Strengths) {
+    this.#strengths = strengths
+  }
+
+  /** The look-ups that the last run missed; they are forgotten here and expected to be loaded. */
+  takeMissed(): readonly Asked[] {
+    const missed = [...this.#missed.values()]
+    this.#missed = new Map()
+    return missed
+  }
+
+  /** Loads in one round trip, behind the statements in `first`. */
+  async load(
+    loan: Loan,
+    asked: readonly Asked[],
+    first: readonly Query[] = [],
+  ): Promise<readonly (readonly Columns[])[]> {
+    const groups = LOOKUP_NAMES.flatMap((name) => {
+      const of = new Map<string, Args>()
+      for (const [each, ...args] of asked) if (each === name) of.set(keyFor(name, args), args)
+      return of.size === 0 ? [] : [{ lookup: LOOKUPS[name] as Lookup, name, of }]
+    })
+    const answers = await loan.send([
+      ...first,
+      ...groups.map(({ lookup, of }) => ({
+        text: lookup.text,
+        values: lookup.values([...of.values()]),
+      })),
+    ])
+    // A lock taken now makes what it guards, where it was read before, old.
+    if (groups.some(({ lookup }) => lookup.guards)) this.#forgetUnlocked()
+    for (const [index, { lookup, name, of }] of groups.entries()) {
+      this.#keep(name, lookup, of, answers[first.length + index] ?? [])
+    }
+    return answers.slice(0, first.length)
+  }
+
+  #keep(
+    name: LookupName,
+    lookup: Lookup,
+    asked: ReadonlyMap<string, Args>,
+    rows: readonly Columns[],
+  ): void {
+    const kept = (lookup.serves ?? name) as LookupName
+    const found = new Map<string, Columns[]>()
+    for (const row of rows) {
+      const key = keyFor(kept, lookup.keyOf(row))
+      found.set(key, [...(found.get(key) ?? []), row])
+    }
+    // Asked for by its own key and not found is an answer as well.
+    const keys = lookup.serves === undefined ? asked.keys() : found.keys()
+    for (const key of keys) {
+      this.#values.set(key, lookup.decode(found.get(key) ?? []))
+      if (LOCKING.has(kept)) this.#locked.add(key)
+    }
+  }
+
+  #forgetUnlocked(): void {
+    for (const key of this.#values.keys()) if (!this.#locked.has(key)) this.#values.delete(key)
+  }
+
+  #has(name: LookupName, ...args: Args): boolean {
+    return this.#values.has(keyFor(name, args))
+  }
+
+  #get<Value>(name: LookupName, ...args: Args): Value {
+    const key = keyFor(name, args)
+    if (this.#values.has(key)) return this.#values.get(key) as Value
+    this.#missed.set(key, [name, ...args])
+    return LOOKUPS[name].decode([]) as Value
+  }
+
+  session(id: SessionId): SessionRow | undefined {
+    return this.#get('session', id)
+  }
+  heldBy(runner: RunnerId): readonly SessionRow[] {
+    return this.#get('heldBy', runner)
+  }
+  runner(id: RunnerId): RunnerRow | undefined {
+    return this.#get(this.#strengths.runner, id)
+  }
+  intake(keyHash: string): IntakeRow | undefined {
+    return this.#get('intake', keyHash)
+  }
+  mail(sessionId: SessionId, number: MailNumber): MailRow | undefined {
+    return this.#get('mail', sessionId, number)
+  }
+  firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined {
+    const waiting = this.#get<readonly Pick<MailRow, 'lane' | 'number'>[]>('waiting', sessionId)
+    return waiting.find((mail) => mail.lane === lane && mail.number > after)?.number
+  }
+  waitingStops(sessionId: SessionId): readonly MailRow[] {
+    return this.#get('waitingStops', sessionId)
+  }
+  sourcePending(sessionId: SessionId, source: string): number {
+    return this.#get('sourcePending', sessionId, source.toWellFormed())
+  }
+  entry(sessionId: SessionId, number: EntryNumber): Entry | undefined {
+    return this.#get('entry', sessionId, number)
+  }
+  inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[] {
+    const seen = this.#has('unseen', sessionId) ? this.session(sessionId)?.seen : undefined
+    if (number === seen) return this.#get('unseen', sessionId)
+    return this.#get('inputsAfter', sessionId, number)
+  }
+  handoffs(sessionId: SessionId): readonly EntryHead[] {
+    return this.#get('handoffs', sessionId)
+  }
+  operation(id: OperationId): OperationRow | undefined {
+    return this.#get('operation', id)
+  }
+  route({ agent, channel, address }: Route): RouteRow | undefined {
+    return this.#get(this.#strengths.route, agent, channel, address)
+  }
+  blobUses(sessionId: SessionId, hash: string): number | undefined {
+    return this.#get('blobUses', sessionId, hash)
+  }
+  reply(sessionId: SessionId, number: number): ReplyRow | undefined {
+    return this.#get('reply', sessionId, number)
+  }
+  repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[] {
+    return this.#get('repliesOf', sessionId, entry)
+  }
+  nextReply(edge: string, at: number): ReplyRow | undefined {
+    return this.#get('nextReply', edge, at)
+  }
+  attempt(id: OperationId): AttemptRow | undefined {
+    return this.#get('attempt', id)
+  }
+  schedule(id: string): ScheduleRow | undefined {
+    return this.#get('schedule', id)
+  }
+  waitingSchedules(sessionId: SessionId): number {
+    return this.#get('waitingSchedules', sessionId)
+  }
+  note(agent: string, scope: string, id: string): NoteRow | undefined {
+    return this.#get('note', agent, scope, id)
+  }
+  notes(agent: string, scope: string): number {
+    return this.#get('notes', agent, scope)
+  }
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[] {
+    return this.#get('notesFrom', sessionId, entry)
+  }
+  token(id: string): TokenRow | undefined {
+    return this.#get('token', id)
+  }
+  tokenOf(hash: string): TokenRow | undefined {
+    return this.#get('tokenOf', hash)
+  }
+  tokens(): number {
+    return this.#get('tokens')
+  }
+  stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[] {
+    return this.#get('stagedBefore', at)
+  }
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
+    const { entry, mail, reply } = after
+    return this.#get('remains', sessionId, limit, entry, mail, reply)
+  }
+}
+
+const LOCKING = new Set<LookupName>(
+  LOOKUP_NAMES.filter((name) => / for (no key |key )?(update|share)/.test(LOOKUPS[name].text)),
+)
+
+function keyFor(name: LookupName, args: Args): string {
+  return JSON.stringify([name, ...args])
+}

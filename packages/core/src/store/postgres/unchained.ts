@@ -1,0 +1,78 @@
+import { LIST_MAX } from '../bounds.ts'
+import type { Reads } from '../contract.ts'
+import { hashAudit } from '../integrity/chain.ts'
+import type { AuditRow } from '../rows.ts'
+import { type Connections, inSnapshot } from './connections.ts'
+import { SCHEMA } from './schema.ts'
+import { AUDIT_COLUMNS, type Columns, decodeAudit, toText } from './tables.ts'
+import { verifyStore } from './verify.ts'
+
+/** The audit as of one moment: the chain up to a number, and what nobody has linked to it yet. */
+interface Horizon {
+  readonly id: string
+  readonly commits: number
+  readonly hash: string
+  readonly unchained: readonly AuditRow[]
+}
+
+/**
+ * Reading links new audit rows into the chain, which is writing. Who may not write links them here,
+ * for himself. Somebody else may link them in another order meanwhile, so that pages belong to the
+ * moment at which the first of them was read: asked from the beginning, it is that moment anew.
+ */
+export function unchainedReads(
+  connections: Connections,
+): Pick<Reads, 'readStore' | 'readAudit' | 'verify'> {
+  let horizon: Horizon | undefined
+  return {
+    readStore: async () => {
+      const { id, commits, hash, unchained } = await readHorizon(connections)
+      const last = unchained.at(-1)
+      return {
+        id,
+        schema: SCHEMA,
+        commits: commits + unchained.length,
+        hash: last?.hash ?? hash,
+      }
+    },
+    readAudit: async ({ after, sessionId, limit }) => {
+      if (horizon === undefined || after === 0) horizon = await readHorizon(connections)
+      const most = Math.min(limit, LIST_MAX)
+      const chained = await connections.query({
+        text: `select ${AUDIT_COLUMNS} from audit where cursor > $1 and cursor <= $2
+          ${sessionId === undefined ? '' : 'and session = $4'} order by cursor limit $3`,
+        values: [
+          ...[after, horizon.commits, most],
+          ...(sessionId === undefined ? [] : [toText(sessionId)]),
+        ],
+      })
+      const rest = horizon.unchained
+        .filter((row) => row.cursor > after)
+        .filter((row) => sessionId === undefined || row.sessionId === sessionId)
+      return [...chained.map(decodeAudit), ...rest].slice(0, most)
+    },
+    // What is not linked yet has no hash that could be wrong.
+    verify: (query) => verifyStore(connections, query),
+  }
+}
+
+function readHorizon(connections: Connections): Promise<Horizon> {
+  return inSnapshot(connections, async (loan) => {
+    const [[store] = [], lines = []] = await loan.send([
+      { text: 'select id, commits, hash from store where one = 1', values: [] },
+      { text: 'select line from audit where cursor is null order by id', values: [] },
+    ])
+    const { id, commits, hash } = store as unknown as Omit<Horizon, 'unchained'>
+    return { id, commits, hash, unchained: linked(lines, commits, hash) }
+  })
+}
+
+function linked(lines: readonly Columns[], commits: number, hash: string): readonly AuditRow[] {
+  let link = hash
+  return lines.map(({ line }, index) => {
+    const columns = { line, cursor: commits + index + 1, hash: Buffer.alloc(0) }
+    const row = decodeAudit(columns)
+    link = hashAudit(link, row)
+    return { ...row, hash: link }
+  })
+}

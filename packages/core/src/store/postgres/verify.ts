@@ -1,0 +1,201 @@
+import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
+import { orUnreadable } from '../integrity/damaged-row.ts'
+import type { Finding } from '../queries.ts'
+import type { MailRow, SessionRow } from '../rows.ts'
+import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
+import { type Connections, inSnapshot, type Loan } from './connections.ts'
+import {
+  AUDIT_COLUMNS,
+  type Columns,
+  decodeAudit,
+  decodeEntry,
+  decodeMail,
+  ENTRY,
+  fromText,
+  INTAKE,
+  MAIL,
+  SESSION,
+  toBytes,
+  toText,
+} from './tables.ts'
+
+const PAGE = 500
+
+/** A snapshot per session, so that a long check does not keep the server from tidying up. */
+export async function verifyStore(
+  connections: Connections,
+  { sessionId }: { readonly sessionId?: SessionId },
+): Promise<readonly Finding[]> {
+  const ids = await connections.query({
+    text: 'select id from session where id = coalesce($1, id) order by n',
+    values: [sessionId === undefined ? null : toText(sessionId)],
+  })
+  const findings: Finding[] = []
+  for (const row of ids) {
+    const id = row['id'] as SessionId
+    findings.push(...(await inSnapshot(connections, (loan) => verifySession(loan, id))))
+  }
+  return [
+    ...findings,
+    ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
+    ...(await findStrays(connections, sessionId)),
+    ...(await findKeysWithoutMail(connections, sessionId)),
+  ]
+}
+
+async function verifySession(loan: Loan, id: SessionId): Promise<readonly Finding[]> {
+  const [[row] = []] = await loan.send([
+    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+  ])
+  if (row === undefined) return []
+  let session: SessionRow
+  try {
+    session = SESSION.decode(row)
+  } catch (error) {
+    return [unreadableSession(id, error)]
+  }
+  const check = new SessionCheck(session)
+  for await (const page of pages(loan, `select ${ENTRY.columns} from entry`, id)) {
+    for (const columns of page) {
+      const entry = orUnreadable(() => decodeEntry(columns))
+      if (entry === null) check.addUnreadableEntry(columns['number'] as EntryNumber)
+      else check.addEntry(entry)
+    }
+  }
+  for await (const page of pages(loan, `select ${MAIL.columns} from mail`, id)) {
+    const mails = page.map((columns) => orUnreadable(() => decodeMail(columns)))
+    const memories = await readMemories(loan, id, mails)
+    for (const [index, columns] of page.entries()) {
+      const mail = mails[index] ?? null
+      if (mail === null) check.addUnreadableMail(columns['number'] as MailNumber)
+      else check.addMail(mail, memories[index])
+    }
+  }
+  // Hashed where they are kept: they may be large.
+  const [blobs = []] = await loan.send([
+    {
+      text: `select encode(hash, 'hex') as hash, sha256(bytes) = hash as fits from blob
+        where session = $1`,
+      values: [id],
+    },
+  ])
+  for (const { hash, fits } of blobs) check.addBlob(hash as string, fits === true)
+  return check.end()
+}
+
+/** By keys, and not by counting up to the tail: a tail that was harmed may say any number. */
+async function* pages(
+  loan: Loan,
+  select: string,
+  id: SessionId,
+): AsyncIterable<readonly Columns[]> {
+  for (let last: unknown = 0; ; ) {
+    const text = `${select} where session = $1 and number > $2 order by number limit ${PAGE}`
+    const [page = []] = await loan.send([{ text, values: [id, last] }])
+    yield page
+    if (page.length < PAGE) return
+    last = page.at(-1)?.['number']
+  }
+}
+
+/** What is remembered of the key of each item, in their order. */
+export async function readMemories(
+  loan: Loan,
+  id: SessionId,
+  mails: readonly (MailRow | null)[],
+): Promise<readonly (KeyMemory | undefined)[]> {
+  const keys = mails.map((mail) => mail && keyHashOf(mail))
+  const wanted = keys.filter((key) => key !== null)
+  if (wanted.length === 0) return []
+  const [rows = []] = await loan.send([
+    {
+      text: `select ${INTAKE.columns} from intake where key_hash = any($1)`,
+      values: [wanted.map(toBytes)],
+    },
+  ])
+  const known = new Map(rows.map((row) => [(row['key_hash'] as Buffer).toString('hex'), row]))
+  return mails.map((mail, index) =>
+    mail === null ? undefined : memoryOf(known.get(keys[index] ?? ''), id, mail.number),
+  )
+}
+
+function memoryOf(
+  row: Columns | undefined,
+  id: SessionId,
+  number: MailNumber,
+): KeyMemory | undefined {
+  if (row === undefined) return undefined
+  const { bodyHash, ...memory } = INTAKE.decode(row)
+  return { bodyHash, isOwn: memory.sessionId === id && memory.number === number }
+}
+
+/** In one snapshot with the sessions' counters: each commit writes both. */
+async function verifyAudit(loan: Loan, only: SessionId | undefined): Promise<readonly Finding[]> {
+  const [[store = {}] = []] = await loan.send([
+    { text: 'select id, commits, hash from store where one = 1', values: [] },
+  ])
+  const { id, commits, hash } = store as { id: string; commits: number; hash: string }
+  const check = new AuditCheck(id)
+  for (let last: unknown = 0; ; ) {
+    const text = `select ${AUDIT_COLUMNS} from audit where cursor > $1 order by cursor limit $2`
+    const [page = []] = await loan.send([{ text, values: [last, PAGE] }])
+    for (const columns of page) {
+      check.add(
+        columns['cursor'] as number,
+        orUnreadable(() => decodeAudit(columns)),
+      )
+    }
+    if (page.length < PAGE) break
+    last = page.at(-1)?.['cursor']
+  }
+  check.endAt({ commits, hash })
+  const [unlinked = [], sessions = []] = await loan.send([
+    { text: `select ${AUDIT_COLUMNS} from audit where cursor is null`, values: [] },
+    { text: 'select id, agent, birth, tail, mail, fence from session', values: [] },
+  ])
+  for (const { line } of unlinked) {
+    const columns = { line, cursor: 0, hash: Buffer.alloc(0) }
+    const row = orUnreadable(() => decodeAudit(columns))
+    if (row !== null) check.addUnlinked(row)
+  }
+  const counted = sessions.map((row) => ({ ...row, agent: fromText(String(row['agent'])) }))
+  return check.end(counted as unknown as Counted[], only)
+}
+
+const OF_SESSIONS = ['entry', 'mail', 'blob', 'operation', 'route', 'intake']
+
+/** Rows whose session has none. */
+async function findStrays(
+  connections: Connections,
+  only: SessionId | undefined,
+): Promise<readonly Finding[]> {
+  const rows = await connections.query({
+    text: `select session, string_agg(what, ', ' order by what) as what from (${OF_SESSIONS.map(
+      (table) => `select distinct session, '${table}' as what from ${table}`,
+    ).join(' union all ')}) as found
+      where not exists (select from session where id = found.session)
+        and session = coalesce($1, session) group by session order by session`,
+    values: [only === undefined ? null : toText(only)],
+  })
+  return rows.map(({ session, what }) => {
+    const problem = `rows of a session that is not there: ${what}`
+    return { sessionId: session as SessionId, entry: null, problem }
+  })
+}
+
+/** A key of mail that is not there: sent again, it would be answered as taken. */
+async function findKeysWithoutMail(
+  connections: Connections,
+  only: SessionId | undefined,
+): Promise<readonly Finding[]> {
+  const rows = await connections.query({
+    text: `select id, mail, max(number) as number from intake join session on id = session
+      where id = coalesce($1, id) group by id, mail having max(number) > mail order by id`,
+    values: [only === undefined ? null : toText(only)],
+  })
+  return rows.map(({ id, mail, number }) => {
+    const problem = `a key names mail ${number}, but the session knows only ${mail}`
+    return { sessionId: id as SessionId, entry: null, problem }
+  })
+}

@@ -1,0 +1,181 @@
+import { mailNumber, type OperationId } from '../../base/ids.ts'
+import { BLOB_BYTES_MAX, MAIL_BYTES_MAX } from '../bounds.ts'
+import type { Admit } from '../commits.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { canonicalJson, sha256 } from '../integrity/canonical.ts'
+import { damagedMail } from '../integrity/damaged-row.ts'
+import { mailState } from '../mail-state.ts'
+import { isCount } from '../measure.ts'
+import type { Lane, MailRow, SessionRow } from '../rows.ts'
+import { Draft } from './change-builder.ts'
+import { fenced, type Rows, type Rule } from './ruling.ts'
+
+/** A source names itself freely, so the pair is written as JSON: no two pairs share one text. */
+export function hashKey(source: string, key: string): string {
+  return sha256(canonicalJson([source, key]))
+}
+
+/** Bound to its key, so that equal bodies cannot be told from each other by their hashes. */
+export function intakeHash(
+  keyHash: string,
+  lane: Lane,
+  control: string | null,
+  body: string,
+): string {
+  return sha256(canonicalJson([keyHash, lane, control, body]))
+}
+
+/**
+ * For mail that came with an import when it kept no words any more: a repetition of it is known by
+ * its key alone.
+ */
+export const UNTOLD = ''
+
+const LANES: readonly Lane[] = ['control', 'user', 'notification']
+const NAME_MAX = 512
+export const NO_OPERATION = '' as OperationId
+
+/**
+ * Idempotency belongs to the source, not the session: the key is looked up before the route, so a
+ * repeat gives the original session and number wherever the route points now (I4).
+ */
+export const admit: Rule<'admit'> = (rows, request, stamp) => {
+  if (!LANES.includes(request.lane)) {
+    throw new InvalidRequestError({ problem: `There is no lane ${String(request.lane)}.` })
+  }
+  if ((request.lane === 'control') !== (request.control !== undefined)) {
+    throw new InvalidRequestError({ problem: 'Control mail, and only that, names its control.' })
+  }
+  if (request.source.length > NAME_MAX || request.key.length > NAME_MAX) {
+    throw new InvalidRequestError({
+      problem: `Source and key have at most ${NAME_MAX} characters.`,
+    })
+  }
+  // Refused here, because a wrong count would make the delivery fail again and again.
+  if (!isCount(request.tokens)) {
+    throw new InvalidRequestError({ problem: `Tokens are whole numbers; found ${request.tokens}.` })
+  }
+  const body = canonicalJson(request.body)
+  const keyHash = hashKey(request.source, request.key)
+  const bodyHash = intakeHash(keyHash, request.lane, request.control ?? null, body)
+
+  const known = rows.intake(keyHash)
+  if (known !== undefined) {
+    const { sessionId, number: mail } = known
+    const isOther = known.bodyHash !== bodyHash && known.bodyHash !== UNTOLD
+    if (isOther) return { outcome: { kind: 'conflict', sessionId, mail } }
+    const session = rows.session(sessionId)
+    // Answered as a repetition, an item that is not there would be lost without a word.
+    if (session?.state === 'open' && mail > 0 && rows.mail(sessionId, mail) === undefined) {
+      throw damagedMail(sessionId, mail, 'is missing, and its key is known')
+    }
+    return { outcome: { kind: 'duplicate', sessionId, mail, runner: session?.runner ?? null } }
+  }
+
+  const session = sessionFor(rows, request.to)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  const bytes = Buffer.byteLength(body)
+  if (bytes > MAIL_BYTES_MAX) {
+    return { outcome: { kind: 'too-large', bytes, limit: MAIL_BYTES_MAX } }
+  }
+  const { laneMailMax, sourceMailMax } = session.limits
+  if (session.pending[request.lane] >= laneMailMax) {
+    return { outcome: { kind: 'full', which: 'lane', limit: laneMailMax } }
+  }
+  const sent = rows.sourcePending(session.id, request.source)
+  if (sent >= sourceMailMax) {
+    return { outcome: { kind: 'full', which: 'source', limit: sourceMailMax } }
+  }
+
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  const missing = draft.useBlobs(request.blobs ?? [])
+  if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
+
+  const turnAt = session.turnState === 'running' ? session.turn : null
+  // A stop without a turn to end is recorded and done (decision 13).
+  const idle = request.control === 'stop' && turnAt === null
+  const number = mailNumber(session.mail + 1)
+  const mail: MailRow = {
+    number,
+    lane: request.lane,
+    control: request.control ?? null,
+    source: request.source.toWellFormed(),
+    key: request.key.toWellFormed(),
+    body,
+    tokens: request.tokens,
+    state: idle ? 'settled' : 'admitted',
+    turnAt,
+    blobs: request.blobs ?? [],
+    at: stamp.at,
+  }
+  const pending = { ...session.pending }
+  if (!idle) pending[request.lane] += 1
+  draft.set({ mail: number, pending })
+  draft.audit('message admitted', { mail: number, lane: request.lane, tokens: request.tokens })
+  return {
+    outcome: { kind: 'admitted', sessionId: session.id, mail: number, runner: session.runner },
+    change: {
+      ...draft.change(),
+      mail: [{ sessionId: session.id, mail }],
+      intake: [{ keyHash, bodyHash, sessionId: session.id, number }],
+      senders: idle
+        ? []
+        : [{ sessionId: session.id, source: request.source.toWellFormed(), pending: sent + 1 }],
+    },
+  }
+}
+
+function sessionFor(rows: Rows, to: Admit['to']): SessionRow | undefined {
+  if ('sessionId' in to) return rows.session(to.sessionId)
+  const route = rows.route(to.route)
+  return route && rows.session(route.sessionId)
+}
+
+export const withdraw: Rule<'withdraw'> = (rows, request, stamp) => {
+  const session = rows.session(request.sessionId)
+  const mail = session && rows.mail(session.id, request.mail)
+  if (session === undefined || mail === undefined) return { outcome: { kind: 'unknown' } }
+  const state = mailState(session, mail)
+  if (session.state !== 'open' || state !== 'pending') {
+    return { outcome: { kind: 'not-pending', state } }
+  }
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  draft.unqueue(mail, { state: 'withdrawn' })
+  draft.audit('message withdrawn', { mail: mail.number })
+  return { outcome: { kind: 'withdrawn' }, change: draft.change() }
+}
+
+export const settleControl: Rule<'settleControl'> = (rows, { lease, mail, refused }, stamp) => {
+  const session = fenced(rows, lease)
+  if ('kind' in session) return { outcome: session }
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  draft.settleControls(mail)
+  const { why, ...figures } = refused ?? {}
+  const refusal = why === undefined ? {} : { refused: why, ...figures }
+  draft.audit('control settled', { mail: [...mail], ...refusal })
+  return { outcome: { kind: 'done' }, change: draft.change() }
+}
+
+export const stageBlob: Rule<'stageBlob'> = (rows, { sessionId, mediaType, bytes }, stamp) => {
+  const session = rows.session(sessionId)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  if (bytes.length > BLOB_BYTES_MAX) {
+    return { outcome: { kind: 'too-large', bytes: bytes.length, limit: BLOB_BYTES_MAX } }
+  }
+  const hash = sha256(bytes)
+  const outcome = { kind: 'staged', hash } as const
+  // Kept once: the same bytes again are the same blob, used or staged.
+  if (rows.blobUses(sessionId, hash) !== undefined) return { outcome }
+  return {
+    outcome,
+    change: { blobs: [{ sessionId, hash, mediaType, bytes, uses: 0, at: stamp.at }] },
+  }
+}
+
+export const dropStaged: Rule<'dropStaged'> = (rows, { before }) => {
+  const staged = rows.stagedBefore(before)
+  const blobUses = staged.map(({ sessionId, hash }) => ({ sessionId, hash, uses: 0 }))
+  return { outcome: { kind: 'dropped', count: staged.length }, change: { blobUses } }
+}

@@ -1,0 +1,230 @@
+import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { NewReply } from '../commits.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { canonicalJson } from '../integrity/canonical.ts'
+import { hashBody, hashEntry, saltFor } from '../integrity/chain.ts'
+import { isCount } from '../measure.ts'
+import type {
+  AuditKind,
+  Entry,
+  EntryHead,
+  InputLane,
+  MailRow,
+  OperationRow,
+  OperationState,
+  ReplyRow,
+  SessionRow,
+} from '../rows.ts'
+import type { AuditDraft, Change, Erase, Rows, Stamp } from './ruling.ts'
+
+type NewHead = EntryHead extends infer Head
+  ? Head extends EntryHead
+    ? Pick<Head, 'kind' | 'meta'>
+    : never
+  : never
+
+/** One commit in the making, on one session. Nothing outside it changes until `change` is applied. */
+export class Draft {
+  readonly #rows: Rows
+  readonly #stamp: Stamp
+  readonly #operation: OperationId
+  readonly #before: SessionRow
+  #session: SessionRow
+  #entries: Entry[] = []
+  #mail = new Map<MailNumber, MailRow>()
+  #senders = new Map<string, number>()
+  #operations: OperationRow[] = []
+  #replies: ReplyRow[] = []
+  #blobUses = new Map<string, number>()
+  #erase: Erase | undefined
+  #audit: AuditDraft[] = []
+
+  constructor(rows: Rows, session: SessionRow, operation: OperationId, stamp: Stamp) {
+    this.#rows = rows
+    this.#before = session
+    this.#session = session
+    this.#operation = operation
+    this.#stamp = stamp
+  }
+
+  get session(): SessionRow {
+    return this.#session
+  }
+
+  set(fields: Partial<SessionRow>): void {
+    this.#session = { ...this.#session, ...fields }
+  }
+
+  /** `at`: when it happened, where that is not now. */
+  append(
+    head: NewHead,
+    content: { readonly body: string; readonly tokens: number; readonly at?: number },
+  ): EntryNumber {
+    const session = this.#session
+    const number = entryNumber(session.tail + 1)
+    if (!isCount(content.tokens)) {
+      throw new InvalidRequestError({
+        problem: `An entry's tokens must be a whole number from 0; found ${content.tokens}.`,
+      })
+    }
+    const full = {
+      ...head,
+      number,
+      operation: this.#operation,
+      fence: session.fence,
+      at: content.at ?? this.#stamp.at,
+      tokens: content.tokens,
+    } as EntryHead
+    const salt = saltFor(this.#stamp.seed, number)
+    const bodyHash = hashBody(salt, content.body)
+    const prevHash = session.tailHash
+    const hash = hashEntry(prevHash, full, bodyHash)
+    this.#entries.push({ ...full, body: content.body, salt, bodyHash, prevHash, hash })
+    this.set({ tail: number, tailHash: hash })
+    return number
+  }
+
+  appendJson(
+    head: NewHead,
+    content: { readonly body: JsonValue; readonly tokens: number },
+  ): EntryNumber {
+    return this.append(head, { body: canonicalJson(content.body), tokens: content.tokens })
+  }
+
+  /**
+   * Takes one item out of the waiting ones; what becomes of it is told by `fields`. What a control
+   * item asked for stands in the entry that carried it out: kept here as well, it would outlive the
+   * erasure of that entry. A notification that was withdrawn stands in no entry, so that no erasure
+   * would reach it; what a person has taken back stays on record until the session goes.
+   */
+  unqueue(mail: MailRow, fields: Partial<MailRow>): void {
+    const pending = { ...this.#session.pending }
+    pending[mail.lane] -= 1
+    this.set({ pending })
+    if (mail.source !== null) {
+      const { id } = this.#session
+      const waiting = this.#senders.get(mail.source) ?? this.#rows.sourcePending(id, mail.source)
+      this.#senders.set(mail.source, waiting - 1)
+    }
+    if (Object.keys(fields).length === 0) return
+    const isKept =
+      mail.lane === 'user' || (mail.lane === 'notification' && fields.state !== 'withdrawn')
+    const body = isKept ? mail.body : null
+    this.#mail.set(mail.number, { ...mail, body, ...fields })
+  }
+
+  /** Control items that this commit answers; one that is no longer waiting is left alone. */
+  settleControls(numbers: readonly MailNumber[]): void {
+    for (const number of numbers) {
+      const mail = this.#mail.get(number) ?? this.#rows.mail(this.#session.id, number)
+      if (mail?.lane !== 'control' || mail.state !== 'admitted') continue
+      this.unqueue(mail, { state: 'settled' })
+    }
+  }
+
+  /** Settles what the ending turn has answered: all input that a model has seen, and its stops. */
+  settleTurn(): void {
+    const { id, seen, delivered, turn } = this.#session
+    const unseen = this.unseenInputs().filter((head) => head.number > seen)
+    const upTo = (lane: InputLane) => {
+      const first = unseen.find((head) => head.kind === 'input' && head.meta.lane === lane)
+      return first?.kind === 'input' ? ((first.meta.mail - 1) as MailNumber) : delivered[lane]
+    }
+    this.set({ settled: { user: upTo('user'), notification: upTo('notification') } })
+    const stops = this.#rows.waitingStops(id).filter((stop) => (stop.turnAt ?? 0) <= turn)
+    this.settleControls(stops.map((stop) => stop.number))
+  }
+
+  /** Delivered input that no committed step has had in its context. */
+  unseenInputs(): readonly EntryHead[] {
+    return this.#rows
+      .inputsAfter(this.#before.id, this.#before.seen)
+      .filter((head) => head.number > this.#session.seen)
+  }
+
+  send(replies: readonly NewReply[], entry: EntryNumber): void {
+    for (const { edge, address, key, body } of replies) {
+      const number = this.#session.replies + 1
+      const text = canonicalJson(body)
+      const { at } = this.#stamp
+      const fresh = { state: 'waiting', attempt: 0, claimant: null, dueAt: 0, receipt: '' } as const
+      const sessionId = this.#session.id
+      this.#replies.push({ sessionId, number, entry, edge, address, key, body: text, at, ...fresh })
+      this.set({ replies: number })
+    }
+  }
+
+  /** Counts a use of each blob; names the first one that is gone instead, if any. */
+  useBlobs(hashes: readonly string[]): string | null {
+    for (const hash of hashes) {
+      const uses = this.#usesOf(hash)
+      if (uses === undefined) return hash
+      this.#blobUses.set(hash, uses + 1)
+    }
+    return null
+  }
+
+  dropBlobs(hashes: readonly string[]): void {
+    for (const hash of hashes) {
+      const uses = this.#usesOf(hash)
+      if (uses !== undefined) this.#blobUses.set(hash, Math.max(0, uses - 1))
+    }
+  }
+
+  #usesOf(hash: string): number | undefined {
+    return this.#blobUses.get(hash) ?? this.#rows.blobUses(this.#session.id, hash)
+  }
+
+  put(operation: OperationRow): void {
+    this.#operations.push(operation)
+  }
+
+  /** Ends the running operation, with its audit row, in this same commit. */
+  endOperation(state: Exclude<OperationState, 'running'>, result: JsonObject): OperationId | null {
+    const running = this.#session.operation
+    const operation = running === null ? undefined : this.#rows.operation(running)
+    if (operation === undefined || operation.state !== 'running') return null
+    this.set({ operation: null })
+    this.#operations.push({ ...operation, state, result, endedAt: this.#stamp.at })
+    const { id, fence, base, covers } = operation
+    this.#note(`compaction ${state}` as AuditKind, id, state, { fence, base, covers, ...result })
+    return id
+  }
+
+  erase(erase: Erase): void {
+    this.#erase = erase
+  }
+
+  audit(kind: AuditKind, facts: JsonObject): void {
+    this.#note(kind, null, null, facts)
+  }
+
+  auditOperation(kind: AuditKind, phase: string, facts: JsonObject): void {
+    this.#note(kind, this.#operation, phase, facts)
+  }
+
+  #note(
+    kind: AuditKind,
+    operation: OperationId | null,
+    phase: string | null,
+    facts: JsonObject,
+  ): void {
+    this.#audit.push({ sessionId: this.#session.id, kind, operation, phase, facts })
+  }
+
+  change(): Change {
+    const sessionId = this.#session.id
+    return {
+      sessions: [{ before: this.#before, after: this.#session }],
+      entries: this.#entries.map((entry) => ({ sessionId, entry })),
+      mail: [...this.#mail.values()].map((mail) => ({ sessionId, mail })),
+      senders: [...this.#senders].map(([source, pending]) => ({ sessionId, source, pending })),
+      operations: this.#operations,
+      replies: this.#replies,
+      blobUses: [...this.#blobUses].map(([hash, uses]) => ({ sessionId, hash, uses })),
+      ...(this.#erase === undefined ? {} : { erase: this.#erase }),
+      audit: this.#audit,
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import { REWRITES_MAX } from '../bounds.ts'
+import { handoffOf } from '../fold.ts'
+import type { CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
+import { Draft } from './change-builder.ts'
+import { cannotCarry, carriesAnswered } from './open-inputs.ts'
+import { fenced, fencedAtTail, type Rows, type Rule, tailOf } from './ruling.ts'
+
+/**
+ * One compaction in flight per session (I6): the session row names it. A second claim joins it,
+ * unless the one in flight is a rewrite, which gives way to anything. Nothing is covered that no
+ * model has seen verbatim (decision 3).
+ */
+export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
+  const session = fenced(rows, request.lease)
+  if ('kind' in session) return { outcome: session }
+  const running = session.operation === null ? undefined : rows.operation(session.operation)
+  const givesWay = running?.by === 'rewrite' && request.by !== 'rewrite'
+  if (running !== undefined && !givesWay) {
+    return { outcome: { kind: 'joined', operation: running } }
+  }
+
+  const rewrite = request.by === 'rewrite'
+  if (request.covers > session.seen) return { outcome: { kind: 'unseen', seen: session.seen } }
+  if (rewrite && session.by !== 'digest') return { outcome: { kind: 'no-digest' } }
+  if (rewrite && session.rewrites >= REWRITES_MAX) {
+    return { outcome: { kind: 'tries-used', tries: session.rewrites } }
+  }
+  const isSame = request.covers === session.covers
+  const grows = rewrite
+    ? isSame
+    : request.covers > session.covers || (isSame && carriesAnswered(rows, session))
+  if (!grows) return { outcome: { kind: 'covered', covers: session.covers } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  if (givesWay) draft.endOperation('superseded', { reason: 'another compaction was claimed' })
+  const { lease, covers, by, trigger, reason } = request
+  const operation: OperationRow = {
+    id: request.operation,
+    sessionId: session.id,
+    by,
+    trigger,
+    reason,
+    fence: lease.fence,
+    base: session.base,
+    covers,
+    previous: rewrite ? belowEffective(rows, session) : session.effective,
+    state: 'running',
+    result: {},
+    startedAt: stamp.at,
+    endedAt: null,
+  }
+  draft.put(operation)
+  draft.set({
+    operation: operation.id,
+    rewrites: rewrite ? session.rewrites + 1 : session.rewrites,
+  })
+  const facts = { fence: lease.fence, base: session.base, covers, by, trigger, reason }
+  draft.auditOperation('compaction started', 'started', facts)
+  return { outcome: { kind: 'claimed', operation }, change: draft.change() }
+}
+
+/** A rewrite takes the digest's place, so it stands on what the digest stood on. */
+function belowEffective(rows: Rows, session: SessionRow): EntryNumber {
+  return entryNumber(effectiveMeta(rows, session)?.previous ?? 0)
+}
+
+function effectiveMeta(rows: Rows, session: SessionRow): CompactionMeta | undefined {
+  const entry = rows.entry(session.id, session.effective)
+  return entry && handoffOf(entry)
+}
+
+/** Fenced by the base: what changed the context's foundation meanwhile makes the text void. */
+export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const operation = rows.operation(request.operation)
+  if (operation === undefined || operation.sessionId !== session.id) {
+    return { outcome: { kind: 'ended', state: 'abandoned' } }
+  }
+  const current =
+    operation.state === 'running' &&
+    session.operation === operation.id &&
+    operation.fence === session.fence &&
+    operation.base === session.base &&
+    operation.covers <= session.seen
+  if (!current) {
+    const state = operation.state === 'running' ? 'superseded' : operation.state
+    return { outcome: { kind: 'ended', state } }
+  }
+
+  const { covers, previous, by } = operation
+  const { carries = [] } = request
+  const refused = cannotCarry(rows, session, covers, carries)
+  if (refused !== null) return { outcome: { kind: refused.why, entry: refused.entry } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const meta = { covers, previous, by, ...(carries.length > 0 && { carries }) }
+  const entry = draft.appendJson({ kind: 'compaction', meta }, request)
+  draft.set({ base: entry, effective: entry, covers, by, rewrites: 0 })
+  draft.endOperation('committed', { ...request.result, entry, carries: carries.length })
+  draft.settleControls(request.settles ?? [])
+  return {
+    outcome: { kind: 'committed', tail: tailOf(draft.session), entry },
+    change: draft.change(),
+  }
+}
+
+/** Neutral (I12): the operation ends, the context stays as it was. */
+export const failCompaction: Rule<'failCompaction'> = (rows, request, stamp) => {
+  const operation = rows.operation(request.operation)
+  const session = operation && rows.session(operation.sessionId)
+  if (operation === undefined || session === undefined) {
+    return { outcome: { kind: 'ended', state: 'abandoned' } }
+  }
+  if (operation.state !== 'running' || operation.fence !== request.fence) {
+    const state = operation.state === 'running' ? 'superseded' : operation.state
+    return { outcome: { kind: 'ended', state } }
+  }
+  const draft = new Draft(rows, session, request.operation, stamp)
+  draft.endOperation(request.state, { reason: request.reason })
+  draft.settleControls(request.settles ?? [])
+  return { outcome: { kind: 'done' }, change: draft.change() }
+}
+
+/** Undoes the newest compaction only, and only if what comes back leaves room for input. */
+export const revert: Rule<'revert'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const { effective, limits } = session
+  const meta = effectiveMeta(rows, session)
+  if (meta === undefined || request.target !== effective) {
+    return { outcome: { kind: 'not-newest', effective } }
+  }
+  const limit = limits.hardTokens - limits.inputTokens
+  if (request.tokensAfter > limit) {
+    return { outcome: { kind: 'no-room', tokensAfter: request.tokensAfter, limit } }
+  }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  let below = rows.entry(session.id, entryNumber(meta.previous))
+  let belowMeta = below && handoffOf(below)
+  // One that was erased has nothing to show again.
+  while (belowMeta !== undefined && below?.body === null) {
+    below = rows.entry(session.id, entryNumber(belowMeta.previous))
+    belowMeta = below && handoffOf(below)
+  }
+  const previous = entryNumber(belowMeta === undefined ? 0 : (below?.number ?? 0))
+  const number = draft.appendJson(
+    { kind: 'revert', meta: { target: request.target, previous } },
+    { body: null, tokens: 0 },
+  )
+  draft.set({
+    base: number,
+    effective: previous,
+    covers: entryNumber(belowMeta?.covers ?? 0),
+    by: belowMeta?.by ?? null,
+    rewrites: 0,
+  })
+  draft.endOperation('superseded', { reason: 'reverted meanwhile' })
+  draft.settleControls(request.settles ?? [])
+  draft.audit('compaction reverted', { target: request.target, entry: number })
+  return {
+    outcome: {
+      kind: 'reverted',
+      tail: tailOf(draft.session),
+      effective: draft.session.effective,
+    },
+    change: draft.change(),
+  }
+}

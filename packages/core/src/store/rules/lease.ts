@@ -1,0 +1,122 @@
+import type { OperationId } from '../../base/ids.ts'
+import { checkName } from '../measure.ts'
+import { Draft } from './change-builder.ts'
+import { fenced, type Rule } from './ruling.ts'
+
+const NO_OPERATION = '' as OperationId
+
+/**
+ * The beat starts from the time, so that two lives of a runner hardly show the same one: a
+ * registration that arrives late, after its runner has retired, must not look as old as the first.
+ */
+export const registerRunner: Rule<'registerRunner'> = (rows, request, stamp) => {
+  // It names a file beside the database.
+  checkName(request.id, 'A runner')
+  if (rows.runner(request.id) !== undefined) return { outcome: { kind: 'taken' } }
+  const after = { ...request, beat: stamp.at }
+  return { outcome: { kind: 'done' }, change: { runners: [{ id: request.id, after }] } }
+}
+
+/** One row however many sessions are held. No row: everything is lost. */
+export const renew: Rule<'renew'> = (rows, request) => {
+  const runner = rows.runner(request.runner)
+  if (runner === undefined) return { outcome: { kind: 'lost' } }
+  const after = { ...runner, beat: runner.beat + 1 }
+  return {
+    outcome: { kind: 'renewed', beat: after.beat },
+    change: { runners: [{ id: runner.id, after }] },
+  }
+}
+
+/**
+ * No clock decides here (I25): the challenger watched the beat for a lease period on its own
+ * monotonic clock, or knows the process to be dead, and says which beat it saw.
+ */
+export const dismissRunner: Rule<'dismissRunner'> = (rows, request) => {
+  checkName(request.runner, 'A runner')
+  const runner = rows.runner(request.runner)
+  if (runner === undefined) return { outcome: { kind: 'done' } }
+  if (runner.beat !== request.beat) return { outcome: { kind: 'alive' } }
+  return { outcome: { kind: 'done' }, change: { runners: [{ id: runner.id, after: null }] } }
+}
+
+export const retireRunner: Rule<'retireRunner'> = (rows, request) => {
+  if (rows.runner(request.runner) === undefined) return { outcome: { kind: 'lost' } }
+  const sessions = rows.heldBy(request.runner).map((before) => ({
+    before,
+    after: { ...before, runner: null, holder: null },
+  }))
+  return {
+    outcome: { kind: 'done' },
+    change: {
+      sessions,
+      runners: [{ id: request.runner, after: null }],
+      audit: sessions.map(({ before }) => ({
+        sessionId: before.id,
+        kind: 'lease released',
+        operation: null,
+        phase: null,
+        facts: { fence: before.fence, reason: 'shutdown' },
+      })),
+    },
+  }
+}
+
+/**
+ * The fence rises with every acquisition, also by the same runner: what an earlier life of this
+ * process still has in the air is refused like anybody else's.
+ */
+export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
+  const session = rows.session(request.sessionId)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  if (rows.runner(request.runner) === undefined) return { outcome: { kind: 'lost' } }
+  if (session.fence !== request.fence) {
+    return { outcome: { kind: 'fence-changed', fence: session.fence } }
+  }
+  const holder = session.runner === null ? undefined : rows.runner(session.runner)
+  if (holder !== undefined && holder.id !== request.runner) {
+    return { outcome: { kind: 'held', by: holder.id, beat: holder.beat } }
+  }
+
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  const fence = session.fence + 1
+  draft.set({ fence, runner: request.runner, holder: request.holder })
+  if (session.runner !== null) {
+    draft.audit('lease lost', { fence: session.fence, runner: session.runner })
+  }
+  const abandoned = draft.endOperation('abandoned', { reason: 'owner gone' })
+  draft.audit('lease acquired', { fence, runner: request.runner })
+  const { sessionId, runner } = request
+  return {
+    outcome: {
+      kind: 'acquired',
+      lease: { sessionId, runner, holder: request.holder, fence },
+      session: draft.session,
+      abandoned,
+    },
+    change: draft.change(),
+  }
+}
+
+export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
+  const session = fenced(rows, lease)
+  if ('kind' in session) return { outcome: session }
+  const busy = session.turnState === 'running' || session.operation !== null
+  if (reason === 'idle' && busy) return { outcome: { kind: 'in-use' } }
+  const draft = new Draft(rows, session, NO_OPERATION, stamp)
+  // An orderly end says nothing against the turn: its recovery here is taken off the count again.
+  const attempts = reason === 'shutdown' ? Math.max(0, session.attempts - 1) : session.attempts
+  draft.set({ runner: null, holder: null, attempts })
+  draft.audit('lease released', { fence: session.fence, reason })
+  return { outcome: { kind: 'done' }, change: draft.change() }
+}
+
+export const setWake: Rule<'setWake'> = (rows, { lease, wakeAt }) => {
+  const session = fenced(rows, lease)
+  if ('kind' in session) return { outcome: session }
+  return {
+    outcome: { kind: 'done' },
+    change: { sessions: [{ before: session, after: { ...session, wakeAt } }] },
+  }
+}

@@ -1,0 +1,58 @@
+import { NOTE_BYTES_MAX, NOTES_MAX, TOKENS_MAX } from '../bounds.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { bytesOver, checkName, isMoment } from '../measure.ts'
+import type { NoteRow } from '../operational-rows.ts'
+import type { Rule } from './ruling.ts'
+
+/**
+ * What an agent keeps from one session to the next; the same id again replaces. Of a session that is
+ * being deleted nothing is noted any more: its notes go with it, and one that came late would stay.
+ */
+export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
+  const { agent, scope, id, text, origin } = request
+  checkName(id, 'A note')
+  const session = origin === null ? undefined : rows.session(origin.sessionId)
+  if (session !== undefined && session.scope !== scope) {
+    const problem = 'A note has the scope of the session it comes from.'
+    throw new InvalidRequestError({ problem })
+  }
+  if (session !== undefined && session.state !== 'open') return { outcome: { kind: 'gone' } }
+  const large = bytesOver(text, NOTE_BYTES_MAX)
+  if (large !== null) return { outcome: large }
+  const before = rows.note(agent, scope, id) ?? null
+  if (before === null && rows.notes(agent, scope) >= NOTES_MAX) {
+    return { outcome: { kind: 'full', limit: NOTES_MAX } }
+  }
+  const note: NoteRow = { agent, scope, id, text: text.toWellFormed(), origin, at: stamp.at }
+  return { outcome: { kind: 'noted', note }, change: { notes: [{ before, after: note }] } }
+}
+
+export const removeNote: Rule<'removeNote'> = (rows, { agent, scope, id }) => {
+  if (rows.note(agent, scope, id) === undefined) return { outcome: { kind: 'unknown' } }
+  return { outcome: { kind: 'done' }, change: { notesRemoved: [{ agent, scope, id }] } }
+}
+
+/** A token never changes: who may do other things gets another one. */
+export const putToken: Rule<'putToken'> = (rows, token) => {
+  checkName(token.id, 'An access token')
+  checkName(token.principal, 'The principal of an access token')
+  const { hash, createdAt, expiresAt } = token
+  if (!/^[0-9a-f]{64}$/.test(hash)) {
+    const problem = 'An access token is stored as its SHA-256 in hex, never as itself.'
+    throw new InvalidRequestError({ problem })
+  }
+  if (!isMoment(createdAt) || !(expiresAt === null || isMoment(expiresAt))) {
+    throw new InvalidRequestError({ problem: 'The times of an access token are whole numbers.' })
+  }
+  const isTaken = rows.token(token.id) !== undefined || rows.tokenOf(hash) !== undefined
+  if (isTaken) return { outcome: { kind: 'taken' } }
+  if (rows.tokens() >= TOKENS_MAX) return { outcome: { kind: 'full', limit: TOKENS_MAX } }
+  const { id, principal, scopes, label } = token
+  const row = { id, hash, principal, scopes, label: label.toWellFormed(), createdAt, expiresAt }
+  return { outcome: { kind: 'done' }, change: { tokens: [row] } }
+}
+
+export const removeToken: Rule<'removeToken'> = (rows, { id }) => {
+  if (rows.token(id) === undefined) return { outcome: { kind: 'unknown' } }
+  return { outcome: { kind: 'done' }, change: { tokensRemoved: [id] } }
+}

@@ -1,0 +1,63 @@
+import type { CommitVerb } from '../contract.ts'
+import * as admit from './admit.ts'
+import { adoptSession } from './adopt.ts'
+import { adoptEntries } from './adopt-entries.ts'
+import * as compaction from './compaction.ts'
+import * as birth from './create-session.ts'
+import * as erase from './erase.ts'
+import * as lease from './lease.ts'
+import * as notes from './notes.ts'
+import * as outbox from './outbox.ts'
+import type { Rule } from './ruling.ts'
+import * as schedules from './schedules.ts'
+import * as settings from './settings.ts'
+import * as transcript from './transcript.ts'
+
+export type Rules = { readonly [Verb in CommitVerb]: Rule<Verb> }
+
+/** Every verb's rule. Tests hand an engine a broken copy to see that it is caught. */
+export const RULES: Rules = {
+  createSession: birth.createSession,
+  startAfresh: birth.startAfresh,
+  pointRoute: birth.pointRoute,
+  admit: admit.admit,
+  withdraw: admit.withdraw,
+  settleControl: admit.settleControl,
+  stageBlob: admit.stageBlob,
+  dropStaged: admit.dropStaged,
+  registerRunner: lease.registerRunner,
+  renew: lease.renew,
+  dismissRunner: lease.dismissRunner,
+  retireRunner: lease.retireRunner,
+  acquire: lease.acquire,
+  release: lease.release,
+  setWake: lease.setWake,
+  deliver: transcript.deliver,
+  commitReply: transcript.commitReply,
+  commitResults: transcript.commitResults,
+  recover: transcript.recover,
+  claimCompaction: compaction.claimCompaction,
+  commitCompaction: compaction.commitCompaction,
+  failCompaction: compaction.failCompaction,
+  revert: compaction.revert,
+  pin: settings.pin,
+  setTasks: settings.setTasks,
+  changeSettings: settings.changeSettings,
+  claimReply: outbox.claimReply,
+  settleReply: outbox.settleReply,
+  putDraft: outbox.putDraft,
+  recordAttempt: outbox.recordAttempt,
+  putSchedule: schedules.putSchedule,
+  cancelSchedule: schedules.cancelSchedule,
+  fireSchedule: schedules.fireSchedule,
+  putNote: notes.putNote,
+  removeNote: notes.removeNote,
+  putToken: notes.putToken,
+  removeToken: notes.removeToken,
+  setTitle: settings.setTitle,
+  eraseEntries: erase.eraseEntries,
+  deleteSession: erase.deleteSession,
+  adoptSession,
+  adoptEntries,
+  eraseSome: erase.eraseSome,
+}

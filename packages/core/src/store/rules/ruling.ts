@@ -1,0 +1,186 @@
+import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { ErasedUpTo } from '../commits.ts'
+import type { CommitVerb, Lease, OutcomeOf, RequestOf, Superseded, Tail } from '../contract.ts'
+import type { DraftRow, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type {
+  AttemptRow,
+  AuditKind,
+  BlobRow,
+  Entry,
+  EntryHead,
+  InputLane,
+  IntakeRow,
+  MailRow,
+  OperationRow,
+  ReplyRow,
+  Route,
+  RouteRow,
+  RunnerRow,
+  SessionRow,
+} from '../rows.ts'
+
+/**
+ * The protocol, told once. A rule is a pure function: it looks rows up in a snapshot, decides, and
+ * returns an outcome with the rows as they will be. An engine runs a rule and writes its change in
+ * one serialised transaction; it never decides anything itself. So the conditions of every verb are
+ * the same on every engine because they are the same lines.
+ */
+export type Rule<Verb extends CommitVerb> = (
+  rows: Rows,
+  request: RequestOf<Verb>,
+  stamp: Stamp,
+) => Ruling<OutcomeOf<Verb>>
+
+export interface Ruling<Outcome> {
+  readonly outcome: Outcome
+  /** Absent when nothing is to be written: refused, or already done. */
+  readonly change?: Change
+}
+
+/** What a rule may not make up by itself. */
+export interface Stamp {
+  /** Milliseconds; told to people, never compared for safety (I25). */
+  readonly at: number
+  /** Random text from which the salts of this commit are made. */
+  readonly seed: string
+}
+
+/** The snapshot that a rule may look at. */
+export interface Rows {
+  session(id: SessionId): SessionRow | undefined
+  heldBy(runner: RunnerId): readonly SessionRow[]
+  runner(id: RunnerId): RunnerRow | undefined
+  intake(keyHash: string): IntakeRow | undefined
+  mail(sessionId: SessionId, number: MailNumber): MailRow | undefined
+  /** The oldest item of a lane behind `after` that was not withdrawn. */
+  firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined
+  waitingStops(sessionId: SessionId): readonly MailRow[]
+  sourcePending(sessionId: SessionId, source: string): number
+  entry(sessionId: SessionId, number: EntryNumber): Entry | undefined
+  inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[]
+  /** Compactions and erasures, oldest first. */
+  handoffs(sessionId: SessionId): readonly EntryHead[]
+  operation(id: OperationId): OperationRow | undefined
+  route(route: Route): RouteRow | undefined
+  blobUses(sessionId: SessionId, hash: string): number | undefined
+  reply(sessionId: SessionId, number: number): ReplyRow | undefined
+  repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[]
+  /** The oldest reply for an edge that is due, first of its address, and not in live hands. */
+  nextReply(edge: string, at: number): ReplyRow | undefined
+  attempt(id: OperationId): AttemptRow | undefined
+  schedule(id: string): ScheduleRow | undefined
+  waitingSchedules(sessionId: SessionId): number
+  note(agent: string, scope: string, id: string): NoteRow | undefined
+  /** How many an agent has. */
+  notes(agent: string, scope: string): number
+  /** Notes that may repeat this entry: those made from it, and those `PROPOSED` from a range. */
+  notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[]
+  token(id: string): TokenRow | undefined
+  tokenOf(hash: string): TokenRow | undefined
+  tokens(): number
+  stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
+  /** What a deletion still has to remove, at most `limit` of each, behind these numbers. */
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains
+}
+
+export interface Remains {
+  readonly entries: readonly EntryNumber[]
+  readonly mail: readonly MailNumber[]
+  readonly replies: readonly number[]
+  readonly blobs: readonly string[]
+  readonly routes: readonly RouteRow[]
+  readonly schedules: readonly string[]
+  readonly notes: readonly NoteKey[]
+}
+
+/** Rows as they will be. Engines replace by key, except where a list says otherwise. */
+export interface Change {
+  /** `before` is what the rule relied on; an engine with optimistic writes compares it. */
+  readonly sessions?: readonly { readonly before: SessionRow | null; readonly after: SessionRow }[]
+  readonly runners?: readonly { readonly id: RunnerId; readonly after: RunnerRow | null }[]
+  readonly entries?: readonly { readonly sessionId: SessionId; readonly entry: Entry }[]
+  readonly mail?: readonly { readonly sessionId: SessionId; readonly mail: MailRow }[]
+  readonly intake?: readonly IntakeRow[]
+  readonly senders?: readonly SenderRow[]
+  readonly operations?: readonly OperationRow[]
+  readonly replies?: readonly ReplyRow[]
+  readonly routes?: readonly RouteRow[]
+  readonly routesRemoved?: readonly Route[]
+  readonly blobs?: readonly BlobRow[]
+  /** 0 uses removes the blob. */
+  readonly blobUses?: readonly {
+    readonly sessionId: SessionId
+    readonly hash: string
+    readonly uses: number
+  }[]
+  /** One without ids is removed. */
+  readonly drafts?: readonly DraftRow[]
+  /** All drafts of this session. */
+  readonly draftsRemoved?: SessionId
+  /** All sources of this session: their names say who wrote. */
+  readonly sendersRemoved?: SessionId
+  readonly attempts?: readonly AttemptRow[]
+  readonly schedules?: readonly Replaced<ScheduleRow>[]
+  readonly schedulesRemoved?: readonly string[]
+  readonly notes?: readonly Replaced<NoteRow>[]
+  readonly notesRemoved?: readonly NoteKey[]
+  readonly tokens?: readonly TokenRow[]
+  readonly tokensRemoved?: readonly string[]
+  readonly erase?: Erase
+  readonly audit?: readonly AuditDraft[]
+}
+
+/** Without `before` the key must still be free: who finds it taken has lost a race and looks again. */
+export interface Replaced<Row> {
+  readonly before: Row | null
+  readonly after: Row
+}
+
+export interface SenderRow {
+  readonly sessionId: SessionId
+  readonly source: string
+  readonly pending: number
+}
+
+/** Bodies, salts and search rows to remove for good; heads and hashes stay. */
+export interface Erase {
+  readonly sessionId: SessionId
+  readonly entries: readonly EntryNumber[]
+  readonly mail: readonly MailNumber[]
+  readonly replies: readonly number[]
+}
+
+export interface AuditDraft {
+  readonly sessionId: SessionId
+  readonly kind: AuditKind
+  readonly operation: OperationId | null
+  readonly phase: string | null
+  readonly facts: JsonObject
+}
+
+/** F: the session when the lease holds, else why it does not. */
+export function fenced(rows: Rows, lease: Lease): SessionRow | Superseded {
+  const session = rows.session(lease.sessionId)
+  if (session === undefined || session.state !== 'open') return { kind: 'superseded', by: 'gone' }
+  const holds =
+    session.fence === lease.fence &&
+    session.holder === lease.holder &&
+    session.runner === lease.runner
+  return holds ? session : { kind: 'superseded', by: 'fence' }
+}
+
+/** C: the lease holds and the caller knows the newest entry. */
+export function fencedAtTail(
+  rows: Rows,
+  { lease, tail }: { readonly lease: Lease; readonly tail: Tail },
+): SessionRow | Superseded {
+  const session = fenced(rows, lease)
+  if ('kind' in session) return session
+  const known = session.tail === tail.number && session.tailHash === tail.hash
+  return known ? session : { kind: 'superseded', by: 'tail' }
+}
+
+export function tailOf(session: SessionRow): Tail {
+  return { number: session.tail, hash: session.tailHash }
+}

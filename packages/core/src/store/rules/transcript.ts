@@ -1,0 +1,195 @@
+import { type EntryNumber, entryNumber, type MailNumber } from '../../base/ids.ts'
+import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../bounds.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { canonicalJson } from '../integrity/canonical.ts'
+import type { InputLane, MailRow, TurnEnd } from '../rows.ts'
+import { Draft } from './change-builder.ts'
+import { openInputs, openTokens } from './open-inputs.ts'
+import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
+
+/**
+ * Input enters the transcript: in the order of its lane, never between a call and its result, and
+ * never more than the input bound together with what is not answered yet (decision 4, I34). The last
+ * entry records how many messages were left behind, for the model to know that more is to come.
+ */
+export const deliver: Rule<'deliver'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  if (request.mail.length === 0 || request.mail.length > DELIVERY_MAX) {
+    throw new InvalidRequestError({ problem: `A delivery takes 1 to ${DELIVERY_MAX} items.` })
+  }
+  if (session.openCalls.length > 0) return { outcome: { kind: 'calls-open' } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const { inputTokens } = session.limits
+  let tokens = openTokens(openInputs(rows, session))
+  const { user, notification } = session.pending
+  const left = user + notification - request.mail.length
+  const entries: EntryNumber[] = []
+  for (const number of request.mail) {
+    const mail = rows.mail(session.id, number)
+    if (mail === undefined || mail.lane === 'control' || !waits(mail, draft.session.delivered)) {
+      return { outcome: { kind: 'not-pending', mail: number } }
+    }
+    const lane: InputLane = mail.lane
+    const first = rows.firstWaiting(session.id, lane, draft.session.delivered[lane]) ?? number
+    if (first !== number) return { outcome: { kind: 'out-of-order', mail: number, first } }
+    // The first item of all always fits: what is too long for a context is shown clipped.
+    if (tokens > 0 && tokens + mail.tokens > inputTokens) {
+      return { outcome: { kind: 'no-room', openTokens: tokens, inputTokens } }
+    }
+    tokens += mail.tokens
+    const isTold =
+      left > 0 && number === request.mail.at(-1) && tokens + WAITING_NOTE_TOKENS <= inputTokens
+    const meta = { lane, mail: number, blobs: mail.blobs, ...(isTold && { waiting: left }) }
+    entries.push(
+      draft.append({ kind: 'input', meta }, { body: mail.body ?? 'null', tokens: mail.tokens }),
+    )
+    draft.unqueue(mail, {})
+    draft.set({ delivered: { ...draft.session.delivered, [lane]: number } })
+  }
+  if (session.turnState === 'idle') startTurn(draft)
+  draft.audit('message delivered', {
+    mail: [...request.mail],
+    from: entries[0] ?? 0,
+    to: entries.at(-1) ?? 0,
+    turn: draft.session.turn,
+  })
+  const { turn } = draft.session
+  return {
+    outcome: { kind: 'delivered', tail: tailOf(draft.session), entries, turn },
+    change: draft.change(),
+  }
+}
+
+function waits(mail: MailRow, delivered: Readonly<Record<InputLane, MailNumber>>): boolean {
+  if (mail.lane === 'control' || mail.state !== 'admitted') return false
+  return mail.number > delivered[mail.lane]
+}
+
+function startTurn(draft: Draft): void {
+  const turn = draft.session.turn + 1
+  draft.set({ turn, turnState: 'running', attempts: 0 })
+  draft.audit('turn started', { turn })
+}
+
+/** Ends the turn; input that no model has seen begins the next one at once (decision 13). */
+function endTurn(draft: Draft, ended: TurnEnd): EntryNumber {
+  const { turn } = draft.session
+  const entry = draft.appendJson({ kind: 'turn', meta: { turn, ended } }, { body: null, tokens: 0 })
+  draft.settleTurn()
+  draft.set({ turnState: 'idle', attempts: 0 })
+  draft.audit('turn ended', { turn, ended, entry })
+  if (draft.unseenInputs().length > 0) startTurn(draft)
+  return entry
+}
+
+/** The first commit of a step: what the model said, with its calls, before any tool starts. */
+export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const { step, ends } = request
+  if (step === undefined && ends === undefined) {
+    throw new InvalidRequestError({ problem: 'A reply without a step must end its turn.' })
+  }
+  if (step !== undefined && ends !== undefined && step.calls.length > 0) {
+    throw new InvalidRequestError({ problem: 'A reply with calls cannot end its turn.' })
+  }
+  if (step !== undefined && new Set(step.calls).size !== step.calls.length) {
+    throw new InvalidRequestError({ problem: 'Two calls of one step have the same id.' })
+  }
+  if (step !== undefined && step.upto > session.tail) {
+    throw new InvalidRequestError({ problem: 'A step cannot have seen entries to come.' })
+  }
+  if (session.turnState !== 'running' || session.turn !== request.turn) {
+    return { outcome: { kind: 'turn-over', turn: session.turn } }
+  }
+  if (session.openCalls.length > 0) return { outcome: { kind: 'calls-open' } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  let entry = session.tail
+  if (step !== undefined) {
+    const { upto, renderer, calls, blobs = [] } = step
+    const missing = draft.useBlobs(blobs)
+    if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
+    const meta = { turn: request.turn, upto, renderer, calls, blobs }
+    entry = draft.appendJson({ kind: 'assistant', meta }, step)
+    draft.set({ seen: entryNumber(Math.max(session.seen, upto)), openCalls: calls, attempts: 0 })
+    draft.audit('step committed', { turn: request.turn, upto, entry, calls: calls.length })
+  }
+  if (ends !== undefined) {
+    const turnEntry = endTurn(draft, ends.how)
+    entry = step === undefined ? turnEntry : entry
+    draft.send(ends.replies, entry)
+  }
+  const began = draft.session.turn !== session.turn
+  return {
+    outcome: {
+      kind: 'committed',
+      tail: tailOf(draft.session),
+      entry,
+      nextTurn: began ? draft.session.turn : null,
+    },
+    change: draft.change(),
+  }
+}
+
+/** The second commit of a step: exactly the results of the calls that were recorded. */
+export const commitResults: Rule<'commitResults'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  const { openCalls } = session
+  const named = new Set(request.results.map(({ call }) => call))
+  const same =
+    openCalls.length > 0 &&
+    named.size === request.results.length &&
+    named.size === openCalls.length &&
+    openCalls.every((call) => named.has(call))
+  if (!same) return { outcome: { kind: 'other-calls', openCalls } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  for (const { call, outcome, blobs = [], ...content } of request.results) {
+    const missing = draft.useBlobs(blobs)
+    if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
+    draft.appendJson({ kind: 'result', meta: { call, outcome, blobs } }, content)
+  }
+  draft.set({ openCalls: [] })
+  draft.audit('results committed', { turn: session.turn, calls: request.results.length })
+  return { outcome: { kind: 'committed', tail: tailOf(draft.session) }, change: draft.change() }
+}
+
+const UNKNOWN_RESULT = canonicalJson('This call was issued; whether it took effect is unknown.')
+/** What the sentence above is counted as: about four characters a token. */
+const UNKNOWN_TOKENS = 16
+
+/**
+ * What a new holder does first, once per acquisition (I28): calls left open are closed as unknown,
+ * and a turn that keeps ending its process is given up (decision 14).
+ */
+export const recover: Rule<'recover'> = (rows, request, stamp) => {
+  const session = fencedAtTail(rows, request)
+  if ('kind' in session) return { outcome: session }
+  if (session.recovered === session.fence) return { outcome: { kind: 'already' } }
+
+  const draft = new Draft(rows, session, request.operation, stamp)
+  const running = session.turnState === 'running'
+  const attempts = running ? session.attempts + 1 : session.attempts
+  const failed = running && attempts > request.attemptsMax
+  const repeatable = new Set(failed ? [] : request.repeatable)
+  for (const call of session.openCalls.filter((id) => !repeatable.has(id))) {
+    const meta = { call, outcome: 'unknown', blobs: [] } as const
+    draft.append({ kind: 'result', meta }, { body: UNKNOWN_RESULT, tokens: UNKNOWN_TOKENS })
+  }
+  const openCalls = session.openCalls.filter((id) => repeatable.has(id))
+  draft.set({ recovered: session.fence, openCalls, attempts })
+  if (failed) {
+    draft.set({ seen: draft.session.tail })
+    draft.send(request.failureReplies, endTurn(draft, 'failed'))
+  }
+  const turn = failed ? 'failed' : running ? 'resumed' : 'none'
+  draft.audit('turn recovered', { fence: session.fence, turn, attempts })
+  return {
+    outcome: { kind: 'recovered', tail: tailOf(draft.session), turn, attempts, openCalls },
+    change: draft.change(),
+  }
+}

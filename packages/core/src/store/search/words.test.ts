@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { stem } from './stem.ts'
+import { questionWords, textOf, wordsOf } from './words.ts'
+
+describe('stem', () => {
+  // From the published vocabulary of the algorithm.
+  it.each([
+    ['caresses', 'caress'],
+    ['ponies', 'poni'],
+    ['cats', 'cat'],
+    ['feed', 'feed'],
+    ['agreed', 'agre'],
+    ['plastered', 'plaster'],
+    ['motoring', 'motor'],
+    ['sing', 'sing'],
+    ['conflated', 'conflat'],
+    ['troubled', 'troubl'],
+    ['hopping', 'hop'],
+    ['falling', 'fall'],
+    ['filing', 'file'],
+    ['happy', 'happi'],
+    ['sky', 'sky'],
+    ['relational', 'relat'],
+    ['conditional', 'condit'],
+    ['digitizer', 'digit'],
+    ['operator', 'oper'],
+    ['feudalism', 'feudal'],
+    ['triplicate', 'triplic'],
+    ['hopefulness', 'hope'],
+    ['goodness', 'good'],
+    ['revival', 'reviv'],
+    ['allowance', 'allow'],
+    ['adjustment', 'adjust'],
+    ['adoption', 'adopt'],
+    ['effective', 'effect'],
+    ['probate', 'probat'],
+    ['cease', 'ceas'],
+    ['controll', 'control'],
+    ['roll', 'roll'],
+  ])('%s becomes %s', (word, root) => {
+    expect(stem(word)).toBe(root)
+  })
+
+  it('leaves short words and other scripts alone', () => {
+    for (const word of ['is', 'naïve2', '42', 'дела']) expect(stem(word)).toBe(word)
+  })
+})
+
+describe('wordsOf', () => {
+  it('folds case and marks, and cuts paths and identifiers at their signs', () => {
+    expect(wordsOf('Café src/store_main.ts v2')).toEqual([
+      'cafe',
+      'src',
+      'store',
+      'main',
+      'ts',
+      'v2',
+    ])
+  })
+
+  it('gives the words that indexes in the field were made of', () => {
+    const sample =
+      'Ärger: 3 deployments FAILED_at /srv/app-2; 設計のレビュー, naïve don\u2019t \u00bd'
+    // When this changes, sqlite/schema.ts needs a step that empties the index.
+    expect(wordsOf(sample).join(' ')).toMatchInlineSnapshot(
+      `"arger 3 deploy fail at srv app 2 設計 計の のレ レヒ ヒュ ュー naiv don t 1 2"`,
+    )
+  })
+
+  it('cuts text without blanks into pairs', () => {
+    expect(wordsOf('設計書ok')).toEqual(['設計', '計書', 'ok'])
+  })
+
+  it('any text gives words of letters and digits only, at most 32 for a question', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        const words = questionWords(text)
+        expect(words.length).toBeLessThanOrEqual(32)
+        for (const word of words) expect(word).toMatch(/^[\p{L}\p{N}]+$/u)
+      }),
+    )
+  })
+
+  it('takes time in proportion to the text', () => {
+    const prepare = (size: number) => {
+      const text = 'a\u0301'.repeat(size / 2)
+      return () => wordsOf(text)
+    }
+    expect(costOfTenfold(prepare, { size: 100_000, floorMs: 10 })).toBeLessThan(15)
+  })
+})
+
+describe('textOf', () => {
+  it('finds what was said and leaves out what only machines read', () => {
+    const body = JSON.stringify({
+      role: 'assistant',
+      parts: [
+        { type: 'text', text: 'look' },
+        { type: 'tool-call', id: 'c1', name: 'run', input: { command: 'npm test' } },
+        { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' } },
+      ],
+    })
+    expect(textOf({ body }).split('\n')).toEqual(['look', 'c1', 'run', 'npm test'])
+    expect(textOf({ body: null })).toBe('')
+  })
+})

@@ -1,0 +1,263 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { Desk, said } from '../contract-suite/bench.ts'
+import { readSqliteStore } from './read.ts'
+
+const { opened, newPath, open } = sqlitePlace()
+
+/** Another process that has the file open, from when it has written until it is told to go. */
+async function byAnotherProcess(path: string, sql: string): Promise<() => Promise<void>> {
+  const code = `const { DatabaseSync } = require('node:sqlite')
+    const database = new DatabaseSync(process.argv[1])
+    database.exec(process.argv[2])
+    process.stdout.write('written')
+    process.stdin.on('end', () => database.close()).resume()`
+  const child = spawn(process.execPath, ['-e', code, path, sql], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  return async () => {
+    child.stdin.end()
+    await ended
+  }
+}
+
+/** SQLite itself may be the first to see that a file is none any more. */
+const STOPPED = /^store-(damaged|refused)$/
+
+describe('damage', () => {
+  it('a WAL removed under a running process ends acknowledgments before the next one [I26, fault 67]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.admit(said('before'))
+    rmSync(`${path}-wal`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a WAL replaced by another one is noticed as well [I26, fault 67]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    copyFileSync(`${path}-wal`, `${path}-copy`)
+    renameSync(`${path}-copy`, `${path}-wal`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a WAL that was cut, whole or in part, is noticed before the next acknowledgment [I26, fault 70]', async () => {
+    for (const part of [0, 0.5]) {
+      const path = newPath()
+      const desk = await Desk.open(await open(path))
+      for (let index = 0; index < 5; index++) await desk.admit(said(`before ${index}`))
+      truncateSync(`${path}-wal`, Math.floor(statSync(`${path}-wal`).size * part))
+      const late = desk.tryAdmit(said('after'))
+      await expect(late, `${part}`).rejects.toMatchObject({ code: expect.stringMatching(STOPPED) })
+    }
+  })
+
+  it('a WAL whose header a power cut left empty holds up nobody, and is watched from then on', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.admit(said('before'))
+    await opened.pop()?.close()
+    writeFileSync(`${path}-wal`, Buffer.alloc(8_192))
+    const store = await open(path)
+    // Nothing to write: it stays as it is.
+    expect(await store.removeToken({ id: 'nobody' })).toEqual({ kind: 'unknown' })
+    const again = await Desk.open(store)
+    await again.admit(said('after'))
+    truncateSync(`${path}-wal`, 0)
+    const late = again.tryAdmit(said('late'))
+    await expect(late).rejects.toMatchObject({ code: expect.stringMatching(STOPPED) })
+  })
+
+  it('a WAL that SQLite itself cuts behind a commit that was taken back is in order', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    // Only a connection that has begun a WAL anew before takes over the salt of another.
+    byHand(path, 'pragma wal_checkpoint(passive)')
+    await desk.admit(said('before'))
+    const insert = 'insert into large values (randomblob(1000000));'.repeat(20)
+    byHand(
+      path,
+      `pragma wal_autocheckpoint = 0;
+       create table large (bytes blob); ${insert}
+       pragma wal_checkpoint(passive);
+       pragma cache_size = 10;
+       begin immediate; ${insert} rollback`,
+    )
+    const size = statSync(`${path}-wal`).size
+    await desk.admit(said('first'))
+    expect(statSync(`${path}-wal`).size).toBeLessThan(size)
+    await desk.admit(said('second'))
+  })
+
+  it('a WAL index removed under a running process: what others then write is not written over [I26, fault 67]', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.admit(said('before'))
+    rmSync(`${path}-shm`)
+    // Another process, because within one SQLite shares the index between connections.
+    const end = await byAnotherProcess(path, "update session set title = 'theirs'")
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await opened.pop()?.close()
+    await end()
+    const again = await open(path)
+    expect((await again.findSession(desk.id))?.title).toBe('theirs')
+    expect(await again.verify({})).toEqual([])
+  })
+
+  it('a link to the file is the file: the WAL is watched, and whoever looks sees all of it [I26]', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    const link = `${path}.link`
+    symlinkSync(path, link)
+    const desk = await Desk.open(await open(link))
+    await desk.admit(said('before'))
+    const looking = await readSqliteStore(link)
+    expect((await looking.findSession(desk.id))?.mail).toBe(1)
+    await looking.close()
+    rmSync(`${path}-wal`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a link that leads nowhere is refused', async () => {
+    const path = newPath()
+    symlinkSync(`${path}.gone`, path)
+    await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
+  it('a second name of the file is refused while it is there, under either name [I1, I26]', async () => {
+    const path = newPath()
+    const other = `${path}.other`
+    const desk = await Desk.open(await open(path))
+    linkSync(path, other)
+    const refused = { code: 'store-refused', message: expect.stringContaining('2 names') }
+    await expect(open(other)).rejects.toMatchObject(refused)
+    await desk.admit(said('who had it open before goes on'))
+    await opened.pop()?.close()
+    await expect(open(path)).rejects.toMatchObject(refused)
+    rmSync(other)
+    expect((await (await open(path)).findSession(desk.id))?.mail).toBe(1)
+  })
+
+  it('a database file replaced under a running process is noticed [I26, fault 72]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    renameSync(path, `${path}-moved`)
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a newer program that changes the schema stops the older one [I26, fault 29]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    byHand(path, 'pragma user_version = 99')
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a store behind its anchor answers reads and refuses commits [I19, I26, fault 24]', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store)
+    await store.backup(`${path}-old`)
+    await desk.admit(said('lost'))
+    await store.close()
+    for (const side of ['-wal', '-shm']) rmSync(`${path}${side}`, { force: true })
+    renameSync(`${path}-old`, path)
+    const restored = await open(path)
+    expect((await restored.findSession(desk.id))?.mail).toBe(0)
+    await expect(Desk.open(restored)).rejects.toMatchObject({
+      code: 'store-damaged',
+      message: expect.stringContaining('anchor remembers'),
+    })
+  })
+
+  it('a store that is empty although its anchor remembers commits is damaged [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    await Desk.open(store)
+    await store.close()
+    rmSync(path)
+    const emptied = await open(path)
+    await expect(Desk.open(emptied)).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a truncated database is noticed by verify or refused [I26, fault 70]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    for (let round = 0; round < 60; round++) await desk.exchange('x'.repeat(500), 'y'.repeat(500))
+    await store.close()
+    truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
+    const attempt = async () => (await open(path)).verify({})
+    const found = await attempt().catch((error: Error) => [error])
+    expect(found).not.toEqual([])
+  })
+
+  it('one bit flipped in an entry is found and placed [I19, fault 69]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('a very particular marker', 'ok')
+    await store.close()
+    const bytes = readFileSync(path)
+    const text = '{"parts":[{"text":"a very particular marker"'
+    // The same text stands in the mailbox; flip it everywhere.
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+      bytes.writeUInt8(bytes.readUInt8(at + 20) ^ 1, at + 20)
+    }
+    writeFileSync(path, bytes)
+    const findings = await (await open(path)).verify({})
+    expect(findings.map(({ problem }) => problem)).toEqual([
+      'entry 1 has a body that does not match its hash',
+      'mail 1 has a body that does not match its hash',
+    ])
+  })
+
+  it('a row that is none any more is found and placed, and the others are checked [I19, fault 69]', async () => {
+    const found: Record<string, string> = {
+      "update entry set meta = '(' where id & 3 = 2": 'entry 2 cannot be read',
+      'update entry set at = 1 << 62 where id & 3 = 2': 'entry 2 cannot be read',
+      "update session set pending = '('":
+        'session row cannot be read: its column pending holds no JSON',
+      "update audit set facts = '(' where cursor = 2": 'audit row 2 cannot be read',
+    }
+    for (const [harm, problem] of Object.entries(found)) {
+      const path = newPath()
+      const store = await open(path)
+      await (await Desk.open(store)).exchange('hi', 'hello')
+      await store.close()
+      byHand(path, `drop trigger entry_changes_by_erasure_only; ${harm}`)
+      const findings = await (await open(path)).verify({})
+      expect(findings.map((finding) => finding.problem)).toEqual([problem])
+    }
+  })
+
+  it('entries cannot be changed or deleted through SQL [I19]', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.hear('hi')
+    expect(() => byHand(path, `update entry set body = '"x"'`)).toThrow(/never changed/)
+    expect(() => byHand(path, 'update entry set at = 1, body = null, salt = null')).toThrow(
+      /never changed/,
+    )
+    expect(() => byHand(path, 'delete from entry')).toThrow(/never deleted/)
+  })
+})

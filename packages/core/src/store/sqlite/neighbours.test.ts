@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { leastOf } from '../../../../../test/support/timing.ts'
+import { Desk, LIMITS, said } from '../contract-suite/bench.ts'
+
+/** What others do to a store's files: hold them, open and close them, copy some of them. */
+const { newPath, open } = sqlitePlace()
+
+describe('neighbours', () => {
+  it('a store that is up to date is opened while somebody else holds the write lock', async () => {
+    const path = newPath()
+    await (await open(path, { anchorMs: 0 })).close()
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    const measure = async () => {
+      const started = performance.now()
+      const store = await open(path, { anchorMs: 0 })
+      expect(await store.listRunners()).toEqual([])
+      return performance.now() - started
+    }
+    expect(await leastOf(measure, { below: 4_000 })).toBeLessThan(4_000)
+    other.exec('rollback')
+    other.close()
+  })
+
+  it('a reader that never ends lets the WAL grow, keeps nobody waiting, and leaves it small again [fault 66]', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store, { limits: { ...LIMITS, sourceMailMax: 1_000 } })
+    const reader = new DatabaseSync(path, { readOnly: true })
+    const rows = reader.prepare('select id from session union all select id from runner').iterate()
+    rows.next()
+    const body = 'x'.repeat(3_000_000)
+    for (let index = 0; index < 13; index++) await desk.admit(body)
+    const wal = () => statSync(`${path}-wal`).size
+    expect(wal()).toBeGreaterThan(32 * 1024 * 1024)
+    rows.return?.()
+    reader.close()
+    const end = performance.now() + 10_000
+    while (wal() > 17 * 1024 * 1024 && performance.now() < end) {
+      await desk.admit('small')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(wal()).toBeLessThanOrEqual(17 * 1024 * 1024)
+  }, 30_000)
+
+  it('its files read once more inside its owner, then a sibling that closes: nothing more is acknowledged [I26, fault 68]', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store)
+    await desk.admit(said('before'))
+    // Reading both drops the locks that this process holds on them, and with them those of SQLite.
+    readFileSync(path)
+    readFileSync(`${path}-shm`)
+    const sibling = `
+      const { DatabaseSync } = require('node:sqlite')
+      const database = new DatabaseSync(process.argv[1], { timeout: 20_000 })
+      database.exec("update store set id = id")
+      database.close()`
+    execFileSync(process.execPath, ['-e', sibling, path])
+    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+
+  it('a copy without its WAL, put back as if it were a backup, is noticed by its anchor [I26, fault 74]', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    const desk = await Desk.open(store)
+    await desk.exchange('hello', 'hi')
+    const copy = newPath()
+    // By a process of its own, which has no locks to lose.
+    for (const end of ['', '.anchor', '.commits'])
+      execFileSync('cp', [`${path}${end}`, `${copy}${end}`])
+    const opening = open(copy)
+    const restored = await opening.catch((error: { code: string }) => error)
+    if ('code' in restored) expect(restored.code).toMatch(/^store-(damaged|refused)$/)
+    else await expect(Desk.open(restored)).rejects.toMatchObject({ code: 'store-damaged' })
+  })
+})

@@ -1,0 +1,199 @@
+import { resolve } from 'node:path'
+import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
+import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
+import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
+import { withAnchor } from '../integrity/anchor.ts'
+import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
+import { DEPTH_MAX } from '../integrity/canonical.ts'
+import { anchorOf, preparePlace, realPlace, recordOf } from './store-file.ts'
+import { newStoreNumber, type StoreThread, storeThread } from './worker/threads.ts'
+import { removeWakeFile, WakeFile } from './worker/wake.ts'
+import type { WriterOptions } from './worker/writer.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  /** Default: the database's name with `.anchor`; best on another disk. */
+  readonly anchorPath?: string
+  readonly busyMs?: number
+  /** How old the anchor may get; 0 writes it with every commit. */
+  readonly anchorMs?: number
+  /** How often other processes' commits are looked for; hints usually come sooner. */
+  readonly pollMs?: number
+}
+
+const BUSY_MS = 5_000
+const ANCHOR_MS = 1_000
+const POLL_MS = 250
+/** Commits that may wait in this process before more are refused (I24). */
+const WAITING_MAX = 10_000
+
+/**
+ * Opens a store in one SQLite file, or makes it. Rejects when the place, the library or the schema
+ * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const path = realPlace(options.path)
+  preparePlace(path)
+  const anchorPath = options.anchorPath ?? anchorOf(path)
+  for (const file of [anchorPath, recordOf(path)]) sweepAnchorDrafts(file)
+  const engine = new SqliteEngine({
+    path,
+    anchorPath,
+    busyMs: options.busyMs ?? BUSY_MS,
+    anchorMs: options.anchorMs ?? ANCHOR_MS,
+    pollMs: options.pollMs ?? POLL_MS,
+  })
+  await engine.open()
+  return withAnchor(storeOver(engine), anchorPath, recordOf(path))
+}
+
+type Role = 'writer' | 'reader'
+
+class SqliteEngine implements Engine {
+  readonly #options: WriterOptions & { readonly pollMs: number }
+  readonly #store = newStoreNumber()
+  readonly #threads = new Map<Role, Promise<StoreThread>>()
+  readonly #listeners = new Set<() => void>()
+  readonly #wakeFiles: WakeFile[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(options: WriterOptions & { readonly pollMs: number }) {
+    this.#options = options
+  }
+
+  /** The writer first: it makes the file. */
+  async open(): Promise<void> {
+    try {
+      await this.#thread('writer')
+      await this.#thread('reader')
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  /** A thread that died, of too little memory say, is started again with the next call. */
+  async #thread(role: Role): Promise<StoreThread> {
+    const present = this.#threads.get(role)
+    if (present !== undefined) {
+      const thread = await present
+      if (!thread.ended) return thread
+      this.#checkOpen(role)
+    }
+    if (this.#threads.get(role) === present) {
+      const starting = this.#start(role)
+      this.#threads.set(role, starting)
+      starting.catch(() => this.#threads.delete(role))
+    }
+    return await (this.#threads.get(role) ?? this.#thread(role))
+  }
+
+  async #start(role: Role): Promise<StoreThread> {
+    const { pollMs, ...options } = this.#options
+    const thread = storeThread(role)
+    if (role === 'writer') {
+      await thread.call(this.#store, 'open', { kind: 'open-writer', options })
+    } else {
+      thread.onChange(this.#store, () => this.#tell())
+      const { path } = options
+      await thread.call(this.#store, 'open', { kind: 'open-reader', path, pollMs })
+    }
+    return thread
+  }
+
+  async commit<Verb extends CommitVerb>(
+    verb: Verb,
+    request: RequestOf<Verb>,
+  ): Promise<OutcomeOf<Verb>> {
+    this.#checkOpen(verb)
+    const writer = await this.#thread('writer')
+    if (writer.waiting >= WAITING_MAX) {
+      throw new StoreBusyError({ waitedMs: 0, problem: `${WAITING_MAX} commits already wait` })
+    }
+    const order = { kind: 'commit', verb, request, size: measure(request) } as const
+    const outcome = (await writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
+    this.#listen(verb, request, outcome)
+    this.#tell()
+    return outcome
+  }
+
+  async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
+    this.#checkOpen(verb)
+    const order = { kind: 'read', verb, query } as const
+    const reader = await this.#thread('reader')
+    return (await reader.call(this.#store, verb, order)) as AnswerOf<Verb>
+  }
+
+  async backup(to: string): Promise<void> {
+    this.#checkOpen('backup')
+    const reader = await this.#thread('reader')
+    await reader.call(this.#store, 'backup', { kind: 'backup', to: resolve(to) })
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    for (const file of this.#wakeFiles) file.close()
+    const started = await Promise.allSettled([
+      this.#threads.get('reader'),
+      this.#threads.get('writer'),
+    ])
+    for (const each of started) {
+      const thread = each.status === 'fulfilled' ? each.value : undefined
+      thread?.forget(this.#store)
+      if (thread?.ended === false) await thread.call(this.#store, 'close', { kind: 'close' })
+    }
+  }
+
+  /** A runner that was registered here is woken here, by a file of its own. */
+  #listen(verb: CommitVerb, request: unknown, outcome: { readonly kind: string }): void {
+    if (outcome.kind !== 'done') return
+    if (verb === 'registerRunner') {
+      const { id } = request as RequestOf<'registerRunner'>
+      this.#wakeFiles.push(new WakeFile(this.#options.path, id, () => this.#tell()))
+    } else if (verb === 'dismissRunner') {
+      const { runner } = request as RequestOf<'dismissRunner'>
+      removeWakeFile(this.#options.path, runner)
+    }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) queueMicrotask(listener)
+  }
+
+  #checkOpen(verb: string): void {
+    if (this.#closing !== undefined) throw new StoreClosedError({ verb })
+  }
+}
+
+/**
+ * About how many bytes a request will write; exact enough to bound a batch. What is nested deeper
+ * than a body may be is refused here already: it could not be sent to the writer's thread.
+ */
+function measure(request: object): number {
+  let size = 0
+  let level: object[] = [request]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEPTH_MAX + REQUEST_DEPTH) {
+      throw new InvalidBodyError({ problem: `is nested deeper than ${DEPTH_MAX} levels` })
+    }
+    const next: object[] = []
+    for (const item of level.flatMap((each) => Object.values(each) as unknown[])) {
+      if (typeof item === 'string' || item instanceof Uint8Array) size += item.length
+      else if (typeof item === 'object' && item !== null) next.push(item)
+      else size += 8
+    }
+    level = next
+  }
+  return size
+}
+/** Levels of a request around the bodies in it. */
+const REQUEST_DEPTH = 8

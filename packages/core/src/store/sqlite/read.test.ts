@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ReadStore, Store } from '../contract.ts'
+import { Desk } from '../contract-suite/bench.ts'
+import { openSqliteStore } from './open.ts'
+import { readSqliteStore } from './read.ts'
+
+const opened: (Store | ReadStore)[] = []
+const folders: string[] = []
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-looked-at-'))
+  folders.push(folder)
+  return join(folder, 'store.db')
+}
+
+async function open(path: string): Promise<Store> {
+  const store = await openSqliteStore({ path })
+  opened.push(store)
+  return store
+}
+
+async function look(path: string): Promise<ReadStore> {
+  const store = await readSqliteStore(path)
+  opened.push(store)
+  return store
+}
+
+/** Names, bytes and times of everything in the folder; only for files that nobody has open. */
+function traces(path: string): readonly string[] {
+  const folder = dirname(path)
+  return readdirSync(folder).map((name) => {
+    const file = join(folder, name)
+    const stat = statSync(file)
+    const bytes = stat.isDirectory() ? '' : readFileSync(file)
+    return `${name} ${stat.mtimeMs} ${createHash('sha256').update(bytes).digest('hex')}`
+  })
+}
+
+/** What a killed process leaves: all three files, copied by a process that locks nothing. */
+function copyOfLive(path: string): string {
+  const to = newPath()
+  for (const end of ['', '-wal', '-shm']) execFileSync('cp', [`${path}${end}`, `${to}${end}`])
+  return to
+}
+
+async function lookEverywhere(store: ReadStore, desk: Desk): Promise<number> {
+  const { id } = desk
+  expect(await store.verify({})).toEqual([])
+  const entries = await store.readEntries({ sessionId: id, from: 1 as never, to: 999 as never })
+  let lines = 0
+  for await (const _ of store.exportSession(id)) lines++
+  expect(lines).toBeGreaterThan(entries.length)
+  const hits = await store.search({ sessionId: id, text: 'hello', limit: 5, neighbours: 1 })
+  expect(hits.length).toBeGreaterThan(0)
+  expect((await store.readAudit({ after: 0, limit: 1_000 })).length).toBeGreaterThan(0)
+  await store.listTokens()
+  return entries.length
+}
+
+describe('a store opened for looking', () => {
+  it('reads a store at rest and leaves every byte and every name as it was', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('hello', 'hi')
+    await store.close()
+    const before = traces(path)
+    const only = await look(path)
+    expect(await lookEverywhere(only, desk)).toBe(3)
+    expect('admit' in only).toBe(false)
+    await only.close()
+    expect(traces(path)).toEqual(before)
+  })
+
+  it('reads what a killed process left in its WAL, and leaves it there', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.exchange('hello', 'hi')
+    const copy = copyOfLive(path)
+    const before = traces(copy)
+    expect(before.length).toBe(3)
+    const only = await look(copy)
+    expect(await lookEverywhere(only, desk)).toBe(3)
+    await only.close()
+    expect(traces(copy)).toEqual(before)
+  })
+
+  it('sees what others commit, while they come, write and go', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const desk = await Desk.open(first)
+    await desk.exchange('hello', 'hi')
+    await first.close()
+    const only = await look(path)
+    expect(await lookEverywhere(only, desk)).toBe(3)
+
+    const second = await open(path)
+    const title = async () => (await only.findSession(desk.id))?.title
+    for (const text of ['a', 'b', 'c']) {
+      await second.setTitle({ sessionId: desk.id, title: text })
+      expect(await title()).toBe(text)
+    }
+    await second.close()
+    expect(await title()).toBe('c')
+    const third = await open(path)
+    await third.setTitle({ sessionId: desk.id, title: 'd' })
+    await third.close()
+    expect(await title()).toBe('d')
+  })
+
+  it('keeps nobody from writing, and nobody keeps it from reading', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    const only = await look(path)
+    const writing = Array.from({ length: 15 }, (_, index) => desk.admit(`message ${index}`))
+    const reading = Array.from({ length: 15 }, () =>
+      only.listMail({ sessionId: desk.id, limit: 99 }),
+    )
+    await Promise.all([...writing, ...reading])
+    expect((await only.listMail({ sessionId: desk.id, limit: 99 })).length).toBe(15)
+  })
+
+  it('refuses what is not there, not ours or of another schema, and makes nothing', async () => {
+    const path = newPath()
+    await expect(readSqliteStore(path)).rejects.toThrow('no such file')
+    writeFileSync(path, '')
+    await expect(readSqliteStore(path)).rejects.toThrow('it is empty')
+    rmSync(path)
+    const other = new DatabaseSync(path)
+    other.exec('create table theirs (a)')
+    other.close()
+    await expect(readSqliteStore(path)).rejects.toThrow('another program')
+    rmSync(path)
+    await (await open(path)).close()
+    const hand = new DatabaseSync(path)
+    hand.exec('pragma user_version = 1')
+    hand.close()
+    const before = traces(path)
+    await expect(readSqliteStore(path)).rejects.toThrow('schema 1')
+    expect(traces(path)).toEqual(before)
+  })
+
+  it('refuses a WAL without its index, because making one would be writing', async () => {
+    const path = newPath()
+    await Desk.open(await open(path))
+    const copy = copyOfLive(path)
+    rmSync(`${copy}-shm`)
+    await expect(readSqliteStore(copy)).rejects.toThrow('no index')
+    expect(readdirSync(dirname(copy)).sort()).toEqual(['store.db', 'store.db-wal'])
+  })
+})

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs'
+import type { ReadStore, ReadVerb } from '../contract.ts'
+import { StoreClosedError, StoreRefusedError } from '../errors.ts'
+import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
+import { withAnchor } from '../integrity/anchor.ts'
+import { anchorOf, realPlace, recordOf } from './store-file.ts'
+import { newStoreNumber, storeThread } from './worker/threads.ts'
+
+/**
+ * Opens a SQLite store for looking only: makes no file, takes no write lock, writes no anchor, and
+ * may be used while others write. Rejects what is not there, not ours, or of another schema.
+ */
+export async function readSqliteStore(file: string): Promise<ReadStore> {
+  const path = realPlace(file)
+  if (!existsSync(path)) throw new StoreRefusedError({ path, problem: 'there is no such file.' })
+  const store = newStoreNumber()
+  const thread = storeThread('reader')
+  await thread.call(store, 'open', { kind: 'open-onlooker', path })
+  let closing: Promise<void> | undefined
+  const only = readStoreOver({
+    async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
+      if (closing !== undefined) throw new StoreClosedError({ verb })
+      return (await thread.call(store, verb, { kind: 'read', verb, query })) as AnswerOf<Verb>
+    },
+    close() {
+      closing ??= thread.call(store, 'close', { kind: 'close' }).then(() => {})
+      return closing
+    },
+  })
+  return withAnchor(only, anchorOf(path), recordOf(path))
+}

@@ -1,0 +1,227 @@
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { entryNumber } from '../../base/ids.ts'
+import { Desk, said } from '../contract-suite/bench.ts'
+import { forgetLoss, readAnchor } from '../integrity/anchor.ts'
+import { readSqliteStore } from './read.ts'
+
+const { newPath, open } = sqlitePlace()
+
+const UNGUARDED = `drop trigger entry_changes_by_erasure_only; drop trigger entry_is_never_deleted`
+const DAMAGED = { code: 'damaged-row', retryable: false }
+
+/** Two sessions of three entries and one waiting message each; the first one is harmed by hand. */
+async function harmed(harm: string) {
+  const path = newPath()
+  const store = await open(path)
+  const [desk, other] = [await Desk.open(store), await Desk.open(store)]
+  for (const each of [desk, other]) {
+    await each.exchange('hi', 'hello')
+    await each.admit(said('waits'), { key: `key of ${each.id}` })
+  }
+  byHand(path, `${UNGUARDED}; ${harm}`)
+  return { store, desk, other }
+}
+
+const whole = ({ id: sessionId }: Desk) =>
+  ({ sessionId, from: entryNumber(1), to: entryNumber(99) }) as const
+
+describe('what is damaged is never served as if it were whole', () => {
+  it.each([
+    `update entry set body = replace(body, 'hello', 'jello') where id >> 31 = 1`,
+    `update entry set tokens = tokens + 1 where id >> 31 = 1 and id & 3 = 2`,
+    `delete from entry where id >> 31 = 1 and id & 3 = 2`,
+    `delete from entry where id >> 31 = 1 and id & 3 = 3`,
+    `delete from entry where id >> 31 = 1`,
+    `update session set tail = 2 where n = 1`,
+  ])('%s: transcript and context are refused, those of others are read [I26]', async (harm) => {
+    const { store, desk, other } = await harmed(harm)
+    await expect(store.readEntries(whole(desk))).rejects.toMatchObject(DAMAGED)
+    await expect(store.readContext({ sessionId: desk.id })).rejects.toMatchObject(DAMAGED)
+    expect(await store.readEntries(whole(other))).toHaveLength(3)
+    expect((await store.readContext({ sessionId: other.id }))?.entries).toHaveLength(3)
+  })
+
+  it.each([
+    `update mail set body = replace(body, 'waits', 'baits') where id >> 31 = 1`,
+    `delete from mail where id >> 31 = 1 and id & 3 = 2`,
+    `delete from intake where session = 1`,
+  ])('%s: the mailbox is refused, that of others is read [I26]', async (harm) => {
+    const { store, desk, other } = await harmed(harm)
+    const waiting = ({ id: sessionId }: Desk) =>
+      store.listMail({ sessionId, lane: 'user', state: 'pending', limit: 9 })
+    await expect(waiting(desk)).rejects.toMatchObject(DAMAGED)
+    await expect(store.listMail({ sessionId: desk.id, limit: 9 })).rejects.toMatchObject(DAMAGED)
+    expect(await waiting(other)).toHaveLength(1)
+  })
+
+  it('a repetition of mail that is not there is refused, and not answered as known [I4]', async () => {
+    const { store, desk, other } = await harmed('delete from mail where id >> 31 = 1')
+    const repeat = (each: Desk) => each.tryAdmit(said('waits'), { key: `key of ${each.id}` })
+    await expect(repeat(desk)).rejects.toMatchObject(DAMAGED)
+    expect(await repeat(other)).toMatchObject({ kind: 'duplicate' })
+    expect(await store.findSession(other.id)).toBeDefined()
+  })
+
+  it('mail is not written over by a session whose row is older than its mailbox [I2]', async () => {
+    const { desk, other } = await harmed('update session set mail = 1 where n = 1')
+    const [refused, taken] = await Promise.allSettled([
+      desk.tryAdmit(said('next')),
+      other.tryAdmit(said('next')),
+    ])
+    expect(refused).toMatchObject({ status: 'rejected', reason: DAMAGED })
+    expect(taken).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } })
+  })
+})
+
+function rootOf(path: string, name: string): number {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const row = database.prepare('select rootpage from sqlite_schema where name = ?').get(name)
+  database.close()
+  return Number(row?.['rootpage'])
+}
+
+describe('verify', () => {
+  it.each([
+    ["update session set agent = 'bob' where n = 1", 'names another agent'],
+    ['update session set mail = 1 where n = 1', 'a key names mail 2, but the session knows only 1'],
+  ])('%s: is found, by what the store says elsewhere [I19]', async (harm, problem) => {
+    const { store, desk } = await harmed(harm)
+    const found = (await store.verify({})).filter(({ sessionId }) => sessionId === desk.id)
+    expect(found.map((finding) => finding.problem).join()).toContain(problem)
+  })
+})
+
+describe('a malformed file', () => {
+  it('takes nothing, from the start; what can be read of it is read [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('hi', 'hello')
+    await desk.admit(said('waits'))
+    await store.close()
+    // As in a copy that was taken while somebody wrote: one page is of another moment.
+    const page = rootOf(path, 'mail_lane') - 1
+    const bytes = readFileSync(path)
+    bytes.set([0x0a, 0, 0, 0, 0, 0x10, 0, 0], page * 4_096)
+    writeFileSync(path, bytes)
+    const again = await open(path)
+    await expect(Desk.open(again)).rejects.toMatchObject({
+      code: 'store-damaged',
+      message: expect.stringContaining('malformed'),
+    })
+    expect(await again.readEntries(whole(desk))).toHaveLength(3)
+  })
+})
+
+/** The files as a killed process leaves them, while the one that wrote them goes on. */
+async function killed() {
+  const path = newPath()
+  const store = await open(path, { anchorMs: 3_600_000 })
+  const desk = await Desk.open(store)
+  for (let index = 0; index < 20; index++) await desk.admit(said(`message ${index}`))
+  const copy = newPath()
+  for (const end of ['', '-wal', '.anchor', '.commits']) {
+    if (existsSync(`${path}${end}`)) copyFileSync(`${path}${end}`, `${copy}${end}`)
+  }
+  return { copy, id: desk.id }
+}
+
+const WAL_HARMS: { readonly [harm: string]: (wal: string) => void } = {
+  'cut to half': (wal) => truncateSync(wal, readFileSync(wal).length / 2),
+  'cut by one page': (wal) => truncateSync(wal, readFileSync(wal).length - 4_096),
+  'with a byte flipped': (wal) => {
+    const bytes = readFileSync(wal)
+    const at = Math.floor(bytes.length * 0.7)
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    writeFileSync(wal, bytes)
+  },
+}
+
+describe('a WAL that was harmed behind a killed process', () => {
+  it.each(Object.entries(WAL_HARMS))(
+    '%s: the loss is told before anything is taken, by the store and by verify [I26, fault 70]',
+    async (_, harm) => {
+      const { copy } = await killed()
+      harm(`${copy}-wal`)
+      const store = await open(copy)
+      const lost = expect.stringMatching(/acknowledged ones are lost.*doctor --accept-loss/)
+      await expect(Desk.open(store)).rejects.toMatchObject({ code: 'store-damaged', message: lost })
+      const told = expect.objectContaining({ sessionId: null, problem: lost })
+      expect(await store.verify({})).toContainEqual(told)
+      await store.close()
+      const looking = await readSqliteStore(copy)
+      expect(await looking.verify({})).toContainEqual(told)
+      await looking.close()
+    },
+  )
+
+  it.each(['removed', 'an older copy'])(
+    'cut, and the record of commits %s: the store answers store-damaged until the loss is accepted [I26, fault 70]',
+    async (record) => {
+      const { copy } = await killed()
+      truncateSync(`${copy}-wal`, readFileSync(`${copy}-wal`).length / 2)
+      if (record === 'removed') rmSync(`${copy}.commits`)
+      else {
+        const [anchor, lines] = [
+          readAnchor(`${copy}.anchor`),
+          readFileSync(`${copy}.commits`, 'utf8'),
+        ]
+        writeFileSync(`${copy}.anchor`, JSON.stringify({ ...anchor, recorded: 3 }))
+        writeFileSync(`${copy}.commits`, lines.split('\n').slice(0, 2).join('\n'))
+      }
+      // Each time: opening must not make the missing file.
+      for (let time = 0; time < 2; time++) {
+        const store = await open(copy)
+        await expect(Desk.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
+        const problem = expect.stringMatching(/record of commits .*--accept-loss/)
+        expect(await store.verify({})).toContainEqual(expect.objectContaining({ problem }))
+        await store.close()
+      }
+      forgetLoss(`${copy}.anchor`, `${copy}.commits`)
+      const store = await open(copy)
+      await (await Desk.open(store)).admit(said('after'))
+      expect(await store.verify({})).toEqual([])
+    },
+  )
+
+  it('a store of an earlier program, which kept no record, opens and has one from then on', async () => {
+    const { copy, id } = await killed()
+    const anchor = { ...readAnchor(`${copy}.anchor`), recorded: undefined }
+    writeFileSync(`${copy}.anchor`, JSON.stringify(anchor))
+    rmSync(`${copy}.commits`)
+    const store = await open(copy)
+    expect((await store.findSession(id))?.mail).toBe(20)
+    await (await Desk.open(store)).admit(said('after'))
+    expect(readAnchor(`${copy}.anchor`)).toHaveProperty('recorded')
+  })
+
+  it('a store whose making was cut short opens, whichever of its files there are', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    for (const lost of [['.anchor'], ['.anchor', '.commits'], ['', '.commits'], ['']]) {
+      const copy = newPath()
+      for (const end of ['', '.anchor', '.commits']) {
+        if (!lost.includes(end)) copyFileSync(`${path}${end}`, `${copy}${end}`)
+      }
+      await (await Desk.open(await open(copy))).admit(said('first'))
+    }
+  })
+
+  it('one that is whole loses nothing, and is gone on with', async () => {
+    const { copy, id } = await killed()
+    const store = await open(copy)
+    expect((await store.findSession(id))?.mail).toBe(20)
+    expect(await store.verify({})).toEqual([])
+    await (await Desk.open(store)).admit(said('after'))
+  })
+})

@@ -1,0 +1,401 @@
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { entryNumber } from '../../base/ids.ts'
+import type { Store } from '../contract.ts'
+import { Desk, expectKind, newOperation, said } from '../contract-suite/bench.ts'
+
+const { newPath, open } = sqlitePlace()
+
+/** As the schema was before there were scopes. */
+const TO_SCHEMA_5 = `
+  alter table session drop column scope;
+  create table old_note (agent text not null, id text not null, text text not null,
+    origin_session text, origin_entry integer, at integer not null, primary key (agent, id)) strict;
+  insert into old_note select agent, id, text, origin_session, origin_entry, at from note;
+  drop table note;
+  alter table old_note rename to note;
+  create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
+  pragma user_version = 5;`
+
+describe('opening', () => {
+  it('makes all its files private', async () => {
+    const path = newPath()
+    const store = await open(path, { anchorMs: 0 })
+    await Desk.open(store)
+    for (const name of [path, `${path}-wal`, `${path}-shm`, `${path}.anchor`]) {
+      expect([name, statSync(name).mode & 0o777]).toEqual([name, 0o600])
+    }
+  })
+
+  it('refuses a schema of a newer program, and leaves the file alone [I26, fault 29]', async () => {
+    const path = newPath()
+    await (await open(path)).close()
+    byHand(path, 'pragma user_version = 99')
+    const before = readFileSync(path)
+    await expect(open(path)).rejects.toMatchObject({
+      code: 'store-refused',
+      message: expect.stringContaining('schema 99'),
+    })
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('refuses a database of another program', async () => {
+    const path = newPath()
+    byHand(path, 'create table theirs (a)')
+    await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+    byHand(path, 'insert into theirs values (1)')
+  })
+
+  it('refuses a file that is no database', async () => {
+    const path = newPath()
+    writeFileSync(path, 'just a text file, long enough not to be taken for an empty one'.repeat(20))
+    await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
+  })
+
+  it('opens what it closed, with everything in it [I1]', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const desk = await Desk.open(first)
+    await desk.exchange('hi', 'hello')
+    await first.close()
+    const second = await open(path)
+    expect((await second.findSession(desk.id))?.tail).toBe(3)
+    expect(await second.verify({})).toEqual([])
+  })
+
+  it('removes the draft of an anchor that a killed process left behind', async () => {
+    const path = newPath()
+    const draft = `${path}.anchor.7-0123abcd.new`
+    writeFileSync(draft, '')
+    utimesSync(draft, 0, 0)
+    await (await open(path)).close()
+    expect(existsSync(draft)).toBe(false)
+  })
+
+  it('gives a token of an earlier schema the principal under which its keys were admitted', async () => {
+    const path = newPath()
+    const row = { id: 'laptop', hash: 'a'.repeat(64), scopes: ['read'], label: '', createdAt: 1 }
+    const first = await open(path)
+    await first.putToken({ ...row, principal: 'x', expiresAt: null })
+    await first.close()
+    byHand(path, `${TO_SCHEMA_5} alter table token drop column principal; pragma user_version = 4`)
+    const [token] = await (await open(path)).listTokens()
+    expect(token).toEqual({ ...row, principal: 'laptop', expiresAt: null })
+  })
+
+  it('gives sessions and notes of an earlier schema the scope of their own session', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const [one, two] = [await Desk.open(first), await Desk.open(first)]
+    const note = { agent: 'ada', id: 'drink', text: 'tea' }
+    const origin = { sessionId: one.id, number: entryNumber(1) }
+    await first.putNote({ ...note, scope: one.id, origin })
+    await first.putNote({ ...note, scope: '', id: 'loose', origin: null })
+    await first.close()
+    byHand(path, TO_SCHEMA_5)
+    const second = await open(path)
+    const seen = async (scope?: string) => {
+      const query = { agent: 'ada', limit: 9, ...(scope !== undefined && { scope }) }
+      return (await second.listNotes(query)).map(({ id }) => id)
+    }
+    expect([await seen(one.id), await seen(two.id)]).toEqual([['drink'], []])
+    expect(await seen()).toEqual(['drink', 'loose'])
+    expect((await second.findSession(two.id))?.scope).toBe(two.id)
+    expect(await second.verify({})).toEqual([])
+  })
+
+  it('a folder that is a file is refused with a reason', async () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    await expect(open(join(path, 'below.db'))).rejects.toThrow()
+  })
+})
+
+describe('the write lock', () => {
+  it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24, fault 65]', async () => {
+    const path = newPath()
+    const store = await open(path, { busyMs: 60 })
+    const desk = await Desk.open(store)
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    await expect(desk.tryAdmit(said('now'))).rejects.toMatchObject({
+      code: 'store-busy',
+      retryable: true,
+    })
+    other.exec('rollback')
+    other.close()
+    expect(await desk.admit(said('now'))).toBe(1)
+  })
+
+  it('is waited for as long as it takes within the limit', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    const waiting = desk.admit(said('now'))
+    setTimeout(() => other.exec('rollback'), 80)
+    expect(await waiting).toBe(1)
+    other.close()
+  })
+
+  it('is not needed for reading', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    const other = new DatabaseSync(path)
+    other.exec('begin immediate')
+    expect((await desk.row()).id).toBe(desk.id)
+    other.close()
+  })
+})
+
+describe('search index', () => {
+  it('follows behind the appends and finds the same as before', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    for (let index = 0; index < 50; index++) {
+      await desk.deliver(await desk.admit(said(`word${index} common`), { tokens: 1 }))
+    }
+    const query = { sessionId: desk.id, text: 'word7 common', limit: 50, neighbours: 0 }
+    const before = (await store.search(query)).map(({ entry }) => entry.number)
+    await until(() => count(path, 'select upto as n from indexed') === 50)
+    const after = (await store.search(query)).map(({ entry }) => entry.number)
+    expect(after).toEqual(before)
+    expect(after[0]).toBe(8)
+    expect(after.length).toBe(50)
+  })
+
+  it('is caught up by the next process when one ends before indexing', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.hear('left behind')
+    await store.close()
+    byHand(path, 'delete from indexed')
+    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    const next = await open(path)
+    await Desk.open(next)
+    await until(() => count(path, 'select count(*) as n from indexed') === 1)
+    const query = { sessionId: desk.id, text: 'behind', limit: 5, neighbours: 0 }
+    expect((await next.search(query)).length).toBe(1)
+  })
+
+  it('one session that cannot be indexed keeps no other out [I21]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const [bad, good] = [await Desk.open(store), await Desk.open(store)]
+    await bad.exchange('orchid', 'noted')
+    await good.exchange('orchid', 'noted')
+    await until(() => count(path, 'select count(*) as n from indexed') === 2)
+    await store.close()
+    byHand(
+      path,
+      `drop trigger entry_changes_by_erasure_only;
+       delete from indexed; insert into entry_words (entry_words) values ('delete-all');
+       update entry set body = '{orchid' where id = 1 << 31 | 1;
+       update entry set meta = '(' where id = 1 << 31 | 2`,
+    )
+    const again = await open(path)
+    await again.admit({
+      ...{ to: { sessionId: good.id }, source: 's', key: 'k', lane: 'user' },
+      ...{ tokens: 1, body: said('wake') },
+    })
+    await until(() => count(path, 'select coalesce(max(upto), 0) as n from indexed') === 3)
+  })
+
+  it('keeps the words of one session from those of another [I21]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const one = await Desk.open(store)
+    const other = await Desk.open(store)
+    await one.hear('nothing of note', 'a canary')
+    await other.hear('shared words', 'nothing')
+    await until(() => count(path, 'select sum(upto) as n from indexed') === 4)
+    const find = async ({ id }: Desk, text: string) =>
+      (await store.search({ sessionId: id, text, limit: 5, neighbours: 0 })).length
+    expect([await find(other, 'canary'), await find(one, 'canary')]).toEqual([0, 1])
+    // One row per entry, and every word of it a word of its session.
+    expect(
+      count(path, "select count(*) as n from entry_words where entry_words match 'canari'"),
+    ).toBe(0)
+  })
+
+  it('is not reported as damaged by a connection that has searched before [I26]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.hear('words')
+    await until(() => count(path, 'select upto as n from indexed') === 1)
+    await store.search({ sessionId: desk.id, text: 'words', limit: 5, neighbours: 0 })
+    // The only word of its segment goes, and the segment with it.
+    await desk.erase([entryNumber(1)])
+    expect(await store.verify({})).toEqual([])
+  })
+
+  it('erased words are in no file of the store afterwards [I19]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('zanzibarqux stays secret', 'noted')
+    await desk.exchange('a harmless secret', 'noted')
+    await until(() => count(path, 'select upto as n from indexed') === 6)
+    await desk.erase([entryNumber(1)])
+    const query = { sessionId: desk.id, text: 'secret', limit: 5, neighbours: 0 }
+    expect((await store.search(query)).map(({ entry }) => entry.number)).toEqual([4])
+    expect(() =>
+      byHand(path, "insert into entry_words (entry_words) values ('integrity-check')"),
+    ).not.toThrow()
+    // Only the WAL may be read while the store is open: no lock is on it.
+    await until(() => !readFileSync(`${path}-wal`).includes('zanzibarqux'))
+    await store.close()
+    for (const name of [path, `${path}-wal`, `${path}.anchor`].filter(existsSync)) {
+      expect(readFileSync(name).includes('zanzibarqux')).toBe(false)
+    }
+  })
+
+  it('a deleted session leaves nobody’s name behind who had mail waiting [I19]', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.admit(said('hi'), { source: 'zanzibarqux' })
+    await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
+    while (expectKind(await store.eraseSome({ sessionId: desk.id, limit: 9 }), 'erased').left);
+    await store.close()
+    expect(readFileSync(path).includes('zanzibarqux')).toBe(false)
+  })
+})
+
+describe('backup', () => {
+  it('copies while others write, privately, and the copy is a store in order', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    await desk.exchange('hi', 'hello')
+    const writing = Promise.all(
+      Array.from({ length: 18 }, (_, index) => desk.tryAdmit(said(`m${index}`))),
+    )
+    await store.backup(`${path}-copy`)
+    await writing
+    expect(statSync(`${path}-copy`).mode & 0o777).toBe(0o600)
+    const copy = await open(`${path}-copy`)
+    expect((await copy.findSession(desk.id))?.tail).toBe(3)
+    expect(await copy.verify({})).toEqual([])
+  })
+
+  it('writes over nothing', async () => {
+    const path = newPath()
+    const store = await open(path)
+    writeFileSync(`${path}-precious`, 'keep me')
+    await expect(store.backup(`${path}-precious`)).rejects.toMatchObject({ code: 'store-refused' })
+    expect(readFileSync(`${path}-precious`, 'utf8')).toBe('keep me')
+  })
+
+  it.each(['-wal', '.anchor', '.commits'])(
+    'is refused beside the %s of a store that was there before',
+    async (end) => {
+      const path = newPath()
+      const store = await open(path)
+      writeFileSync(`${path}-copy${end}`, '')
+      const left = expect.stringContaining(`${path}-copy${end}`)
+      await expect(store.backup(`${path}-copy`)).rejects.toMatchObject({ message: left })
+      expect(existsSync(`${path}-copy`)).toBe(false)
+    },
+  )
+})
+
+describe('waking', () => {
+  it('mail for a session wakes the handle whose runner holds it, without any poll', async () => {
+    const path = newPath()
+    const holder = await open(path, { pollMs: 3_600_000 })
+    const desk = await Desk.open(holder)
+    const sender = await open(path, { pollMs: 3_600_000 })
+    const woken = new Promise<void>((resolve) => holder.watch(resolve))
+    const mail = { to: { sessionId: desk.id }, source: 'a', key: 'k', lane: 'user' } as const
+    await sender.admit({ ...mail, tokens: 1, body: said('wake up') })
+    await woken
+  })
+
+  it('what other processes commit is found by the poll, without any hint', async () => {
+    const path = newPath()
+    const store = await open(path, { pollMs: 10 })
+    const woken = new Promise<void>((resolve) => store.watch(resolve))
+    byHand(path, "insert into runner values ('r', 'b', 1, 1, 1, 1)")
+    await woken
+  })
+
+  it('a runner leaves no file behind', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const desk = await Desk.open(store)
+    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(true)
+    await store.close()
+    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(false)
+  })
+})
+
+function count(path: string, sql: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 20_000 })
+  const { n } = (database.prepare(sql).get() ?? {}) as { n?: number }
+  database.close()
+  return n ?? 0
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1_500; tries++) {
+    if (condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('waited in vain')
+}
+
+describe('a compaction', () => {
+  it('writes little more than its handoff, however long the transcript is [S24]', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const { lease, tail, bytes } = await longTranscript(first)
+    await first.close()
+    // Closing has moved everything out of the log of writes: what is in it now is new.
+    const store = await open(path)
+    const handoff = Array.from({ length: 10_000 }, (_, at) => `fact${at} river${at * 7}`).join(' ')
+    const logBytes = () => statSync(`${path}-wal`).size
+    const before = logBytes()
+    const claim = { lease, by: 'model', trigger: 'background', reason: 'soft threshold' } as const
+    const operation = newOperation()
+    const covers = entryNumber(tail.number - 2)
+    const claimed = await store.claimCompaction({ ...claim, operation, covers })
+    expectKind(claimed, 'claimed')
+    const content = { body: { summary: handoff }, tokens: 20, result: { tokensAfter: 20 } }
+    expectKind(await store.commitCompaction({ lease, tail, operation, ...content }), 'committed')
+    const written = logBytes() - before
+    expect(written).toBeGreaterThan(handoff.length)
+    expect(written / handoff.length).toBeLessThan(2)
+    expect(handoff.length).toBeLessThan(bytes / 2)
+  })
+})
+
+/** Longer than any handoff in its place may be. */
+async function longTranscript(store: Store) {
+  const desk = await Desk.open(store)
+  const text = 'The river is wide and slow here. '.repeat(500)
+  for (let turn = 0; turn < 20; turn++) await desk.exchange(`${turn} ${text}`, `${turn} ${text}`)
+  const { lease, tail } = desk
+  return { lease, tail, bytes: 40 * text.length }
+}
+
+describe('operations', () => {
+  it('the newest is the one that began last, however far the clock was set back [I25, fault 75]', async () => {
+    const path = newPath()
+    const desk = await Desk.open(await open(path))
+    await desk.exchange('one', 'a')
+    await desk.compact(1)
+    await desk.exchange('two', 'b')
+    const last = await desk.claim(5)
+    byHand(path, `update operation set started_at = 0 where id = '${last}'`)
+    const [newest] = await desk.store.listOperations({ sessionId: desk.id, limit: 1 })
+    expect([newest?.id, newest?.state]).toEqual([last, 'running'])
+  })
+})

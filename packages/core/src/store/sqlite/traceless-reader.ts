@@ -1,0 +1,90 @@
+import type { ReadVerb } from '../contract.ts'
+import { StoreBusyError, StoreRefusedError } from '../errors.ts'
+import type { QueryOf } from '../facade.ts'
+import type { Manner } from './connection.ts'
+import { translate } from './connection.ts'
+import { SCHEMA } from './schema.ts'
+import { fileState, hasWalIndex, walSize } from './store-file.ts'
+import { Reader } from './worker/reader.ts'
+
+/** Somebody who writes all the time is read through his WAL; this many changes beside it are odd. */
+const TRIES_MAX = 20
+
+/**
+ * Looks at a store without leaving a trace: an ordinary read-only connection makes a WAL and its
+ * index where there is none. A file at rest is read as one that nobody changes, without locks; so
+ * what was read counts only if the file is still the same afterwards. Once there is a WAL, its index
+ * is read as whoever writes it has left it; from then on locks keep both sides apart.
+ */
+export class Onlooker {
+  readonly #path: string
+  #reader: Reader
+  #state = ''
+
+  constructor(path: string) {
+    this.#path = path
+    this.#reader = this.#open()
+    const { schema } = this.#reader
+    if (schema === SCHEMA) return
+    this.#reader.close()
+    const problem =
+      schema === 0
+        ? 'it holds no store: it is empty.'
+        : `it has schema ${schema} and this program reads ${SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
+    throw new StoreRefusedError({ path, problem })
+  }
+
+  #open(): Reader {
+    this.#state = this.#present()
+    try {
+      return new Reader(this.#path, this.#manner())
+    } catch (error) {
+      throw translate(error, this.#path)
+    }
+  }
+
+  #manner(): Manner {
+    if (walSize(this.#path) === 0) return '?immutable=1'
+    if (hasWalIndex(this.#path)) return '?readonly_shm=1'
+    const problem =
+      'its WAL has no index, as in a copy of two of three files, and making one would be writing. Copy both files and open the copy.'
+    throw new StoreRefusedError({ path: this.#path, problem })
+  }
+
+  /** With a WAL: only that there is one. Without: everything that a writer would change. */
+  #present(): string {
+    return walSize(this.#path) > 0 ? 'wal' : fileState(this.#path)
+  }
+
+  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (this.#present() !== this.#state) {
+        this.#reader.close()
+        this.#reader = this.#open()
+      }
+      const answer = attempt(() => this.#reader.read(verb, query))
+      if (this.#present() !== this.#state) continue
+      if ('error' in answer) throw answer.error
+      return answer.value
+    }
+    const problem = 'the file changed each time while it was read'
+    throw new StoreBusyError({ waitedMs: 0, problem })
+  }
+
+  backup(to: string): void {
+    this.#reader.backup(to)
+  }
+
+  close(): void {
+    this.#reader.close()
+  }
+}
+
+/** A page that changed while it was read may look like anything, damage included. */
+function attempt(work: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { error }
+  }
+}

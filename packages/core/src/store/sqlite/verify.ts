@@ -1,0 +1,202 @@
+import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
+import { sha256 } from '../integrity/canonical.ts'
+import { orUnreadable } from '../integrity/damaged-row.ts'
+import type { Finding } from '../queries.ts'
+import type { SessionRow } from '../rows.ts'
+import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
+import { readStoreId } from './apply.ts'
+import { bytes, decodeAudit, decodeEntry, decodeMail, hex, packed, unpacked } from './codec.ts'
+import type { Connection, Record_ } from './connection.ts'
+import { findSession, type SessionNumbers } from './sessions.ts'
+
+const PAGE = 500
+
+/** Everything that the file says, held against everything else that it says. */
+export function verifyStore(
+  db: Connection,
+  numbers: SessionNumbers,
+  { sessionId }: { readonly sessionId?: SessionId },
+): readonly Finding[] {
+  const ids = db
+    .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
+    .map((row) => row['id'] as SessionId)
+  return [
+    ...ids.flatMap((id) => told('its rows', id, () => verifySession(db, numbers.get(id), id))),
+    ...told('the audit', null, () => verifyAudit(db, sessionId)),
+    ...told('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
+    ...told('the keys', null, () => findKeysWithoutMail(db, sessionId)),
+    ...told('the file', null, () => verifyFile(db)),
+  ]
+}
+
+/** A page that is none any more ends a part of the check, and not what else can be looked at. */
+function told(
+  what: string,
+  sessionId: SessionId | null,
+  check: () => readonly Finding[],
+): readonly Finding[] {
+  try {
+    return check()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return [{ sessionId, entry: null, problem: `${what} cannot be read to the end: ${why}` }]
+  }
+}
+
+function verifySession(db: Connection, n: number, id: SessionId): readonly Finding[] {
+  let session: SessionRow | undefined
+  try {
+    session = findSession(db, id)
+  } catch (error) {
+    return [unreadableSession(id, error)]
+  }
+  if (session === undefined) return []
+  const check = new SessionCheck(session)
+  for (const [number, entry] of eachOf(db, 'entry', n, decodeEntry)) {
+    if (entry === null) check.addUnreadableEntry(number as EntryNumber)
+    else check.addEntry(entry)
+  }
+  for (const [number, mail] of eachOf(db, 'mail', n, decodeMail)) {
+    if (mail === null) check.addUnreadableMail(number as MailNumber)
+    else check.addMail(mail, memoryOf(db, n, number, keyHashOf(mail)))
+  }
+  for (const { hash } of db.all('select hash from blob where session = ?', n)) {
+    const row = db.get('select bytes from blob where session = ? and hash = ?', n, hash ?? null)
+    const name = hex(hash)
+    check.addBlob(name, sha256(row?.['bytes'] as Uint8Array) === name)
+  }
+  return check.end()
+}
+
+/**
+ * By keys, and not by counting up to the tail: a tail that was harmed may say any number. A row that
+ * is none any more is null, and the others of its page are read one by one.
+ */
+function* eachOf<Row extends { readonly number: number }>(
+  db: Connection,
+  table: 'entry' | 'mail',
+  n: number,
+  decode: (row: Record_) => Row,
+): Iterable<readonly [number: number, row: Row | null]> {
+  const behind = `from ${table} where id > ? and id < ? order by id limit ${PAGE}`
+  for (let last = packed(n, 0); ; ) {
+    const place = [last, packed(n + 1, 0)] as const
+    const read = () => db.all(`select * ${behind}`, ...place).map(decode)
+    const page = orUnreadable(() => read().map((row) => [row.number, row] as const))
+    const found = page ?? readOneByOne(db, table, db.all(`select id ${behind}`, ...place), decode)
+    yield* found
+    if (found.length < PAGE) return
+    last = packed(n, found.at(-1)?.[0] ?? 0)
+  }
+}
+
+function readOneByOne<Row>(
+  db: Connection,
+  table: 'entry' | 'mail',
+  ids: readonly Record_[],
+  decode: (row: Record_) => Row,
+): readonly (readonly [number: number, row: Row | null])[] {
+  return ids.map(({ id = 0 }) => {
+    const one = () => decode(db.get(`select * from ${table} where id = ?`, id) ?? {})
+    return [unpacked(id), orUnreadable(one)]
+  })
+}
+
+export function memoryOf(
+  db: Connection,
+  n: number,
+  number: number,
+  keyHash: string | null,
+): KeyMemory | undefined {
+  if (keyHash === null) return undefined
+  const sql = `select session = ? and number = ? as own, lower(hex(body_hash)) as body_hash
+    from intake where key_hash = ?`
+  const row = db.get(sql, n, number, bytes(keyHash))
+  return row && { bodyHash: row['body_hash'] as string, isOwn: row['own'] === 1 }
+}
+
+function verifyAudit(db: Connection, only: SessionId | undefined): readonly Finding[] {
+  const check = new AuditCheck(readStoreId(db))
+  for (let last = 0; ; ) {
+    const sql = 'select cursor from audit where cursor > ? order by cursor limit ?'
+    const page = db.all(sql, last, PAGE).map((row) => row['cursor'] as number)
+    for (const cursor of page) {
+      const find = () => db.get('select * from audit where cursor = ?', cursor)
+      check.add(
+        cursor,
+        orUnreadable(() => decodeAudit(find() ?? {})),
+      )
+    }
+    last = page.at(-1) ?? last
+    if (page.length < PAGE) return check.end(eachCounted(db), only)
+  }
+}
+
+/** As floating numbers: one that is far too large must not hide the others. */
+function* eachCounted(db: Connection): Iterable<Counted> {
+  for (let last = 0; ; ) {
+    const page = db.all(
+      `select n, id, agent, birth, cast(tail as real) as tail, cast(mail as real) as mail,
+         cast(fence as real) as fence from session where n > ? order by n limit ?`,
+      last,
+      PAGE,
+    )
+    yield* page as unknown as Counted[]
+    last = (page.at(-1)?.['n'] ?? last) as number
+    if (page.length < PAGE) return
+  }
+}
+
+/** Tables with rows of sessions, and where each says the session's number. */
+const OF_SESSIONS = {
+  entry: 'id >> 31',
+  mail: 'id >> 31',
+  blob: 'session',
+  operation: 'session',
+  route: 'session',
+  intake: 'session',
+}
+
+/** Rows whose session has none. The row alone tells its id; what is left tells its number. */
+function findStrays(db: Connection): readonly Finding[] {
+  const strays = new Map<number, string[]>()
+  for (const [table, key] of Object.entries(OF_SESSIONS)) {
+    const sql = `select distinct ${key} as n from ${table} where ${key} not in (select n from session)`
+    for (const { n } of db.all(sql)) {
+      strays.set(n as number, [...(strays.get(n as number) ?? []), table])
+    }
+  }
+  return [...strays].map(([n, tables]) => {
+    const problem = `rows of a session that is not there (number ${n}): ${tables.join(', ')}`
+    return { sessionId: null, entry: null, problem }
+  })
+}
+
+/** A key of mail that is not there: sent again, it would be answered as taken. */
+function findKeysWithoutMail(db: Connection, only: SessionId | undefined): readonly Finding[] {
+  const sql = `select session.id, mail, max(number) as number from intake
+    join session on session.n = intake.session where session.id = coalesce(?, session.id)
+    group by session.n having max(number) > mail order by session.n`
+  return db.all(sql, only ?? null).map(({ id, mail, number }) => {
+    const problem = `a key names mail ${number}, but the session knows only ${mail}`
+    return { sessionId: id as SessionId, entry: null, problem }
+  })
+}
+
+/**
+ * On a connection of its own: one that has searched remembers the shape of the word index, and after
+ * somebody else's commit its check reports a corruption that is not there (SQLite 3.53.4).
+ */
+function verifyFile(present: Connection): readonly Finding[] {
+  const db = present.again()
+  try {
+    return db
+      .all('pragma quick_check(10)')
+      .map((row) => String(Object.values(row)[0]))
+      .filter((text) => text !== 'ok')
+      .map((text) => ({ sessionId: null, entry: null, problem: `file: ${text}` }))
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,53 @@
+import type { CommitVerb, ReadVerb } from '../../contract.ts'
+import * as errors from '../../errors.ts'
+import { StoreError } from '../../errors.ts'
+import type { WriterOptions } from './writer.ts'
+
+/** What goes between the caller's thread and the store's threads. */
+export type Order =
+  | { readonly kind: 'open-writer'; readonly options: WriterOptions }
+  | { readonly kind: 'open-reader'; readonly path: string; readonly pollMs: number }
+  | { readonly kind: 'open-onlooker'; readonly path: string }
+  | {
+      readonly kind: 'commit'
+      readonly verb: CommitVerb
+      readonly request: unknown
+      readonly size: number
+    }
+  | { readonly kind: 'read'; readonly verb: ReadVerb; readonly query: unknown }
+  | { readonly kind: 'backup'; readonly to: string }
+  | { readonly kind: 'close' }
+
+/** `store` names one opened file within a thread, `call` one order. */
+export interface Letter {
+  readonly store: number
+  readonly call: number
+  readonly order: Order
+}
+
+export type Answer =
+  | { readonly call: number; readonly value: unknown }
+  | { readonly call: number; readonly error: PlainError }
+
+export type News = { readonly answers: readonly Answer[] } | { readonly changed: number }
+
+export interface PlainError {
+  readonly name: string
+  readonly message: string
+  readonly stack: string
+  readonly facts: StoreError['facts'] | null
+}
+
+export function plainError(error: unknown): PlainError {
+  const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+  return { name, message, stack, facts: error instanceof StoreError ? error.facts : null }
+}
+
+/** Makes the same class of error again on the other side. */
+export function reviveError({ name, message, stack, facts }: PlainError): Error {
+  const classes = errors as unknown as Record<string, new (facts: unknown) => Error>
+  const Class = facts === null ? undefined : classes[name]
+  const error = Class === undefined ? new Error(message) : new Class(facts)
+  error.stack = stack
+  return error
+}

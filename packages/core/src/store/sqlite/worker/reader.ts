@@ -1,0 +1,82 @@
+import type { ReadVerb } from '../../contract.ts'
+import { DamagedRowError } from '../../errors.ts'
+import type { QueryOf, Readers } from '../../facade.ts'
+import { Connection, configure, type Manner, translate } from '../connection.ts'
+import { sqliteReads } from '../reads.ts'
+import { pragma, readSchema } from '../schema.ts'
+import { SessionNumbers } from '../sessions.ts'
+import { makeCopy } from '../store-file.ts'
+
+/** SQLite keeps larger numbers than it can hand over here, and nothing of ours writes one. */
+const TOO_LARGE = new DamagedRowError({
+  row: 'a value that was read',
+  problem: 'holds a number that is far too large',
+})
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+}
+
+/** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
+export class Reader {
+  readonly #db: Connection
+  readonly #reads: Readers
+  #version: number | string
+
+  constructor(path: string, manner?: Manner) {
+    const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
+    this.#db = new Connection(path, options)
+    configure(this.#db, { readOnly: true })
+    this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
+    this.#version = this.#dataVersion()
+  }
+
+  /** One snapshot per read, and none is ever held across a wait: that would let the WAL grow. */
+  read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
+    try {
+      this.#db.exec('begin')
+      return this.#reads[verb](query)
+    } catch (error) {
+      throw isTooLarge(error) ? TOO_LARGE : translate(error, this.#db.path)
+    } finally {
+      // Not a commit: behind a page that is none any more that fails as well, in raw words.
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
+    }
+  }
+
+  backup(to: string): void {
+    try {
+      makeCopy(to, (part) => this.#db.run('vacuum into ?', part))
+    } catch (error) {
+      throw translate(error, to)
+    }
+  }
+
+  /** The file's schema; 0 for an empty one. */
+  get schema(): number {
+    return readSchema(this.#db.database, this.#db.path)
+  }
+
+  /**
+   * Whether anybody has committed since this was last asked. A file that was harmed tells nothing:
+   * whoever reads it is told why, and the thread goes on for all other stores.
+   */
+  hasNews(): boolean {
+    try {
+      const version = this.#dataVersion()
+      const changed = version !== this.#version
+      this.#version = version
+      return changed
+    } catch {
+      return false
+    }
+  }
+
+  #dataVersion(): number | string {
+    return pragma(this.#db.database, 'data_version')
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}

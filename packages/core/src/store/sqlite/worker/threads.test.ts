@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Desk, said } from '../../contract-suite/bench.ts'
+import { openSqliteStore } from '../open.ts'
+import { storeThread } from './threads.ts'
+
+async function openDesk(): Promise<Desk> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-threads-'))
+  const store = await openSqliteStore({ path: join(folder, 'store.db') })
+  onTestFinished(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return Desk.open(store)
+}
+
+/** An order for a store that the thread has never heard of is a mistake that it does not survive. */
+function kill(role: 'writer' | 'reader'): Promise<unknown> {
+  const order = { kind: 'commit', verb: 'admit', request: {}, size: 1 } as const
+  return storeThread(role).call(-1, 'admit', order)
+}
+
+describe('a thread of the store that dies', () => {
+  it('leaves the outcome of its commits unknown, and the next one is taken by a new thread', async () => {
+    const desk = await openDesk()
+    const key = { key: 'k' }
+    const dying = kill('writer')
+    const [killed, doubtful] = await Promise.allSettled([dying, desk.tryAdmit(said('one'), key)])
+    expect(killed).toMatchObject({ reason: { code: 'outcome-unknown' } })
+    expect(doubtful.status === 'fulfilled' || doubtful.reason.code === 'outcome-unknown').toBe(true)
+    expect((await desk.tryAdmit(said('one'), key)).kind).toMatch(/admitted|duplicate/)
+    await desk.admit(said('two'))
+    expect((await desk.row()).mail).toBe(2)
+  })
+
+  it('fails the reads it owes, and the next one is answered', async () => {
+    const desk = await openDesk()
+    const dying = kill('reader')
+    const [, owed] = await Promise.allSettled([dying, desk.row()])
+    if (owed.status === 'rejected') expect(owed.reason).toMatchObject({ code: 'store-busy' })
+    expect((await desk.row()).id).toBe(desk.id)
+  })
+})
+
+/** For each what is answered, in which turn of the event loop. */
+async function inTurns<Value>(
+  ask: () => readonly Promise<Value>[],
+): Promise<readonly (readonly [Value, number])[]> {
+  let turn = 0
+  const count = () => {
+    turn += 1
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  const answered = await Promise.all(ask().map(async (value) => [await value, turn] as const))
+  clearImmediate(counting)
+  return answered
+}
+
+function mostInOneTurn(answered: readonly (readonly [unknown, number])[]): number {
+  const perTurn = Map.groupBy(answered, ([, turn]) => turn).values()
+  return Math.max(...[...perTurn].map(({ length }) => length))
+}
+
+describe('a thread of the store', () => {
+  it('has the answers of a batch handed on in order, a few in each turn of the event loop', async () => {
+    const desk = await openDesk()
+    const answered = await inTurns(() => Array.from({ length: 16 }, () => desk.admit(said('one'))))
+    expect(answered.map(([mail]) => mail)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1))
+    expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
+  })
+
+  it('has no more of them handed on at once that were answered one by one while we were busy', async () => {
+    const desk = await openDesk()
+    const held = new Int32Array(new SharedArrayBuffer(4))
+    setImmediate(() => void Atomics.wait(held, 0, 0, 200))
+    const answered = await inTurns(() => Array.from({ length: 16 }, () => desk.row()))
+    expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
+  })
+})

@@ -1,0 +1,368 @@
+import { randomBytes } from 'node:crypto'
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import type { RunnerId, SessionId } from '../../../base/ids.ts'
+import type { CommitVerb, RequestOf } from '../../contract.ts'
+import {
+  DamagedRowError,
+  StoreBusyError,
+  StoreDamagedError,
+  StoreError,
+  StoreRefusedError,
+} from '../../errors.ts'
+import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integrity/anchor.ts'
+import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
+import { RULES } from '../../rules/rules.ts'
+import type { Change, Ruling } from '../../rules/ruling.ts'
+import { isSearched } from '../../search/words.ts'
+import { applyChange, newestAudit, readStoreId } from '../apply.ts'
+import { decodeAudit } from '../codec.ts'
+import { Connection, configure, isBusy, translate } from '../connection.ts'
+import { findFileHarm } from '../file-check.ts'
+import { OpenFiles } from '../open-files.ts'
+import { SqliteRows } from '../rows.ts'
+import { migrate, SCHEMA } from '../schema.ts'
+import { indexSome, unindexedSessions } from '../search.ts'
+import { SessionNumbers } from '../sessions.ts'
+import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, walSize } from '../store-file.ts'
+import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
+
+export interface WriteItem {
+  readonly verb: CommitVerb
+  readonly request: RequestOf<CommitVerb>
+}
+
+export type WriteResult = { readonly outcome: unknown } | { readonly error: unknown }
+
+export interface WriterOptions {
+  readonly path: string
+  readonly anchorPath: string
+  /** Give up, before acknowledging, when the lock was not to be had for so long. */
+  readonly busyMs: number
+  readonly anchorMs: number
+}
+
+interface Touched {
+  readonly numbers: ReadonlyMap<SessionId, number>
+  /** Sessions with new words to index. */
+  readonly grown: ReadonlySet<number>
+  readonly holders: ReadonlySet<RunnerId>
+}
+
+const WAL_SIZE_MAX = 32 * 1024 * 1024
+const WAL_CHECK_MS = 1_000
+
+export function wakeFolder(path: string): string {
+  return `${path}.wake`
+}
+
+/**
+ * The one writing connection of a process. Whatever waits is committed together, in the order of
+ * arrival: one sync for up to 32 commits. Nothing is acknowledged unless the WAL it was written to
+ * is still the one that everybody else sees (I26).
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #db: Connection
+  readonly #numbers: SessionNumbers
+  readonly #rows: SqliteRows
+  readonly #contention = new Contention()
+  readonly #unindexed: Set<number>
+  readonly #storeId: string
+  readonly #files: OpenFiles
+  /** Undefined in a damaged store: a new file would hide that the old one is missing. */
+  readonly #record: CommitRecord | undefined
+  #damage: StoreError | undefined
+  #committedAt = Number.NEGATIVE_INFINITY
+  #unanchored = false
+  #anchoredAt = Number.NEGATIVE_INFINITY
+  #checkedWalAt = Number.NEGATIVE_INFINITY
+  /** The WAL still tells what was erased. */
+  #tellsErased = false
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    const { path } = options
+    try {
+      this.#db = new Connection(path, { readOnly: false, busyMs: 5_000 })
+    } catch (error) {
+      throw translate(error, path)
+    }
+    try {
+      this.#checkLibrary()
+      configure(this.#db, { readOnly: false })
+      migrate(this.#db.database, path)
+      this.#numbers = new SessionNumbers(this.#db)
+      this.#rows = new SqliteRows(this.#db, this.#numbers)
+      this.#unindexed = new Set(unindexedSessions(this.#db))
+      this.#storeId = readStoreId(this.#db)
+      this.#damage = this.#findLoss() ?? this.#findHarm()
+      if (this.#damage === undefined) this.#record = this.#keepRecord()
+      // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
+      this.#db.exec('pragma busy_timeout = 0')
+      this.#files = new OpenFiles(path)
+    } catch (error) {
+      this.#db.close()
+      throw translate(error, path)
+    }
+  }
+
+  #checkLibrary(): void {
+    const version = this.#db.get('select sqlite_version() as version')?.['version'] as string
+    if (!isOldSqlite(version)) return
+    const problem = `SQLite ${version} can lose commits of several writers; ${SQLITE_VERSION_MIN} or newer is needed.`
+    throw new StoreRefusedError({ path: this.#options.path, problem })
+  }
+
+  /** A store that lacks what the files beside it remember goes on reading and acknowledges nothing. */
+  #findLoss(): StoreDamagedError | undefined {
+    const { path, anchorPath } = this.#options
+    // Before the store: it only grows, so that it has what they remember.
+    const anchor = readAnchor(anchorPath)
+    const recorded = readRecord(recordOf(path))
+    const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
+    const hashAt = (commit: number) => {
+      const row = this.#db.get('select * from audit where cursor = ?', commit)
+      return row && decodeAudit(row).hash
+    }
+    const problem =
+      checkAnchor(anchorPath, anchor, store, hashAt) ??
+      recordCheck(anchor)(recordOf(path), recorded, store, hashAt)
+    return problem === null ? undefined : new StoreDamagedError({ path, problem })
+  }
+
+  /** The anchor knows of the record before the first commit that only the record remembers. */
+  #keepRecord(): CommitRecord {
+    const record = new CommitRecord(recordOf(this.#options.path))
+    this.#writeAnchor(record)
+    return record
+  }
+
+  #writeAnchor(record: CommitRecord | undefined): void {
+    try {
+      const { cursor: commits, hash } = newestAudit(this.#db)
+      const recorded = record?.sync()
+      const known = recorded === undefined ? {} : { recorded }
+      writeAnchor(this.#options.anchorPath, { storeId: this.#storeId, commits, hash, ...known })
+    } catch {
+      // A full disk must not fail a commit that is safe; the next anchor covers this one.
+    }
+  }
+
+  /** A malformed file would take a message and not give it back. */
+  #findHarm(): StoreDamagedError | undefined {
+    const { path } = this.#options
+    try {
+      const problem = findFileHarm(this.#db)
+      return problem === null ? undefined : new StoreDamagedError({ path, problem })
+    } catch (error) {
+      const known = translate(error, path)
+      if (known instanceof StoreDamagedError) return known
+      throw error
+    }
+  }
+
+  /** Results in the order of the items. Never throws: what goes wrong is an item's error. */
+  commit(items: readonly WriteItem[]): readonly WriteResult[] {
+    if (this.#damage !== undefined) return items.map(() => ({ error: this.#damage }))
+    try {
+      return this.#transact(items)
+    } catch (error) {
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
+      // One poisonous item must not take its neighbours with it.
+      const isOfOne = error instanceof DamagedRowError || !(error instanceof StoreError)
+      if (items.length > 1 && isOfOne) {
+        return items.flatMap((item) => this.commit([item]))
+      }
+      const known = translate(error, this.#options.path)
+      if (known instanceof StoreDamagedError) this.#damage = known
+      return items.map(() => ({ error: known }))
+    }
+  }
+
+  #transact(items: readonly WriteItem[]): readonly WriteResult[] {
+    this.#begin()
+    const changes: Change[] = []
+    const results = items.map(({ verb, request }): WriteResult => {
+      const stamp = { at: Date.now(), seed: randomBytes(16).toString('hex') }
+      let ruling: Ruling<unknown>
+      try {
+        ruling = RULES[verb](this.#rows, request as never, stamp)
+      } catch (error) {
+        // A rule only looks, so a request that it cannot accept has written nothing.
+        if (error instanceof StoreError || error instanceof RangeError) return { error }
+        throw error
+      }
+      if (ruling.change !== undefined) {
+        applyChange(this.#db, this.#numbers, ruling.change, stamp.at)
+        changes.push(ruling.change)
+      }
+      return { outcome: ruling.outcome }
+    })
+    const touched = this.#touched(changes)
+    const newest = changes.some(({ audit = [] }) => audit.length > 0) ? newestAudit(this.#db) : null
+    this.#db.exec('commit')
+    if (!this.#tellsErased && changes.some(({ erase }) => erase !== undefined)) {
+      this.#tellsErased = true
+      // At once, but only once: whoever reads for long would make every piece of a purge wait.
+      this.#checkedWalAt = Number.NEGATIVE_INFINITY
+    }
+    this.#contention.committed()
+    this.#committedAt = performance.now()
+    if (changes.length > 0) this.#check(this.#files.findHarmAfter())
+    if (newest !== null) this.#recordCommit(newest)
+    this.#follow(touched)
+    return results
+  }
+
+  #begin(): void {
+    const started = performance.now()
+    // Whoever has just committed steps back for a moment while others are waiting.
+    if (this.#contention.seen) sleep(PAUSE_MS - (started - this.#committedAt))
+    for (let tries = 0; ; tries++) {
+      try {
+        this.#db.exec('begin immediate')
+        break
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        this.#contention.refused()
+        const waitedMs = performance.now() - started
+        if (waitedMs > this.#options.busyMs) {
+          throw new StoreBusyError({ waitedMs, problem: 'other processes hold the write lock' })
+        }
+        sleep(retryDelayMs(waitedMs, tries, Math.random()))
+      }
+    }
+    // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
+    this.#check(this.#files.findHarmBefore())
+    const schema = this.#db.get('pragma user_version')?.['user_version']
+    if (schema !== SCHEMA) {
+      this.#check(
+        `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
+      )
+    }
+    this.#boundRecord()
+  }
+
+  #recordCommit({ cursor, hash }: ReturnType<typeof newestAudit>): void {
+    try {
+      this.#record?.add(cursor, hash)
+    } catch {
+      // A full disk must not fail a commit that is safe; the next one is recorded.
+    }
+  }
+
+  /** Under the write lock: no other process can be further than the newest commit here. */
+  #boundRecord(): void {
+    try {
+      this.#record?.reopenIfReplaced()
+      if (this.#record?.isLong() !== true) return
+      const { cursor, hash } = newestAudit(this.#db)
+      this.#record.shorten(cursor, hash)
+    } catch {
+      // It grows a little more, until it can be written again.
+    }
+  }
+
+  #check(problem: string | null): void {
+    if (problem !== null) throw new StoreDamagedError({ path: this.#options.path, problem })
+  }
+
+  /** Which sessions are concerned; looked up inside the transaction, where nothing can be busy. */
+  #touched(changes: readonly Change[]): Touched {
+    const sessions = changes.flatMap((change) => change.sessions ?? [])
+    const numbers = new Map(sessions.map(({ after: { id } }) => [id, this.#numbers.get(id)]))
+    const entries = changes.flatMap((change) => change.entries ?? [])
+    const grown = entries.filter(({ entry }) => isSearched(entry))
+    return {
+      numbers,
+      grown: new Set(grown.map(({ sessionId }) => this.#numbers.get(sessionId))),
+      holders: new Set(sessions.flatMap(({ after: { runner } }) => runner ?? [])),
+    }
+  }
+
+  /** What is to be done about a commit that is already safe: nothing in here may fail it. */
+  #follow({ numbers, grown, holders }: Touched): void {
+    for (const [id, n] of numbers) this.#numbers.remember(id, n)
+    for (const n of grown) this.#unindexed.add(n)
+    const now = new Date()
+    for (const runner of holders) {
+      try {
+        utimesSync(join(wakeFolder(this.#options.path), runner), now, now)
+      } catch {
+        // Nobody listens there; the poll is the truth.
+      }
+    }
+    this.#unanchored = true
+    if (this.#options.anchorMs === 0) this.anchor()
+  }
+
+  /**
+   * What may wait: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
+   * says whether something is left.
+   */
+  keepHouse(): boolean {
+    if (this.#damage !== undefined) return false
+    const [n] = this.#unindexed
+    if (n !== undefined) this.#index(n)
+    const now = performance.now()
+    if (this.#unanchored && now - this.#anchoredAt >= this.#options.anchorMs) this.anchor()
+    if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
+    return this.#unindexed.size > 0 || this.#unanchored || this.#tellsErased
+  }
+
+  /** Behind the append path, and only if the lock is free: nobody waits for an index. */
+  #index(n: number): void {
+    try {
+      this.#db.exec('begin immediate')
+      this.#check(this.#files.findHarmBefore())
+      const more = indexSome(this.#db, n)
+      this.#db.exec('commit')
+      this.#unindexed.delete(n)
+      if (more) this.#unindexed.add(n)
+    } catch (error) {
+      if (this.#db.database.isTransaction) this.#db.exec('rollback')
+      if (error instanceof StoreDamagedError) this.#damage = error
+      this.#unindexed.delete(n)
+      // Somebody else writes: behind the others, and soon again. What cannot be indexed waits until
+      // its session grows: tried each time, it would take the lock fifty times a second for nothing.
+      if (isBusy(error)) this.#unindexed.add(n)
+    }
+  }
+
+  /**
+   * Several busy writers can keep SQLite's own checkpoint from ever starting over; and on a quiet
+   * store what was erased would stand in the WAL for days.
+   */
+  #boundWal(now: number): void {
+    this.#checkedWalAt = now
+    if (!this.#tellsErased && walSize(this.#options.path) < WAL_SIZE_MAX) return
+    try {
+      this.#db.exec('pragma busy_timeout = 200')
+      const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
+      this.#tellsErased &&= isBusy
+    } catch {
+      // Somebody reads or writes just now; the next look will do.
+    } finally {
+      this.#db.exec('pragma busy_timeout = 0')
+    }
+  }
+
+  /** Remembers, outside the database, how far it has come. */
+  anchor(): void {
+    if (this.#damage !== undefined || !this.#unanchored) return
+    this.#anchoredAt = performance.now()
+    this.#unanchored = false
+    this.#writeAnchor(this.#record)
+  }
+
+  close(): void {
+    this.anchor()
+    // Others may keep the WAL alive behind us.
+    if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
+    // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
+    this.#files.close()
+    this.#record?.close()
+    this.#db.close()
+  }
+}

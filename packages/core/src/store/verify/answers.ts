@@ -1,0 +1,145 @@
+import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../bounds.ts'
+import { onPath } from '../context.ts'
+import { DamagedRowError } from '../errors.ts'
+import { FOLDED_NAMES, fold } from '../fold.ts'
+import { sha256 } from '../integrity/canonical.ts'
+import { checkEntry, DAMAGE, firstHash, hashEntry } from '../integrity/chain.ts'
+import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../integrity/damaged-row.ts'
+import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
+import type { BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
+import { judgeMemory, type KeyMemory } from './session.ts'
+
+/**
+ * Checks the rows that an engine has read before they are used. Entries must be the ones that
+ * were hashed, without a gap, up to the tail; a read that cannot give all of them is an error, never
+ * a shorter list. Everything handed in comes from one snapshot.
+ */
+export function checkedEntries(
+  session: SessionRow,
+  { from, to }: Pick<ReadEntries, 'from' | 'to'>,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const { id, tail, tailHash } = session
+  const first = Math.max(1, from)
+  const last = Math.min(to, tail, from + LIST_MAX - 1)
+  let prevHash = first === 1 ? firstHash(id) : undefined
+  for (const [index, entry] of entries.entries()) {
+    const number = first + index
+    if (number > last) throw damagedEntry(id, tail + 1, 'exists after the last one')
+    if (entry.number !== number) throw damagedEntry(id, number, 'is missing')
+    checkOne(id, prevHash ?? entry.prevHash, entry)
+    prevHash = entry.hash
+  }
+  if (entries.length < last - first + 1) {
+    throw damagedEntry(id, first + entries.length, 'is missing')
+  }
+  if (last === tail && prevHash !== undefined && entries.length > 0 && prevHash !== tailHash) {
+    throw damagedEntry(id, tail, 'does not have the hash that its session records')
+  }
+  return entries
+}
+
+/** Single entries, whose neighbours were not read. */
+export function checkedSingles(sessionId: SessionId, entries: readonly Entry[]): readonly Entry[] {
+  for (const entry of entries) checkOne(sessionId, entry.prevHash, entry)
+  return entries
+}
+
+/** A context, and the heads that it was folded from: they carry no body, but the body's hash. */
+export function checkedContext(
+  context: ContextEntries,
+  heads: readonly Entry[],
+  upto: EntryNumber,
+): ContextEntries {
+  const { session, covers, entries } = context
+  const { id } = session
+  for (const head of heads) {
+    if (orUnreadable(() => hashEntry(head.prevHash, head, head.bodyHash)) === head.hash) continue
+    throw damagedEntry(id, head.number, DAMAGE.head)
+  }
+  const state = fold(heads.filter(({ number }) => number <= upto))
+  if (upto === session.tail) {
+    const wrong = FOLDED_NAMES.find((name) => state[name] !== session[name])
+    if (wrong !== undefined) throw damagedColumn(id, wrong, 'does not agree with its entries')
+  }
+  const early = entries.filter(({ number }) => number <= covers)
+  const pins = Object.values(state.pins).map((pin) => pin.entry)
+  const wanted = [state.effective, state.settings, state.tasks, ...pins, ...state.carries]
+  const missing = wanted.find(
+    (number) => number !== 0 && number <= covers && !early.some((entry) => entry.number === number),
+  )
+  if (missing !== undefined) throw damagedEntry(id, missing, 'is missing')
+  checkedSingles(id, early)
+  checkSpan(session, entries.slice(early.length), covers, upto)
+  return onPath(context, heads, upto)
+}
+
+/** The part of a context behind its handoff may be longer than one page. */
+function checkSpan(
+  session: SessionRow,
+  entries: readonly Entry[],
+  after: EntryNumber,
+  upto: EntryNumber,
+): void {
+  const last = Math.min(upto, session.tail)
+  for (let from = after + 1; from <= last; from += LIST_MAX) {
+    const to = Math.min(last, from + LIST_MAX - 1)
+    const page = entries.slice(from - after - 1, to - after)
+    checkedEntries(session, { from: from as EntryNumber, to: to as EntryNumber }, page)
+  }
+}
+
+/**
+ * Mail, complete where the session's counters tell what complete is: every number up to the last one
+ * where nothing was left out, and as many as wait where only those were asked for.
+ */
+export function checkedMail<Mail extends Pick<MailRow, 'number'>>(
+  session: SessionRow,
+  { lane, state, after = 0 as MailNumber, limit }: ListMail,
+  mail: readonly Mail[],
+): readonly Mail[] {
+  const { id } = session
+  if (session.state !== 'open') return mail
+  const most = Math.min(limit, LIST_MAX)
+  if (lane === undefined && state === undefined) {
+    const wanted = Math.min(most, Math.max(0, session.mail - after))
+    const gap = mail.findIndex(({ number }, index) => number !== after + index + 1)
+    const found = gap === -1 ? mail.length : gap
+    if (found < wanted) throw damagedMail(id, after + found + 1, 'is missing')
+    if (mail.length > wanted) throw damagedMail(id, session.mail + 1, 'exists after the last one')
+  } else if (lane !== undefined && state === 'pending') {
+    const isFromStart = after <= (lane === 'control' ? 0 : session.delivered[lane])
+    if (isFromStart && mail.length !== Math.min(most, session.pending[lane])) {
+      throw damagedColumn(
+        id,
+        'pending',
+        `counts ${session.pending[lane]} of lane ${lane}, and ${mail.length} are there`,
+      )
+    }
+  }
+  return mail
+}
+
+export function checkedBlob(blob: BlobRow): BlobRow {
+  const { sessionId, hash, bytes } = blob
+  if (sha256(bytes) === hash) return blob
+  const row = `blob ${hash} of session ${sessionId}`
+  throw new DamagedRowError({ row, sessionId, problem: 'has bytes that do not match its hash' })
+}
+
+/** A body that is not the one whose key and hash were taken in must reach no model. */
+export function checkMemory(
+  session: SessionRow,
+  mail: MailRow,
+  memory: KeyMemory | undefined,
+): MailRow {
+  const problem = orUnreadable(() => judgeMemory(session, mail, memory) ?? '') ?? 'cannot be read'
+  if (problem !== '') throw damagedMail(session.id, mail.number, problem)
+  return mail
+}
+
+function checkOne(sessionId: SessionId, prevHash: string, entry: Entry): void {
+  const damage = orUnreadable(() => checkEntry(prevHash, entry) ?? '') ?? 'head'
+  if (damage !== '') throw damagedEntry(sessionId, entry.number, DAMAGE[damage])
+}

@@ -1,0 +1,143 @@
+import type { SessionId } from '../../base/ids.ts'
+import { sha256 } from '../integrity/canonical.ts'
+import { hashAudit } from '../integrity/chain.ts'
+import type { Finding } from '../queries.ts'
+import type { AuditRow, SessionRow } from '../rows.ts'
+
+/** The counters of a session's row that the audit tells of as well. */
+export type Counted = Pick<SessionRow, 'id' | 'agent' | 'birth' | 'tail' | 'mail' | 'fence'>
+
+interface Told {
+  isBorn: boolean
+  agent: string | null
+  entry: number
+  mail: number
+  fence: number
+}
+
+const UNTOLD: Told = { isBorn: false, agent: null, entry: 0, mail: 0, fence: 0 }
+
+/**
+ * Checks the audit's chain, and what it tells against the sessions that are there. A chain that was
+ * cut at its end is whole in itself: the sessions then know of more than it tells. A session row that
+ * was taken away, or put back as it once was, knows of less.
+ */
+export class AuditCheck {
+  readonly #findings: Finding[] = []
+  readonly #told = new Map<SessionId, Told>()
+  #cursor = 0
+  /** Null behind a row that cannot be read: nobody knows which hash the next one follows. */
+  #hash: string | null
+  #isWhole = true
+
+  constructor(storeId: string) {
+    this.#hash = sha256(storeId)
+  }
+
+  /** Null: something stands there that is no row any more. */
+  add(cursor: number, row: AuditRow | null): void {
+    const expected = this.#cursor + 1
+    if (cursor !== expected) this.#miss(expected, cursor - 1, '')
+    else if (row === null) {
+      this.#isWhole = false
+      this.#find(`audit row ${cursor} cannot be read`)
+    } else if (this.#hash !== null && hashAudit(this.#hash, row) !== row.hash) {
+      this.#find(`audit row ${cursor} does not match its hash`)
+    }
+    this.#cursor = cursor
+    this.#hash = row?.hash ?? null
+    if (row !== null) this.#hear(row)
+  }
+
+  /** One that is kept, and not in the chain yet. */
+  addUnlinked(row: AuditRow): void {
+    this.#hear(row)
+  }
+
+  #hear({ kind, sessionId, facts }: AuditRow): void {
+    const told = this.#told.get(sessionId) ?? { ...UNTOLD }
+    this.#told.set(sessionId, told)
+    told.entry = Math.max(told.entry, countOf(facts['entry']))
+    switch (kind) {
+      case 'session created':
+        told.isBorn = true
+        told.agent = typeof facts['agent'] === 'string' ? facts['agent'] : null
+        break
+      case 'message admitted':
+        told.mail = Math.max(told.mail, countOf(facts['mail']))
+        break
+      case 'message delivered':
+      case 'entries adopted':
+        told.entry = Math.max(told.entry, countOf(facts['to']))
+        break
+      case 'lease acquired':
+      case 'session deleted':
+        told.fence = Math.max(told.fence, countOf(facts['fence']))
+        break
+      default:
+        break
+    }
+  }
+
+  /** Where the chain ends by the store's own word. */
+  endAt({ commits, hash }: { readonly commits: number; readonly hash: string }): void {
+    if (this.#cursor < commits) this.#miss(this.#cursor + 1, commits, ' at the end')
+    else if (this.#cursor > commits) {
+      this.#find(`audit row ${commits + 1} stands behind the last one that the store knows`)
+    } else if (this.#hash !== null && this.#hash !== hash) {
+      this.#find(`audit row ${commits} has another hash than the store knows for its last one`)
+    }
+  }
+
+  /** Against all sessions that are there; `only`: what is found about this one. */
+  end(sessions: Iterable<Counted>, only?: SessionId): readonly Finding[] {
+    for (const session of sessions) {
+      const told = this.#told.get(session.id)
+      this.#told.delete(session.id)
+      if (only === undefined || only === session.id) this.#compare(session, told)
+    }
+    for (const sessionId of this.#told.keys()) {
+      if (only !== undefined && only !== sessionId) continue
+      this.#find('session row is missing, and the audit tells of it', sessionId)
+    }
+    return this.#findings
+  }
+
+  #compare(session: Counted, told: Told | undefined): void {
+    const { id, agent, birth, tail } = session
+    if (told?.isBorn !== true) {
+      if (this.#isWhole) this.#find('session is there, and its birth is not in the audit', id)
+      return
+    }
+    if (told.agent !== null && told.agent !== agent) {
+      this.#find('session row names another agent than the one it was created with', id)
+    }
+    if (told.entry > tail) {
+      this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)
+    }
+    for (const name of ['mail', 'fence'] as const) {
+      // What an imported one brought along is in no audit here; nor is what a gap would have told.
+      const mayKnowMore = birth === 'imported' || !this.#isWhole
+      const isTold = mayKnowMore ? told[name] <= session[name] : told[name] === session[name]
+      if (isTold) continue
+      this.#find(`session row says ${name} ${session[name]}, the audit tells of ${told[name]}`, id)
+    }
+  }
+
+  #miss(from: number, to: number, where: string): void {
+    this.#isWhole = false
+    this.#find(
+      from === to
+        ? `audit row ${from} is missing${where}`
+        : `audit rows ${from} to ${to} are missing${where}`,
+    )
+  }
+
+  #find(problem: string, sessionId: SessionId | null = null): void {
+    this.#findings.push({ sessionId, entry: null, problem })
+  }
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}

@@ -1,0 +1,176 @@
+import { type EntryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
+import { DamagedRowError } from '../errors.ts'
+import { hashBody } from '../integrity/chain.ts'
+import { mailState } from '../mail-state.ts'
+import type { Finding } from '../queries.ts'
+import { type Entry, LANES, type MailRow, type SessionRow } from '../rows.ts'
+import { hashKey, intakeHash } from '../rules/admit.ts'
+import { TranscriptCheck } from './transcript.ts'
+
+/** What the store remembers of a key that it has taken in. */
+export interface KeyMemory {
+  readonly bodyHash: string
+  /** Whether it names this very item; an imported one may have come under a key known before. */
+  readonly isOwn: boolean
+}
+
+/** The key under which an item is remembered; null: it was erased, or never had one. */
+export function keyHashOf({ source, key, body }: MailRow): string | null {
+  return source === null || key === null || body === null ? null : hashKey(source, key)
+}
+
+/** What is wrong between an item and what the store remembers of its key; null: nothing. */
+export function judgeMemory(
+  { birth }: Pick<SessionRow, 'birth'>,
+  mail: MailRow,
+  memory: KeyMemory | undefined,
+): string | null {
+  const keyHash = keyHashOf(mail)
+  if (keyHash === null || mail.body === null) return null
+  if (memory === undefined)
+    return 'is not among the known keys: sent again, it would be taken twice'
+  if (!memory.isOwn) {
+    return birth === 'imported' ? null : 'came under a key that names another item'
+  }
+  const { lane, control, body } = mail
+  return intakeHash(keyHash, lane, control, body) === memory.bodyHash
+    ? null
+    : 'has a body that does not match its hash'
+}
+
+/** Mail that was delivered says what its entry says, which is in the chain. */
+export function judgeInput(
+  input: Pick<Entry, 'number' | 'salt' | 'bodyHash'> | undefined,
+  { body }: MailRow,
+): string | null {
+  if (input === undefined || input.salt === null || body === null) return null
+  return hashBody(input.salt, body) === input.bodyHash
+    ? null
+    : `differs from entry ${input.number}, which it became`
+}
+
+/**
+ * Checks all rows of one session against each other: the transcript, the mailbox, the blobs that both
+ * use. Entries come first, then mail, each in the order of their numbers, then blobs.
+ */
+export class SessionCheck {
+  readonly #session: SessionRow
+  readonly #transcript: TranscriptCheck
+  readonly #findings: Finding[] = []
+  /** Blobs by their hash, each with the first that uses it. */
+  readonly #used = new Map<string, { readonly entry: EntryNumber | null; readonly by: string }>()
+  readonly #kept = new Set<string>()
+  /** What was delivered, by the number of the mail that it was. */
+  readonly #inputs = new Map<number, Pick<Entry, 'number' | 'salt' | 'bodyHash'>>()
+  readonly #delivered = { user: 0, notification: 0 }
+  readonly #pending = { control: 0, user: 0, notification: 0 }
+  #mail = 0
+  /** Mail that is missing or cannot be read: what it would have added to counts is not known. */
+  #isMailWhole = true
+
+  constructor(session: SessionRow) {
+    this.#session = session
+    this.#transcript = new TranscriptCheck(session)
+  }
+
+  addEntry(entry: Entry): void {
+    this.#transcript.add(entry)
+    const { number, meta } = entry
+    if (entry.kind === 'input') {
+      const { lane, mail } = entry.meta
+      this.#delivered[lane] = Math.max(this.#delivered[lane], mail)
+      if (mail > 0) this.#inputs.set(mail, { number, salt: entry.salt, bodyHash: entry.bodyHash })
+    }
+    if (entry.body !== null && 'blobs' in meta) this.#use(meta.blobs, number, `entry ${number}`)
+  }
+
+  addUnreadableEntry(number: EntryNumber): void {
+    this.#transcript.addUnreadable(number)
+  }
+
+  addMail(mail: MailRow, memory: KeyMemory | undefined): void {
+    this.#expectMail(mail.number)
+    if (mailState(this.#session, mail) === 'pending') this.#pending[mail.lane] += 1
+    if (mail.body !== null) this.#use(mail.blobs, null, `mail ${mail.number}`)
+    const input = this.#inputs.get(mail.number)
+    const problem = judgeMemory(this.#session, mail, memory) ?? judgeInput(input, mail)
+    this.#inputs.delete(mail.number)
+    if (problem !== null) this.#find(`mail ${mail.number} ${problem}`)
+  }
+
+  addUnreadableMail(number: MailNumber): void {
+    this.#expectMail(number)
+    this.#isMailWhole = false
+    this.#find(`mail ${number} cannot be read`)
+  }
+
+  #expectMail(number: MailNumber): void {
+    const expected = this.#mail + 1
+    this.#mail = number
+    if (number > expected) this.#missMail(expected, number - 1)
+  }
+
+  #missMail(from: number, to: number): void {
+    this.#isMailWhole = false
+    this.#find(from === to ? `mail ${from} is missing` : `mail ${from} to ${to} is missing`)
+  }
+
+  addBlob(hash: string, fits: boolean): void {
+    this.#kept.add(hash)
+    if (fits) return
+    const use = this.#used.get(hash)
+    const by = use === undefined ? '' : ` (${use.by} uses it)`
+    this.#find(`blob ${hash} has bytes that do not match its hash${by}`, use?.entry)
+  }
+
+  #use(hashes: readonly string[], entry: EntryNumber | null, by: string): void {
+    for (const hash of hashes) if (!this.#used.has(hash)) this.#used.set(hash, { entry, by })
+  }
+
+  end(): readonly Finding[] {
+    const transcript = this.#transcript.end()
+    // One that is gone may have been carried here without its mailbox; one that is being erased has
+    // left blobs behind before the texts that name them.
+    if (this.#session.state !== 'gone') this.#endMail(transcript.length === 0)
+    if (this.#session.state === 'open') this.#endBlobs()
+    return [...transcript, ...this.#findings]
+  }
+
+  #endMail(isTranscriptWhole: boolean): void {
+    const { mail, delivered, pending } = this.#session
+    if (this.#mail < mail) this.#missMail(this.#mail + 1, mail)
+    if (this.#mail > mail) {
+      this.#find(`mail ${mailNumber(mail + 1)} stands behind the last one that the session knows`)
+    }
+    for (const lane of LANES) {
+      const told = this.#pending[lane]
+      if (this.#isMailWhole && told !== pending[lane]) {
+        this.#find(`session row says that ${pending[lane]} of lane ${lane} wait, mail says ${told}`)
+      }
+    }
+    for (const lane of ['user', 'notification'] as const) {
+      const told = this.#delivered[lane]
+      if (!isTranscriptWhole || told === delivered[lane]) continue
+      this.#find(
+        `session row says that lane ${lane} is delivered up to ${delivered[lane]}, entries say ${told}`,
+      )
+    }
+  }
+
+  #endBlobs(): void {
+    for (const [hash, { entry, by }] of this.#used) {
+      if (!this.#kept.has(hash)) this.#find(`${by} uses blob ${hash}, which is missing`, entry)
+    }
+  }
+
+  #find(problem: string, entry: EntryNumber | null = null): void {
+    this.#findings.push({ sessionId: this.#session.id, entry, problem })
+  }
+}
+
+/** A row that is none, told with what is wrong about it where that is known. */
+export function unreadableSession(sessionId: SessionRow['id'], error: unknown): Finding {
+  const { column, problem } = error instanceof DamagedRowError ? error.facts : {}
+  const why = column === undefined ? '' : `: its column ${column} ${problem}`
+  return { sessionId, entry: null, problem: `session row cannot be read${why}` }
+}

@@ -1,0 +1,116 @@
+import { type EntryNumber, entryNumber } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { FOLDED_KINDS, FOLDED_NAMES, fold } from '../fold.ts'
+import { canonicalJson } from '../integrity/canonical.ts'
+import { checkEntry, DAMAGE, firstHash } from '../integrity/chain.ts'
+import type { Finding } from '../queries.ts'
+import type { Entry, EntryHead, SessionRow } from '../rows.ts'
+
+/**
+ * Checks one transcript against itself and against its session row. Entries come in the order of
+ * their numbers, in pages of any size, so that a long session need not be held at once.
+ */
+export class TranscriptCheck {
+  readonly #session: SessionRow
+  readonly #findings: Finding[] = []
+  readonly #folded: EntryHead[] = []
+  #number = 0
+  /** Null behind an entry that cannot be read: nobody knows what follows it. */
+  #hash: string | null
+
+  constructor(session: SessionRow) {
+    this.#session = session
+    this.#hash = firstHash(session.id)
+  }
+
+  add(entry: Entry): void {
+    // What stands where an entry is missing cannot be chained to it; its own hash still checks.
+    const isNext = this.#findGap(entry.number)
+    const prevHash = isNext && this.#hash !== null ? this.#hash : entry.prevHash
+    const damage = checkEntry(prevHash, entry)
+    if (damage !== undefined) this.#find(entry.number, DAMAGE[damage])
+    if ((FOLDED_KINDS as readonly string[]).includes(entry.kind)) this.#folded.push(entry)
+    this.#number = entry.number
+    this.#hash = entry.hash
+  }
+
+  /** Something stands there that is no entry any more. */
+  addUnreadable(number: EntryNumber): void {
+    if (number > this.#session.tail) return
+    this.#findGap(number)
+    this.#find(number, 'cannot be read')
+    this.#number = number
+    this.#hash = null
+  }
+
+  #findGap(number: EntryNumber): boolean {
+    const expected = this.#number + 1
+    if (number === expected) return true
+    if (number < expected) {
+      this.#find(number, `comes after entry ${this.#number}`)
+      return false
+    }
+    const many = number - expected
+    this.#find(
+      entryNumber(expected),
+      many === 1 ? 'is missing' : `and ${many - 1} more are missing`,
+    )
+    return false
+  }
+
+  end(): readonly Finding[] {
+    const { tail, tailHash } = this.#session
+    if (this.#number < tail) {
+      this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
+    } else if (this.#number > tail) {
+      this.#find(entryNumber(tail + 1), 'stands behind the tail that the session knows')
+    } else if (this.#hash !== null && this.#hash !== tailHash) {
+      this.#find(tail, 'has another hash than the session knows for its tail')
+    }
+    this.#checkFold()
+    return this.#findings
+  }
+
+  #checkFold(): void {
+    const folded = fold(this.#folded)
+    const settings = this.#folded.findLast((head) => head.kind === 'settings')
+    const { limits } = settings?.meta ?? {}
+    if (limits !== undefined && !isSame(limits, this.#session.limits)) {
+      this.#find(null, `session row has other limits than entry ${settings?.number} set`)
+    }
+    for (const name of FOLDED_NAMES) {
+      if (folded[name] === this.#session[name]) continue
+      this.#find(
+        null,
+        `session row says ${name} ${this.#session[name]}, entries say ${folded[name]}`,
+      )
+    }
+    const pins = Object.keys(folded.pins).sort().join()
+    if (this.#session.state === 'open' && pins !== Object.keys(this.#session.pins).sort().join()) {
+      this.#find(null, 'session row and entries disagree on the pins')
+    }
+  }
+
+  #find(entry: EntryNumber | null, what: string): void {
+    const problem = entry === null ? what : `entry ${entry} ${what}`
+    this.#findings.push({ sessionId: this.#session.id, entry, problem })
+  }
+}
+
+export function checkTranscript(
+  session: SessionRow,
+  entries: readonly Entry[],
+): readonly Finding[] {
+  const misplaced = entries.findIndex(({ number }, index) => number !== index + 1)
+  if (misplaced >= 0 && entries.some(({ number }) => number === misplaced + 1)) {
+    const problem = `entry ${misplaced + 1} is not in its place: entry ${entries[misplaced]?.number} is there`
+    return [{ sessionId: session.id, entry: entryNumber(misplaced + 1), problem }]
+  }
+  const check = new TranscriptCheck(session)
+  for (const entry of entries) check.add(entry)
+  return check.end()
+}
+
+function isSame(one: object, other: object): boolean {
+  return canonicalJson({ ...one } as JsonObject) === canonicalJson({ ...other } as JsonObject)
+}

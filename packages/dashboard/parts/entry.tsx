@@ -1,0 +1,251 @@
+import type { ComponentChildren } from 'preact'
+import type { Handoff } from '../../core/src/message/handoff.ts'
+import type { Part } from '../../core/src/message/message.ts'
+import type { TranscriptEntry } from '../../server/src/runtime/runtime.ts'
+import { hashOf } from '../data/address.ts'
+import { HandoffText } from './handoff-text.tsx'
+import { Said, Verbatim } from './markdown.tsx'
+import { Picture } from './picture.tsx'
+import { exactly, moment, tokens, WRITERS } from './words.ts'
+
+/** One entry of the transcript, whatever its kind; nothing is left out. */
+export function EntryView(props: {
+  readonly sessionId: string
+  readonly entry: TranscriptEntry
+  readonly isMarked: boolean
+  /** The compaction in effect. */
+  readonly effective: number | null
+  readonly onRevert: (entry: number) => void
+}) {
+  const { sessionId, entry, isMarked, effective } = props
+  const { number, kind, isCovered } = entry
+  const classes = ['entry', `is-${kind}`, isCovered && 'covered', isMarked && 'marked']
+  return (
+    <article
+      class={classes.filter(Boolean).join(' ')}
+      data-entry={number}
+      aria-label={`Entry ${number}, ${LABELS[kind] ?? kind}${isCovered ? ', compacted' : ''}`}
+    >
+      {kind === 'compaction' ? (
+        <HandoffCard
+          {...{ sessionId, entry }}
+          isInEffect={effective === number}
+          onRevert={props.onRevert}
+        />
+      ) : (
+        <Body sessionId={sessionId} entry={entry} />
+      )}
+    </article>
+  )
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  input: 'message',
+  assistant: 'answer',
+  result: 'tool result',
+  compaction: 'handoff',
+  revert: 'compaction undone',
+  pin: 'pin',
+  task: 'tasks',
+  settings: 'settings',
+  turn: 'end of turn',
+  erasure: 'erasure',
+}
+
+function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry }) {
+  const { kind, message, number, meta } = entry
+  const facts = meta as Readonly<Record<string, unknown>>
+  if (kind === 'input' || kind === 'assistant' || kind === 'result') {
+    if (message === null) return <Note entry={entry}>What stood here was erased.</Note>
+    if (message.role === 'handoff') return null
+    const parts = (message.parts as readonly Part[]).map((part) => (
+      <PartView part={part} sessionId={sessionId} />
+    ))
+    if (kind === 'result') return parts
+    const isNews = facts['lane'] === 'notification'
+    return (
+      <>
+        <header>
+          <b>{kind === 'assistant' ? 'Agent' : isNews ? 'Notification' : 'You'}</b>
+          <time dateTime={new Date(entry.at).toISOString()} title={exactly(entry.at)}>
+            {moment(entry.at)}
+          </time>
+          <span class="dim">
+            #{number} · {tokens(entry.tokens)} tokens
+          </span>
+          {kind === 'assistant' && (
+            <a class="saw" href={hashOf(sessionId, 'context', number)}>
+              What it saw
+            </a>
+          )}
+        </header>
+        {parts}
+      </>
+    )
+  }
+  switch (kind) {
+    case 'turn':
+      if (facts['ended'] === 'answered') return <hr />
+      return <Note entry={entry}>Turn {`${facts['turn']} ${facts['ended']}`}.</Note>
+    case 'revert':
+      if (facts['to'] !== undefined)
+        return (
+          <Note entry={entry}>
+            The conversation went back to #{`${facts['to']}`}; what was said in between is not part
+            of it any more.
+          </Note>
+        )
+      return (
+        <Note entry={entry}>
+          The compaction #{`${facts['target']}`} was undone; what it covered counts word for word
+          again.
+        </Note>
+      )
+    case 'pin':
+      return (
+        <Note entry={entry}>
+          Pin “{`${facts['name']}`}” {facts['change'] === 'set' ? 'set' : 'removed'}.
+          <Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
+    case 'task':
+      return (
+        <Note entry={entry}>
+          Tasks changed.<Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
+    case 'settings':
+      return (
+        <Note entry={entry}>
+          Settings changed.<Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
+    case 'erasure':
+      return <Note entry={entry}>Entries were erased for good.</Note>
+    default:
+      return (
+        <Note entry={entry}>
+          {kind}
+          <Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
+  }
+}
+
+function bodyText({ body }: TranscriptEntry): string {
+  if (body === null) return ''
+  if (typeof body === 'string') return body
+  return typeof body['text'] === 'string' ? body['text'] : JSON.stringify(body, null, 2)
+}
+
+function Note({
+  entry,
+  children,
+}: {
+  readonly entry: TranscriptEntry
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div class="note">
+      <span class="dim">#{entry.number}</span> <span>{children}</span>
+    </div>
+  )
+}
+
+function Folded({ label, children }: { readonly label: string; readonly children: string }) {
+  if (children === '') return null
+  return (
+    <details>
+      <summary>{label}</summary>
+      <Verbatim text={children} />
+    </details>
+  )
+}
+
+const GLIMPSE = 100
+const glimpse = (text: string) => text.slice(0, GLIMPSE).replaceAll('\n', ' ')
+
+function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId: string }) {
+  switch (part.type) {
+    case 'text':
+      return <Said text={part.text} />
+    case 'reasoning':
+      return part.text === '' ? null : <Folded label="Thought first">{part.text}</Folded>
+    case 'tool-call': {
+      const input = JSON.stringify(part.input, null, 2) ?? ''
+      return (
+        <details class="tool">
+          <summary>
+            <span class="tool-name">{part.name}</span>
+            <span class="dim">{glimpse(JSON.stringify(part.input) ?? '')}</span>
+          </summary>
+          <Verbatim text={input} />
+        </details>
+      )
+    }
+    case 'tool-result': {
+      const texts = part.output.flatMap((each) => (each.type === 'text' ? [each.text] : []))
+      const text = texts.join('\n')
+      return (
+        <details class={part.isError ? 'tool failed' : 'tool'}>
+          <summary>
+            <span class="tool-name">{part.isError ? '✕ result' : '↳ result'}</span>
+            <span class="dim">{glimpse(text)}</span>
+          </summary>
+          <Verbatim text={text} />
+          {part.output.map((each) =>
+            each.type === 'image' ? <Picture source={each.source} sessionId={sessionId} /> : null,
+          )}
+        </details>
+      )
+    }
+    case 'image':
+      return <Picture source={part.source} sessionId={sessionId} />
+    case 'file':
+      return <p class="dim">File{part.name === undefined ? '' : ` ${part.name}`}</p>
+    case 'opaque':
+      return (
+        <Folded label={`Item of ${part.provider}`}>{JSON.stringify(part.value, null, 2)}</Folded>
+      )
+  }
+}
+
+function HandoffCard(props: {
+  readonly sessionId: string
+  readonly entry: TranscriptEntry
+  readonly isInEffect: boolean
+  readonly onRevert: (entry: number) => void
+}) {
+  const { sessionId, entry, isInEffect, onRevert } = props
+  const meta = entry.meta as { covers: number; by: string }
+  const handoff = entry.body as unknown as Handoff | null
+  return (
+    <section class="handoff" aria-label={`Handoff ${entry.number}`}>
+      <header>
+        <b>Handoff</b>
+        <span>
+          stands for entries 1 to {meta.covers}, written by {WRITERS[meta.by] ?? meta.by}
+        </span>
+        <span class="dim">
+          #{entry.number} · {tokens(entry.tokens)} tokens · {moment(entry.at)}
+        </span>
+      </header>
+      <p class="dim">
+        {isInEffect
+          ? 'In effect: the model sees this in their place. They stay here, and can be searched.'
+          : 'Not in effect: a newer one stands in its place, or it was undone.'}
+      </p>
+      {handoff === null ? <p>Its text was erased.</p> : <HandoffText handoff={handoff} />}
+      <footer>
+        <a class="button" href={hashOf(sessionId, 'compactions', entry.number)}>
+          Before and after
+        </a>
+        {isInEffect && (
+          <button type="button" onClick={() => onRevert(entry.number)}>
+            Undo this compaction
+          </button>
+        )}
+      </footer>
+    </section>
+  )
+}

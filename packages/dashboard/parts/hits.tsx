@@ -1,0 +1,55 @@
+import type { Found, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
+import { hashOf } from '../data/address.ts'
+import { sessions } from '../data/session-list.ts'
+import { moment } from './words.ts'
+
+/** What a search found, each with the place where it stands and the words around the hit. */
+const BEFORE = 40
+const AFTER = 140
+
+export function Hits(props: { readonly found: readonly Found[]; readonly words: string }) {
+  const { found, words } = props
+  const titles = new Map(sessions.value.map(({ id, title }) => [id as string, title ?? id]))
+  return (
+    <div class="list">
+      {found.map(({ sessionId, entry }) => (
+        <a class="found" href={hashOf(sessionId, 'conversation', entry.number)}>
+          <b>{titles.get(sessionId) ?? sessionId}</b>
+          <span class="dim">
+            #{entry.number} · {moment(entry.at)}
+            {entry.isCovered && ' · compacted away'}
+          </span>
+          <Excerpt text={textOf(entry)} words={words} />
+        </a>
+      ))}
+    </div>
+  )
+}
+
+function Excerpt({ text, words }: { readonly text: string; readonly words: string }) {
+  // The index finds words in any order and form; what is marked is the first that stands there.
+  const lower = text.toLowerCase()
+  const [hit = ''] = [words, ...words.split(/\s+/)]
+    .map((word) => word.toLowerCase())
+    .filter((word) => word !== '' && lower.includes(word))
+  const at = hit === '' ? 0 : lower.indexOf(hit)
+  const from = Math.max(0, at - BEFORE)
+  return (
+    <span>
+      {from > 0 && '…'}
+      {text.slice(from, at)}
+      <mark>{text.slice(at, at + hit.length)}</mark>
+      {text.slice(at + hit.length, at + AFTER)}
+      {text.length > at + AFTER && '…'}
+    </span>
+  )
+}
+
+function textOf({ message, body }: TranscriptEntry): string {
+  const said: string[] = []
+  const all = JSON.stringify(message ?? body, (name, value) => {
+    if ((name === 'text' || name === 'summary') && typeof value === 'string') said.push(value)
+    return value
+  })
+  return said.join(' ') || all
+}

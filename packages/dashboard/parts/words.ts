@@ -1,0 +1,99 @@
+import type { SessionSummary } from '../../server/src/runtime/runtime.ts'
+import { now } from '../data/clock.ts'
+
+/** Numbers, moments and states as people say them. */
+const small = new Intl.NumberFormat('en')
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const whole = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+
+export const count = (value: number): string => small.format(value)
+
+export function tokens(value: number): string {
+  if (value < 1_000) return `${value}`
+  if (value < 100_000) return `${(value / 1_000).toFixed(1)}k`
+  return `${Math.round(value / 1_000)}k`
+}
+
+export const percent = (part: number, all: number): number =>
+  all <= 0 ? 0 : Math.min(100, Math.round((part / all) * 100))
+
+export function moment(at: number): string {
+  return now.value - at < 20 * 3_600_000
+    ? clock.format(at)
+    : `${day.format(at)}, ${clock.format(at)}`
+}
+export const exactly = (at: number): string => whole.format(at)
+
+export function ago(at: number): string {
+  const seconds = Math.max(0, Math.round((now.value - at) / 1_000))
+  if (seconds < 5) return 'now'
+  if (seconds < 60) return `${seconds} s ago`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
+  return `${Math.floor(seconds / 86_400)} d ago`
+}
+
+export function duration(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+/** From millionths of the operator's currency. */
+export function money(millionths: number): string {
+  const amount = millionths / 1_000_000
+  return `cost ${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`
+  if (value < 1024 ** 2) return `${(value / 1024).toFixed(1)} KB`
+  if (value < 1024 ** 3) return `${(value / 1024 ** 2).toFixed(1)} MB`
+  return `${(value / 1024 ** 3).toFixed(2)} GB`
+}
+
+export const WRITERS: Readonly<Record<string, string>> = {
+  model: 'a model',
+  digest: 'our own digest',
+  rewrite: 'a model, rewriting a digest',
+}
+export const TRIGGERS: Readonly<Record<string, string>> = {
+  background: 'Beside the conversation',
+  idle: 'At rest',
+  manual: 'Asked for',
+  preflight: 'Before a step that would not fit',
+  reactive: 'After the provider refused',
+}
+export const RUNGS: Readonly<Record<string, string>> = {
+  provider: "the provider's own compaction",
+  prefix: "the conversation's cached prefix",
+  auxiliary: 'the route for summaries',
+  fresh: 'the route for summaries, on a fresh connection',
+  main: 'the main route, after the one for summaries',
+  digest: 'the last one: no model, our own digest',
+}
+
+type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
+
+export function activityOf({ state, isCompacting }: SessionSummary): Activity {
+  if (state === 'gone') return 'gone'
+  if (state === 'waiting-for-compaction' || state === 'waiting-for-model') return 'waiting'
+  if (state === 'turn') return 'turn'
+  return isCompacting ? 'preparing' : 'idle'
+}
+
+export function activityWords(summary: SessionSummary): string {
+  const { state, isCompacting } = summary
+  const besides = isCompacting ? ', preparing a handoff' : ''
+  switch (state) {
+    case 'gone':
+      return 'deleted'
+    case 'waiting-for-compaction':
+      return 'waiting for a compaction'
+    case 'waiting-for-model':
+      return 'waiting for the model'
+    case 'turn':
+      return `working on turn ${summary.turn}${besides}`
+    case 'idle':
+      return isCompacting ? 'idle, preparing a handoff' : 'idle'
+  }
+}

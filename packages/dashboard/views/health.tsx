@@ -1,0 +1,194 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
+import type { Rehearsal } from '../../server/src/gateway/http/diagnostics.ts'
+import type { Health as HealthReport } from '../../server/src/runtime/runtime.ts'
+import { call, wordsOf } from '../data/api.ts'
+import { agents, sessions } from '../data/session-list.ts'
+import { Table } from '../parts/table.tsx'
+import { ago, bytes, count, tokens } from '../parts/words.ts'
+import { AuditPanel } from './audit-panel.tsx'
+import { EventList } from './event-list.tsx'
+import { RehearsalPanel } from './rehearsal-panel.tsx'
+
+const READ_MS = 5_000
+/** While a rehearsal runs, it is watched more closely. */
+const WATCH_MS = 1_000
+
+/** As the server tells it: the runtime's own report, and what is on the disk beside it. */
+interface Report extends HealthReport {
+  readonly store: HealthReport['store'] & { readonly bytes: number | null }
+  readonly streams: number
+}
+
+interface Seen {
+  readonly report: Report
+  readonly audit: LiveReport | null
+  readonly rehearsal: Rehearsal | null
+}
+
+/** Is it well, and if not, what is wrong. */
+export function Health() {
+  const [seen, setSeen] = useState<Seen | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const isWatched = seen?.rehearsal?.isRunning === true
+  useEffect(() => {
+    const read = async () => {
+      if (document.hidden) return
+      try {
+        const [report, { audit }, { rehearsal }] = await Promise.all([
+          call<Report>('/v1/health'),
+          call<{ audit: LiveReport | null }>('/v1/audit'),
+          call<{ rehearsal: Rehearsal | null }>('/v1/rehearsal'),
+        ])
+        setSeen({ report, audit, rehearsal })
+        setProblem(null)
+      } catch (error) {
+        setProblem(wordsOf(error))
+      }
+    }
+    void read()
+    const timer = setInterval(() => void read(), isWatched ? WATCH_MS : READ_MS)
+    return () => clearInterval(timer)
+  }, [isWatched])
+  return (
+    <section class="health">
+      <h1>Health</h1>
+      {problem !== null && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {seen === null && problem === null && <p class="dim">Reading…</p>}
+      {seen !== null && (
+        <>
+          <Verdict report={seen.report} audit={seen.audit} />
+          {seen.rehearsal !== null && <RehearsalPanel rehearsal={seen.rehearsal} />}
+          <div class="cards wide">
+            <AuditPanel audit={seen.audit} />
+            <Parts report={seen.report} />
+          </div>
+          <EventList />
+        </>
+      )}
+    </section>
+  )
+}
+
+function Verdict({
+  report,
+  audit,
+}: {
+  readonly report: Report
+  readonly audit: LiveReport | null
+}) {
+  const { reason, problems, store, runner, connections, streams } = report
+  const broken = audit?.laws.filter(({ holds }) => !holds) ?? []
+  const worries = [
+    ...problems,
+    ...(reason === 'no-lease' ? ['This process has lost its lease and may not act.'] : []),
+    ...report.routes
+      .filter(({ state }) => state === 'open')
+      .map(({ route, task }) => `The model route ${route} rests (${task}).`),
+    ...broken.map(({ title }) => `Broken: ${title}.`),
+  ]
+  const isWell = worries.length === 0
+  return (
+    <>
+      <div class={isWell ? 'verdict well' : 'verdict ill'} role="status">
+        {isWell ? '✓ Ready; nothing to look at.' : '✕ Somebody should look.'}
+        {!isWell && (
+          <ul class="problems">
+            {worries.map((each) => (
+              <li>{each}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <p class="figures">
+        <span>
+          <b>{store.bytes === null ? '–' : bytes(store.bytes)}</b>{' '}
+          {store.bytes === null ? 'kept in memory' : 'in the store'}
+        </span>
+        <span>
+          <b>{count(store.commits)}</b> commits
+        </span>
+        <span>
+          <b>{count(runner.sessions)}</b> sessions held here
+        </span>
+        <span>
+          <b>{count(connections.evicted)}</b> connections evicted of {count(connections.opened)}
+        </span>
+        <span>
+          <b>{count(streams)}</b> event streams
+        </span>
+      </p>
+    </>
+  )
+}
+
+function Parts({ report }: { readonly report: Report }) {
+  const { runner, runners, routes, edges } = report
+  const silentSince = useBeats(runners)
+  const held = Map.groupBy(sessions.value, (session) => session.runner ?? '')
+  return (
+    <>
+      <Table
+        caption="Model routes"
+        none="No model was asked yet."
+        head={['Route', 'For', 'Breaker', 'Failed', 'Again at']}
+        rows={routes.map((route) => [
+          route.route,
+          route.task,
+          <span class={`chip ${route.state}`}>{route.state}</span>,
+          count(route.failures),
+          route.retryAt === null ? '' : new Date(route.retryAt).toLocaleTimeString('en-GB'),
+        ])}
+      />
+      <Table
+        caption="Leases and their owners"
+        none="No process holds a session."
+        head={['Process', 'Started', 'Sessions', 'Beat']}
+        rows={runners.map(({ id, process, startedAt, leaseMs }) => [
+          <span title={id}>
+            {process}
+            {id === runner.id && ' (this one)'}
+          </span>,
+          ago(startedAt),
+          count(held.get(id)?.length ?? 0),
+          Date.now() - (silentSince.get(id) ?? Date.now()) > leaseMs ? (
+            <span class="chip failed">silent</span>
+          ) : (
+            <span class="chip committed">alive</span>
+          ),
+        ])}
+      />
+      <Table
+        caption="Gateways"
+        none="No chat platform is connected; HTTP answers, as you see."
+        head={['Gateway', 'Replies waiting', 'Given up']}
+        rows={edges.map(({ name, waiting, dead }) => [name, count(waiting), count(dead)])}
+      />
+      <Table
+        caption="Agents"
+        none="None is configured."
+        head={['Agent', 'Model', 'Provider', 'Window', 'Tools']}
+        rows={agents.value.map((agent) => [
+          agent.name,
+          agent.model,
+          agent.provider,
+          tokens(agent.windowTokens),
+          agent.tools.join(', ') || 'none',
+        ])}
+      />
+    </>
+  )
+}
+
+/** Beats are counted, not timed: one that stands still between two looks is silent since then. */
+function useBeats(runners: HealthReport['runners']): ReadonlyMap<string, number> {
+  const seen = useRef(new Map<string, { beat: number; since: number }>())
+  for (const { id, beat } of runners) {
+    if (seen.current.get(id)?.beat !== beat) seen.current.set(id, { beat, since: Date.now() })
+  }
+  return new Map([...seen.current].map(([id, { since }]) => [id, since]))
+}

@@ -1,0 +1,92 @@
+import type { SessionId } from '#core/base/ids'
+import { type Attempts, addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
+
+/**
+ * How much may be spent beside conversations, in any span of `windowMs`. The stop is hard: a call
+ * that could go over is not made. What is under way counts with all that it may still come to, so
+ * that calls side by side do not slip through together.
+ */
+export interface AllowanceLimits {
+  readonly windowMs: number
+  readonly session?: Limit
+  readonly host?: Limit
+}
+
+export interface Limit {
+  /** Input and output together. */
+  readonly tokens?: number
+  /** In millionths of the currency. Calls without a known price do not count. */
+  readonly cost?: number
+}
+
+/** A day, and more than any sound session needs: a loop is stopped, a long conversation is not. */
+export const ALLOWANCE: AllowanceLimits = {
+  windowMs: 24 * 3_600_000,
+  session: { tokens: 20_000_000 },
+  host: { tokens: 200_000_000 },
+}
+
+export type Exceeded = `${'session' | 'host'}-${'tokens' | 'cost'}`
+
+/** What one call may come to. */
+export interface Expected {
+  readonly sessionId: SessionId
+  readonly tokens: number
+  readonly cost: number
+}
+
+export type Reservation =
+  | { readonly kind: 'reserved'; readonly release: () => void }
+  | { readonly kind: 'exceeded'; readonly which: Exceeded }
+
+export class Allowance {
+  readonly #attempts: Attempts
+  readonly #limits: AllowanceLimits
+  readonly #open = new Set<Expected>()
+
+  constructor(attempts: Attempts, limits: AllowanceLimits) {
+    this.#attempts = attempts
+    this.#limits = limits
+  }
+
+  /** Never rejects: what cannot be read counts as nothing, what this process has open always counts. */
+  async reserve(expected: Expected, now: number): Promise<Reservation> {
+    const { sessionId } = expected
+    // Counted as open before anything is read: two that ask at once see each other.
+    this.#open.add(expected)
+    const since = now - this.#limits.windowMs
+    const [ofSession, ofHost] = await Promise.all([
+      this.#spent(this.#limits.session, { sessionId, since }),
+      this.#spent(this.#limits.host, { since }),
+    ])
+    const isOwn = (each: Expected) => each.sessionId === sessionId
+    const which =
+      this.#exceeded('session', ofSession, [...this.#open].filter(isOwn)) ??
+      this.#exceeded('host', ofHost, [...this.#open])
+    const release = () => void this.#open.delete(expected)
+    if (which === undefined) return { kind: 'reserved', release }
+    release()
+    return { kind: 'exceeded', which }
+  }
+
+  async #spent(limit: Limit | undefined, query: Parameters<Attempts['sum']>[0]): Promise<Spend> {
+    if (limit === undefined) return NOTHING_SPENT
+    return await this.#attempts.sum(query).catch(() => NOTHING_SPENT)
+  }
+
+  #exceeded(
+    whose: 'session' | 'host',
+    spent: Spend,
+    open: readonly Expected[],
+  ): Exceeded | undefined {
+    const { tokens, cost } = this.#limits[whose] ?? {}
+    const sum = open.reduce(
+      (total, each) =>
+        addSpend(total, { ...NOTHING_SPENT, inputTokens: each.tokens, cost: each.cost }),
+      spent,
+    )
+    if (tokens !== undefined && sum.inputTokens + sum.outputTokens > tokens)
+      return `${whose}-tokens`
+    return cost !== undefined && sum.cost > cost ? `${whose}-cost` : undefined
+  }
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { type OperationId, operationId, type SessionId } from '#core/base/ids'
+import type { CallUsage } from '../model/model.ts'
+import { destinationOf, type ModelRoute } from '../model/routes/route.ts'
+import { costOf, type Prices } from './prices.ts'
+
+/**
+ * The record of calls. Breakers, budgets and figures are all read from it and from nothing else, so
+ * that they survive a restart and hold for every process of the host.
+ */
+export interface Attempts {
+  /** False: one of this id stands there already, and nothing was written. */
+  record(attempt: Attempt): Promise<boolean>
+  /** Newest first. */
+  read(query: AttemptQuery): Promise<readonly Attempt[]>
+  /** Of one session, or of this host. */
+  sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend>
+}
+
+/** One call on one route. No word of a conversation or of a provider stands in it. */
+export interface Attempt {
+  readonly id: OperationId
+  readonly sessionId: SessionId
+  /** Or `turn`: the conversation itself. */
+  readonly task: string
+  /** Where it led (`destinationOf`), whatever the route is called. */
+  readonly modelRoute: string
+  /** `answered`, `interrupted`, or what went wrong, in a fixed word. */
+  readonly outcome: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  /** In millionths of the currency that prices are in; null where no price is known. */
+  readonly cost: number | null
+  readonly at: number
+}
+
+export interface AttemptQuery {
+  readonly modelRoute: string
+  /** Absent: of all tasks, and of turns. */
+  readonly task?: string
+  readonly since: number
+  readonly limit: number
+}
+
+export interface Spend {
+  readonly attempts: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedTokens: number
+  readonly cost: number
+  /** Attempts of which nobody knows what they cost. */
+  readonly unpriced: number
+}
+
+export const NOTHING_SPENT: Spend = {
+  attempts: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cost: 0,
+  unpriced: 0,
+}
+
+export function addSpend(a: Spend, b: Spend): Spend {
+  return {
+    attempts: a.attempts + b.attempts,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    cost: a.cost + b.cost,
+    unpriced: a.unpriced + b.unpriced,
+  }
+}
+
+export function spendOf({ inputTokens, outputTokens, cachedTokens, cost }: Attempt): Spend {
+  const priced = { cost: cost ?? 0, unpriced: cost === null ? 1 : 0 }
+  return { attempts: 1, inputTokens, outputTokens, cachedTokens, ...priced }
+}
+
+export interface CallFacts {
+  readonly task: string
+  readonly route: ModelRoute
+  readonly outcome: string
+  /** Undefined: the provider has read nothing, and bills nothing. */
+  readonly usage: CallUsage | undefined
+  readonly sessionId: SessionId
+  readonly at: number
+}
+
+/** A call as it is recorded, whether of a task or of a turn. */
+export function attemptOf({ route, usage, ...facts }: CallFacts, prices?: Prices): Attempt {
+  return {
+    ...facts,
+    id: operationId(randomUUID()),
+    modelRoute: destinationOf(route),
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    cachedTokens: usage?.cacheReadTokens ?? 0,
+    cost: usage === undefined ? 0 : costOf(usage, route, prices),
+  }
+}

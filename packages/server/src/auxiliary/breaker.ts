@@ -1,0 +1,104 @@
+import { probeDelayMs } from '../model/calls/retry.ts'
+import type { Outcome } from '../model/outcomes/outcome.ts'
+import type { Attempt } from './attempts.ts'
+
+/**
+ * Whether a task may use a route just now, from its last attempts there. *closed*: yes. *open*: it
+ * failed too often in a row, and rests. *half-open*: it has rested; one call tries it, and what
+ * comes of that decides. It never stays open: the rest ends after ten minutes at the latest.
+ *
+ * Only failures of the route count. A summary that one conversation cannot get (its content is
+ * refused, it is too long) says nothing about the others.
+ */
+export type Standing =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'open'; readonly until: number }
+  | { readonly kind: 'half-open'; readonly since: number }
+
+/** How far back attempts are looked at; the longest rest is a fraction of it. */
+export const BREAKER_WINDOW_MS = 3_600_000
+export const BREAKER_ATTEMPTS_MAX = 200
+
+// One or two failures are everyday; the call's own retries are already behind each of them.
+const FAILURES_MIN = 3
+
+/** `attempts` are those of one task on one route, newest first. */
+export function standingOf(attempts: readonly Told[], now: number): Standing {
+  const { failures, failedAt, isHopeless } = failuresOf(attempts, now)
+  const needed = isHopeless ? 1 : FAILURES_MIN
+  if (failedAt === undefined || failures < needed) return { kind: 'closed' }
+  const until = failedAt + probeDelayMs(failures - needed + 1, 0)
+  return now < until ? { kind: 'open', until } : { kind: 'half-open', since: until }
+}
+
+type Told = Pick<Attempt, 'outcome' | 'at'>
+
+/** How often a route failed in a row, until now. */
+export function failuresOf(attempts: readonly Told[], now: number) {
+  let failures = 0
+  let failedAt: number | undefined
+  let isHopeless = false
+  for (const { outcome, at } of attempts) {
+    // From the future: a clock has jumped, and the time of its failure means nothing.
+    if (at > now) continue
+    if (outcome === ANSWERED) break
+    const harm = harmOf(outcome)
+    if (harm === 'none') continue
+    if (failedAt === undefined) isHopeless = harm === 'until-changed'
+    failedAt ??= at
+    failures++
+  }
+  return { failures, failedAt, isHopeless }
+}
+
+export const ANSWERED = 'answered'
+export const INTERRUPTED = 'interrupted'
+/** No call: somebody is about to try a route that has rested. */
+export const PROBING = 'probing'
+
+/** The outcome of a call as a fixed word, for the record. */
+export function wordOf(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'finished':
+      return outcome.finish === 'stop' ? ANSWERED : `unusable:${outcome.finish}`
+    case 'interrupted':
+      return INTERRUPTED
+    case 'deadline':
+      return `deadline:${outcome.deadline}`
+    case 'connection':
+      return `connection:${outcome.trouble}`
+    case 'overflow':
+      return 'overflow'
+    case 'refused':
+      return `refused:${outcome.refusal}`
+    case 'malformed':
+      return `malformed:${outcome.what}`
+  }
+}
+
+/** Whether the route is to blame, whatever it was asked. */
+export function isOfTheRoute(outcome: string): boolean {
+  return harmOf(outcome) !== 'none'
+}
+
+type Harm = 'none' | 'heals' | 'until-changed'
+
+function harmOf(outcome: string): Harm {
+  if (UNTIL_CHANGED.includes(outcome)) return 'until-changed'
+  const [kind] = outcome.split(':')
+  if (kind === 'deadline' || kind === 'connection' || kind === 'malformed') return 'heals'
+  return HEALING.includes(outcome) ? 'heals' : 'none'
+}
+
+const HEALING = ['refused:rate-limit', 'refused:overloaded', 'refused:server-error']
+
+/** Asking three times does not tell more about a wrong key than asking once. */
+const UNTIL_CHANGED = [
+  'refused:no-credit',
+  'refused:bad-key',
+  'refused:no-credential',
+  'refused:not-found',
+  'connection:tls',
+  'malformed:not-sent',
+  'malformed:redirect',
+]

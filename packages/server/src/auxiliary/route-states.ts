@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto'
+import type { Clock } from '#core/base/clock'
+import { operationId, type SessionId } from '#core/base/ids'
+import { destinationOf, type ModelRoute } from '../model/routes/route.ts'
+import type { Attempts } from './attempts.ts'
+import {
+  BREAKER_ATTEMPTS_MAX,
+  BREAKER_WINDOW_MS,
+  PROBING,
+  type Standing,
+  standingOf,
+} from './breaker.ts'
+
+/**
+ * Which of a task's routes may be tried just now. The failures are read from the attempts. A route
+ * that has rested is tried by a single call: which one, calls of this process settle here, and
+ * processes that share a store settle by who is first to record that it will.
+ */
+export class RouteStates {
+  readonly #attempts: Attempts
+  readonly #clock: Clock
+  readonly #probed = new Set<string>()
+
+  constructor(attempts: Attempts, clock: Clock) {
+    this.#attempts = attempts
+    this.#clock = clock
+  }
+
+  async enter(
+    task: string,
+    routes: readonly ModelRoute[],
+    sessionId: SessionId,
+  ): Promise<Entrance> {
+    const now = this.#clock.now()
+    const standings = await Promise.all(routes.map((route) => this.#standing(task, route, now)))
+    const probes: string[] = []
+    const usable: ModelRoute[] = []
+    let until = Number.POSITIVE_INFINITY
+    for (const [index, route] of routes.entries()) {
+      const key = `${task} ${destinationOf(route)}`
+      const standing = standings[index] ?? { kind: 'closed' }
+      if (standing.kind === 'open') until = Math.min(until, standing.until)
+      else if (standing.kind === 'closed') usable.push(route)
+      else if (this.#probed.has(key)) until = Math.min(until, now + PROBED_MS)
+      else {
+        this.#probed.add(key)
+        // One that stands behind another is likely not tried at all: nothing is claimed for it.
+        const isOurs =
+          usable.length > 0 || (await this.#claim({ task, route, standing, sessionId, now }))
+        if (isOurs) {
+          probes.push(key)
+          usable.push(route)
+        } else {
+          this.#probed.delete(key)
+          until = Math.min(until, now + PROBED_MS)
+        }
+      }
+    }
+    const leave = () => {
+      for (const key of probes) this.#probed.delete(key)
+    }
+    const [first, ...others] = usable
+    return first === undefined
+      ? { kind: 'resting', until }
+      : { kind: 'entered', routes: [first, ...others], leave }
+  }
+
+  /** Attempts that cannot be read stop nobody: the breaker spares a route, it does not guard one. */
+  async #standing(task: string, route: ModelRoute, now: number): Promise<Standing> {
+    const query = {
+      modelRoute: destinationOf(route),
+      task,
+      since: now - BREAKER_WINDOW_MS,
+      limit: BREAKER_ATTEMPTS_MAX,
+    }
+    return standingOf(await this.#attempts.read(query).catch(() => []), now)
+  }
+
+  /**
+   * Whether this process may try the route. The record's id is the same for everybody who would try
+   * after the same rest; after a while it is another one, for somebody may have died over it.
+   */
+  async #claim(probe: Probe): Promise<boolean> {
+    const { task, route, standing, sessionId, now } = probe
+    const modelRoute = destinationOf(route)
+    const span = Math.floor((now - standing.since) / PROBED_MS)
+    const name = hash('sha256', JSON.stringify([task, modelRoute, standing.since, span]), 'hex')
+    const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0 }
+    const id = operationId(`probe-${name.slice(0, 32)}`)
+    return await this.#attempts
+      .record({ id, sessionId, task, modelRoute, outcome: PROBING, ...nothing, at: now })
+      .catch(() => true)
+  }
+}
+
+interface Probe {
+  readonly task: string
+  readonly route: ModelRoute
+  readonly standing: Extract<Standing, { kind: 'half-open' }>
+  readonly sessionId: SessionId
+  readonly now: number
+}
+
+export type Entrance =
+  | {
+      readonly kind: 'entered'
+      readonly routes: readonly [ModelRoute, ...ModelRoute[]]
+      /** To be called once, when the call has ended and is recorded. */
+      readonly leave: () => void
+    }
+  | { readonly kind: 'resting'; readonly until: number }
+
+// Somebody else finds out; it will not take longer than a call.
+const PROBED_MS = 30_000

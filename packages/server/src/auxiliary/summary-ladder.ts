@@ -1,0 +1,203 @@
+import { hash } from 'node:crypto'
+import type { Clock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { judgeSummary, type SummaryVerdict } from '#core/compaction/judge/judge-summary'
+import type { SummaryRequest } from '#core/compaction/summary/prompt'
+import { type SummaryReply, WriterOverflowError } from '#core/compaction/summary/summarize'
+import { textOf } from '#core/message/text'
+import { estimateText } from '#core/tokens/estimate'
+import { familyOf } from '#core/tokens/family'
+import { destinationOf } from '../model/routes/route.ts'
+import type { Routes } from '../model/routes/routes.ts'
+import { capabilitiesOf } from '../model/routes/windows.ts'
+import { addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
+import { isOfTheRoute } from './breaker.ts'
+import {
+  type Covered,
+  mayGoAsItIs,
+  type Rung,
+  rungsOf,
+  type SummarySettings,
+} from './summary-rungs.ts'
+import { type AuxiliaryTasks, COOLING_DOWN, type TaskRequest } from './tasks.ts'
+
+/**
+ * The rungs of one summary, one after the other until one holds. A call that failed has had its fresh
+ * try already; what was written and is no summary is asked for once more on a fresh connection. All
+ * rungs share one deadline: each may be silent only so long that the others still have their share,
+ * and one that is being answered has all the time that is left.
+ */
+export interface LadderParts {
+  readonly tasks: AuxiliaryTasks
+  readonly routes: Routes
+  readonly clock: Clock
+  readonly summaries?: SummarySettings
+}
+
+export class SummaryFailedError extends KnownError {
+  override readonly name = 'SummaryFailedError'
+  readonly code = 'summary-failed'
+  readonly retryable = true
+  /** A fixed word. */
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`No model wrote the summary (${reason}).`)
+    this.reason = reason
+  }
+}
+
+/** Who wrote a summary, and asked in which words: to be kept beside it. */
+export interface Provenance {
+  readonly modelRoute: string
+  readonly rung: Rung['name']
+  /** The first digits of the hash of all that was asked, without what was quoted. */
+  readonly prompt: string
+}
+
+function promptHash({ system, ask }: SummaryRequest): string {
+  return hash('sha256', `${system}\n${ask}`.toWellFormed(), 'hex').slice(0, 12)
+}
+
+export class SummaryLadder {
+  readonly #parts: LadderParts
+  readonly #covered: Covered
+  #isClean: boolean | undefined
+  #hasPieces = false
+  #spend = NOTHING_SPENT
+  #failure: string | undefined
+  #provenance: Provenance | undefined
+
+  constructor(parts: LadderParts, covered: Covered) {
+    this.#parts = parts
+    this.#covered = covered
+  }
+
+  get #mayGoAsItIs(): boolean {
+    this.#isClean ??= mayGoAsItIs(this.#covered)
+    return this.#isClean
+  }
+
+  /** Of all that was tried so far. */
+  get spend(): Spend {
+    return this.#spend
+  }
+
+  /** Why the last summary was not written. */
+  get failure(): string | undefined {
+    return this.#failure
+  }
+
+  /** Of the summary that was written last. */
+  get provenance(): Provenance | undefined {
+    return this.#provenance
+  }
+
+  /** A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. */
+  async write(request: SummaryRequest, signal: AbortSignal): Promise<SummaryReply> {
+    this.#hasPieces ||= request.piece !== undefined
+    const { deadlines } = this.#parts.tasks.settingsOf('compaction')
+    const endsAt = this.#parts.clock.monotonic() + deadlines.totalMs
+    const rungs = rungsOf(this.#parts, this.#covered, {
+      request,
+      mayGoAsItIs: !this.#hasPieces && request.shortens !== true && this.#mayGoAsItIs,
+    })
+    let spare: { readonly text: string; readonly provenance: Provenance } | undefined
+    let reason = 'no-route'
+    // Asked in other words they would fail again.
+    const down = new Set<string>()
+    for (const [index, rung] of rungs.entries()) {
+      if (rung.name === 'fresh' && !reason.startsWith('unusable')) continue
+      const [route, ...behind] = rung.routes.filter((each) => !down.has(destinationOf(each)))
+      if (route === undefined) continue
+      if (isTooLong(rung)) {
+        // Said in other words it may fit; what is quoted already is asked for in pieces.
+        if (rung.request.isVerbatim) continue
+        throw new WriterOverflowError(capabilitiesOf(rung.routes[0]).windowTokens)
+      }
+      const remainingMs = Math.max(0, endsAt - this.#parts.clock.monotonic())
+      const shareMs = remainingMs / (rungs.length - index)
+      const asked = reason === CUT_SHORT ? withMoreOutput(rung) : rung.request
+      const outcome = await this.#parts.tasks.run('compaction', asked, {
+        sessionId: this.#covered.sessionId,
+        signal,
+        routes: [route, ...behind],
+        deadlines: {
+          connectMs: Math.min(deadlines.connectMs, shareMs),
+          firstByteMs: Math.min(deadlines.firstByteMs, shareMs),
+          idleMs: Math.min(deadlines.idleMs, shareMs),
+          totalMs: remainingMs,
+        },
+        ...(rung.name === 'fresh' && { isFresh: true }),
+        ...(rung.read !== undefined && { read: rung.read }),
+      })
+      this.#spend = addSpend(this.#spend, outcome.spend)
+      if (outcome.kind === 'interrupted') throw this.#fail('aborted')
+      if (outcome.kind === 'answered') {
+        const modelRoute = destinationOf(outcome.route)
+        const provenance = { modelRoute, rung: rung.name, prompt: promptHash(request) }
+        const { text, fault } = this.#judge(outcome.text, request)
+        if (fault === undefined) return this.#take({ text, provenance }, request)
+        // Better in another language than not at all.
+        if (fault === 'other-language') spare ??= { text, provenance }
+        reason = `unusable:${fault}`
+        continue
+      }
+      // That a route rests says less than what it rests for.
+      if (outcome.reason !== COOLING_DOWN || reason === 'no-route') reason = outcome.reason
+      if (rung.request.isVerbatim && isOfTheRoute(reason)) down.add(destinationOf(route))
+      if (reason.startsWith('budget-spent')) break
+      if (reason === 'overflow' && !rung.request.isVerbatim) {
+        const limit = outcome.outcome?.kind === 'overflow' ? outcome.outcome.limitTokens : undefined
+        throw new WriterOverflowError(limit)
+      }
+    }
+    if (spare !== undefined) return this.#take(spare, request)
+    // The summary to shorten is still usable.
+    if (request.shortens) throw new SummaryFailedError(reason)
+    throw this.#fail(reason)
+  }
+
+  /** A shortened summary is judged by form: the long one that it came from was judged whole. */
+  #judge(text: string, { ask, piece, shortens }: SummaryRequest): SummaryVerdict {
+    const { messages, cut } = this.#covered
+    const isPiece = piece !== undefined || shortens === true
+    return judgeSummary(text, { range: messages.slice(0, cut), ask, isPiece })
+  }
+
+  #take(
+    { text, provenance }: { text: string; provenance: Provenance },
+    { shortens }: SummaryRequest,
+  ): SummaryReply {
+    if (!shortens) this.#provenance = provenance
+    return { text, finish: 'stop' }
+  }
+
+  #fail(reason: string): SummaryFailedError {
+    this.#failure = reason
+    return new SummaryFailedError(reason)
+  }
+}
+
+/** What our own count says is too long need not be sent to be refused. */
+function isTooLong(rung: Rung): boolean {
+  return spareTokens(rung) < 0
+}
+
+function spareTokens({ request, routes: [route] }: Rung): number {
+  const family = familyOf(route.model)
+  const texts = request.messages.map((message) => estimateText(textOf(message), family))
+  const tokens = texts.reduce((sum, each) => sum + each, request.outputTokensMax ?? 0)
+  return capabilitiesOf(route).windowTokens - tokens
+}
+
+const CUT_SHORT = 'unusable:length'
+/** A long thought of today's models. */
+const THOUGHT_TOKENS = 8_000
+
+/** Thoughts count as output, and may take all of it: asked again, the summary has room beside them. */
+function withMoreOutput(rung: Rung): TaskRequest {
+  const { outputTokensMax = 0, ...request } = rung.request
+  const more = Math.max(0, Math.min(THOUGHT_TOKENS, spareTokens(rung)))
+  return { ...request, outputTokensMax: outputTokensMax + more }
+}

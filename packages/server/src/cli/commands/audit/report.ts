@@ -1,0 +1,74 @@
+import type { AuditReport, JudgedLaw } from '#core/audit/audit'
+import { LAWS } from '#core/audit/laws/laws'
+import type { Paint } from '../../terminal/colours.ts'
+import { counted, grouped } from '../../terminal/format.ts'
+
+/** How many offences of a law are shown; `--json` holds more, and the count is always told. */
+const OFFENCES_SHOWN_MAX = 3
+
+/** The verdicts for people: one row per law, the lines that break it, and what to do. */
+export function tellAudit(report: AuditReport, paint: Paint): string {
+  const broken = report.laws.filter((law) => !law.holds).length
+  const verdict =
+    broken === 0
+      ? paint('green', `All ${report.laws.length} laws hold.`)
+      : paint('red', `${broken} of ${report.laws.length} laws broken.`)
+  const lines = [
+    figuresOf(report),
+    '',
+    ...report.laws.flatMap((law) => rowOf(law, paint)),
+    '',
+    verdict,
+    ...notesOf(report),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function figuresOf({ figures, logs }: AuditReport): string {
+  const { lines, sessions, compactions, messages, meanwhile, waiting } = figures
+  return [
+    counted(logs.length, 'log'),
+    counted(lines, 'line'),
+    counted(sessions, 'session'),
+    counted(compactions, 'compaction'),
+    `${counted(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still waiting)`,
+  ].join(', ')
+}
+
+function rowOf(law: JudgedLaw, paint: Paint): readonly string[] {
+  const { title, contract, advice } = LAWS[law.law]
+  const numbers = paint('dim', `(${contract.join(', ')})`)
+  if (law.holds) {
+    const open = law.unproven === null ? [] : [`    ${paint('yellow', unprovenText(law))}`]
+    return [`${paint('green', '✓')} ${title} ${numbers}`, ...open]
+  }
+  const shown = law.offences.slice(0, OFFENCES_SHOWN_MAX)
+  const rest = law.offencesCount - shown.length
+  return [
+    `${paint('red', '✗')} ${paint('bold', title)} ${numbers}`,
+    ...shown.flatMap(({ sessionId, problem, lines }) => [
+      `    ${sessionId === null ? '' : `${sessionId}: `}${problem}`,
+      ...lines.map(({ path, line, text }) => `      ${path}:${line}${text ? `  ${text}` : ''}`),
+    ]),
+    ...(rest > 0 ? [`    and ${grouped(rest)} more`] : []),
+    `    What to do: ${advice}`,
+  ]
+}
+
+function unprovenText({ unproven }: JudgedLaw): string {
+  const { count = 0, first = '' } = unproven ?? {}
+  const others = count > 1 ? ` and ${grouped(count - 1)} more` : ''
+  return `not in the logs: ${first}${others}; a process died before it could write the line`
+}
+
+function notesOf({ laws, logs }: AuditReport): readonly string[] {
+  const torn = logs.filter((log) => log.isTorn).map((log) => log.path)
+  const isStoreGiven = laws.some(({ law }) => law.startsWith('store-'))
+  const isOpen = laws.some((law) => law.unproven !== null)
+  return [
+    ...torn.map(
+      (path) => `note: the last line of ${path} is torn: its process was ended meanwhile.`,
+    ),
+    ...(isOpen && !isStoreGiven ? ['note: --store tells what is not in the logs.'] : []),
+  ]
+}

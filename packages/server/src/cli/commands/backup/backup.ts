@@ -1,0 +1,45 @@
+import { Command } from 'commander'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { cannotWrite } from '../../terminal/output.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { tell } from '../../terminal/stderr.ts'
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .summary('copy the whole store to a new file while others go on writing')
+    .description(
+      'Copies the whole store to a new file while others go on writing. The copy is a store: name ' +
+        'it with --store. A store on PostgreSQL is copied with the server’s own tools.',
+    )
+    .argument('<file>', 'where to; must not exist')
+    .action(async (file: string, flags: StoreFlags) => {
+      const { openPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const progress = new ProgressLine('Copying the store')
+        await store
+          .backup(file)
+          .catch((error: unknown) => {
+            throw isOfTheDisk(error) ? cannotWrite(file, error) : error
+          })
+          .finally(() => progress.end())
+        tell(`The store was copied to ${file}.`)
+        return EXIT.done
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'copied'],
+      [EXIT.failed, 'the store is busy, or there is no space left'],
+      [EXIT.usage, 'wrong usage, no store there, or the file exists'],
+    ],
+    examples: ['throughline backup backup-$(date +%F).db', 'throughline sessions --store copy.db'],
+  })
+}
+
+/** The store works in a thread of its own, and of an error only its words come over. */
+function isOfTheDisk(error: unknown): boolean {
+  return error instanceof Error && /^E[A-Z]+: /.test(error.message)
+}

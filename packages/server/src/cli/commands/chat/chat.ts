@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import { type SessionId, sessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import { unknownText } from '../../../gateway/chat/commands.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { COMMAND_SOURCE, taken } from '../../admission.ts'
+import { type Conversation, openConversation } from '../../conversation.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { findNamed } from '../../named-session.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { noPaint } from '../../terminal/colours.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { shown, tell } from '../../terminal/stderr.ts'
+import { readTyped, runSlash } from './slash.ts'
+import { chatOnTerminal } from './terminal.ts'
+
+interface ChatFlags extends StoreFlags {
+  readonly agent?: string
+  readonly session?: string
+}
+
+export function chatCommand(): Command {
+  const command = new Command('chat')
+    .summary('talk to an agent here in the terminal')
+    .description(
+      'Talks to an agent. Everything said is safe in the store; leave and come back, and the ' +
+        'conversation goes on. With piped input each line is a message, and only the answers are ' +
+        'printed. May run beside `serve` on the same store.',
+    )
+    .option('--agent <name>', 'whom to talk to; else the first that is configured')
+    .option('--session <session>', 'in this one; else where the last chat with the agent was')
+    .action(async (flags: ChatFlags) => {
+      process.exitCode = await runChat(flags)
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'left; with piped input: everything was answered'],
+      [EXIT.failed, 'with piped input: something was not answered'],
+      [EXIT.usage, 'wrong usage, or no such agent or session'],
+    ],
+    examples: [
+      'throughline chat',
+      'throughline chat --agent main --session notes',
+      "printf 'The word is BASALT.\\nWhat is the word?\\n' | throughline chat",
+    ],
+  })
+}
+
+async function runChat(flags: ChatFlags): Promise<number> {
+  const { openHost } = await import('../../../host/open-host.ts')
+  const host = await openHost(flags, { runs: true, mayMake: true, isTalk: true })
+  try {
+    const conversation = await openConversation(host.runtime, {
+      ...(flags.agent !== undefined && { agent: flags.agent }),
+      ...(flags.session !== undefined && { sessionId: await named(host.store, flags) }),
+    })
+    const isTerminal = process.stdin.isTTY && process.stdout.isTTY
+    return isTerminal ? await chatOnTerminal(conversation) : await chatFromPipe(conversation)
+  } finally {
+    await host.close()
+  }
+}
+
+/** One that may be made, because an agent is named, is named in full. */
+async function named(store: Store, { session = '', agent }: ChatFlags): Promise<SessionId> {
+  const known = agent === undefined ? await findNamed(store, session) : undefined
+  return known ?? sessionId(session)
+}
+
+/** One message after another, each answered before the next: what a script expects. */
+async function chatFromPipe(first: Conversation): Promise<number> {
+  let conversation = first
+  let exitCode: number = EXIT.done
+  for await (const line of joinedLines(createInterface({ input: process.stdin }))) {
+    const typed = readTyped(line)
+    switch (typed.kind) {
+      case 'nothing':
+        break
+      case 'unknown':
+        tell(unknownText(typed.name))
+        exitCode = EXIT.failed
+        break
+      case 'say':
+        if (!(await answerOne(conversation, typed.text))) exitCode = EXIT.failed
+        break
+      case 'command':
+        if (typed.name === 'quit') return exitCode
+        if (typed.name === 'new') conversation = await conversation.startAfresh()
+        else {
+          const { name, rest } = typed
+          const text = await runSlash({ name, rest }, conversation.session, noPaint)
+          await writeOutput('-', `${shown(text)}\n`)
+        }
+        break
+      default:
+        typed satisfies never
+    }
+  }
+  return exitCode
+}
+
+async function answerOne({ session }: Conversation, text: string): Promise<boolean> {
+  const message = { source: COMMAND_SOURCE, key: randomUUID() }
+  const { mail } = taken(
+    await session.admit({ ...message, parts: [{ type: 'text', text }] }),
+    session.id,
+  )
+  const reply = await session.reply(mail, new AbortController().signal)
+  if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  if (reply?.ended === 'answered') return true
+  tell(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
+  return false
+}
+
+/** Lines, with those that end in a backslash joined to the next one. */
+export async function* joinedLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let begun = ''
+  for await (const line of lines) {
+    if (line.endsWith('\\')) begun += `${line.slice(0, -1)}\n`
+    else {
+      yield begun + line
+      begun = ''
+    }
+  }
+  if (begun !== '') yield begun
+}

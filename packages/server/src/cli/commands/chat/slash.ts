@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import {
+  activity,
+  SLASH_COMMANDS as CHAT_COMMANDS,
+  POLICIES,
+  readTyped as read,
+  runCommand,
+  type Typed,
+} from '../../../gateway/chat/commands.ts'
+import type { Session, SessionSummary } from '../../../runtime/runtime.ts'
+import { COMMAND_SOURCE } from '../../admission.ts'
+import type { Paint } from '../../terminal/colours.ts'
+import { grouped } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
+import { drawFill } from '../../terminal/usage-bar.ts'
+import { drawFound } from '../search/text.ts'
+
+/** The commands of every chat, and the way out of this one. */
+export const SLASH_COMMANDS = {
+  ...CHAT_COMMANDS,
+  quit: { form: '/quit', does: 'leave; what runs goes on' },
+} as const
+
+export type SlashName = keyof typeof SLASH_COMMANDS
+
+export function readTyped(line: string): Typed<SlashName> {
+  return read(line, SLASH_COMMANDS)
+}
+
+export function helpText(): string {
+  const forms = Object.values(SLASH_COMMANDS)
+  const width = Math.max(...forms.map(({ form }) => form.length))
+  const lines = forms.map(({ form, does }) => `${form.padEnd(width)}  ${does}`)
+  return [...lines, 'A line that ends in \\ goes on in the next one.'].join('\n')
+}
+
+/** Carries out a command on a session and tells what came of it. `new` and `quit` are the caller's. */
+export async function runSlash(
+  command: { readonly name: Exclude<SlashName, 'new' | 'quit'>; readonly rest: string },
+  session: Session,
+  paint: Paint,
+): Promise<string> {
+  return await runCommand(command, session, {
+    once: { source: COMMAND_SOURCE, key: randomUUID() },
+    draw: {
+      help: helpText,
+      status: describe,
+      found: (hit, text) => drawFound(hit, { text, paint }),
+      name: printable,
+    },
+  })
+}
+
+function describe(summary: SessionSummary): string {
+  const { id, agent, entries, contextTokens, windowTokens, compaction, pins, policy } = summary
+  const fill = drawFill({ tokens: contextTokens, windowTokens })
+  return [
+    `Session ${id} of ${printable(agent)}: ${activity(summary)}`,
+    `Context ${fill.text}: ${grouped(contextTokens)} of ${grouped(windowTokens)} tokens`,
+    `${grouped(entries)} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+    `While a turn runs, messages ${POLICIES[policy]}.${pins.length === 0 ? '' : ` Pins: ${printable(pins.join(', '))}.`}`,
+  ].join('\n')
+}
+
+/** The line that stands above what is being typed. */
+export function statusText(summary: SessionSummary, paint: Paint): string {
+  const { contextTokens: tokens, windowTokens } = summary
+  const fill = drawFill({ tokens, windowTokens })
+  const place = paint('dim', `── ${printable(summary.agent)} · `)
+  return `${place}${paint(fill.colour, fill.text)}${paint('dim', ` · ${activity(summary)} ──`)}`
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { createInterface, type Interface } from 'node:readline'
+import { KnownError } from '#core/base/errors'
+import { unknownText } from '../../../gateway/chat/commands.ts'
+import type { RuntimeEvent } from '../../../runtime/runtime.ts'
+import { COMMAND_SOURCE, taken } from '../../admission.ts'
+import type { Conversation } from '../../conversation.ts'
+import { EXIT } from '../../exit.ts'
+import { Answers } from '../../terminal/answers.ts'
+import { type Paint, paintOn } from '../../terminal/colours.ts'
+import { printable } from '../../terminal/printable.ts'
+import { TerminalScreen } from '../../terminal/screen.ts'
+import { HISTORY_MAX, readHistory, writeHistory } from './history.ts'
+import { readTyped, runSlash, statusText } from './slash.ts'
+
+/** A chat with somebody who sits there: answers grow while the next message is typed. */
+export async function chatOnTerminal(first: Conversation): Promise<number> {
+  const { stdin, stdout } = process
+  const lines = createInterface({
+    input: stdin,
+    output: stdout,
+    terminal: true,
+    history: [...readHistory()],
+    historySize: HISTORY_MAX,
+    removeHistoryDuplicates: true,
+  })
+  lines.on('history', (history) => writeHistory(history))
+  const talk = new TerminalTalk(lines, new TerminalScreen(lines, stdout), paintOn(stdout))
+  await talk.run(first)
+  return EXIT.done
+}
+
+class TerminalTalk {
+  readonly #lines: Interface
+  readonly #screen: TerminalScreen
+  readonly #paint: Paint
+  #following: { stop(): Promise<void> } = { stop: async () => {} }
+  #begun = ''
+  #isLeaving = false
+
+  constructor(lines: Interface, screen: TerminalScreen, paint: Paint) {
+    this.#lines = lines
+    this.#screen = screen
+    this.#paint = paint
+  }
+
+  async run(first: Conversation): Promise<void> {
+    let conversation = first
+    // From the very beginning: what somebody types ahead must not be lost.
+    const entered = this.#lines[Symbol.asyncIterator]()
+    await this.#enter(conversation)
+    this.#lines.on('SIGINT', () => void this.#interrupt(conversation))
+    for await (const line of entered) {
+      this.#screen.typed()
+      this.#isLeaving = false
+      if (line.endsWith('\\')) {
+        this.#begun += `${line.slice(0, -1)}\n`
+        continue
+      }
+      const next = await this.#obey(this.#begun + line, conversation)
+      this.#begun = ''
+      if (next === null) break
+      if (next !== conversation) await this.#enter(next)
+      conversation = next
+    }
+    await this.#following.stop()
+    this.#lines.close()
+    process.stdout.write('\n')
+  }
+
+  async #enter(conversation: Conversation): Promise<void> {
+    await this.#following.stop()
+    const { agent, session } = conversation
+    const words = `Talking to ${printable(agent)} in session ${session.id}. /help lists commands, Ctrl-D leaves.`
+    this.#screen.say(this.#paint('dim', words))
+    this.#following = this.#follow(conversation)
+    await this.#refresh(conversation)
+  }
+
+  /** Null: leave. */
+  async #obey(text: string, conversation: Conversation): Promise<Conversation | null> {
+    try {
+      const typed = readTyped(text)
+      switch (typed.kind) {
+        case 'nothing':
+          await this.#refresh(conversation)
+          return conversation
+        case 'unknown':
+          this.#screen.say(unknownText(printable(typed.name)))
+          return conversation
+        case 'say':
+          await this.#send(conversation, typed.text)
+          return conversation
+        case 'command': {
+          const { name, rest } = typed
+          if (name === 'quit') return null
+          if (name === 'new') return await conversation.startAfresh()
+          this.#screen.say(await runSlash({ name, rest }, conversation.session, this.#paint))
+          await this.#refresh(conversation)
+          return conversation
+        }
+        default:
+          return typed satisfies never
+      }
+    } catch (error) {
+      // A store that is busy, a mailbox that is full: told, and the chat goes on.
+      if (!(error instanceof KnownError)) throw error
+      this.#screen.say(this.#paint('red', printable(error.message)))
+      return conversation
+    }
+  }
+
+  async #send({ session }: Conversation, text: string): Promise<void> {
+    const once = { source: COMMAND_SOURCE, key: randomUUID() }
+    taken(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
+  }
+
+  #follow(conversation: Conversation): { stop(): Promise<void> } {
+    const ending = new AbortController()
+    const { session, agent } = conversation
+    const answers = new Answers(session, {
+      ...labelled(this.#screen, this.#paint('cyan', printable(agent))),
+    })
+    const watch = async () => {
+      for await (const event of session.events({}, ending.signal)) {
+        await answers.show(event)
+        if (changesStatus(event)) await this.#refresh(conversation)
+      }
+    }
+    const watched = watch().catch((error: unknown) => {
+      if (!(error instanceof KnownError)) throw error
+      this.#screen.say(this.#paint('red', printable(error.message)))
+    })
+    return {
+      stop: async () => {
+        ending.abort()
+        await watched
+      },
+    }
+  }
+
+  async #refresh({ session }: Conversation): Promise<void> {
+    const summary = await session.summary()
+    if (summary !== undefined) this.#screen.status(statusText(summary, this.#paint))
+  }
+
+  /** Ctrl-C ends what runs; with nothing running, twice in a row leaves. */
+  async #interrupt({ session }: Conversation): Promise<void> {
+    const summary = await session.summary()
+    if (summary !== undefined && summary.state !== 'idle') {
+      await session.stop({ source: COMMAND_SOURCE, key: randomUUID() })
+      this.#screen.say('(stopping)')
+      return
+    }
+    if (this.#isLeaving) {
+      this.#lines.close()
+      return
+    }
+    this.#isLeaving = true
+    this.#screen.say('(Ctrl-C again leaves, as Ctrl-D does.)')
+  }
+}
+
+/** Puts the agent's name above each answer. */
+function labelled(screen: TerminalScreen, name: string) {
+  let isOpen = false
+  return {
+    stream(text: string) {
+      if (text === '') return
+      if (!isOpen) screen.say(name)
+      isOpen = true
+      screen.stream(text)
+    },
+    endAnswer() {
+      isOpen = false
+      screen.endAnswer()
+    },
+    say(text: string) {
+      isOpen = false
+      screen.say(text)
+    },
+  }
+}
+
+const STATUS_EVENTS: readonly string[] = [
+  ...['message admitted', 'turn started', 'turn ended', 'step committed', 'settings changed'],
+  ...['compaction started', 'compaction committed', 'compaction failed', 'compaction reverted'],
+  ...['compaction superseded', 'compaction abandoned', 'session deleted'],
+]
+
+function changesStatus(event: RuntimeEvent): boolean {
+  if (event.type === 'live') return event.kind === 'notice'
+  return event.type === 'stored' && STATUS_EVENTS.includes(event.kind)
+}

@@ -1,0 +1,210 @@
+import { styleText } from 'node:util'
+import type { Command } from 'commander'
+import { type CompactOptions, compact } from '#core/compaction/compact'
+import type { CompactResult } from '#core/compaction/report/outcome'
+import type { Conversation, FormatName } from '#core/message/codec'
+import type { Dialect } from '#core/message/dialect'
+import { normalise } from '#core/message/dialects/normalise'
+import { InputError } from '#core/message/input-error'
+import type { Message } from '#core/message/message'
+import { readConversation } from '#core/message/read'
+import { convertConversation, writeConversation } from '#core/message/write'
+import { estimateTools } from '#core/tokens/estimate'
+import { familyOf } from '#core/tokens/family'
+import { UsageError } from '../../../host/errors.ts'
+import { EXIT } from '../../exit.ts'
+import { commandForm, currentPlace, shellWord } from '../../hint.ts'
+import { readInput, readTextFile } from '../../terminal/input.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { tell } from '../../terminal/stderr.ts'
+import { type FileCompaction, fileCompaction } from './config.ts'
+import { type Canvas, explainResult } from './explain.ts'
+import { buildCompactCommand, type CompactFlags, checkKinds } from './options.ts'
+import { compactSession } from './session.ts'
+import { parseSummarizer, type Summarizer } from './summarizer.ts'
+
+const PROMPT_BYTES_MAX = 1024 * 1024
+
+/** How many repairs and warnings are told; the rest is counted. `--stats` holds them all. */
+const WARNINGS_SHOWN_MAX = 10
+
+export function compactCommand(): Command {
+  const command = buildCompactCommand()
+  return command.action(async (file: string | undefined, flags: CompactFlags) => {
+    checkKinds(command, file)
+    process.exitCode =
+      file === undefined ? await compactSession(flags) : await runCompact(file, flags)
+  })
+}
+
+async function runCompact(file: string, flags: CompactFlags): Promise<number> {
+  if (flags.stats !== undefined && flags.stats !== '-' && flags.stats === flags.output) {
+    throw new UsageError(`--stats and --output both name ${flags.stats}; give each its own file.`)
+  }
+  if (flags.stats === '-' && flags.output === '-') {
+    throw new UsageError('--stats - needs --output FILE: standard output holds the conversation.')
+  }
+  const summarizer = parseSummarizer(flags.summarizer, {
+    timeoutMs: flags.summarizerTimeout * 1_000,
+  })
+  checkPrompt(flags, summarizer)
+  const configured = await fileCompaction(flags)
+  const text = await readInput(file)
+  const conversation = readFrom(file, text, flags.format)
+
+  const progress = new ProgressLine('Writing the summary')
+  const result = await compact(conversation.messages, {
+    ...buildOptions(flags, conversation, summarizer),
+    ...configured,
+    onProgress: ({ done, of }) => progress.update(`Writing the summary, ${done} of ${of}`),
+  }).finally(() => progress.end())
+
+  const format = flags.to ?? conversation.format
+  const warnings = [...conversation.notes, ...result.warnings]
+  if (flags.stats !== undefined) {
+    const stats = buildStats({ result, conversation, format, warnings })
+    await writeOutput(flags.stats, `${JSON.stringify(stats, undefined, 2)}\n`)
+  }
+  tellWarnings(warnings)
+
+  switch (result.outcome) {
+    case 'compacted':
+      await writeOutput(flags.output, writeAs(format, conversation, result.messages))
+      if (flags.explain) tellExplanation(file, flags, result)
+      else tellInShort(result)
+      return EXIT.done
+    case 'kept': {
+      const isSame = format === conversation.format
+      await writeOutput(
+        flags.output,
+        isSame ? text : writeAs(format, conversation, result.messages),
+      )
+      tell(`Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`)
+      return EXIT.nothingToCut
+    }
+    case 'refused':
+      tell(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
+      return EXIT.failed
+    case 'cannot-fit':
+      tell(`Cannot fit (${result.reason}): ${result.explanation}`)
+      tell('Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.')
+      return EXIT.cannotFit
+    default:
+      return result.outcome satisfies never
+  }
+}
+
+/** The rules that a format's provider holds a request against. The other formats serve any provider. */
+const DIALECT_BY_FORMAT: { readonly [format in FormatName]?: Dialect } = {
+  'openai-chat': 'openai-chat',
+  hermes: 'openai-chat',
+  'openai-responses': 'openai-responses',
+  codex: 'openai-responses',
+  anthropic: 'anthropic',
+  'claude-code': 'anthropic',
+}
+
+function writeAs(
+  format: FormatName,
+  conversation: Conversation,
+  messages: readonly Message[],
+): string {
+  const dialect = DIALECT_BY_FORMAT[format]
+  const legal = dialect === undefined ? messages : normalise(messages, dialect)
+  return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
+}
+
+function readFrom(file: string, text: string, format: CompactFlags['format']): Conversation {
+  try {
+    return readConversation(text, format)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    const name = file === '-' ? 'standard input' : file
+    throw new UsageError(`${name}: ${error.message}`, { cause: error })
+  }
+}
+
+function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarizer): void {
+  if (promptFile === undefined) return
+  if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
+    throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
+  }
+  if (by !== 'model') tell(`--prompt-file has no effect: ${summarizer} calls no model.`)
+}
+
+function buildOptions(
+  flags: CompactFlags,
+  conversation: Conversation,
+  summarizer: Summarizer,
+): Omit<CompactOptions, keyof FileCompaction> {
+  const family = familyOf(flags.model ?? conversation.model)
+  const tools = conversation.wrapper?.fields['tools']
+  return {
+    family,
+    trigger: flags.trigger,
+    when: flags.ifNeeded ? 'needed' : 'always',
+    ...(tools !== undefined && { overheadTokens: estimateTools(tools, family) }),
+    ...(flags.focus !== undefined && { focus: flags.focus }),
+    ...(summarizer.by === 'given' && { summary: summarizer.text }),
+    ...(summarizer.by === 'model' && { summarize: summarizer.write }),
+    now: () => performance.now(),
+  }
+}
+
+function buildStats(facts: {
+  readonly result: CompactResult
+  readonly conversation: Conversation
+  readonly format: FormatName
+  readonly warnings: readonly string[]
+}) {
+  const { result, conversation, format, warnings } = facts
+  const { outcome, reason, explanation, stats, verdict } = result
+  const timings = Object.entries(stats.timingsMs).map(([stage, ms]) => [stage, roundMs(ms)])
+  return {
+    outcome,
+    reason,
+    explanation,
+    format: { from: conversation.format, to: format },
+    ...stats,
+    timingsMs: Object.fromEntries(timings),
+    verdict: verdict ?? null,
+    warnings,
+  }
+}
+
+function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100
+}
+
+function tellExplanation(file: string, flags: CompactFlags, result: CompactResult): void {
+  const { stderr } = process
+  const paint: Canvas['paint'] = (colour, text) => styleText(colour, text, { stream: stderr })
+  const canvas = {
+    columns: Math.min(120, Math.max(40, stderr.columns ?? 80)),
+    coloured: paint('bold', 'x') !== 'x',
+    paint,
+  }
+  stderr.write(explainResult(result, canvas))
+  if (result.outcome !== 'compacted' || file === '-') return
+  const program = commandForm(currentPlace())
+  const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
+  // Half of it again, where that still leaves room for a handoff.
+  const target = Math.round(result.stats.tokensAfter / 2_000) * 1_000
+  const smaller = `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n`
+  stderr.write(
+    `\n${written}Try next:\n${target < 2_000 ? '' : smaller}  ${program} compact --help\n`,
+  )
+}
+
+function tellWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) tell(`note: ${warning}`)
+  const rest = warnings.length - WARNINGS_SHOWN_MAX
+  if (rest > 0) tell(`note: and ${rest} more; --stats lists them all`)
+}
+
+function tellInShort({ stats }: CompactResult): void {
+  if (!process.stderr.isTTY) return
+  const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
+  tell(`${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`)
+}

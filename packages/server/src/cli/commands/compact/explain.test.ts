@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compact } from '#core/compaction/compact'
+import { CONTEXT_KINDS } from '#core/compaction/report/breakdown'
+import type { Message } from '#core/message/message'
+import { type Canvas, explainResult, shareCells } from './explain.ts'
+
+const plain: Canvas = { columns: 80, coloured: false, paint: (_, text) => text }
+
+const kinds = fc.dictionary(fc.constantFrom(...CONTEXT_KINDS), fc.integer({ min: 0, max: 200_000 }))
+
+describe('shareCells', () => {
+  it('fills the bar exactly, and shows everything that is there', () => {
+    fc.assert(
+      fc.property(kinds, fc.integer({ min: 12, max: 120 }), (tokens, width) => {
+        const cells = shareCells(tokens, width)
+        const present = CONTEXT_KINDS.filter((kind) => (tokens[kind] ?? 0) > 0)
+        expect(Object.keys(cells).sort()).toEqual(present.toSorted())
+        expect(Object.values(cells).every((count) => count >= 1)).toBe(true)
+        const total = Object.values(cells).reduce((sum, count) => sum + count, 0)
+        expect(total).toBe(present.length === 0 ? 0 : width)
+      }),
+    )
+  })
+
+  it('gives the larger kind the longer piece', () => {
+    expect(shareCells({ head: 900, tail: 90, system: 10 }, 20)).toEqual({
+      head: 17,
+      tail: 2,
+      system: 1,
+    })
+  })
+
+  it('shows the first kinds in a bar too narrow for all', () => {
+    expect(shareCells({ system: 1, head: 1, tail: 1 }, 2)).toEqual({ system: 1, head: 1 })
+  })
+})
+
+describe('explainResult', () => {
+  it('draws both bars to one scale, no line wider than the terminal', async () => {
+    const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
+    for (const columns of [72, 80, 120]) {
+      const lines = explainResult(result, { ...plain, columns }).split('\n')
+      expect(lines.filter((line) => line.length > columns)).toEqual([])
+      const [before = '', after = ''] = lines
+      expect(before).toMatch(/^before +[\d,]+ tokens +80 messages {2}[a-z.=>#]+$/)
+      expect(after.length).toBeLessThan(before.length)
+      expect(before).toHaveLength(columns)
+    }
+  })
+
+  it('puts the figures of the legend under each other', async () => {
+    const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
+    const legend = explainResult(result, plain).match(/^(\S)\1 [a-z]+ +[\d,]+ {2}(?=\S)/gm) ?? []
+    expect(legend.length).toBeGreaterThan(3)
+    expect(new Set(legend.map((figure) => figure.length)).size).toBe(1)
+  })
+
+  it('names the newest request', async () => {
+    const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
+    expect(explainResult(result, plain)).toContain('newest request: Question 39')
+  })
+
+  it('prints no control character of a conversation', async () => {
+    const evil = 'Please \u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\r\nlook'
+    const messages: Message[] = [...longConversation(), { role: 'user', parts: [text(evil)] }]
+    const shown = explainResult(await compact(messages, { budget: { targetTokens: 2_000 } }), plain)
+    expect(shown).toContain('newest request: Please')
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+})
+
+function longConversation(): Message[] {
+  return Array.from({ length: 40 }, (_, index): Message[] => [
+    { role: 'user', parts: [text(`Question ${index} about src/part-${index}.ts`)] },
+    {
+      role: 'assistant',
+      parts: [text(`Answer ${index}. ${'It depends on many things. '.repeat(20)}`)],
+    },
+  ]).flat()
+}
+
+function text(words: string) {
+  return { type: 'text', text: words } as const
+}

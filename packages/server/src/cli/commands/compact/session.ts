@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import type { Handoff } from '#core/message/handoff'
+import { FailedError } from '../../../host/errors.ts'
+import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
+import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
+import { COMMAND_SOURCE, taken, tellIfNobodyServes } from '../../admission.ts'
+import { EXIT } from '../../exit.ts'
+import { requireNamed } from '../../named-session.ts'
+import { counted, grouped } from '../../terminal/format.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { printable } from '../../terminal/printable.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import type { CompactFlags } from './options.ts'
+
+/** `compact --session`: asks for a compaction, or shows what it would make. */
+export async function compactSession(flags: CompactFlags): Promise<number> {
+  const { openPlace, openPlaceWithAgents } = await import('../../open-store-view.ts')
+  // A preview asks the agent's own model; a request only goes into the mailbox.
+  const open = flags.preview ? openPlaceWithAgents : openPlace
+  return await open(flags, async ({ runtime, store }) => {
+    const session = runtime.session(await requireNamed(store, flags.session ?? ''))
+    return flags.preview ? await preview(session, flags) : await ask(runtime, session, flags)
+  })
+}
+
+async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Promise<number> {
+  const { focus, json } = flags
+  const before = await newest(session)
+  const { mail } = taken(
+    await session.compact({
+      source: COMMAND_SOURCE,
+      key: randomUUID(),
+      ...(focus !== undefined && { focus }),
+    }),
+    session.id,
+  )
+  if (!flags.wait) {
+    if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
+    else {
+      const by = 'by the process that serves it; --wait tells how it ended'
+      tell(`Asked for: session ${session.id} is compacted ${by}.`)
+    }
+    await tellIfNobodyServes(runtime)
+    return EXIT.done
+  }
+  await tellIfNobodyServes(runtime)
+  const progress = new ProgressLine('Compacting')
+  const signal = AbortSignal.timeout(flags.timeout)
+  const end = await session.settled(mail, signal).finally(() => progress.end())
+  if (signal.aborted) {
+    throw new FailedError(
+      `Not done within ${flags.timeout / 1_000} s; whoever serves the session does it without us.`,
+    )
+  }
+  const after = await newest(session)
+  const made = after?.operationId === before?.operationId ? null : (after ?? null)
+  if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
+  if (made === null && end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
+    throw new FailedError(`Not compacted: ${whyNot(end)}.`)
+  }
+  return tellOutcome(session, made)
+}
+
+function tellOutcome(session: Session, made: CompactionView | null): number {
+  if (made === null) {
+    tell(`Session ${session.id} has nothing to compact yet.`)
+    return EXIT.nothingToCut
+  }
+  if (made.state !== 'committed') {
+    tell(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
+    return EXIT.failed
+  }
+  const { tokensBefore, tokensAfter } = made
+  const sizes =
+    tokensBefore === null || tokensAfter === null
+      ? ''
+      : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
+  tell(`Compacted: a handoff stands for entries 1 to ${made.covers}${sizes}.`)
+  return EXIT.done
+}
+
+async function newest(session: Session): Promise<CompactionView | undefined> {
+  return (await session.compactions({ limit: 1 }))?.[0]
+}
+
+async function preview(session: Session, flags: CompactFlags): Promise<number> {
+  const { focus, json } = flags
+  const progress = new ProgressLine('Writing the handoff')
+  const signal = AbortSignal.timeout(flags.timeout)
+  const shown = await session
+    .preview(focus === undefined ? {} : { focus }, signal)
+    .finally(() => progress.end())
+  if (json) await writeOutput('-', jsonLine(shown))
+  switch (shown.kind) {
+    case 'previewed':
+      if (!json) await writeOutput('-', drawPreview(shown))
+      return EXIT.done
+    case 'nothing-to-do':
+      tell(`Session ${session.id} has nothing to compact yet.`)
+      return EXIT.nothingToCut
+    case 'failed':
+      throw new FailedError(`There is no preview: ${shown.reason}. Nothing was changed.`)
+    default:
+      return shown satisfies never
+  }
+}
+
+function drawPreview(shown: {
+  readonly covers: number
+  readonly handoff: Handoff
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+}): string {
+  const { covers, handoff, tokensBefore, tokensAfter } = shown
+  const { preserved, tasks, files, ledger, summary } = handoff
+  const kept = [
+    counted(preserved.length, 'message of the user', 'messages of the user'),
+    counted(tasks.length, 'task'),
+    counted(files.length, 'file'),
+    counted(ledger.length, 'line of the ledger', 'lines of the ledger'),
+  ]
+  return [
+    `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; this handoff would stand for ` +
+      `entries 1 to ${covers}, with ${kept.join(', ')}:`,
+    '',
+    printable(summary),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,27 @@
+import { Argument, Command } from 'commander'
+import { listCommands } from '../../command-tree.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { completionText, SHELLS, type Shell } from './text.ts'
+
+export function completionCommand(): Command {
+  const command = new Command('completion')
+    .summary("print a shell's completion of these commands")
+    .description('Prints a script with which a shell completes commands, flags and their values.')
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .action(async (shell: Shell, _flags: object, self: Command) => {
+      const program = self.parent ?? self
+      await writeOutput('-', completionText(shell, listCommands(program)))
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'printed'],
+      [EXIT.usage, 'wrong usage'],
+    ],
+    examples: [
+      'throughline completion bash > ~/.local/share/bash-completion/completions/throughline',
+      'throughline completion fish > ~/.config/fish/completions/throughline.fish',
+    ],
+  })
+}

@@ -1,0 +1,172 @@
+import { Command } from 'commander'
+import type { Loaded } from '../../../host/config/load.ts'
+import type { Problem } from '../../../host/config/read/problem.ts'
+import { type ConfigFlags, loadRequest } from '../../../host/flags.ts'
+import { addConfigOptions } from '../../config-options.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { printable } from '../../terminal/printable.ts'
+import { jsonLine, shown, tell } from '../../terminal/stderr.ts'
+import { drawTable } from '../../terminal/table.ts'
+import type { InitFlags } from './init.ts'
+
+/** What reads the configuration is loaded when it is asked for: every other command passes here. */
+export function configCommand(): Command {
+  return new Command('config')
+    .summary('write, check and show the configuration')
+    .description('Works on throughline.yaml: what it says, what holds, and where it is wrong.')
+    .addCommand(initCommand())
+    .addCommand(checkCommand())
+    .addCommand(showCommand())
+    .addCommand(schemaCommand())
+}
+
+function initCommand(): Command {
+  const command = new Command('init')
+    .summary('ask a few questions and write throughline.yaml')
+    .description(
+      'Writes a first throughline.yaml. Looks for provider keys in the environment and for an ' +
+        'Ollama on this machine; keys themselves are never written.',
+    )
+    .option('-y, --yes', 'ask nothing: take what is found, else the stand-in model')
+    .option('--force', 'replace a file that is already there')
+    .option('-o, --output <file>', 'where to write', 'throughline.yaml')
+    .action(async (flags: InitFlags) => {
+      const { runInit } = await import('./init.ts')
+      process.exitCode = await runInit(flags)
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'written'],
+      [EXIT.failed, 'called off'],
+      [EXIT.usage, 'wrong usage, or the file is already there'],
+    ],
+    examples: ['throughline config init', 'throughline config init --yes --force'],
+  })
+}
+
+interface ReportFlags extends ConfigFlags {
+  readonly json?: true
+}
+
+function checkCommand(): Command {
+  const command = addConfigOptions(new Command('check'))
+    .summary('explain mistakes with line and column')
+    .description('Tells everything that is wrong with the configuration, and what looks doubtful.')
+    .option('--json', 'for programs')
+    .action(async (flags: ReportFlags) => {
+      process.exitCode = await runCheck(flags)
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'it can be used'],
+      [EXIT.failed, 'it cannot; every mistake was told'],
+      [EXIT.usage, 'wrong usage'],
+    ],
+    examples: [
+      'throughline config check',
+      'throughline config check --config other.yaml --set compaction.softShare=0.6',
+    ],
+  })
+}
+
+async function runCheck(flags: ReportFlags): Promise<number> {
+  const { loadConfig } = await import('../../../host/config/load.ts')
+  const { problemText } = await import('../../../host/config/read/problem.ts')
+  const result = loadConfig(loadRequest(flags))
+  const isFine = result.kind === 'loaded'
+  const problems = isFine ? [] : result.problems
+  const { warnings, file } = result
+  if (flags.json) {
+    await writeOutput('-', jsonLine({ isFine, file, problems, warnings }))
+  } else {
+    const line = (word: string) => (problem: Problem) => `${word}: ${problemText(problem)}\n`
+    const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
+    // Sentences for people, wherever they go: they repeat what stands in the file.
+    await writeOutput('-', printable(lines.join('')))
+    tell(verdict(result.file, problems.length, warnings.length))
+  }
+  return isFine ? EXIT.done : EXIT.failed
+}
+
+function verdict(file: string | null, mistakes: number, doubts: number): string {
+  const name = file ?? 'There is no throughline.yaml; what holds without one'
+  if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')}.`
+  return `${name} can be used${doubts > 0 ? `, with ${count(doubts, 'warning')}` : ''}.`
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
+}
+
+interface ShowFlags extends ReportFlags {
+  readonly origin?: true
+}
+
+function showCommand(): Command {
+  const command = addConfigOptions(new Command('show'))
+    .summary('print what holds, and where each value comes from')
+    .description('Prints the configuration in force, defaults included. Secrets are masked.')
+    .option('--origin', 'one line for each value, with the place it comes from')
+    .option('--json', 'for programs')
+    .action(async (flags: ShowFlags) => {
+      const { requireConfig } = await import('../../../host/config/load.ts')
+      const { problemText } = await import('../../../host/config/read/problem.ts')
+      const loaded = requireConfig(loadRequest(flags))
+      for (const warning of loaded.warnings) tell(`warning: ${problemText(warning)}`)
+      await writeOutput('-', shown(await report(loaded, flags)))
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'printed'],
+      [EXIT.usage, 'wrong usage, or a configuration that cannot be used'],
+    ],
+    examples: ['throughline config show', 'throughline config show --origin --set http.port=8080'],
+  })
+}
+
+async function report(loaded: Loaded, { origin, json }: ShowFlags): Promise<string> {
+  const { configText, listSettings, shownConfig } = await import('../../../host/config/settings.ts')
+  const { originText } = await import('../../../host/config/read/problem.ts')
+  if (origin === undefined) return json ? jsonLine(shownConfig(loaded)) : configText(loaded)
+  const settings = listSettings(loaded)
+  if (json) return jsonLine(settings)
+  const rows = settings.map((setting) => [
+    setting.key,
+    inShort(setting.value),
+    setting.origin.kind === 'default'
+      ? { text: 'default', colour: 'dim' as const }
+      : originText(setting.origin),
+  ])
+  const columns = [{ title: 'key' }, { title: 'value' }, { title: 'from' }]
+  return drawTable(columns, rows, paintOn(process.stdout))
+}
+
+const VALUE_CHARACTERS_MAX = 48
+
+function inShort(value: unknown): string {
+  const text = typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : JSON.stringify(value)
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX - 1)}…` : text
+}
+
+function schemaCommand(): Command {
+  const command = new Command('schema')
+    .summary('print the JSON schema, for editors')
+    .description(
+      'Prints the JSON schema of throughline.yaml, with which editors complete and check.',
+    )
+    .option('-o, --output <file>', 'write there instead of to standard output', '-')
+    .action(async ({ output }: { output: string }) => {
+      const { schemaText } = await import('./schema-text.ts')
+      await writeOutput(output, schemaText())
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'printed'],
+      [EXIT.usage, 'wrong usage, or the file cannot be written'],
+    ],
+    examples: ['throughline config schema -o .throughline/config.schema.json'],
+  })
+}

@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
+import { AGENT_NAME } from '../../../host/config/schema/agent.ts'
+import { UsageError } from '../../../host/errors.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../host/platform.ts'
+import { EXIT } from '../../exit.ts'
+import { commandForm, currentPlace } from '../../hint.ts'
+import { tell } from '../../terminal/stderr.ts'
+import { type Choice, findChoices } from './choices.ts'
+import { schemaText } from './schema-text.ts'
+import { type Answers, configTemplate } from './template.ts'
+
+/** `throughline config init`. Writes two files: the configuration, and beside it its schema. */
+export interface InitFlags {
+  readonly yes?: true
+  readonly force?: true
+  readonly output: string
+}
+
+const SCHEMA = '.throughline/config.schema.json'
+const STORE = '.throughline/throughline.db'
+
+export async function runInit({ yes, force, output }: InitFlags): Promise<number> {
+  if (!force && existsSync(output)) {
+    throw new UsageError(`${output} is already there; --force replaces it.`)
+  }
+  if (!yes && !(process.stdin.isTTY && process.stdout.isTTY)) {
+    throw new UsageError('There is no terminal to ask questions in; --yes takes what is found.')
+  }
+  const choices = await findChoices(process.env)
+  const [best] = choices
+  const answers = yes ? { agent: 'main', choice: best, store: STORE } : await ask(choices)
+  if (answers === undefined) return EXIT.failed
+  write(output, configTemplate({ ...answers, schema: `./${SCHEMA}` }), force === true)
+  writeSchema(join(dirname(output), SCHEMA))
+  const { choice } = answers
+  const program = commandForm(currentPlace())
+  const what = choice.model === undefined ? '' : `, model ${choice.model}`
+  const say = yes ? tell : outro
+  say(`Wrote ${output}: ${choice.label} (${choice.hint})${what}.`)
+  tell(`Try next:\n  ${program} config check\n  ${program} serve`)
+  return EXIT.done
+}
+
+async function ask(choices: readonly Choice[]): Promise<Omit<Answers, 'schema'> | undefined> {
+  intro('A first throughline.yaml')
+  const at = await select({
+    message: 'Which model answers?',
+    options: choices.map(({ label, hint }, value) => ({ value, label, hint })),
+  })
+  const choice = isCancel(at) ? undefined : choices[at]
+  if (choice === undefined) return calledOff()
+  const named =
+    choice.model === undefined
+      ? undefined
+      : await text({ message: 'Its name at the provider?', initialValue: choice.model })
+  if (isCancel(named)) return calledOff()
+  const agent = await text({
+    message: 'What is your agent called?',
+    initialValue: 'main',
+    validate: (name = '') =>
+      AGENT_NAME.test(name) ? undefined : 'Letters, digits, _ and -; a letter or digit first.',
+  })
+  if (isCancel(agent)) return calledOff()
+  const store = await text({
+    message: 'Where are sessions kept? (a path, or postgres://user@host/database)',
+    initialValue: STORE,
+    validate: (place = '') =>
+      URL.parse(place)?.password ? 'Without the password; see the guide.' : undefined,
+  })
+  if (isCancel(store)) return calledOff()
+  const model = named?.trim()
+  return { agent, store: store.trim() || STORE, choice: model ? { ...choice, model } : choice }
+}
+
+function calledOff(): undefined {
+  cancel('Nothing was written.')
+}
+
+/** Never seen half written, and never over a file that came meanwhile. */
+function write(path: string, content: string, mayReplace: boolean): void {
+  const folder = dirname(path)
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    if (!mayReplace) {
+      writeFileSync(path, content, { mode: PRIVATE_MODE, flag: 'wx' })
+      return
+    }
+    const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+    try {
+      writeFileSync(draft, content, { mode: PRIVATE_MODE, flag: 'wx' })
+      renameSync(draft, path)
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}.`, {
+      cause: error,
+    })
+  }
+}
+
+/** Only editors read it: without it everything else works. */
+function writeSchema(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    writeFileSync(path, schemaText())
+  } catch (error) {
+    tell(`The schema for editors was not written: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,54 @@
+import type { Choice } from './choices.ts'
+
+/** The first throughline.yaml of a person: what was asked, and how to go on from there. */
+export interface Answers {
+  readonly agent: string
+  readonly choice: Choice
+  readonly store: string
+  /** The path of the JSON schema, as seen from the file. */
+  readonly schema: string
+}
+
+export function configTemplate({ agent, choice, store, schema }: Answers): string {
+  const { provider, model, baseUrl, windowTokens } = choice
+  const route = [
+    `provider: ${provider}`,
+    ...(model === undefined ? [] : [`model: ${quoted(model)}`]),
+    ...(baseUrl === undefined ? [] : [`baseUrl: ${quoted(baseUrl)}`]),
+    ...(windowTokens === undefined
+      ? []
+      : [`windowTokens: ${windowTokens} # as the server was started`]),
+  ]
+  return `# yaml-language-server: $schema=${schema}
+# Every key, its default and its meaning: docs/guides/configuration.md
+# Keys and passwords do not belong here; name the variable, file or command that holds them.
+
+agents:
+  ${agent}:
+    system: |-
+      You are a helpful assistant. You keep your promises and say when you are not sure.
+    model:
+${route.map((line) => `      ${line}`).join('\n')}
+    # tools:
+    #   files: {roots: [.]}        # let it read files in these folders
+    # pins:
+    #   language: Answer in English.
+
+# A path, or postgres://user@host/database
+store: ${quoted(store)}
+
+# compaction:
+#   softShare: 0.75                # compact when three quarters of the window are full
+#   targetShare: 0.35
+
+# http:
+#   port: 7420
+`
+}
+
+/** JSON's quotes are YAML's. */
+function quoted(text: string): string {
+  return /^[A-Za-z0-9./][A-Za-z0-9./_-]*$/.test(text) && !/^[\d.]+$/.test(text)
+    ? text
+    : JSON.stringify(text)
+}

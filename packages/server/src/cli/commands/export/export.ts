@@ -1,0 +1,103 @@
+import { Command, Option } from 'commander'
+import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '#core/base/ids'
+import type { ReadStore } from '#core/store/contract'
+import { UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Runtime } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { requireNamed } from '../../named-session.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { counted } from '../../terminal/format.ts'
+import { writeOutput, writeStream } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+
+interface ExportFlags extends StoreFlags {
+  readonly output: string
+  readonly to?: 'hermes'
+  readonly json?: true
+}
+
+export function exportCommand(): Command {
+  const command = new Command('export')
+    .summary('write one session as JSON lines that `import` takes, or for Hermes')
+    .description(
+      'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and what was ' +
+        'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
+        'state.db in which Hermes goes on with the conversation. A snapshot (ID.snapshot.N) is ' +
+        'exported for reading, with its entries and its context; no store imports it. Only reads.',
+    )
+    .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
+    .option('-o, --output <file>', 'write there instead of to standard output', '-')
+    .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
+    .option('--json', 'with --to: print what was written as JSON')
+    .action(async (id: string, flags: ExportFlags) => {
+      const { readPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+        const snapshot = parseSnapshotName(id)
+        const named = await requireNamed(store, snapshot?.sessionId ?? id)
+        if (snapshot !== undefined) {
+          if (flags.to !== undefined) throw new UsageError('--to does not take a snapshot.')
+          const name = { ...snapshot, sessionId: named }
+          await writeStream(flags.output, snapshotLines(runtime, name))
+          return EXIT.done
+        }
+        if (flags.to === 'hermes') return await toHermes(named, store, flags)
+        await writeStream(flags.output, runtime.session(named).exportLines())
+        return EXIT.done
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'written'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no such store or session, or the file cannot be written'],
+    ],
+    examples: [
+      'throughline export 0f3a -o 0f3a.jsonl',
+      'throughline export 0f3a | throughline import - --store other.db',
+      'throughline export 0f3a --to hermes -o state.db',
+      'throughline export 0f3a.snapshot.57 -o before-57.jsonl',
+    ],
+  })
+}
+
+const PAGE = 500
+
+async function* snapshotLines(runtime: Runtime, name: SnapshotName): AsyncIterable<string> {
+  const { findSnapshot } = await import('../show/show.ts')
+  const { entries, transcript, context } = await findSnapshot(
+    runtime.session(name.sessionId),
+    name.compaction,
+  )
+  const format = 'throughline-snapshot'
+  yield jsonLine({ format, version: 1, snapshot: snapshotName(name), ...name, entries })
+  for (let from = 1; from <= entries; from += PAGE) {
+    const page = await transcript({ from, to: Math.min(entries, from + PAGE - 1) })
+    for (const entry of page) yield jsonLine({ entry })
+  }
+  yield jsonLine({ context: await context() })
+}
+
+async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags): Promise<number> {
+  if (flags.output === '-') {
+    throw new UsageError('Name the new state.db with -o; a database is not written to a pipe.')
+  }
+  const { exportHermes } = await import('../../../migration/hermes/export/export.ts')
+  const { unshelve } = await import('../../../runtime/sessions/blobs.ts')
+  const told = await exportHermes({
+    ...{ reads, sessionId: session, to: flags.output },
+    unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,
+  })
+  if (flags.json) {
+    await writeOutput('-', jsonLine(told))
+    return EXIT.done
+  }
+  tell(
+    `Session ${told.id} stands in ${told.to} with ${counted(told.rows, 'row')}, ${told.live} of them in the context.`,
+  )
+  for (const [kind, count] of Object.entries(told.left)) {
+    tell(`Not written, because a state.db has no place for it: ${counted(count, kind)}.`)
+  }
+  return EXIT.done
+}

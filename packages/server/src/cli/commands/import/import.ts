@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import type { ImportOutcome } from '#core/store/commits'
+import type { Store } from '#core/store/contract'
+import { FailedError, UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { counted } from '../../terminal/format.ts'
+import { reasonOf } from '../../terminal/input.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { importHermesCommand } from './hermes.ts'
+import { importLogsCommands } from './logs.ts'
+
+interface ImportFlags extends StoreFlags {
+  readonly json?: true
+}
+
+export function importCommand(): Command {
+  const command = new Command('import')
+    .summary('take a session that `export` wrote')
+    .description(
+      'Takes a session that `export` wrote, under its own id, after its chain of hashes was ' +
+        'checked. A session that is or was there is never replaced. Makes the store if need be.',
+    )
+    .argument('<file>', 'what `export` wrote; - reads standard input')
+    .option('--json', 'print what happened as JSON')
+    .action(async (file: string, flags: ImportFlags) => {
+      const { withStore } = await import('../../../host/store-selection.ts')
+      process.exitCode = await withStore(
+        flags,
+        async (store) => {
+          const progress = new ProgressLine('Importing')
+          const outcome = await readLines(file, store).finally(() => progress.end())
+          return await tellOutcome(file, outcome, flags)
+        },
+        { mayMake: true },
+      )
+    })
+  command.addCommand(importHermesCommand())
+  for (const logs of importLogsCommands()) command.addCommand(logs)
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'imported'],
+      [EXIT.failed, 'a session with that id is or was there; nothing was changed'],
+      [EXIT.usage, 'wrong usage, or the file is not whole; nothing was changed'],
+    ],
+    examples: ['throughline import 0f3a.jsonl', 'throughline import - < 0f3a.jsonl'],
+  })
+}
+
+async function readLines(file: string, store: Store): Promise<ImportOutcome> {
+  const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
+  const failed = new Promise<never>((_resolve, reject) => {
+    input.on('error', (error: Error) =>
+      reject(new UsageError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })),
+    )
+  })
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  return await Promise.race([store.importSession(lines), failed])
+}
+
+async function tellOutcome(
+  file: string,
+  outcome: ImportOutcome,
+  { json }: ImportFlags,
+): Promise<number> {
+  switch (outcome.kind) {
+    case 'imported': {
+      const { sessionId, entries } = outcome
+      if (json) await writeOutput('-', jsonLine({ sessionId, entries }))
+      else tell(`Session ${sessionId} was imported with ${counted(entries, 'entry', 'entries')}.`)
+      return EXIT.done
+    }
+    case 'exists':
+      throw new FailedError(
+        `Session ${outcome.sessionId} is or was in this store, so nothing was changed.`,
+      )
+    case 'refused':
+      throw new UsageError(`${placeOf(file, outcome.line)}: ${outcome.problem}.`)
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** Line 0: each line can be read, and together they are not a session. */
+function placeOf(file: string, line: number): string {
+  const name = file === '-' ? 'Standard input' : file
+  return line === 0 ? name : `${name}, line ${line}`
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { isGone, thisHost } from '#core/base/host'
+import type { ReadStore } from '#core/store/contract'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { ImportTarget } from '../../../migration/hermes/import/import.ts'
+import { changedKinds } from '../../../migration/hermes/import/kinds.ts'
+import { type ImportReport, unaccounted } from '../../../migration/import-report.ts'
+import { renderImport } from '../../../migration/import-text.ts'
+import { limitsFor } from '../../../runtime/models/limits.ts'
+import { shelve } from '../../../runtime/sessions/blobs.ts'
+import { EXIT } from '../../exit.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { jsonLine } from '../../terminal/stderr.ts'
+
+/** Where histories from elsewhere are brought, or only looked for, and how that is told. */
+export interface BringFlags extends StoreFlags {
+  readonly dryRun?: true
+  readonly json?: true
+}
+
+/** Until an agent of that name is configured; its own limits take over with its first turn. */
+const WINDOW_TOKENS = 200_000
+
+export async function bringInto(
+  flags: BringFlags,
+  bring: (target: ImportTarget, progress: ProgressLine) => Promise<ImportReport>,
+): Promise<number> {
+  const progress = new ProgressLine('Reading')
+  const limits = limitsFor({ windowTokens: WINDOW_TOKENS, fixedTokens: 0 })
+  const run = async (target: ImportTarget['target']) => {
+    const report = await bring({ limits, shelve, host: thisHost(), isGone, target }, progress)
+    progress.end()
+    await writeOutput('-', flags.json ? jsonLine(report) : renderImport(report))
+    return codeOf(report)
+  }
+  try {
+    if (flags.dryRun) return await lookOnly(flags, (reads) => run({ isDryRun: true, reads }))
+    const { withStore } = await import('../../../host/store-selection.ts')
+    return await withStore(flags, async (store) => await run({ isDryRun: false, store }), {
+      mayMake: true,
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+/** A store that is not there yet is not made by looking. */
+async function lookOnly(
+  flags: StoreFlags,
+  act: (reads: ReadStore | null) => Promise<number>,
+): Promise<number> {
+  const { storeOf, withStoreToRead } = await import('../../../host/store-selection.ts')
+  const { isServer } = await import('../../../host/open-store.ts')
+  const { url } = await storeOf(flags)
+  if (!isServer(url) && !existsSync(url)) return await act(null)
+  return await withStoreToRead(flags, act)
+}
+
+function codeOf({ profiles, unread }: ImportReport): number {
+  const areWhole = profiles.every(
+    ({ rows, kinds, conversations }) =>
+      rows.left === 0 &&
+      unaccounted(rows) === 0 &&
+      (kinds === null || changedKinds(kinds) === 0) &&
+      conversations.every(({ outcome }) => outcome !== 'unreadable'),
+  )
+  return areWhole && unread.length === 0 ? EXIT.done : EXIT.failed
+}

@@ -1,0 +1,132 @@
+import { Command, Option } from 'commander'
+import { type MailNumber, sessionId } from '#core/base/ids'
+import { FailedError, UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Runtime, Session } from '../../../runtime/runtime.ts'
+import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { unknownSession } from '../../named-session.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { counted } from '../../terminal/format.ts'
+import { parseRanges } from '../../terminal/numbers.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { tell } from '../../terminal/stderr.ts'
+
+interface PurgeFlags extends StoreFlags {
+  readonly entries?: readonly number[]
+  readonly reason: string
+  readonly yes?: true
+}
+
+const BYTES_LEFT =
+  'PostgreSQL keeps the removed bytes in its files and its WAL until it overwrites them; ' +
+  'docs/guides/operating.md has the commands that remove them now.'
+
+export function purgeCommand(): Command {
+  const command = new Command('purge')
+    .summary('remove what a session holds, for good')
+    .description(
+      'Removes what was said, for good: of some entries, or of the whole session, whose id is never ' +
+        'used again. Numbers, times and hashes stay, so that it can still be proven that nothing ' +
+        'else is missing. Backups and exports are not reached.',
+    )
+    .argument('<session>', 'its id, in full')
+    .addOption(new Option('--entries <list>', 'only these, such as 3-7,9').argParser(parseRanges))
+    .option('--reason <text>', 'why; kept, so say nothing private', 'asked for')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, flags: PurgeFlags) => {
+      const { openPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await openPlace(flags, ({ runtime }) =>
+        runPurge(runtime, runtime.session(sessionId(id)), flags),
+      )
+      const { isServer } = await import('../../../host/open-store.ts')
+      const { storeOf } = await import('../../../host/store-selection.ts')
+      if (isServer((await storeOf(flags)).url)) tell(BYTES_LEFT)
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'removed, or asked of the process that holds the session'],
+      [EXIT.failed, 'not done: the answer was no, it was turned down, or the store is busy'],
+      [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
+    ],
+    examples: ['throughline purge 0f3a', 'throughline purge 0f3a --entries 12-14 --yes'],
+  })
+}
+
+async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<number> {
+  const summary = await session.summary()
+  if (summary === undefined) {
+    throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
+  }
+  if (summary.state === 'gone' && flags.entries !== undefined) {
+    throw new UsageError(`Session ${session.id} was purged as a whole.`)
+  }
+  const beyond = flags.entries?.find((number) => number > summary.entries)
+  if (beyond !== undefined) {
+    throw new UsageError(
+      `Session ${session.id} has no entry ${beyond}: ${summary.entries} is its last.`,
+    )
+  }
+  const what =
+    flags.entries === undefined
+      ? `all ${counted(summary.entries, 'entry', 'entries')} of session ${session.id}`
+      : `${counted(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
+  const isGoneBefore = summary.state === 'gone'
+  if (!(flags.yes || isGoneBefore || (await isConfirmed(what)))) {
+    tell('Nothing was removed.')
+    return EXIT.failed
+  }
+  const progress = new ProgressLine('Removing')
+  try {
+    const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
+    const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
+    if (isGoneBefore) tell(`Session ${session.id} was purged before; nothing of it is left.`)
+    else if (isGone) tell(`Removed for good: ${what}.`)
+    else
+      tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
+    return EXIT.done
+  } finally {
+    progress.end()
+  }
+}
+
+const CARRY_OUT_MS_MAX = 10_000
+
+/** False: nobody has done it yet. */
+async function isCarriedOut(
+  runtime: Runtime,
+  session: Session,
+  mail: readonly MailNumber[],
+): Promise<boolean> {
+  const { runners } = await runtime.health()
+  if (runners.length === 0) return false
+  const signal = AbortSignal.timeout(CARRY_OUT_MS_MAX)
+  const progress = new ProgressLine('Removing')
+  try {
+    for (const number of mail) {
+      const end = await session.settled(number, signal)
+      if (end === null) return false
+      if (end.kind === 'turned-down') {
+        throw new FailedError(`Not removed: ${whyNot(end)}.`)
+      }
+    }
+    return true
+  } finally {
+    progress.end()
+  }
+}
+
+async function isConfirmed(what: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new UsageError(`This removes ${what} for good. Add --yes to confirm.`)
+  }
+  // Asked for only here: it takes a while to load.
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const answer = await confirm({
+    message: `Remove ${what} for good?`,
+    initialValue: false,
+    output: process.stderr,
+  })
+  return !isCancel(answer) && answer
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import type { Picture } from '../../../proof/rehearsal/report.ts'
+import { noPaint } from '../../terminal/colours.ts'
+import { drawPicture, plainLine } from './picture.ts'
+
+const PICTURE: Picture = {
+  phase: 'driving',
+  elapsedMs: 12_400,
+  agents: [
+    {
+      ...{ name: 'agent-1', contextTokens: 5_600, windowTokens: 8_000, state: 'turn' },
+      ...{ isCompacting: true, compactions: 2, kills: 1, acknowledged: 1_234, waiting: 3 },
+    },
+    {
+      ...{ name: 'agent-2', contextTokens: 0, windowTokens: 8_000, state: 'down' },
+      ...{ isCompacting: false, compactions: 0, kills: 0, acknowledged: 7, waiting: 0 },
+    },
+  ],
+}
+
+describe('the picture of a rehearsal', () => {
+  it('has one line per agent with its fill, state and figures', () => {
+    expect(drawPicture(PICTURE, noPaint).split('\n')).toEqual([
+      'The worst day 12 s',
+      'AGENT    CONTEXT          COMPACTED  KILLED  MESSAGES  WAITING  STATE',
+      'agent-1  ███████░░░ 70 %          2       1     1,234        3  turn, compacting',
+      'agent-2  ░░░░░░░░░░ 0 %           0       0         7        0  killed, begins again',
+      '',
+    ])
+  })
+
+  it('is one plain line where nobody can draw', () => {
+    expect(plainLine(PICTURE)).toBe(
+      'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 waiting',
+    )
+  })
+})

@@ -1,0 +1,120 @@
+import { clearScreenDown, moveCursor } from 'node:readline'
+import type { AgentLine, Phase, Picture } from '../../../proof/rehearsal/report.ts'
+import { type Paint, paintOn } from '../../terminal/colours.ts'
+import { counted, grouped } from '../../terminal/format.ts'
+import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
+import { drawFill } from '../../terminal/usage-bar.ts'
+
+/**
+ * What a rehearsal looks like while it runs. On a terminal one line per agent, drawn again in its
+ * place; anywhere else a plain line now and then, so that a log can be read afterwards.
+ */
+const PHASES: { readonly [phase in Phase]: string } = {
+  starting: 'The agents begin',
+  driving: 'The worst day',
+  settling: 'Coming to rest',
+  asking: 'Asking everybody what they know',
+  judging: 'Judging',
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'AGENT' },
+  { title: 'CONTEXT' },
+  { title: 'COMPACTED', align: 'right' },
+  { title: 'KILLED', align: 'right' },
+  { title: 'MESSAGES', align: 'right' },
+  { title: 'WAITING', align: 'right' },
+  { title: 'STATE' },
+]
+
+const PLAIN_MS = 5_000
+
+export class RehearsalPicture {
+  readonly #stream: NodeJS.WriteStream
+  readonly #paint: Paint
+  #rows = 0
+  #phase: Phase | null = null
+  #toldAt = 0
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream
+    this.#paint = paintOn(stream)
+  }
+
+  draw(picture: Picture): void {
+    if (this.#stream.isTTY) this.#redraw(picture)
+    else this.#tell(picture)
+  }
+
+  /** The last picture is taken away: what follows is the verdict. */
+  end(): void {
+    this.#clear()
+  }
+
+  #redraw(picture: Picture): void {
+    this.#clear()
+    const text = drawPicture(picture, this.#paint)
+    this.#rows = text.split('\n').length - 1
+    this.#stream.write(text)
+  }
+
+  #clear(): void {
+    if (this.#rows === 0) return
+    moveCursor(this.#stream, 0, -this.#rows)
+    clearScreenDown(this.#stream)
+    this.#rows = 0
+  }
+
+  #tell(picture: Picture): void {
+    const { phase, elapsedMs } = picture
+    if (phase === this.#phase && elapsedMs - this.#toldAt < PLAIN_MS) return
+    this.#phase = phase
+    this.#toldAt = elapsedMs
+    this.#stream.write(`${plainLine(picture)}\n`)
+  }
+}
+
+export function drawPicture({ phase, elapsedMs, agents }: Picture, paint: Paint): string {
+  const title = `${paint('bold', PHASES[phase])} ${paint('dim', secondsOf(elapsedMs))}\n`
+  if (agents.length === 0) return title
+  return `${title}${drawTable(COLUMNS, agents.map(rowOf), paint)}`
+}
+
+function rowOf(agent: AgentLine): readonly Cell[] {
+  const { name, contextTokens: tokens, windowTokens, compactions, kills } = agent
+  return [
+    name,
+    drawFill({ tokens, windowTokens }),
+    grouped(compactions),
+    kills > 0 ? { text: grouped(kills), colour: 'red' } : '0',
+    grouped(agent.acknowledged),
+    agent.waiting > 0 ? { text: grouped(agent.waiting), colour: 'yellow' } : '0',
+    stateOf(agent),
+  ]
+}
+
+function stateOf({ state, isCompacting }: AgentLine): Cell {
+  if (state === 'down') return { text: 'killed, begins again', colour: 'red' }
+  if (isCompacting)
+    return { text: state === 'idle' ? 'compacting' : `${state}, compacting`, colour: 'cyan' }
+  return state === 'idle' ? { text: 'idle', colour: 'dim' } : { text: state, colour: 'green' }
+}
+
+export function plainLine({ phase, elapsedMs, agents }: Picture): string {
+  const sum = (figure: (agent: AgentLine) => number) =>
+    agents.reduce((total, agent) => total + figure(agent), 0)
+  const messages = sum((each) => each.acknowledged)
+  const compactions = sum((each) => each.compactions)
+  const kills = sum((each) => each.kills)
+  const waiting = sum((each) => each.waiting)
+  const compacted = agents.filter(({ compactions }) => compactions > 0).length
+  return (
+    `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${counted(messages, 'message')}, ` +
+    `${counted(compactions, 'compaction')} (${compacted} of ${agents.length} agents), ` +
+    `${counted(kills, 'kill')}, ${grouped(waiting)} waiting`
+  )
+}
+
+function secondsOf(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`
+}

@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, resolve } from 'node:path'
+import { Command } from 'commander'
+import { UsageError } from '../../../host/errors.ts'
+import { onEndSignal, programEnvironment, signalExitCode } from '../../../host/platform.ts'
+import type { RehearsalReport } from '../../../proof/rehearsal/report.ts'
+import type { Place } from '../../../proof/rehearsal/stage/place.ts'
+import {
+  FAULTS,
+  type FaultName,
+  readFaults,
+  type Sabotage,
+} from '../../../proof/rehearsal/terms.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { drawTable } from '../../terminal/table.ts'
+import { RehearsalPicture } from './picture.ts'
+import { tellRehearsal } from './report.ts'
+import { findSabotages, type Sabotages } from './sabotage.ts'
+
+interface RehearseFlags {
+  readonly agents: number
+  readonly seconds: number
+  readonly window: number
+  readonly store?: string
+  readonly faults: ReadonlySet<FaultName>
+  readonly sabotage?: string
+  readonly keep?: true
+  readonly json?: true
+}
+
+// More processes than these say more about the machine than about us.
+const AGENTS_MAX = 64
+const SECONDS = { min: 5, max: 3_600 }
+// Below it system text and tools leave no room; above it a minute does not fill a context.
+const WINDOW = { min: 7_000, max: 200_000 }
+
+export function rehearseCommand(): Command {
+  const command = new Command('rehearse')
+    .summary('play the worst day on this machine and give a verdict')
+    .description(
+      'Starts agents as processes of their own over one store and the built-in model, drives them ' +
+        'into compaction, writes to them meanwhile, interrupts, kills and spoils what can be ' +
+        'spoilt, then proves from logs, store and their own answers that nothing was lost. ' +
+        '`audit` proves what happened, `doctor` finds what is broken.',
+    )
+    .addOption(
+      countOption('--agents <n>', 'how many processes', { min: 2, max: AGENTS_MAX }).default(9),
+    )
+    .addOption(countOption('--seconds <n>', 'how long they are driven', SECONDS).default(60))
+    .addOption(countOption('--window <tokens>', "the model's window", WINDOW).default(8_000))
+    .option(
+      '--store <place>',
+      'a SQLite file to be made, or postgres://… where a schema is made; else a temporary file',
+    )
+    .option(
+      '--faults <names>',
+      `all, none, or some of ${Object.keys(FAULTS).join(',')}`,
+      readFaults,
+    )
+    .option('--sabotage <name>', 'plant a known bug, which must be found; `list` tells which')
+    .option('--keep', 'leave the store and the logs for a look')
+    .option('--json', 'print the verdicts and figures as JSON')
+    .action(async (flags: Omit<RehearseFlags, 'faults'> & Partial<RehearseFlags>) => {
+      process.exitCode = await runRehearse({ ...flags, faults: flags.faults ?? readFaults('all') })
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'every law holds'],
+      [EXIT.failed, 'a law is broken; what breaks it is shown'],
+      [EXIT.usage, 'wrong usage, or a store that cannot be made'],
+      [signalExitCode('SIGINT'), 'called off; what was made is removed'],
+    ],
+    examples: [
+      'throughline rehearse',
+      'throughline rehearse --agents 13 --store postgres://db.example/agents --json',
+      'throughline rehearse --agents 3 --seconds 10 --faults kills,outage',
+    ],
+  })
+}
+
+async function runRehearse(flags: RehearseFlags): Promise<number> {
+  const sabotages = flags.sabotage === undefined ? null : await findSabotages(import.meta.url)
+  if (sabotages !== null && flags.sabotage === 'list') return await listSabotages(sabotages, flags)
+  const { rehearse } = await import('../../../proof/rehearsal/rehearse.ts')
+  const called = new AbortController()
+  let signal: NodeJS.Signals | undefined
+  const unlisten = onEndSignal((name) => {
+    signal = name
+    tell(`${name}: ending the agents and removing what was made; once more ends at once.`)
+    called.abort()
+  })
+  const picture = new RehearsalPicture(process.stderr)
+  const { PictureFile } = await import('../../../host/rehearsal-file.ts')
+  const file = new PictureFile()
+  const sabotage = sabotages?.find(flags.sabotage ?? '') ?? null
+  const { agents, seconds, window: windowTokens, faults, store } = flags
+  try {
+    const report = await rehearse(
+      {
+        ...{ agents, seconds, windowTokens, faults, sabotage, isKept: flags.keep ?? false },
+        ...(store !== undefined && { place: placeOf(store) }),
+        env: agentEnvironment(sabotages, sabotage),
+        onPicture: (view) => {
+          picture.draw(view)
+          file.draw(view)
+        },
+      },
+      called.signal,
+    )
+    picture.end()
+    file.end(report)
+    await writeOutput('-', flags.json ? jsonLine(report) : forPeople(report))
+    return report.holds ? EXIT.done : EXIT.failed
+  } catch (error) {
+    if (signal !== undefined && called.signal.aborted) return signalExitCode(signal)
+    throw error
+  } finally {
+    picture.end()
+    unlisten()
+  }
+}
+
+function forPeople(report: RehearsalReport): string {
+  return tellRehearsal(report, paintOn(process.stdout))
+}
+
+/** A store of its own: what is there already is nobody's stage. */
+function placeOf(store: string): Place {
+  if (/^postgres(?:ql)?:\/\//i.test(store)) {
+    const chance = Math.random().toString(36).slice(2, 10)
+    return { kind: 'postgres', url: store, schema: `throughline_rehearsal_${chance}` }
+  }
+  const path = resolve(store)
+  if (!existsSync(path)) return { kind: 'sqlite', path }
+  throw new UsageError(`There is something at ${store}. A rehearsal makes a store of its own.`)
+}
+
+/** What programs need to run, what was compiled already, and where bugs are planted from. */
+function agentEnvironment(
+  sabotages: Sabotages | null,
+  sabotage: Sabotage | null,
+): NodeJS.ProcessEnv {
+  const compiled = getCompileCacheDir()
+  return {
+    ...programEnvironment(),
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) }),
+    ...(sabotages !== null && sabotage !== null && sabotages.environment(sabotage.name)),
+  }
+}
+
+async function listSabotages({ list }: Sabotages, { json }: RehearseFlags): Promise<number> {
+  const rows = list.map(({ name, story }) => [name, story])
+  const columns = [{ title: 'SABOTAGE' }, { title: 'WHAT IS BROKEN' }]
+  const text = json ? jsonLine(list) : drawTable(columns, rows, paintOn(process.stdout))
+  await writeOutput('-', text)
+  return EXIT.done
+}

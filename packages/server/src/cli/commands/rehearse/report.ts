@@ -1,0 +1,81 @@
+import { LAWS as AUDIT_LAWS } from '#core/audit/laws/laws'
+import { OVERLOAD_MS } from '../../../proof/rehearsal/laws/laws.ts'
+import type { RehearsalFigures, RehearsalReport } from '../../../proof/rehearsal/report.ts'
+import type { Paint } from '../../terminal/colours.ts'
+import { counted, grouped } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
+
+/** The verdict of a rehearsal for people: the figures, one row per law, and what breaks it. */
+const OFFENCES_SHOWN_MAX = 5
+
+export function tellRehearsal(report: RehearsalReport, paint: Paint): string {
+  const { verdicts, audit, figures, folder } = report
+  const all = [
+    ...verdicts,
+    ...audit.laws.map(({ law, holds, offences, offencesCount, unproven }) => ({
+      title: AUDIT_LAWS[law].title,
+      ...{ holds, offencesCount },
+      unproven: unproven === null ? null : `not in the logs: ${unproven.first}`,
+      offences: offences.map(({ problem, sessionId }) => `${sessionId ?? ''} ${problem}`.trim()),
+    })),
+  ]
+  const broken = all.filter(({ holds }) => !holds).length
+  const lines = [
+    ...figureLines(figures),
+    '',
+    ...all.flatMap((law) => lawLines(law, paint)),
+    '',
+    broken === 0
+      ? paint('green', `All ${all.length} laws hold.`)
+      : paint('red', `${broken} of ${all.length} laws broken.`),
+    ...(folder === null ? [] : [`Store and logs: ${folder}`]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+interface Row {
+  readonly title: string
+  readonly holds: boolean
+  readonly unproven: string | null
+  readonly offencesCount: number
+  readonly offences: readonly string[]
+}
+
+function lawLines(law: Row, paint: Paint): readonly string[] {
+  const { title, offences, offencesCount, unproven } = law
+  if (law.holds) {
+    const doubt = unproven === null ? [] : [`    ${paint('yellow', printable(unproven))}`]
+    return [`${paint('green', '✓')} ${title}`, ...doubt]
+  }
+  const shown = offences.slice(0, OFFENCES_SHOWN_MAX)
+  const rest = offencesCount - shown.length
+  return [
+    `${paint('red', '✗')} ${paint('bold', title)}`,
+    ...shown.map((offence) => `    ${printable(offence).replaceAll('\n', ' ').slice(0, 300)}`),
+    ...(rest > 0 ? [`    and ${grouped(rest)} more`] : []),
+  ]
+}
+
+function figureLines(figures: RehearsalFigures): readonly string[] {
+  const { agents, seconds, windowTokens, calibrationMsMax, load } = figures
+  const isOverloaded = calibrationMsMax > OVERLOAD_MS
+  return [
+    `${counted(agents, 'agent')}, ${counted(seconds, 'second')}, window ${grouped(windowTokens)}`,
+    `messages    ${grouped(figures.sent)} sent, ${grouped(figures.acknowledged)} acknowledged, ` +
+      `${grouped(figures.answered)} answered, ${grouped(figures.stopped)} stopped by a person, ` +
+      `${grouped(figures.meanwhile)} during a compaction`,
+    `compactions ${grouped(figures.compactions)} committed, ${grouped(figures.compactionsFailed)} failed or abandoned; ` +
+      `${counted(figures.waitsForCompaction, 'turn')} waited for one, ${grouped(figures.waitsForModel)} for the model`,
+    `troubles    ${counted(figures.kills, 'kill')}, ${counted(figures.freezes, 'freeze')}, ` +
+      `${counted(figures.outages, 'outage')}, ${counted(figures.faults, 'bad answer')}; ` +
+      `${counted(figures.takeOvers, 'take-over')}`,
+    `stage       ${counted(figures.scenes, 'scene')} played`,
+    `questions   ${grouped(figures.asked)} asked, ${grouped(figures.lookedUp)} answered by looking it up`,
+    `event loop  held by our own work for ${figures.loopOwnMsMax} ms at most; late by ` +
+      `${figures.loopDelayMsMax} ms at most, a thread without work by ${calibrationMsMax} ms ` +
+      `(load ${load.toFixed(1)})`,
+    ...(isOverloaded
+      ? ['            This machine is overloaded: it alone held that thread so long.']
+      : []),
+  ]
+}

@@ -1,0 +1,88 @@
+import { Command } from 'commander'
+import { UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Found } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { requireNamed } from '../../named-session.ts'
+import type { ReadAct } from '../../open-store-view.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { drawFound } from './text.ts'
+
+interface SearchFlags extends StoreFlags {
+  readonly session?: string
+  readonly agent?: string
+  readonly limit: number
+  readonly neighbours: number
+  readonly json?: true
+}
+
+export function searchCommand(): Command {
+  const command = new Command('search')
+    .summary('find what was said, also what was compacted away')
+    .description(
+      'Finds what was said in any session, in one agent’s, or in one session. What was compacted ' +
+        'away is found like everything else; what was purged is not. Only reads.',
+    )
+    .argument('<text...>', 'words that an entry must hold')
+    .option('--session <session>', 'in this one only')
+    .option('--agent <name>', "in this agent's sessions only")
+    .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(20))
+    .addOption(
+      countOption('--neighbours <n>', 'with so many entries around each; needs --session', {
+        min: 0,
+        max: 20,
+      }).default(0),
+    )
+    .option('--json', 'print one JSON object per line')
+    .action(async (words: string[], flags: SearchFlags) => {
+      const { readPlace } = await import('../../open-store-view.ts')
+      const text = words.join(' ')
+      process.exitCode = await readPlace(flags, (place) => runSearch(place, text, flags))
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'found'],
+      [EXIT.failed, 'nothing found, or the store is busy'],
+      [EXIT.usage, 'wrong usage, or no store or session there'],
+    ],
+    examples: [
+      'throughline search invoice number',
+      'throughline search "retry limit" --session 0f3a --neighbours 2',
+    ],
+  })
+}
+
+type ReadPlace = Parameters<ReadAct>[0]
+
+async function runSearch(place: ReadPlace, text: string, flags: SearchFlags): Promise<number> {
+  const found = await find(place, text, flags)
+  if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
+  else {
+    const paint = paintOn(process.stdout)
+    await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
+    if (found.length === 0) {
+      tell('Nothing found: no entry holds all of these words. Parts of a word are not looked for.')
+    }
+  }
+  return found.length > 0 ? EXIT.done : EXIT.failed
+}
+
+async function find(
+  { runtime, store }: ReadPlace,
+  text: string,
+  flags: SearchFlags,
+): Promise<readonly Found[]> {
+  const { agent, limit, neighbours } = flags
+  if (flags.session === undefined) {
+    if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
+    return await runtime.search({ text, limit, ...(agent !== undefined && { agent }) })
+  }
+  if (agent !== undefined) throw new UsageError('--session and --agent exclude each other.')
+  const session = runtime.session(await requireNamed(store, flags.session))
+  return await session.search({ text, limit, neighbours })
+}

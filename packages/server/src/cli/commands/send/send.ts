@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type SessionId, sessionId } from '#core/base/ids'
+import { FailedError, UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Reply, Runtime } from '../../../runtime/runtime.ts'
+import { COMMAND_SOURCE, taken, tellIfNobodyServes } from '../../admission.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { requireNamed } from '../../named-session.ts'
+import type { Place } from '../../open-store-view.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { readInput } from '../../terminal/input.ts'
+import { parseSpan } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { jsonLine, shown, tell } from '../../terminal/stderr.ts'
+
+interface SendFlags extends StoreFlags {
+  readonly wait?: true
+  readonly timeout: number
+  readonly key?: string
+  readonly agent?: string
+  readonly json?: true
+}
+
+const TIMEOUT = '10m'
+const KEY_CHARACTERS_MAX = 200
+
+export function sendCommand(): Command {
+  const command = new Command('send')
+    .summary('put a message into a session, from a script')
+    .description(
+      'Puts a message into a session’s mailbox: safe once this command ends. A process that runs ' +
+        '`serve` or `chat` on the same store answers it. The same --key again is the same message.',
+    )
+    .argument('<session>', 'its id, or how it alone begins')
+    .argument('<text>', 'what to say; - reads standard input')
+    .option('--wait', 'wait for the answer and print it')
+    .addOption(
+      new Option('--timeout <time>', 'how long to wait')
+        .argParser(parseSpan)
+        .default(parseSpan(TIMEOUT), TIMEOUT),
+    )
+    .addOption(new Option('--key <key>', 'what makes it once only').argParser(parseKey))
+    .option('--agent <name>', 'make the session with this agent if it is not there')
+    .option('--json', 'print what happened as JSON')
+    .action(async (id: string, text: string, flags: SendFlags) => {
+      const said = text === '-' ? await readInput('-') : text
+      if (said.trim() === '') throw new UsageError('There is nothing to send: the text is empty.')
+      const { openPlace, openPlaceWithAgents } = await import('../../open-store-view.ts')
+      const act = async ({ runtime, store }: Place) => {
+        // One that may be made is named in full.
+        const named =
+          flags.agent === undefined
+            ? await requireNamed(store, id, 'See `throughline sessions`; --agent NAME makes it.')
+            : sessionId(id)
+        return await runSend(runtime, { sessionId: named, text: said }, flags)
+      }
+      process.exitCode =
+        flags.agent === undefined
+          ? await openPlace(flags, act)
+          : await openPlaceWithAgents(flags, act, { mayMake: true })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'taken; with --wait: answered'],
+      [EXIT.failed, 'not taken now, or no answer: stopped, failed, or not in time'],
+      [EXIT.usage, 'wrong usage, or no such store, session or agent'],
+    ],
+    examples: [
+      'throughline send 0f3a "What is left to do?" --wait',
+      'git log -1 | throughline send 0f3a - --key "$(git rev-parse HEAD)"',
+      'throughline send build-7 "Begin." --agent assistant --wait --json',
+    ],
+  })
+}
+
+async function runSend(
+  runtime: Runtime,
+  { sessionId, text }: { readonly sessionId: SessionId; readonly text: string },
+  flags: SendFlags,
+): Promise<number> {
+  const session = runtime.session(sessionId)
+  if (flags.agent !== undefined) await makeSession(runtime, sessionId, flags.agent)
+  const admission = taken(
+    await session.admit({
+      source: COMMAND_SOURCE,
+      key: flags.key ?? randomUUID(),
+      parts: [{ type: 'text', text }],
+    }),
+    sessionId,
+  )
+  const { mail } = admission
+  const isDuplicate = admission.kind === 'duplicate'
+  if (!flags.wait) {
+    if (flags.json) await writeOutput('-', jsonLine({ sessionId, mail, isDuplicate }))
+    else tell(`${isDuplicate ? 'Taken before' : 'Taken'}: message ${mail} of session ${sessionId}.`)
+    await tellIfNobodyServes(runtime)
+    return EXIT.done
+  }
+  await tellIfNobodyServes(runtime)
+  const progress = new ProgressLine('Waiting for the answer')
+  const signal = AbortSignal.timeout(flags.timeout)
+  const reply = await session.reply(mail, signal).finally(() => progress.end())
+  if (reply === null && signal.aborted) {
+    const next =
+      flags.key === undefined
+        ? `\`throughline show ${sessionId}\` has the answer then.`
+        : 'ask again with the same --key to wait on.'
+    throw new FailedError(
+      `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
+        `${next}${await failingModels(runtime)}`,
+    )
+  }
+  return await tellReply({ sessionId, mail, isDuplicate, reply }, flags)
+}
+
+/** The likeliest reason of a long wait. */
+async function failingModels(runtime: Runtime): Promise<string> {
+  const { routes } = await runtime.health()
+  const failing = routes.filter(({ task, failures }) => task === 'turn' && failures > 0)
+  return failing
+    .map(({ model, failures }) => ` ${model} failed the last ${failures} times.`)
+    .join('')
+}
+
+async function tellReply(
+  facts: {
+    readonly sessionId: SessionId
+    readonly mail: number
+    readonly isDuplicate: boolean
+    readonly reply: Reply | null
+  },
+  { json }: SendFlags,
+): Promise<number> {
+  const { reply } = facts
+  if (json) await writeOutput('-', jsonLine(facts))
+  else if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  if (reply?.ended === 'answered') return EXIT.done
+  tell(reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`)
+  return EXIT.failed
+}
+
+async function makeSession(runtime: Runtime, id: SessionId, agent: string): Promise<void> {
+  const created = await runtime.createSession({ agent, id })
+  if (created.kind === 'unknown-agent') {
+    const known = created.agents.join(', ') || 'none'
+    throw new UsageError(`There is no agent ${agent}. Configured: ${known}.`)
+  }
+}
+
+function parseKey(text: string): string {
+  if (text === '' || text.length > KEY_CHARACTERS_MAX) {
+    throw new InvalidArgumentError(`It has 1 to ${KEY_CHARACTERS_MAX} characters.`)
+  }
+  return text
+}

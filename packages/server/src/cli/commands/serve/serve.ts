@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { KnownError } from '#core/base/errors'
+import type { HttpServer } from '../../../gateway/http/serve.ts'
+import type { Change } from '../../../host/config/compare.ts'
+import type { Loaded } from '../../../host/config/load.ts'
+import { problemText } from '../../../host/config/read/problem.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Host } from '../../../host/open-host.ts'
+import { onEndSignal } from '../../../host/platform.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { commandForm, currentPlace } from '../../hint.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { welcomeText } from './welcome.ts'
+
+interface ServeFlags extends StoreFlags {
+  readonly host?: string
+  readonly port?: number
+  readonly json?: true
+}
+
+const PORT_MAX = 65_535
+
+const END_MS_MAX = 20_000
+
+export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
+  const command = new Command('serve')
+    .summary('run agents and answer over HTTP until told to end')
+    .description(
+      'Runs the configured agents and answers over HTTP. Several processes may serve one store. ' +
+        'Without a configuration there is one agent, `main`, on the built-in stand-in model. A ' +
+        'changed configuration file is taken up while it runs.',
+    )
+    .option('--host <address>', 'where to listen; other than loopback needs a token')
+    .addOption(countOption('--port <n>', 'which port; 0: any free one', { min: 0, max: PORT_MAX }))
+    .option('--json', 'print where it listens as JSON once it does')
+    .action(async (flags: ServeFlags) => {
+      process.exitCode = await runServe(flags, endMsMax)
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'ended in order; asked twice, 130 or 143 as shells count signals'],
+      [EXIT.failed, 'the store cannot be reached now'],
+      [EXIT.usage, 'wrong usage or configuration, or the address is taken'],
+    ],
+    examples: [
+      'throughline serve',
+      'throughline serve --port 8080 --store postgres://db.example/agents',
+    ],
+  })
+}
+
+async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
+  const { openHost } = await import('../../../host/open-host.ts')
+  const { openServed } = await import('../../../host/open-http.ts')
+  const { openGateways } = await import('../../../host/open-gateways.ts')
+  const asked = Promise.withResolvers<void>()
+  const unlisten = onEndSignal((signal) => {
+    tell(`${signal}: ending in order; once more ends at once.`)
+    // From now on, whatever is going on: what is being opened may hold on as well.
+    setTimeout(endAnyway, endMsMax).unref()
+    asked.resolve()
+  })
+  const host = await openHost(withAddress(flags), { runs: true, mayMake: true })
+  const closers: (() => void | Promise<void>)[] = [unlisten, () => host.close()]
+  try {
+    const served = await openServed(host)
+    closers.push(async () => await served?.close())
+    const gateways = await openGateways(host)
+    closers.push(() => gateways.close())
+    closers.push(await watch(flags, host))
+    await welcome(host, served, flags)
+    tellWarnings(host.loaded.warnings)
+    if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
+    await asked.promise
+  } finally {
+    for (const close of closers.toReversed()) await close()
+  }
+  return EXIT.done
+}
+
+/** Whoever told us to end counts on it, and whatever does not let go loses nothing: all is durable. */
+function endAnyway(): void {
+  tell('something did not let go in time; ending all the same. What was acknowledged is kept.')
+  process.exit(EXIT.failed)
+}
+
+/** Flags are values of the configuration for one run. */
+function withAddress({ host, port, set = [], ...flags }: ServeFlags): StoreFlags {
+  return {
+    ...flags,
+    set: [
+      ...set,
+      ...(host === undefined ? [] : [`http.host=${host}`]),
+      ...(port === undefined ? [] : [`http.port=${port}`]),
+    ],
+  }
+}
+
+async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags): Promise<void> {
+  const { loaded, runtime } = host
+  const url = served?.url ?? null
+  const { agents } = runtime
+  const { shownPlace } = await import('../../../host/store-selection.ts')
+  const place = shownPlace(loaded.config.store.url)
+  if (flags.json) {
+    const names = agents.map(({ name }) => name)
+    await writeOutput('-', jsonLine({ url, store: place, agents: names, process: process.pid }))
+  }
+  const { findChoices } = await import('../config/choices.ts')
+  const { tokenFile } = await import('../../../host/first-token.ts')
+  const token = tokenFile(loaded.config.store.url)
+  const { isStandIn } = host
+  const choices = isStandIn ? await findChoices(process.env) : []
+  const found = choices.filter(({ provider }) => provider !== 'stand-in')
+  const facts = {
+    url,
+    store: place,
+    agents,
+    isStandIn,
+    found: found.map(({ label, hint }) => `${label} (${hint})`),
+    open: served?.open ?? 'nobody',
+    tokenFile: existsSync(token) ? token : null,
+    program: commandForm(currentPlace()),
+  }
+  process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
+}
+
+async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
+  const { watchConfig } = await import('../../../host/config/watch.ts')
+  const { loadRequest } = await import('../../../host/store-selection.ts')
+  return watchConfig({
+    load: loadRequest(withAddress(flags)),
+    current: host.loaded,
+    onChange: (loaded, change) => {
+      apply(host, loaded, change)
+      tellWarnings(loaded.warnings)
+    },
+    onBroken: (problems) => {
+      for (const problem of problems) tell(`configuration: ${problemText(problem)}`)
+      tell('configuration: nothing was changed; what held before goes on.')
+    },
+  })
+}
+
+/** Among them a variable that this process has not, whoever else may have it. */
+function tellWarnings(warnings: Host['loaded']['warnings']): void {
+  for (const warning of warnings) tell(`configuration: ${problemText(warning)}`)
+}
+
+function apply(host: Host, loaded: Loaded, { applies, needsRestart }: Change): void {
+  if (applies.length > 0) {
+    const before = namesOf(host)
+    try {
+      host.runtime.reconfigure(host.agentsFrom(loaded))
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      tell(`configuration: ${error.message}`)
+      tell('configuration: nothing was changed; what held before goes on.')
+      return
+    }
+    host.logger.setLevel(loaded.config.logging.level)
+    tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
+    const after = namesOf(host)
+    for (const name of before.filter((each) => !after.includes(each))) {
+      tell(`configuration: nobody is ${name} any more; what is said to its sessions waits.`)
+    }
+  }
+  if (needsRestart.length > 0) {
+    tell(`configuration: ${needsRestart.join(', ')} needs a restart.`)
+  }
+}
+
+function namesOf({ runtime }: Host): readonly string[] {
+  return runtime.agents.map(({ name }) => name)
+}

@@ -1,0 +1,74 @@
+import type { Paint } from '../../terminal/colours.ts'
+import { counted } from '../../terminal/format.ts'
+
+/** What a person reads when the server stands: where it is and what to try next. */
+export interface Welcome {
+  /** Null: HTTP is switched off. */
+  readonly url: string | null
+  readonly store: string
+  readonly agents: readonly { readonly name: string; readonly model: string }[]
+  /** The agents' models are built in and no real ones. */
+  readonly isStandIn: boolean
+  /** Real models that this machine could use, such as `ANTHROPIC_API_KEY is set`. */
+  readonly found: readonly string[]
+  /** Callers that need no token. */
+  readonly open: 'nobody' | 'own-user' | 'every-user'
+  /** The file with the token made at the first start; null: none. */
+  readonly tokenFile: string | null
+  readonly program: string
+}
+
+export function welcomeText(welcome: Welcome, paint: Paint): string {
+  const { url, store, agents, program } = welcome
+  const who = agents.map(({ name, model }) => `${name} (${model})`).join(', ')
+  const where = url === null ? '' : ` at ${paint('bold', url)}`
+  return `${[
+    `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
+    `  Everything said is kept in ${store}.`,
+    ...(url === null ? [] : accessHint(welcome)),
+    '',
+    'Try next, in another terminal:',
+    `  ${program} chat`,
+    `  ${program} sessions`,
+    ...(url === null ? [] : requests(welcome, url)),
+    ...modelHint(welcome),
+    '',
+    paint('dim', 'Ctrl-C ends it in order; what was said is safe, and goes on at the next start.'),
+  ].join('\n')}\n`
+}
+
+function accessHint({ open, tokenFile }: Welcome): readonly string[] {
+  switch (open) {
+    case 'own-user':
+      return ['  Without a token only your own user (and root) can use this address.']
+    case 'every-user':
+      return [
+        '  WARNING: every user of this machine can read and write all sessions at this address.',
+        '  To require a token, made at the next start, set http.requireToken: true',
+      ]
+    case 'nobody':
+      return tokenFile === null ? [] : [`  The token for this address is in ${tokenFile}.`]
+    default:
+      return open satisfies never
+  }
+}
+
+function requests({ agents, open, tokenFile }: Welcome, url: string): readonly string[] {
+  const agent = agents[0]?.name ?? 'main'
+  const shown = tokenFile === null ? '$TOKEN' : `$(cat '${tokenFile}')`
+  const token = open === 'nobody' ? ` -H "authorization: Bearer ${shown}"` : ''
+  const post = `curl -s${token} -H 'content-type: application/json'`
+  return [
+    `  ${post} ${url}/v1/sessions -d '{"agent":"${agent}","id":"first"}'`,
+    `  ${post} '${url}/v1/sessions/first/messages?wait=reply' -d '{"text":"Hello."}'`,
+  ]
+}
+
+function modelHint({ isStandIn, found, program }: Welcome): readonly string[] {
+  if (!isStandIn) return []
+  const how =
+    found.length === 0
+      ? `Set a provider's key or start an Ollama, then: ${program} config init`
+      : `Found: ${found.join('; ')}. To switch: ${program} config init`
+  return ['', `The stand-in model is built in and only repeats what it was told. ${how}`]
+}

@@ -1,0 +1,79 @@
+import { Command } from 'commander'
+import { sessionId } from '#core/base/ids'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Runtime, SessionSummary } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { drawSessions, type ListedSession } from './table.ts'
+
+interface SessionsFlags extends StoreFlags {
+  readonly agent?: string
+  readonly after?: string
+  readonly limit: number
+  readonly json?: true
+}
+
+export function sessionsCommand(): Command {
+  const command = new Command('sessions')
+    .summary('list sessions: how full, what they do, what waits')
+    .description('Lists the sessions of a store, in the order of their ids. Only reads.')
+    .option('--agent <name>', 'only those of this agent')
+    .option('--after <session>', 'continue behind this session')
+    .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(100))
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: SessionsFlags) => {
+      const { readPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await readPlace(flags, ({ runtime }) => runSessions(runtime, flags))
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'listed, also when there is none'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no store there'],
+    ],
+    examples: [
+      'throughline sessions',
+      "throughline sessions --json | jq -r 'select(.waiting > 0) | .id'",
+    ],
+  })
+}
+
+async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<number> {
+  const { agent, after, limit, json } = flags
+  const found = await runtime.listSessions({
+    limit,
+    ...(agent !== undefined && { agent }),
+    ...(after !== undefined && { after: sessionId(after) }),
+  })
+  const sessions = await Promise.all(found.map((session) => withCompaction(runtime, session)))
+  if (json) {
+    await writeOutput('-', sessions.map(jsonLine).join(''))
+    return EXIT.done
+  }
+  if (sessions.length === 0) {
+    tell('No sessions. `throughline chat` begins one.')
+    return EXIT.done
+  }
+  const paint = paintOn(process.stdout)
+  await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
+  const last = sessions.at(-1)
+  if (sessions.length === limit && last !== undefined) {
+    tell(`There may be more: --after ${last.id}`)
+  }
+  return EXIT.done
+}
+
+/** The newest may have failed; among so many stands the one in effect. */
+const COMPACTIONS_READ = 20
+
+async function withCompaction(runtime: Runtime, session: SessionSummary): Promise<ListedSession> {
+  if (session.compaction === null) return { ...session, compactedAt: null }
+  const rows = await runtime.session(session.id).compactions({ limit: COMPACTIONS_READ })
+  const inEffect = rows?.find((row) => row.isInEffect)
+  return { ...session, compactedAt: inEffect?.endedAt ?? null }
+}

@@ -1,0 +1,71 @@
+import type { SessionSummary } from '../../../runtime/runtime.ts'
+import type { Paint } from '../../terminal/colours.ts'
+import { ago, grouped } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
+import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
+import { drawFill } from '../../terminal/usage-bar.ts'
+
+/** One line of `throughline sessions`. */
+export interface ListedSession extends SessionSummary {
+  /** When the compaction in effect was committed; null: none, or not known. */
+  readonly compactedAt: number | null
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SESSION' },
+  { title: 'AGENT' },
+  { title: 'STATE' },
+  { title: 'CONTEXT' },
+  { title: 'ENTRIES', align: 'right' },
+  { title: 'COMPACTED' },
+  { title: 'WAITING', align: 'right' },
+  { title: 'TITLE' },
+]
+
+const TITLE_CHARACTERS_MAX = 48
+
+export function drawSessions(
+  sessions: readonly ListedSession[],
+  options: { readonly now: number; readonly paint: Paint },
+): string {
+  const rows = sessions.map((session) => [
+    session.id,
+    printable(session.agent),
+    stateCell(session),
+    session.state === 'gone'
+      ? ''
+      : drawFill({ tokens: session.contextTokens, windowTokens: session.windowTokens }),
+    grouped(session.entries),
+    compactedText(session, options.now),
+    session.waiting > 0 ? { text: grouped(session.waiting), colour: 'yellow' as const } : '0',
+    titleText(session),
+  ])
+  return drawTable(COLUMNS, rows, options.paint)
+}
+
+const STATES: Record<SessionSummary['state'], Cell> = {
+  idle: 'idle',
+  turn: { text: 'answering', colour: 'cyan' },
+  'waiting-for-compaction': { text: 'waits for compaction', colour: 'yellow' },
+  'waiting-for-model': { text: 'waits for the model', colour: 'red' },
+  gone: { text: 'gone', colour: 'dim' },
+}
+
+function stateCell({ state, isCompacting }: SessionSummary): Cell {
+  const isBeside = isCompacting && (state === 'idle' || state === 'turn')
+  if (!isBeside) return STATES[state]
+  const text = state === 'idle' ? 'compacting' : 'answering, compacting'
+  return { text, colour: 'cyan' }
+}
+
+function compactedText({ compaction, compactedAt }: ListedSession, now: number): string {
+  if (compaction === null) return 'never'
+  return compactedAt === null ? `entry ${compaction}` : ago(compactedAt, now)
+}
+
+function titleText({ title }: SessionSummary): string {
+  const characters = [...printable(title ?? '').replaceAll('\n', ' ')]
+  return characters.length <= TITLE_CHARACTERS_MAX
+    ? characters.join('')
+    : `${characters.slice(0, TITLE_CHARACTERS_MAX - 1).join('')}…`
+}

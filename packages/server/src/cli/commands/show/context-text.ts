@@ -1,0 +1,51 @@
+import type { ContextPart, ContextView } from '../../../runtime/runtime.ts'
+import type { Paint } from '../../terminal/colours.ts'
+import { grouped } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
+import { shorten } from '../../terminal/transcript-text.ts'
+import { drawFill } from '../../terminal/usage-bar.ts'
+
+/**
+ * What the model sees, part by part in the order in which it is sent: what it is, how much of the
+ * window it takes, and which entries it was made from.
+ */
+export function drawContext(
+  view: ContextView,
+  style: { readonly paint: Paint; readonly partLinesMax: number },
+): string {
+  const { paint, partLinesMax } = style
+  const fill = drawFill(view)
+  const title =
+    `Context of ${view.sessionId} as of entry ${view.upto}: ${grouped(view.tokens)} of ` +
+    `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
+  const limits =
+    view.softTokens === null
+      ? `The limit was ${grouped(view.hardTokens)} tokens.`
+      : `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
+        `the limit is ${grouped(view.hardTokens)}.`
+  const parts = view.parts.map((part) =>
+    [
+      partTitle(part, paint),
+      ...shorten(printable(part.text).split('\n'), partLinesMax).map((line) => `    ${line}`),
+    ].join('\n'),
+  )
+  return `${[title, paint('dim', limits), '', ...parts].map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+const TITLES: Record<ContextPart['kind'], string> = {
+  system: 'system text',
+  pin: 'pin',
+  preserved: "handoff: the user's own words",
+  tasks: 'handoff: tasks',
+  files: 'handoff: files',
+  ledger: 'handoff: ledger',
+  summary: 'handoff: summary',
+  tail: 'word for word',
+  incoming: 'not yet answered',
+}
+
+function partTitle({ kind, tokens, origin }: ContextPart, paint: Paint): string {
+  const { from, to } = origin
+  const entries = from === to ? `#${from}` : `#${from} to #${to}`
+  return `${paint('bold', entries)} ${TITLES[kind]}${paint('dim', `  ${grouped(tokens)} tokens`)}`
+}

@@ -1,0 +1,209 @@
+import { Command } from 'commander'
+import { entryNumber, isId, parseSnapshotName, type SessionId, sessionId } from '#core/base/ids'
+import type { ReadStore } from '#core/store/contract'
+import { UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { ContextView, Session, Snapshot } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { requireNamed, unknownSession } from '../../named-session.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { grouped } from '../../terminal/format.ts'
+import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { drawEntries } from '../../terminal/transcript-text.ts'
+import { drawContext } from './context-text.ts'
+
+interface ShowFlags extends StoreFlags {
+  readonly from?: number
+  readonly to?: number
+  readonly all?: true
+  readonly context?: true
+  readonly at?: number
+  readonly snapshot?: number
+  readonly full?: true
+  readonly json?: true
+}
+
+/** Entries shown when nobody says which; the newest. */
+const SHOWN = 100
+const COMPACTIONS_TOLD = 5
+const PAGE = 500
+const LINES_MAX = 12
+
+export function showCommand(): Command {
+  const number = (flags: string, description: string) =>
+    countOption(flags, description, { min: 1, max: NUMBER_MAX })
+  const command = new Command('show')
+    .summary('show a transcript, or what the model sees of it')
+    .description(
+      'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
+        'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
+    )
+    .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
+    .optionsGroup('Transcript:')
+    .addOption(number('--from <entry>', 'begin with this entry'))
+    .addOption(number('--to <entry>', 'end with this entry'))
+    .option('--all', 'from the first entry to the last')
+    .optionsGroup('Context:')
+    .option('--context', 'what the model sees now, part by part, with where each comes from')
+    .addOption(number('--at <step>', 'what the model saw at this step (the entry of its answer)'))
+    .addOption(number('--snapshot <n>', 'the context just before compaction n (its entry)'))
+    .optionsGroup('Output:')
+    .option('--full', 'do not shorten long results and parts')
+    .option('--json', 'a transcript as one JSON object per line, a context as one')
+    .action(async (id: string, flags: ShowFlags) => {
+      const { readPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+        const snapshot = parseSnapshotName(id)
+        const known = await resolve(store, snapshot?.sessionId ?? id)
+        const session = runtime.session(known)
+        return snapshot === undefined
+          ? await runShow(session, flags)
+          : await showSnapshot(session, snapshot.compaction, flags)
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'shown'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, no store there, or no such session, step or compaction'],
+    ],
+    examples: [
+      'throughline show 0f3a',
+      'throughline show 0f3a --context',
+      'throughline show 0f3a --at 42 --json',
+      'throughline show 0f3a.snapshot.57',
+      'throughline show 0f3a --all --json | jq -r \'select(.kind == "input")\'',
+    ],
+  })
+}
+
+/** An id that a conversation had elsewhere, before it was imported, shows the session it is now. */
+async function resolve(store: ReadStore, id: string): Promise<SessionId> {
+  const given = isId(id) ? sessionId(id) : undefined
+  if (given !== undefined && (await store.findSession(given)) !== undefined) return given
+  const { findByOldId } = await import('../../../migration/old-ids.ts')
+  const found = await findByOldId(store, id)
+  if (found !== undefined) tell(`${id} is a part of session ${found}.`)
+  return found ?? (await requireNamed(store, id))
+}
+
+async function runShow(session: Session, flags: ShowFlags): Promise<number> {
+  const ways = [flags.context, flags.at, flags.snapshot].filter((way) => way !== undefined)
+  if (ways.length > 1) throw new UsageError('--context, --at and --snapshot exclude each other.')
+  return ways.length === 0
+    ? await showTranscript(session, flags)
+    : await showContext(session, flags)
+}
+
+/** The context as it was; with a range of entries, those. */
+async function showSnapshot(session: Session, number: number, flags: ShowFlags): Promise<number> {
+  const { context, at, snapshot, from, to, all } = flags
+  if (context !== undefined || at !== undefined || snapshot !== undefined) {
+    throw new UsageError('A snapshot is one context: --context, --at and --snapshot do not apply.')
+  }
+  const isTranscript = from !== undefined || to !== undefined || all === true
+  if (!isTranscript) return await showContext(session, { ...flags, snapshot: number })
+  return await showEntries(await findSnapshot(session, number), flags)
+}
+
+async function showTranscript(session: Session, flags: ShowFlags): Promise<number> {
+  const { tail } = await found(session)
+  const transcript = async (range: { from: number; to: number }) =>
+    (await session.transcript(range)) ?? []
+  return await showEntries({ entries: tail, transcript }, flags)
+}
+
+async function showEntries(
+  { entries: tail, transcript }: Pick<Snapshot, 'transcript'> & { readonly entries: number },
+  flags: ShowFlags,
+): Promise<number> {
+  const to = Math.min(flags.to ?? tail, tail)
+  const from = flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - SHOWN + 1))
+  const paint = paintOn(process.stdout)
+  const style = { paint, resultLinesMax: linesMax(flags) }
+  // Page by page: a transcript may be larger than memory.
+  for (let first = from; first <= to; first += PAGE) {
+    const last = Math.min(to, first + PAGE - 1)
+    const entries = await transcript({ from: first, to: last })
+    const text = flags.json ? entries.map(jsonLine).join('') : drawEntries(entries, style)
+    await writeOutput('-', text)
+  }
+  if (from > 1 && flags.from === undefined && !flags.json) {
+    tell(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
+  }
+  return EXIT.done
+}
+
+async function showContext(session: Session, flags: ShowFlags): Promise<number> {
+  const view = await readContext(session, flags)
+  const paint = paintOn(process.stdout)
+  const text = flags.json
+    ? jsonLine(view)
+    : drawContext(view, { paint, partLinesMax: linesMax(flags) })
+  await writeOutput('-', text)
+  return EXIT.done
+}
+
+async function readContext(session: Session, flags: ShowFlags): Promise<ContextView> {
+  const { tail } = await found(session)
+  const { at, snapshot } = flags
+  if (at !== undefined) await checkStep(session, at, tail)
+  const view =
+    snapshot === undefined
+      ? await session.context(at === undefined ? {} : { at: entryNumber(at) })
+      : await (await findSnapshot(session, snapshot)).context()
+  if (view === undefined) throw unknownSession(session.id)
+  return view
+}
+
+/** A number that names something else would show a context nobody ever saw. */
+async function checkStep(session: Session, number: number, tail: number): Promise<void> {
+  const kind = await kindOf(session, number, tail)
+  if (kind === 'assistant') return
+  throw new UsageError(
+    `Entry ${number} of session ${session.id} is not a step's answer: ${isNot(kind, tail)}.`,
+  )
+}
+
+/** Reads a snapshot, or says why there is none. */
+export async function findSnapshot(session: Session, number: number): Promise<Snapshot> {
+  const snapshot = await session.snapshot(entryNumber(number))
+  if (snapshot !== undefined) return snapshot
+  const { tail } = await found(session)
+  const why = isNot(await kindOf(session, number, tail), tail)
+  throw new UsageError(
+    `Entry ${number} of session ${session.id} is not a compaction: ${why}. ${await compactionsOf(session)}`,
+  )
+}
+
+async function kindOf(session: Session, number: number, tail: number): Promise<string | undefined> {
+  if (number > tail) return undefined
+  return (await session.transcript({ from: number, to: number }))?.[0]?.kind
+}
+
+function isNot(kind: string | undefined, tail: number): string {
+  return kind === undefined ? `the last entry is ${tail}` : `it is of kind ${kind}`
+}
+
+/** Whoever counts compactions from 1 is told how they are called. */
+async function compactionsOf(session: Session): Promise<string> {
+  const made = (await session.compactions({ limit: COMPACTIONS_TOLD })) ?? []
+  const entries = made.flatMap(({ entry }) => entry ?? [])
+  return entries.length === 0
+    ? 'It has no compaction yet.'
+    : `Its newest compactions: ${entries.join(', ')}.`
+}
+
+async function found(session: Session): Promise<{ readonly tail: number }> {
+  const summary = await session.summary()
+  if (summary === undefined) throw unknownSession(session.id)
+  return { tail: summary.entries }
+}
+
+function linesMax({ full }: ShowFlags): number {
+  return full ? Number.POSITIVE_INFINITY : LINES_MAX
+}

@@ -1,0 +1,280 @@
+import { randomBytes } from 'node:crypto'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { isId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import type { TokenRow } from '#core/store/operational-rows'
+import { FailedError, UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { moment } from '../../terminal/format.ts'
+import { parseSpan } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { printable } from '../../terminal/printable.ts'
+import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { drawTable } from '../../terminal/table.ts'
+
+/** Who may use the HTTP edge from elsewhere. A token is shown once; the store holds its hash. */
+export function tokensCommand(): Command {
+  return new Command('tokens')
+    .summary('let others in over HTTP: create, list and revoke access tokens')
+    .description(
+      'Access tokens for HTTP. Over loopback none is needed unless one is asked for; any other ' +
+        'address needs one.',
+    )
+    .addCommand(createCommand())
+    .addCommand(rotateCommand())
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+}
+
+interface CreateFlags extends StoreFlags {
+  readonly id?: string
+  readonly principal?: string
+  readonly label: string
+  readonly scope: 'read' | 'write'
+  readonly session?: readonly string[]
+  readonly expires?: number
+  readonly json?: true
+}
+
+const LABEL_CHARACTERS_MAX = 200
+
+function createCommand(): Command {
+  const command = new Command('create')
+    .summary('make a token and print it, once')
+    .description('Makes an access token and prints it. It cannot be shown again.')
+    .addOption(
+      new Option('--scope <scope>', 'what it may do; each includes those before it')
+        .choices(['read', 'write'])
+        .default('write'),
+    )
+    .addOption(
+      new Option('--session <id...>', 'only these sessions; else all').argParser(
+        (id: string, before: string[] = []) => [...before, parseId(id)],
+      ),
+    )
+    .addOption(
+      new Option('--expires <time>', 'how long it is good, such as 90d').argParser(parseSpan),
+    )
+    .addOption(
+      new Option('--label <text>', 'whom it is for').default('').argParser((text) => {
+        if (text.length <= LABEL_CHARACTERS_MAX) return text
+        throw new InvalidArgumentError(`It has at most ${LABEL_CHARACTERS_MAX} characters.`)
+      }),
+    )
+    .addOption(idOption())
+    .addOption(
+      new Option(
+        '--principal <name>',
+        'who it acts for: an Idempotency-Key counts once for all tokens of a principal ' +
+          "(default: the token's id)",
+      ).argParser(parseId),
+    )
+    .option('--json', 'print the token and what is stored as JSON')
+    .action(async (flags: CreateFlags) => {
+      const { openPlace } = await import('../../open-store-view.ts')
+      const { mintToken } = await import('../../../gateway/http/access/access.ts')
+      const now = Date.now()
+      const minted = mintToken({
+        id: flags.id ?? newId(),
+        ...(flags.principal !== undefined && { principal: flags.principal }),
+        scopes: [flags.scope, ...(flags.session ?? []).map((id) => `session:${id}`)],
+        label: flags.label,
+        now,
+        expiresAt: flags.expires === undefined ? null : now + flags.expires,
+      })
+      process.exitCode = await openPlace(
+        flags,
+        async ({ store }) => {
+          await keepAndPrint(store, minted, flags)
+          const { id } = minted.record
+          tell(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
+          tell(
+            'From now on `serve` requires a token from every caller of its address, you included.',
+          )
+          return EXIT.done
+        },
+        { mayMake: true },
+      )
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'made and printed'],
+      [EXIT.failed, 'there are too many tokens'],
+      [EXIT.usage, 'wrong usage, or the name is taken'],
+    ],
+    examples: [
+      'throughline tokens create --scope read --label "status page" --expires 90d',
+      'TOKEN=$(throughline tokens create --session 0f3a)',
+    ],
+  })
+}
+
+interface RotateFlags extends StoreFlags {
+  readonly id?: string
+  readonly expires?: number
+  readonly json?: true
+}
+
+function rotateCommand(): Command {
+  const command = new Command('rotate')
+    .summary('make a second token of the same principal, to replace one')
+    .description(
+      'Makes a token with the principal, scopes and label of another and prints it. A request ' +
+        'repeated with the new token is recognised. The old one stays valid until it is revoked.',
+    )
+    .argument('<token>', 'the id of the token to replace, as `list` shows it')
+    .addOption(
+      new Option(
+        '--expires <time>',
+        'how long it is valid (default: as long as the old one was)',
+      ).argParser(parseSpan),
+    )
+    .addOption(idOption())
+    .option('--json', 'print the token and what is stored as JSON')
+    .action(async (id: string, flags: RotateFlags) => {
+      const { openPlace } = await import('../../open-store-view.ts')
+      const { mintToken } = await import('../../../gateway/http/access/access.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const old = (await store.listTokens()).find((token) => token.id === id)
+        if (old === undefined) throw unknownToken(id)
+        const { principal, scopes, label } = old
+        const now = Date.now()
+        const span = old.expiresAt === null ? undefined : old.expiresAt - old.createdAt
+        const valid = flags.expires ?? span
+        const expiresAt = valid === undefined ? null : now + valid
+        const minted = mintToken({
+          ...{ id: flags.id ?? newId(), principal, scopes, label, now, expiresAt },
+        })
+        await keepAndPrint(store, minted, flags)
+        tell(
+          `Token ${minted.record.id} was made. When it is in use, end the old one: ` +
+            `tokens revoke ${id}`,
+        )
+        return EXIT.done
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'made and printed'],
+      [EXIT.failed, 'there are too many tokens'],
+      [EXIT.usage, 'wrong usage, or no such token'],
+    ],
+    examples: ['throughline tokens rotate 1f0c44ab --expires 90d'],
+  })
+}
+
+function idOption(): Option {
+  return new Option('--id <id>', 'its name; random by default').argParser(parseId)
+}
+
+function newId(): string {
+  return randomBytes(4).toString('hex')
+}
+
+function unknownToken(id: string): UsageError {
+  return new UsageError(`There is no token ${id}; \`tokens list\` shows the ids.`)
+}
+
+async function keepAndPrint(
+  store: Store,
+  { text, record }: { readonly text: string; readonly record: TokenRow },
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const outcome = await store.putToken(record)
+  if (outcome.kind === 'taken') throw new UsageError(`There is a token ${record.id} already.`)
+  if (outcome.kind === 'full') {
+    throw new FailedError(`There are ${outcome.limit} tokens, the most; revoke some first.`)
+  }
+  await writeOutput('-', json ? jsonLine({ token: text, ...shown(record) }) : `${text}\n`)
+}
+
+interface ListFlags extends StoreFlags {
+  readonly json?: true
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('list tokens: who may do what, until when')
+    .description('Lists access tokens, never their secrets. Only reads.')
+    .option('--json', 'print one JSON object per line')
+    .action(async (flags: ListFlags) => {
+      const { readPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await readPlace(flags, async ({ store }) => {
+        const tokens = await store.listTokens()
+        if (flags.json) await writeOutput('-', tokens.map(shown).map(jsonLine).join(''))
+        else if (tokens.length === 0) tell('No tokens.')
+        else await writeOutput('-', drawTokens(tokens))
+        return EXIT.done
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'listed, also when there is none'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no store there'],
+    ],
+    examples: ['throughline tokens list'],
+  })
+}
+
+function drawTokens(tokens: readonly TokenRow[]): string {
+  const now = Date.now()
+  const columns = ['TOKEN', 'PRINCIPAL', 'SCOPES', 'MADE', 'EXPIRES', 'FOR'].map((title) => ({
+    title,
+  }))
+  const rows = tokens.map(({ id, principal, scopes, label, createdAt, expiresAt }) => [
+    id,
+    principal,
+    scopes.join(' '),
+    moment(createdAt),
+    expiresAt === null
+      ? 'never'
+      : expiresAt > now
+        ? moment(expiresAt)
+        : { text: `expired ${moment(expiresAt)}`, colour: 'red' as const },
+    printable(label).replaceAll('\n', ' '),
+  ])
+  return drawTable(columns, rows, paintOn(process.stdout))
+}
+
+function shown({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
+  return token
+}
+
+function revokeCommand(): Command {
+  const command = new Command('revoke')
+    .summary('end a token')
+    .description(
+      'Ends an access token, in every process: new requests are refused within two seconds, and ' +
+        'open event streams deliver nothing more.',
+    )
+    .argument('<token>', 'its name, as `list` shows it')
+    .action(async (id: string, flags: StoreFlags) => {
+      const { openPlace } = await import('../../open-store-view.ts')
+      process.exitCode = await openPlace(flags, async ({ store }) => {
+        const outcome = await store.removeToken({ id: parseId(id) })
+        if (outcome.kind === 'unknown') throw unknownToken(id)
+        tell(`Token ${id} was revoked.`)
+        return EXIT.done
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'revoked'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, or no such token'],
+    ],
+    examples: ['throughline tokens revoke 1f0c44ab'],
+  })
+}
+
+function parseId(text: string): string {
+  if (!isId(text)) {
+    throw new InvalidArgumentError('It has 1 to 64 letters, digits, "_" or "-".')
+  }
+  return text
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import type { SessionId } from '#core/base/ids'
+import { UsageError } from '../host/errors.ts'
+import type { RouteAddress, Runtime, Session } from '../runtime/runtime.ts'
+import { COMMAND_SOURCE } from './admission.ts'
+
+/** Where a terminal talks: the session that its route points to, or one that was named. */
+export interface Conversation {
+  readonly agent: string
+  readonly session: Session
+  /** `/new`: another session from now on; the old one keeps its mail and answers it. */
+  startAfresh(): Promise<Conversation>
+}
+
+const ROUTE = { channel: 'terminal', address: 'main' }
+
+export async function openConversation(
+  runtime: Runtime,
+  wanted: { readonly agent?: string; readonly sessionId?: SessionId },
+): Promise<Conversation> {
+  if (wanted.sessionId !== undefined) return await openNamed(runtime, wanted.sessionId, wanted)
+  const agent = wanted.agent ?? runtime.agents[0]?.name ?? ''
+  const address = { agent, ...ROUTE }
+  const known = await runtime.findRoute(address)
+  const summary = known && (await runtime.session(known).summary())
+  if (summary === undefined || summary.state === 'gone') return await afresh(runtime, address)
+  return routed(runtime, address, summary.id)
+}
+
+async function openNamed(
+  runtime: Runtime,
+  id: SessionId,
+  { agent }: { readonly agent?: string },
+): Promise<Conversation> {
+  const summary = await runtime.session(id).summary()
+  if (summary === undefined) {
+    if (agent === undefined) {
+      throw new UsageError(`There is no session ${id}; --agent NAME begins it.`)
+    }
+    const created = await runtime.createSession({ agent, id })
+    if (created.kind === 'unknown-agent') throw unknownAgent(agent, created.agents)
+    return await openNamed(runtime, id, {})
+  }
+  if (summary.state === 'gone') {
+    throw new UsageError(`Session ${id} was purged; its id is never used again.`)
+  }
+  const isServed = runtime.agents.some(({ name }) => name === summary.agent)
+  if (!isServed) {
+    throw unknownAgent(
+      summary.agent,
+      runtime.agents.map(({ name }) => name),
+    )
+  }
+  return routed(runtime, { agent: summary.agent, ...ROUTE }, id)
+}
+
+function routed(runtime: Runtime, address: RouteAddress, id: SessionId): Conversation {
+  return {
+    agent: address.agent,
+    session: runtime.session(id),
+    startAfresh: () => afresh(runtime, address),
+  }
+}
+
+async function afresh(runtime: Runtime, address: RouteAddress): Promise<Conversation> {
+  const once = { source: COMMAND_SOURCE, key: randomUUID() }
+  const started = await runtime.startAfresh({ ...address, ...once })
+  if (started.kind === 'unknown-agent') throw unknownAgent(address.agent, started.agents)
+  return routed(runtime, address, started.sessionId)
+}
+
+function unknownAgent(agent: string, known: readonly string[]): UsageError {
+  return new UsageError(`There is no agent ${agent}. Configured: ${known.join(', ') || 'none'}.`)
+}

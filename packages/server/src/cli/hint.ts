@@ -1,0 +1,44 @@
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Place {
+  /** The folder of the package this program belongs to; in a clone `packages/server`. */
+  readonly packageFolder: string
+  readonly workingFolder: string
+}
+
+/**
+ * How this program is called from where the person stands, for hints that can be pasted: `npx
+ * throughline` in a clone or beside a project that depends on it, `throughline` where it is installed
+ * for everyone, else the path of its file.
+ */
+export function commandForm({ packageFolder, workingFolder }: Place): string {
+  const [project, installed] = projectOf(packageFolder)
+  if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
+  if (isWithin(workingFolder, project)) return 'npx throughline'
+  if (installed) return 'throughline'
+  return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
+}
+
+export function currentPlace(): Place {
+  const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
+  return {
+    packageFolder: packageFolder.endsWith(sep) ? packageFolder.slice(0, -1) : packageFolder,
+    workingFolder: process.cwd(),
+  }
+}
+
+/** The project that a package folder is installed in, or the clone that it is part of. */
+function projectOf(folder: string): [project: string, installed: boolean] {
+  const at = folder.lastIndexOf(`${sep}node_modules${sep}`)
+  return at < 0 ? [join(folder, '..', '..'), false] : [folder.slice(0, at), true]
+}
+
+function isWithin(folder: string, parent: string): boolean {
+  return folder === parent || folder.startsWith(parent + sep)
+}
+
+/** A word as a shell takes it. */
+export function shellWord(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

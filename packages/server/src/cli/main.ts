@@ -1,0 +1,51 @@
+import { CommanderError } from 'commander'
+import { KnownError } from '#core/base/errors'
+import { FailedError } from '../host/errors.ts'
+import { EXIT } from './exit.ts'
+import { buildProgram } from './program.ts'
+import { printable } from './terminal/printable.ts'
+
+/** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
+
+/** Rights, space and limits are for the operator to change; the message names the call and the file. */
+const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']
+
+// A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever writes is told of any other error.
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
+})
+// A disk that is full costs what is told to people, and not the work.
+process.stderr.on('error', () => {})
+
+try {
+  await buildProgram().parseAsync()
+} catch (error) {
+  process.exitCode = exitCodeOf(error)
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Commander has already said what is wrong.
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  }
+  if (error instanceof KnownError) {
+    process.stderr.write(`throughline: ${printable(error.message)}\n`)
+    return error instanceof FailedError || error.retryable ? EXIT.failed : EXIT.usage
+  }
+  if (isRefusedBySystem(error)) {
+    process.stderr.write(`throughline: The system refused: ${printable(error.message)}.\n`)
+    return EXIT.failed
+  }
+  // A bug of ours: here a stack trace is what helps.
+  process.stderr.write(`throughline failed unexpectedly; please report this.\n`)
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  return EXIT.failed
+}
+
+function isRefusedBySystem(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException
+  // The working folder was removed.
+  return REFUSALS.includes(code) || syscall === 'uv_cwd'
+}

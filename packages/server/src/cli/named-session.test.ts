@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { create } from '#core/store/contract-suite/bench'
+import { openMemoryStore } from '#core/store/memory/open'
+import { findNamed, requireNamed } from './named-session.ts'
+
+async function holding(...ids: readonly string[]) {
+  const store = openMemoryStore()
+  for (const id of ids) await create(store, { id: sessionId(id) })
+  return store
+}
+
+describe('a session is named', () => {
+  it('by its id, also where others begin like it', async () => {
+    const store = await holding('main', 'main-1', 'main-2')
+    expect(await findNamed(store, 'main')).toBe('main')
+  })
+
+  it('by a beginning that no other has', async () => {
+    const store = await holding('main-20261115-1achr', 'main-20261116-7bd2x', 'other')
+    expect(await findNamed(store, 'main-20261116')).toBe('main-20261116-7bd2x')
+    expect(await findNamed(store, 'o')).toBe('other')
+  })
+
+  it.each(['nope', 'main-2x', 'not an id', '', '../etc'])('never by %j', async (text) => {
+    const store = await holding('main-1', 'main-2')
+    expect(await findNamed(store, text)).toBeUndefined()
+    await expect(requireNamed(store, text)).rejects.toThrow(`There is no session ${text} in`)
+  })
+
+  it('by no beginning that several have; some of them are told', async () => {
+    const store = await holding(...Array.from({ length: 9 }, (_, at) => `main-${at}`))
+    const found = findNamed(store, 'main-')
+    await expect(found).rejects.toThrow(
+      'Several sessions begin with main-: main-0, main-1, main-2, main-3, main-4, …. Give more',
+    )
+    expect(await findNamed(store, 'main-8')).toBe('main-8')
+  })
+})

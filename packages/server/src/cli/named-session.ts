@@ -1,0 +1,43 @@
+import { isId, parseSnapshotName, type SessionId, sessionId } from '#core/base/ids'
+import type { Reads } from '#core/store/contract'
+import { UsageError } from '../host/errors.ts'
+
+type Listing = Pick<Reads, 'findSession' | 'listSessions'>
+
+const SHOWN_MAX = 5
+
+/**
+ * The session of this id, or the only one whose id begins like it: ids are long to type. Not for what
+ * cannot be undone.
+ */
+export async function requireNamed(
+  store: Listing,
+  text: string,
+  advice?: string,
+): Promise<SessionId> {
+  const found = await findNamed(store, text)
+  if (found === undefined) throw unknownSession(text, advice)
+  return found
+}
+
+export async function findNamed(store: Listing, text: string): Promise<SessionId | undefined> {
+  if (!isId(text)) {
+    if (parseSnapshotName(text) !== undefined) sessionId(text)
+    return undefined
+  }
+  const given = sessionId(text)
+  if ((await store.findSession(given)) !== undefined) return given
+  // In the order of ids, those that begin with it come right behind it.
+  const page = await store.listSessions({ after: given, limit: SHOWN_MAX + 1 })
+  const [only, ...others] = page.map(({ id }) => id).filter((id) => id.startsWith(text))
+  if (only === undefined || others.length === 0) return only
+  const shown = [only, ...others].slice(0, SHOWN_MAX).join(', ')
+  const more = others.length >= SHOWN_MAX ? ', …' : ''
+  throw new UsageError(`Several sessions begin with ${text}: ${shown}${more}. Give more of the id.`)
+}
+
+const SEE_LIST = 'See `throughline sessions`.'
+
+export function unknownSession(id: string, advice = SEE_LIST): UsageError {
+  return new UsageError(`There is no session ${id} in this store. ${advice}`)
+}

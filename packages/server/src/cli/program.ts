@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { auditCommand } from './commands/audit/audit.ts'
+import { backupCommand } from './commands/backup/backup.ts'
+import { chatCommand } from './commands/chat/chat.ts'
+import { compactCommand } from './commands/compact/compact.ts'
+import { completionCommand } from './commands/completion/completion.ts'
+import { configCommand } from './commands/config/config.ts'
+import { doctorCommand } from './commands/doctor/doctor.ts'
+import { exportCommand } from './commands/export/export.ts'
+import { importCommand } from './commands/import/import.ts'
+import { mcpCommand } from './commands/mcp/mcp.ts'
+import { purgeCommand } from './commands/purge/purge.ts'
+import { rehearseCommand } from './commands/rehearse/rehearse.ts'
+import { searchCommand } from './commands/search/search.ts'
+import { sendCommand } from './commands/send/send.ts'
+import { serveCommand } from './commands/serve/serve.ts'
+import { serviceCommand } from './commands/service/service.ts'
+import { sessionsCommand } from './commands/sessions/sessions.ts'
+import { showCommand } from './commands/show/show.ts'
+import { tokensCommand } from './commands/tokens/tokens.ts'
+
+/** All commands, in the order in which a newcomer meets them. */
+export function buildProgram(): Command {
+  const program = new Command('throughline')
+    .description('Keeps the memory of AI agents that run for months.')
+    .version(readVersion(), '-V, --version')
+    .showHelpAfterError('Run it with --help to see what it takes.')
+    // Told like everything else that is wrong.
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
+    })
+    .exitOverride()
+  for (const { heading, commands } of groups()) {
+    program.commandsGroup(heading)
+    for (const command of commands) program.addCommand(inheriting(command, program))
+  }
+  // Listed beside the last ones.
+  return program.helpCommand(true)
+}
+
+function groups() {
+  return [
+    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()] },
+    {
+      heading: 'Look:',
+      commands: [sessionsCommand(), showCommand(), searchCommand()],
+    },
+    {
+      heading: 'Keep:',
+      commands: [
+        ...[compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
+      ],
+    },
+    { heading: 'Prove:', commands: [auditCommand(), doctorCommand(), rehearseCommand()] },
+    {
+      heading: 'Set up:',
+      commands: [configCommand(), tokensCommand(), serviceCommand(), completionCommand()],
+    },
+  ]
+}
+
+/** Commands below commands inherit as well: none may end the process by itself. */
+function inheriting(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent)
+  for (const sub of command.commands) inheriting(sub, command)
+  return command
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,10 @@
+import type { Command } from 'commander'
+import { addConfigOptions } from './config-options.ts'
+
+export function addStoreOptions(command: Command): Command {
+  return addConfigOptions(
+    command
+      .optionsGroup('Where:')
+      .option('--store <place>', 'a SQLite file or a postgres:// address; else as configured'),
+  )
+}

@@ -1,0 +1,103 @@
+import { entryNumber } from '#core/base/ids'
+import { plainText } from '#core/message/text'
+import { warningIn } from '../../runtime/models/compaction-warning.ts'
+import type { RuntimeEvent, Session } from '../../runtime/runtime.ts'
+
+/** Where a conversation is shown while it happens. */
+export interface Screen {
+  /** The next piece of what the agent says. */
+  stream(text: string): void
+  /** What the agent said is complete. */
+  endAnswer(): void
+  /** A line for the person. */
+  say(text: string): void
+}
+
+/**
+ * Shows a session's answers as they come: piece by piece when this process runs the turn, whole when
+ * another one does. What is stored is the truth: pieces of an attempt that broke off are taken back,
+ * and what nobody streamed is read from the transcript.
+ */
+export class Answers {
+  readonly #session: Session
+  readonly #screen: Screen
+  /** The step whose pieces are on the screen: turn and what its context was built up to. */
+  #streamed: string | null = null
+
+  constructor(session: Session, screen: Screen) {
+    this.#session = session
+    this.#screen = screen
+  }
+
+  async show(event: RuntimeEvent): Promise<void> {
+    if (event.type === 'live') this.#showLive(event)
+    else if (event.type === 'stored') await this.#showStored(event)
+  }
+
+  #showLive(event: Extract<RuntimeEvent, { type: 'live' }>): void {
+    switch (event.kind) {
+      case 'delta':
+        this.#streamed = stepOf(event.turn, event.step)
+        this.#screen.stream(event.text)
+        return
+      case 'void':
+        if (this.#streamed === null) return
+        this.#streamed = null
+        this.#screen.endAnswer()
+        this.#screen.say('(The answer broke off; it begins again.)')
+        return
+      case 'call':
+        this.#screen.endAnswer()
+        this.#screen.say(`(uses ${event.tool})`)
+        return
+      case 'notice':
+        this.#screen.say(event.text)
+        return
+      case 'reasoning':
+        return
+      default:
+        event satisfies never
+    }
+  }
+
+  async #showStored(event: Extract<RuntimeEvent, { type: 'stored' }>): Promise<void> {
+    const { kind, facts } = event
+    if (kind === 'step committed') {
+      const isStreamed = this.#streamed === stepOf(facts['turn'], facts['upto'])
+      this.#streamed = null
+      if (!isStreamed) this.#screen.stream(await this.#textAt(Number(facts['entry'])))
+      this.#screen.endAnswer()
+      return
+    }
+    const told = tellStored(kind, String(facts['ended'] ?? ''))
+    if (told !== null) this.#screen.say(told)
+    const warning = warningIn(event)
+    if (warning !== null) this.#screen.say(`(${warning})`)
+  }
+
+  async #textAt(entry: number): Promise<string> {
+    const number = entryNumber(entry)
+    const [found] = (await this.#session.transcript({ from: number, to: number })) ?? []
+    return found?.message?.role === 'assistant' ? plainText(found.message.parts) : ''
+  }
+}
+
+function stepOf(turn: unknown, upto: unknown): string {
+  return `${turn} ${upto}`
+}
+
+function tellStored(kind: string, ended: string): string | null {
+  switch (kind) {
+    case 'turn ended':
+      if (ended === 'stopped') return '(stopped)'
+      return ended === 'failed' ? '(The turn failed; say it again to try once more.)' : null
+    case 'compaction committed':
+      return '(The conversation was put in order: older parts stand in a handoff now.)'
+    case 'compaction failed':
+      return '(Putting the conversation in order failed; nothing changed, it is tried again.)'
+    case 'session deleted':
+      return '(This session was purged.)'
+    default:
+      return null
+  }
+}

@@ -1,0 +1,84 @@
+import {
+  createWriteStream,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { KnownError } from '#core/base/errors'
+import { UsageError } from '../../host/errors.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../host/platform.ts'
+
+/** Writes to standard output for `-`, else to a file that is never seen half written. */
+export function writeOutput(path: string, text: string): Promise<void> {
+  if (path === '-') {
+    return new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) =>
+        error ? reject(cannotWrite('Standard output', error)) : resolve(),
+      )
+    })
+  }
+  writeFileWhole(path, text)
+  return Promise.resolve()
+}
+
+/** The same for what is too large to be held at once. */
+export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
+  if (path === '-') {
+    for await (const piece of pieces) await writeOutput('-', piece)
+    return
+  }
+  const folder = dirname(path)
+  const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
+    renameSync(draft, path)
+  } catch (error) {
+    remove(draft)
+    throw error instanceof KnownError ? error : cannotWrite(path, error)
+  }
+}
+
+function writeFileWhole(path: string, text: string): void {
+  try {
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there === undefined) replaceFile(path, text)
+    // Behind a link stands the file that is meant; what was private stays private.
+    else if (there.isFile()) replaceFile(realpathSync(path), text, there.mode & 0o777)
+    // A pipe or a device is written into: put in its place, a file would break it for everybody.
+    else writeFileSync(path, text)
+  } catch (error) {
+    throw cannotWrite(path, error)
+  }
+}
+
+/** What commands write holds what people said, as a rule: nobody else needs to read it. */
+function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
+  const folder = dirname(path)
+  const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  try {
+    writeFileSync(draft, text, { mode })
+    renameSync(draft, path)
+  } catch (error) {
+    remove(draft)
+    throw error
+  }
+}
+
+function remove(draft: string): void {
+  try {
+    rmSync(draft, { force: true })
+  } catch {
+    // What went wrong before is what is worth telling.
+  }
+}
+
+export function cannotWrite(name: string, cause: unknown): UsageError {
+  return new UsageError(`${name} cannot be written: ${(cause as Error).message}.`, { cause })
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { entryNumber } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { Message } from '#core/message/message'
+import { handoffOf, toolResult, user } from '../../../../../test/support/builders.ts'
+import type { TranscriptEntry } from '../../runtime/runtime.ts'
+import { noPaint } from './colours.ts'
+import { drawEntries } from './transcript-text.ts'
+
+const style = { paint: noPaint, resultLinesMax: 3 }
+
+describe('drawEntries', () => {
+  it('sets what was compacted apart, ends of turns among it included', () => {
+    const drawn = drawEntries(
+      [
+        said(1, user('One.'), { isCovered: true }),
+        entry(2, 'turn', { turn: 1, ended: 'answered' }),
+        said(3, user('Two.'), { isCovered: true }),
+        entry(4, 'compaction', { covers: 3, previous: 0, by: 'model' }, handoffOf() as never),
+        said(5, user('Three.')),
+      ],
+      style,
+    )
+    expect(drawn.split('\n').map((line) => line.replace(/ {2}\d{4}-.*/, ''))).toEqual([
+      '┊ #1 user',
+      '┊     One.',
+      '┊ #2 turn 1 ended: answered',
+      '┊ #3 user',
+      '┊     Two.',
+      '  #4 compaction: a handoff stands for entries 1 to 3, written by a model',
+      '      Work went on.',
+      '  #5 user',
+      '      Three.',
+      '',
+    ])
+  })
+
+  it('shortens a long result and says by how much, and nothing that a person said', () => {
+    const long = Array.from({ length: 10 }, (_, at) => `line ${at}`).join('\n')
+    const result = entry(1, 'result', { call: 'a', outcome: 'ok', blobs: [] })
+    const shown = drawEntries([{ ...result, message: toolResult('a', long) }], style)
+    expect(shown).toContain('… and 7 more lines')
+    expect(shown).not.toContain('line 3')
+    expect(drawEntries([said(1, user(long))], style)).toContain('line 9')
+  })
+
+  it('prints no escape sequence, whoever wrote it', () => {
+    const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
+    const drawn = drawEntries(
+      [
+        said(1, user(evil)),
+        entry(2, 'result', { call: evil, outcome: 'ok', blobs: [] }),
+        entry(3, 'pin', { name: evil, change: 'set' }, evil),
+        entry(4, 'compaction', { covers: 1, previous: 0, by: 'model' }, {
+          summary: evil,
+        } as never),
+      ],
+      style,
+    )
+    for (const sign of ['\u001b', '\u0007', '\u009b']) expect(drawn).not.toContain(sign)
+  })
+
+  it('says what was erased', () => {
+    expect(drawEntries([{ ...said(1, user('x')), message: null }], style)).toContain('[erased]')
+  })
+})
+
+function said(
+  number: number,
+  message: Message,
+  more: Partial<TranscriptEntry> = {},
+): TranscriptEntry {
+  return { ...entry(number, 'input', { lane: 'user', mail: number, blobs: [] }), message, ...more }
+}
+
+function entry(
+  number: number,
+  kind: TranscriptEntry['kind'],
+  meta: TranscriptEntry['meta'],
+  body: JsonObject | string | null = null,
+): TranscriptEntry {
+  const rest = { at: 0, tokens: 1, message: null, isCovered: false }
+  return { number: entryNumber(number), kind, meta, body, ...rest }
+}

@@ -1,0 +1,149 @@
+import type { JsonObject } from '#core/base/json'
+import { isObject } from '#core/base/json'
+import { clip, fold } from '#core/base/line'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import type { TranscriptEntry } from '../../runtime/runtime.ts'
+import type { Paint } from './colours.ts'
+import { counted, moment } from './format.ts'
+import { printable } from './printable.ts'
+
+/**
+ * A transcript for people. Every entry has its number, so that it can be named to `show --at`,
+ * `purge` and a colleague. What the model no longer sees word for word stands behind a rule at the
+ * left; the handoff that stands for it follows where it was written.
+ */
+export interface TranscriptStyle {
+  readonly paint: Paint
+  /** Lines of one tool result that are shown; the rest is counted. */
+  readonly resultLinesMax: number
+}
+
+export function drawEntries(entries: readonly TranscriptEntry[], style: TranscriptStyle): string {
+  // Ends of turns and the like are never shown to a model; among what is covered they belong to it.
+  const covered = entries.findLast((entry) => entry.isCovered)?.number ?? 0
+  return entries
+    .map((entry) => `${drawEntry({ ...entry, isCovered: entry.number <= covered }, style)}\n`)
+    .join('')
+}
+
+function drawEntry(entry: TranscriptEntry, style: TranscriptStyle): string {
+  const { paint } = style
+  const { title, lines } = tellEntry(entry, style)
+  const number = `#${entry.number}`
+  const head = `${paint('bold', number)} ${title}${paint('dim', `  ${moment(entry.at)}`)}`
+  const rule = entry.isCovered ? `${paint('dim', '┊')} ` : '  '
+  const body = lines.map((line) => `    ${entry.isCovered ? paint('dim', line) : line}`)
+  return [head, ...body].map((line) => `${rule}${line}`.trimEnd()).join('\n')
+}
+
+interface Told {
+  readonly title: string
+  readonly lines: readonly string[]
+}
+
+function tellEntry(entry: TranscriptEntry, style: TranscriptStyle): Told {
+  const { paint } = style
+  switch (entry.kind) {
+    case 'input':
+      return said(
+        isNotification(entry) ? paint('yellow', speakerOf(entry)) : speakerOf(entry),
+        entry,
+        style,
+      )
+    case 'assistant':
+      return said(paint('cyan', speakerOf(entry)), entry, style)
+    case 'result':
+      return said(resultTitle(entry.meta, paint), entry, style)
+    case 'compaction':
+      return {
+        title: paint('green', `compaction: a handoff stands for ${coveredText(entry.meta)}`),
+        lines: handoffLines(entry.body),
+      }
+    case 'pin':
+      return pinTold(entry)
+    case 'revert':
+      return {
+        title: !('to' in entry.meta)
+          ? `compaction #${word(entry.meta, 'target')} undone`
+          : `rewound: the conversation goes on from #${word(entry.meta, 'to')}`,
+        lines: [],
+      }
+    case 'turn':
+      return {
+        title: paint('dim', `turn ${word(entry.meta, 'turn')} ended: ${word(entry.meta, 'ended')}`),
+        lines: [],
+      }
+    case 'erasure':
+      return { title: `erased: entries ${word(entry.meta, 'entries')}`, lines: [] }
+    case 'settings':
+    case 'task': {
+      const title = entry.kind === 'task' ? 'task list' : 'settings'
+      return { title, lines: entry.body === null ? [] : [clip(fold(plainBody(entry.body)))] }
+    }
+    default:
+      return entry.kind satisfies never
+  }
+}
+
+function said(
+  title: string,
+  { message }: TranscriptEntry,
+  { resultLinesMax, paint }: TranscriptStyle,
+): Told {
+  if (message === null) return { title, lines: [paint('dim', '[erased]')] }
+  const linesMax = message.role === 'tool' ? resultLinesMax : Number.POSITIVE_INFINITY
+  return { title, lines: shorten(messageLines(message), linesMax) }
+}
+
+/** Line by line, safe for a terminal. */
+export function messageLines(message: Message): readonly string[] {
+  return printable(textOf(message)).split('\n')
+}
+
+/** The first lines, and how many more there are. */
+export function shorten(lines: readonly string[], linesMax: number): readonly string[] {
+  const rest = lines.length - linesMax
+  return rest <= 1 ? lines : [...lines.slice(0, linesMax), `… and ${counted(rest, 'more line')}`]
+}
+
+function resultTitle(meta: TranscriptEntry['meta'], paint: Paint): string {
+  const outcome = word(meta, 'outcome')
+  const title = `result of ${printable(word(meta, 'call'))}`
+  return outcome === 'ok' ? title : `${title} ${paint('red', `(${outcome})`)}`
+}
+
+function coveredText(meta: TranscriptEntry['meta']): string {
+  return `entries 1 to ${word(meta, 'covers')}, written by a ${word(meta, 'by')}`
+}
+
+function handoffLines(body: TranscriptEntry['body']): readonly string[] {
+  if (!isObject(body)) return ['[erased]']
+  const summary = body['summary']
+  return typeof summary === 'string' ? printable(summary).split('\n') : []
+}
+
+function pinTold({ meta, body }: TranscriptEntry): Told {
+  const name = printable(word(meta, 'name'))
+  if (word(meta, 'change') === 'removed') return { title: `pin ${name} removed`, lines: [] }
+  return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
+}
+
+/** Whose words an entry holds, as people say it. */
+export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
+  if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
+  return entry.kind === 'assistant' ? 'agent' : entry.kind
+}
+
+function isNotification({ meta }: Pick<TranscriptEntry, 'meta'>): boolean {
+  return word(meta, 'lane') === 'notification'
+}
+
+function word(meta: TranscriptEntry['meta'], key: string): string {
+  const value = (meta as JsonObject)[key]
+  return Array.isArray(value) ? value.join(', ') : String(value ?? '')
+}
+
+function plainBody(body: JsonObject | string): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}

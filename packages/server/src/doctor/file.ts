@@ -1,0 +1,143 @@
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { SEARCHED_KINDS } from '#core/store/search/words'
+import { translate } from '#core/store/sqlite/connection'
+import {
+  hasWalIndex,
+  isOldSqlite,
+  SQLITE_VERSION_MIN,
+  walSize,
+} from '#core/store/sqlite/store-file'
+import { type OwnFinding, unreadable } from './finding.ts'
+
+/** What only a SQLite file has: its neighbours, who may read it, its search index. Only reads. */
+const WAL_BYTES_MAX = 256 * 1024 * 1024
+const OTHERS = 0o077
+/** The log alone may take as much before it is folded in. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024
+
+export function examineFile(path: string): readonly OwnFinding[] {
+  return [...judgeModes(path), ...judgeWal(path)]
+}
+
+function judgeModes(path: string): OwnFinding[] {
+  // Windows knows no modes.
+  if (process.platform === 'win32') return []
+  return ['', '-wal', '-shm', '.anchor', '.commits'].flatMap((suffix): OwnFinding[] => {
+    const file = `${path}${suffix}`
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (stat === undefined || (stat.mode & OTHERS) === 0) return []
+    const mode = (stat.mode & 0o777).toString(8)
+    return [
+      {
+        ...{ kind: 'open-to-others', severity: 'warning', sessionIds: [], since: stat.ctimeMs },
+        what: `${file} can be read by others on this host (mode ${mode}).`,
+        advice: 'It holds whole conversations. --fix makes it private (600).',
+        fix: { kind: 'make-private', path: file },
+      },
+    ]
+  })
+}
+
+function judgeWal(path: string): OwnFinding[] {
+  const bytes = walSize(path)
+  if (bytes <= WAL_BYTES_MAX) return []
+  return [
+    {
+      ...{ kind: 'large-wal', severity: 'warning', sessionIds: [], since: null },
+      what: `The write-ahead log has grown to ${Math.round(bytes / 1024 / 1024)} MB.`,
+      advice: 'Somebody reads without end, or nobody could fold it in: restart who serves it.',
+    },
+  ]
+}
+
+export function judgeVersion(version: string): OwnFinding[] {
+  if (!isOldSqlite(version)) return []
+  return [
+    {
+      ...{ kind: 'old-sqlite', severity: 'fault', sessionIds: [], since: null },
+      what: `This program runs SQLite ${version}, which can lose commits.`,
+      advice: `Use a Node.js with SQLite ${SQLITE_VERSION_MIN} or newer.`,
+    },
+  ]
+}
+
+export function judgeSpace(bytes: number | null): OwnFinding[] {
+  if (bytes === null || bytes >= FREE_BYTES_MIN) return []
+  return [
+    {
+      ...{ kind: 'little-space', severity: 'warning', sessionIds: [], since: null },
+      what: `Only ${Math.floor(bytes / 1024 / 1024)} MB are free where the store is.`,
+      advice: 'Free some: on a full disk nothing is taken any more. What was taken is safe.',
+    },
+  ]
+}
+
+/** What is left for us on the disk of a file; null where the system does not tell. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize
+  } catch {
+    return null
+  }
+}
+
+/** Of the library that is loaded; a Node may have been built with one that is the system's. */
+export function sqliteVersion(): string {
+  const database = new DatabaseSync(':memory:')
+  try {
+    return String(database.prepare('select sqlite_version() as v').get()?.['v'])
+  } finally {
+    database.close()
+  }
+}
+
+/**
+ * Of a store that can be read: does the search index know what it says it knows? `isWhole`: the
+ * transcripts were checked, and nothing was found.
+ */
+export function examineIndex(path: string, isWhole: boolean): readonly OwnFinding[] {
+  const address = pathToFileURL(path)
+  if (walSize(path) === 0) address.searchParams.set('immutable', '1')
+  else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
+  else return []
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(address, { readOnly: true })
+    // One moment for both counts: somebody may be writing.
+    database.exec('begin')
+    return judgeIndex(database, path, isWhole)
+  } catch (error) {
+    return [unreadable(translate(error, path))]
+  } finally {
+    database?.close()
+  }
+}
+
+/** Each entry that the index says it has must be one row of it. */
+function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): OwnFinding[] {
+  const kinds = SEARCHED_KINDS.map((kind) => `'${kind}'`).join(', ')
+  const wanted = database
+    .prepare(
+      `select count(*) as count from session join indexed on indexed.session = session.n
+       join entry on entry.id > session.n * 2147483648
+         and entry.id <= session.n * 2147483648 + indexed.upto
+       where entry.kind in (${kinds}) and entry.body is not null`,
+    )
+    .get()?.['count']
+  const found = database.prepare('select count(*) as count from entry_words_docsize').get()?.[
+    'count'
+  ]
+  if (wanted === found) return []
+  return [
+    {
+      ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
+      what: `The search index knows ${found} entries and should know ${wanted}.`,
+      advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix builds it anew.`,
+      fix: { kind: 'rebuild-index', path },
+    },
+  ]
+}

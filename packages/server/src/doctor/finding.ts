@@ -1,0 +1,69 @@
+import { KnownError } from '#core/base/errors'
+import type { SessionId } from '#core/base/ids'
+
+/** One thing that is not as it should be in a store of ours. */
+export interface OwnFinding {
+  readonly kind: string
+  /** `fault`: something is lost or stands still. `warning`: it may soon. `note`: good to know. */
+  readonly severity: 'fault' | 'warning' | 'note'
+  readonly what: string
+  /** Milliseconds; null where nothing tells. */
+  readonly since: number | null
+  readonly advice: string
+  readonly sessionIds: readonly string[]
+  /** What can be repaired without asking anybody; absent: nothing. */
+  readonly fix?: Fix
+}
+
+export type Fix =
+  | { readonly kind: 'dismiss-runner'; readonly runner: string; readonly beat: number }
+  | { readonly kind: 'fail-operation'; readonly operation: string; readonly fence: number }
+  | { readonly kind: 'finish-erasure'; readonly sessionId: SessionId }
+  | { readonly kind: 'make-private'; readonly path: string }
+  | { readonly kind: 'rebuild-index'; readonly path: string }
+
+export interface OwnDiagnosis {
+  readonly format: 'throughline-doctor'
+  readonly version: 1
+  readonly store: string
+  readonly examinedAt: string
+  readonly sessions: number
+  readonly findings: readonly OwnFinding[]
+  /** What was repaired, in words; empty unless asked for. */
+  readonly fixed: readonly string[]
+}
+
+const ADVICE_ELSE = 'Restore a backup; what can still be read, `throughline export` saves.'
+const ADVICE: { readonly [code: string]: string } = {
+  'store-busy': 'Examine it again; if that goes on, look at who else uses it.',
+  'store-refused': 'Nothing of it was changed. If it was a sound store before, restore a backup.',
+}
+
+/** Whatever went wrong while reading is a finding too: a doctor who falls over helps nobody. */
+export function unreadable(error: unknown, sessionIds: readonly string[] = []): OwnFinding {
+  const isKnown = error instanceof KnownError
+  const problem = error instanceof Error ? error.message : String(error)
+  const about = sessionIds.length === 0 ? 'The store' : `Session ${sessionIds.join(', ')}`
+  return {
+    kind: isKnown ? error.code : 'unreadable',
+    ...{ severity: 'fault', since: null, sessionIds },
+    what: isKnown ? problem : `${about} cannot be read: ${problem.replace(/\.$/, '')}.`,
+    advice: (isKnown && ADVICE[error.code]) || ADVICE_ELSE,
+  }
+}
+
+/** Findings after which nothing may be said of the transcripts, and nothing written. */
+export const DAMAGE: ReadonlySet<string> = new Set([
+  'damaged-chain',
+  'damaged-row',
+  'lost-commits',
+  'store-damaged',
+  'unreadable',
+])
+
+export function worstOf(findings: readonly OwnFinding[]): OwnFinding['severity'] | 'none' {
+  for (const severity of ['fault', 'warning', 'note'] as const) {
+    if (findings.some((finding) => finding.severity === severity)) return severity
+  }
+  return 'none'
+}

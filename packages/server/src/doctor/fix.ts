@@ -1,0 +1,105 @@
+import { chmodSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { operationId, runnerId, type SessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import { DAMAGE, type Fix, type OwnFinding } from './finding.ts'
+
+/** What the doctor cannot do by itself. */
+export interface Hands {
+  readonly openStore: () => Promise<Store>
+  /** Tools have carried the words on, and only whoever runs them knows where to. */
+  readonly finishErasure: (store: Store, sessionId: SessionId) => Promise<unknown>
+}
+
+/**
+ * Repairs what is safe to repair: each of these is also done by a process that serves the store, or
+ * concerns what can be made anew from the transcripts. Says what it did, and what it left and why.
+ * A store that is damaged is not written to.
+ */
+export async function fixFindings(
+  findings: readonly OwnFinding[],
+  hands: Hands,
+): Promise<readonly string[]> {
+  const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
+  const told: string[] = []
+  // What cannot be repaired must not keep the report from being read.
+  const attempt = async ({ kind }: Fix, act: () => string | null | Promise<string | null>) => {
+    try {
+      const sentence = await act()
+      if (sentence !== null) told.push(sentence)
+    } catch (error) {
+      told.push(`${NAMES[kind]} was left as it is: ${(error as Error).message}`)
+    }
+  }
+  for (const fix of fixes) {
+    if (fix.kind === 'make-private') await attempt(fix, () => makePrivate(fix.path))
+  }
+  const inStore = fixes.filter((fix) => fix.kind !== 'make-private')
+  if (inStore.length === 0) return told
+  if (findings.some(({ kind }) => DAMAGE.has(kind))) {
+    return [...told, 'The store is damaged, so nothing in it was changed.']
+  }
+  // Before the store is opened: opening it fills the index again.
+  for (const fix of inStore) {
+    if (fix.kind === 'rebuild-index') await attempt(fix, () => emptyIndex(fix.path))
+  }
+  const store = await hands.openStore()
+  try {
+    for (const fix of inStore) await attempt(fix, async () => await fixInStore(fix, store, hands))
+  } finally {
+    await store.close()
+  }
+  return told
+}
+
+const NAMES: { readonly [kind in Fix['kind']]: string } = {
+  'make-private': 'The mode of a file',
+  'rebuild-index': 'The search index',
+  'dismiss-runner': 'A runner',
+  'fail-operation': 'A compaction',
+  'finish-erasure': 'The removal of a session',
+}
+
+function makePrivate(path: string): string {
+  chmodSync(path, 0o600)
+  return `${path} is private now.`
+}
+
+async function fixInStore(fix: Fix, store: Store, hands: Hands): Promise<string | null> {
+  switch (fix.kind) {
+    case 'dismiss-runner': {
+      const { runner, beat } = fix
+      const outcome = await store.dismissRunner({ runner: runnerId(runner), beat })
+      return outcome.kind === 'done'
+        ? `Runner ${runner} was dismissed; its sessions are free.`
+        : `Runner ${runner} is alive after all and was left.`
+    }
+    case 'fail-operation': {
+      const reason = 'its writer is gone'
+      const request = { operation: operationId(fix.operation), fence: fix.fence, reason }
+      const outcome = await store.failCompaction({ ...request, state: 'failed' })
+      return outcome.kind === 'done'
+        ? `Compaction ${fix.operation} was given up.`
+        : `Compaction ${fix.operation} had ended by itself (${outcome.state}).`
+    }
+    case 'finish-erasure':
+      await hands.finishErasure(store, fix.sessionId)
+      return `Nothing is left of session ${fix.sessionId} but its id.`
+    default:
+      return null
+  }
+}
+
+/** The cursors go with the words: whoever opens the store next indexes everything again. */
+function emptyIndex(path: string): string {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  try {
+    database.exec(`begin immediate;
+      insert into entry_words (entry_words) values ('delete-all');
+      delete from indexed;
+      commit`)
+  } finally {
+    database.close()
+  }
+  return 'The search index is built anew; until it is ready searches read the transcripts.'
+}

@@ -1,0 +1,29 @@
+import { clip, fold } from '#core/base/line'
+import { textOf } from '#core/message/text'
+import { activity, type Drawing, POLICIES, SLASH_COMMANDS } from './commands.ts'
+
+const HIT_CHARACTERS_MAX = 200
+
+/** Commands answered in a chat: Markdown, and short. */
+export const CHAT_DRAWING: Drawing = {
+  help: () =>
+    Object.values(SLASH_COMMANDS)
+      .map(({ form, does }) => `\`${form}\` ${does}`)
+      .join('\n'),
+  status: (summary) => {
+    const { id, agent, entries, contextTokens, windowTokens, compaction, pins, policy } = summary
+    const share = windowTokens > 0 ? Math.round((100 * contextTokens) / windowTokens) : 0
+    return [
+      `Session \`${id}\` of ${agent}: ${activity(summary)}`,
+      `Context ${share} %: ${contextTokens} of ${windowTokens} tokens`,
+      `${entries} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+      `While a turn runs, messages ${POLICIES[policy]}.`,
+      ...(pins.length === 0 ? [] : [`Pins: ${CHAT_DRAWING.name(pins.join(', '))}`]),
+    ].join('\n')
+  },
+  found: ({ entry }) => {
+    const text = entry.message === null ? '' : textOf(entry.message)
+    return `#${entry.number} ${entry.kind}: ${clip(fold(text), HIT_CHARACTERS_MAX)}`
+  },
+  name: (text) => `\`${clip(fold(text.replaceAll('`', "'")))}\``,
+}

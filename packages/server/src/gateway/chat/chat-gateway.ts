@@ -1,0 +1,293 @@
+import { type Clock, pause, systemClock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { clip, fold } from '#core/base/line'
+import { Recent } from '#core/base/recent'
+import type { UserPart } from '#core/message/message'
+import { type Logger, SILENT } from '../../runtime/logger.ts'
+import type { Admission, Runtime } from '../../runtime/runtime.ts'
+import { type AllowList, isAllowed, isHeard, strangerText } from './allow.ts'
+import { CHAT_DRAWING } from './chat-drawing.ts'
+import { readTyped, runCommand, SLASH_COMMANDS, type SlashName, unknownText } from './commands.ts'
+import { admitEdit, type Intake } from './edits.ts'
+import { Live } from './live.ts'
+import { bringKin, followMove, kinOf, type Routes } from './moves.ts'
+import { outboxEdge } from './outbox-edge.ts'
+import type { Incoming, Platform } from './platform.ts'
+import { type Drafts, Showing } from './reply-presenter.ts'
+
+/**
+ * One account of a chat platform on a runtime. Whoever may talk has a session per chat and topic:
+ * what they say is durable in its mailbox before the platform hears that we have it, and what the
+ * agent says leaves through the outbox. Nobody else reaches anything.
+ */
+export interface ChatTerms {
+  readonly platform: Platform
+  readonly runtime: Runtime
+  /** The store. */
+  readonly drafts: Drafts & Routes
+  /** Whose sessions these chats are. */
+  readonly agent: string
+  readonly allow: AllowList
+  /** In groups only what is meant for us is taken. */
+  readonly needsMention: boolean
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+const KEYS_MAX = 10_000
+const SAY_TRIES_MAX = 5
+const SAY_WAIT_MS_MAX = 60_000
+const QUOTE_CHARACTERS_MAX = 300
+const DAMAGED_TEXT =
+  'The stored data of this conversation is damaged, so your message was not accepted. Tell the operator of this bot, or start another conversation with /new.'
+
+export function openChatGateway(terms: ChatTerms): ChatGateway {
+  const gateway = new ChatGateway(terms)
+  gateway.start()
+  return gateway
+}
+
+export class ChatGateway {
+  /** The channel of its routes, the source of its mail and the name of its edge. */
+  readonly name: string
+  readonly #terms: ChatTerms
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #showing: Showing
+  readonly #live: Live
+  readonly #done = new Recent<string, true>(KEYS_MAX)
+  readonly #strangers = new Recent<string, true>(KEYS_MAX)
+  readonly #closing = new AbortController()
+  readonly #owned = new Set<Promise<void>>()
+  #problem: string | null = null
+
+  constructor(terms: ChatTerms) {
+    const { platform, runtime, drafts, logger = SILENT, clock = systemClock } = terms
+    this.name = `${platform.name}:${platform.account}`
+    this.#terms = terms
+    this.#clock = clock
+    this.#logger = logger
+    this.#showing = new Showing({ platform, drafts, clock })
+    this.#live = new Live({ platform, runtime, showing: this.#showing, clock, logger })
+  }
+
+  start(): void {
+    const { runtime, platform } = this.#terms
+    const problems = () => (this.#problem === null ? [] : [this.#problem])
+    const parts = { name: this.name, showing: this.#showing, problems, logger: this.#logger }
+    runtime.attach(outboxEdge(parts))
+    this.#live.start()
+    platform.start({
+      receive: (incoming) => this.receive(incoming),
+      moved: (chat) => this.#follow(chat),
+      tell: (problem) => this.#tell(problem),
+    })
+  }
+
+  /** Takes nothing more in; the runtime goes on with what it has. */
+  async close(): Promise<void> {
+    await this.#terms.platform.close()
+    this.#closing.abort()
+    await Promise.all(this.#owned)
+    await this.#live.close()
+  }
+
+  /** Resolves when everything that follows from it is durable. */
+  async receive(incoming: Incoming): Promise<'admitted' | 'other'> {
+    const told = `${incoming.key} ${incoming.edit ?? ''}`
+    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(told)) return 'other'
+    if (!isAllowed(this.#terms.allow, incoming) && !(await this.#isMoved(incoming))) {
+      this.#turnAway(incoming)
+      return 'other'
+    }
+    if (!this.#isMeant(incoming)) return 'other'
+    const reception = await this.#take(incoming)
+    this.#done.set(told, true)
+    return reception
+  }
+
+  /** It is the chat that the list names by an earlier id. */
+  async #isMoved({ place: { kind, chat } }: Incoming): Promise<boolean> {
+    if (kind !== 'group') return false
+    const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
+    return kin.some(({ address }) => this.#terms.allow.chats.includes(address))
+  }
+
+  async #follow({ from, to }: { readonly from: string; readonly to: string }): Promise<void> {
+    await followMove(this.#terms.drafts, this.#routeOf({ address: from }), to)
+    this.#logger.warn({ from, to }, 'chat has another id: put it in the allow-list')
+  }
+
+  #isMeant(incoming: Incoming): boolean {
+    return isForUs(incoming) || !this.#terms.needsMention
+  }
+
+  /** Once per chat, and in a group only who asked for it. */
+  #turnAway(incoming: Incoming): void {
+    const { place, address, key } = incoming
+    if (!isForUs(incoming) || this.#strangers.has(place.chat)) return
+    this.#strangers.set(place.chat, true)
+    this.#logger.info({ chat: place.chat, sender: incoming.sender.id }, 'chat not allowed')
+    this.#say(address, key, strangerText(this.#terms.platform.name, incoming))
+  }
+
+  async #take(incoming: Incoming): Promise<'admitted' | 'other'> {
+    // Commands are for people.
+    if (incoming.sender.isBot) return await this.#admit(incoming, incoming.text)
+    const typed = readTyped(incoming.text, SLASH_COMMANDS)
+    switch (typed.kind) {
+      case 'command':
+      case 'unknown':
+        // What a message was changed into may be said, not done: the doing may long be over.
+        if (incoming.edit !== undefined) return 'other'
+        // In a group there are other bots, with commands of their own.
+        if (typed.kind === 'unknown' && !isForUs(incoming)) return 'other'
+        this.#say(incoming.address, incoming.key, await this.#run(incoming, typed))
+        return 'other'
+      case 'nothing':
+      case 'say':
+        return await this.#admit(incoming, typed.kind === 'say' ? typed.text : '')
+      default:
+        return typed satisfies never
+    }
+  }
+
+  async #run(
+    incoming: Incoming,
+    typed: { readonly name: string; readonly rest?: string },
+  ): Promise<string> {
+    const { runtime } = this.#terms
+    const route = this.#routeOf(incoming)
+    const once = { source: this.name, key: incoming.key }
+    const { name, rest = '' } = typed
+    // What the apps of chat platforms send by themselves when somebody opens a chat with a bot.
+    if (name === 'start' || name === 'help') return CHAT_DRAWING.help()
+    if (!Object.hasOwn(SLASH_COMMANDS, name)) return unknownText(clip(name))
+    if (name === 'new') {
+      const kin = await kinOf(this.#terms.drafts, route)
+      const started = await runtime.startAfresh({ ...route, ...once })
+      if ('sessionId' in started) await bringKin(this.#terms.drafts, kin, started.sessionId)
+      return 'A new session begins with your next message; the old one stays.'
+    }
+    const id = await runtime.findRoute(route)
+    if (id === undefined) return 'There is no session yet; say something first.'
+    const command = { name: name as Exclude<SlashName, 'new'>, rest }
+    try {
+      return await runCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
+    } catch (error) {
+      // Asked for again it would be refused again, and everybody behind it would wait.
+      if (!(error instanceof KnownError) || error.retryable) throw error
+      return error.message
+    }
+  }
+
+  async #admit(incoming: Incoming, text: string): Promise<'admitted' | 'other'> {
+    const { address, key, unsupported, edit, earlier = [] } = incoming
+    if (unsupported !== undefined && edit === undefined) this.#say(address, key, unsupported)
+    const attached = await incoming.attachments()
+    if (text === '' && attached.length === 0) return 'other'
+    const before = await Promise.all(
+      earlier.map(async (each) => partsOf(each, each.text, await each.attachments())),
+    )
+    const parts = [...before.flat(), ...partsOf(incoming, text, attached)]
+    const intake: Intake = {
+      route: this.#routeOf(incoming),
+      message: { source: this.name, key, parts, replyTo: { edge: this.name, address } },
+    }
+    const { runtime } = this.#terms
+    let admission: Admission | null
+    try {
+      admission =
+        edit === undefined
+          ? await runtime.admit({ ...intake.route, ...intake.message })
+          : await admitEdit(runtime, intake, edit)
+    } catch (error) {
+      // A retry would be refused again and hold up every message behind it.
+      if (!(error instanceof KnownError) || error.code !== 'damaged-row') throw error
+      this.#say(address, key, DAMAGED_TEXT)
+      return 'other'
+    }
+    if (admission === null) return 'other'
+    if (admission.kind === 'admitted' || admission.kind === 'duplicate') {
+      this.#live.watch(admission.sessionId, address)
+    }
+    const refusal = refusalText(admission)
+    if (refusal === null) return 'admitted'
+    this.#logger.warn({ kind: admission.kind, address }, 'message refused')
+    this.#say(address, key, refusal)
+    return 'other'
+  }
+
+  #routeOf({ address }: Pick<Incoming, 'address'>) {
+    return { agent: this.#terms.agent, channel: this.name, address }
+  }
+
+  #tell(problem: string | null): void {
+    if (problem === this.#problem) return
+    this.#problem = problem
+    const { name } = this
+    if (problem === null) this.#logger.info({ gateway: name }, 'gateway works again')
+    else this.#logger.error({ gateway: name, problem }, 'gateway needs attention')
+  }
+
+  /** An answer of our own. It is not kept: who did not get it asks again. */
+  #say(address: string, key: string, text: string): void {
+    const work = this.#sayUntilHeard(address, key, text).catch((error: unknown) => {
+      this.#logger.warn({ address, err: error }, 'answer not sent')
+    })
+    this.#owned.add(work)
+    void work.finally(() => this.#owned.delete(work))
+  }
+
+  async #sayUntilHeard(address: string, key: string, text: string): Promise<void> {
+    for (let tries = 1; tries <= SAY_TRIES_MAX; tries++) {
+      const sent = await this.#showing.say({ address, text, nonce: `answer-${key}` })
+      if (sent.kind === 'sent' || this.#closing.signal.aborted) return
+      if (sent.why === 'final') {
+        this.#logger.warn({ address, reason: sent.text }, 'answer not sent')
+        return
+      }
+      const delayMs = Math.min(sent.retryAfterMs ?? 2 ** tries * 1_000, SAY_WAIT_MS_MAX)
+      await pause(this.#clock, delayMs, this.#closing.signal)
+    }
+  }
+}
+
+function isForUs({ place }: Incoming): boolean {
+  return place.kind === 'private' || place.isAddressed
+}
+
+function partsOf(
+  incoming: Incoming,
+  text: string,
+  attached: readonly UserPart[],
+): readonly UserPart[] {
+  const said = { type: 'text', text: saidText(incoming, text) } as const
+  return said.text === '' ? attached : [said, ...attached]
+}
+
+/** In a group the agent is told who speaks; a reply says to what. */
+function saidText({ place, sender, answers }: Incoming, text: string): string {
+  const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
+  return place.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
+}
+
+/** Why nothing was taken, for the person who wrote it; null: it was, or had been before. */
+function refusalText(admission: Admission): string | null {
+  switch (admission.kind) {
+    case 'admitted':
+    case 'duplicate':
+    case 'conflict':
+      return null
+    case 'full':
+      return `Your message was not taken: ${admission.limit} are waiting already. Please say it again later.`
+    case 'too-large':
+      return `Your message was not taken: it has ${admission.bytes} bytes, ${admission.limit} are possible.`
+    case 'unknown-agent':
+    case 'unknown':
+    case 'gone':
+      return 'Your message was not taken: there is no such agent or session any more.'
+    default:
+      return admission satisfies never
+  }
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { open } from '../../../../../test/support/runtime-place.ts'
+import type { Session } from '../../runtime/runtime.ts'
+import { CHAT_DRAWING } from './chat-drawing.ts'
+import { runCommand, type SlashName } from './commands.ts'
+
+async function talk() {
+  const { runtime } = await open()
+  await runtime.createSession({ agent: 'main', id: 's' })
+  const session: Session = runtime.session(sessionId('s'))
+  return async (name: Exclude<SlashName, 'new'>, rest = '') => {
+    const once = { source: 'test', key: crypto.randomUUID() }
+    return await runCommand({ name, rest }, session, { once, draw: CHAT_DRAWING })
+  }
+}
+
+describe('a person who asks for something', () => {
+  it('is told when it was done', async () => {
+    const say = await talk()
+    expect(await say('pin', 'rule Never delete.')).toBe('Pinned as `rule`.')
+    expect(await say('pin', 'rule -')).toBe('Pin `rule` is removed.')
+  })
+
+  it('is told when it was turned down, and why', async () => {
+    const say = await talk()
+    expect(await say('pin', `large ${'word '.repeat(20_000)}`)).toMatch(
+      /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,
+    )
+    expect(await say('compact')).toBe('Not done: there is nothing to compact yet.')
+  })
+})

@@ -1,0 +1,173 @@
+import type {
+  Admission,
+  Found,
+  Idempotent,
+  Session,
+  SessionSummary,
+} from '../../runtime/runtime.ts'
+import { whyNot } from '../../runtime/sessions/refusal-text.ts'
+
+/** What a person types in a chat: something to say, or a command that begins with a slash. */
+export type Typed<Name extends string> =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'command'; readonly name: Name; readonly rest: string }
+  | { readonly kind: 'unknown'; readonly name: string }
+
+export const SLASH_COMMANDS = {
+  stop: { form: '/stop', does: 'end the turn that runs' },
+  compact: { form: '/compact [focus]', does: 'put a long conversation in order now' },
+  new: { form: '/new', does: 'begin a new session; the old one stays' },
+  status: { form: '/status', does: 'how full the context is and what goes on' },
+  search: { form: '/search WORDS', does: 'find what was said, also what was compacted away' },
+  pin: { form: '/pin [NAME [TEXT | -]]', does: 'keep a text word for word; - removes it' },
+  help: { form: '/help', does: 'this list' },
+} as const
+
+export type SlashName = keyof typeof SLASH_COMMANDS
+
+/** Two slashes say what begins with one. */
+export function readTyped<Name extends string>(
+  line: string,
+  commands: Readonly<Record<Name, unknown>>,
+): Typed<Name> {
+  const text = line.trim()
+  if (text === '') return { kind: 'nothing' }
+  if (text.startsWith('//')) return { kind: 'say', text: text.slice(1) }
+  if (!text.startsWith('/')) return { kind: 'say', text: line }
+  const [name, rest] = firstWord(text.slice(1))
+  const isKnown = Object.hasOwn(commands, name)
+  return isKnown ? { kind: 'command', name: name as Name, rest } : { kind: 'unknown', name }
+}
+
+function firstWord(text: string): [word: string, rest: string] {
+  const end = text.search(/\s/)
+  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end).trimStart()]
+}
+
+export function unknownText(name: string): string {
+  return `There is no command /${name}; /help lists them. Two slashes say it to the agent.`
+}
+
+/** How an edge shows what a command found. */
+export interface Drawing {
+  help(): string
+  status(summary: SessionSummary): string
+  found(hit: Found, words: string): string
+  /** A name that somebody chose. */
+  name(text: string): string
+}
+
+const SEARCH_LIMIT = 5
+
+/** Carries out a command on a session and tells what came of it. `new` is the caller's. */
+export async function runCommand(
+  { name, rest }: { readonly name: Exclude<SlashName, 'new'>; readonly rest: string },
+  session: Session,
+  { once, draw }: { readonly once: Idempotent; readonly draw: Drawing },
+): Promise<string> {
+  switch (name) {
+    case 'help':
+      return draw.help()
+    case 'stop': {
+      const summary = await session.summary()
+      if (summary?.state === 'idle') return 'Nothing runs.'
+      return await carriedOut(session, session.stop(once), { done: 'Stopping.' })
+    }
+    case 'compact':
+      return await carriedOut(
+        session,
+        session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
+        { done: 'Compacted.', waits: 'Asked for; you can go on meanwhile.' },
+      )
+    case 'status': {
+      const summary = await session.summary()
+      return summary === undefined ? 'There is no session yet.' : draw.status(summary)
+    }
+    case 'search': {
+      if (rest === '') return 'Say what to look for: /search WORDS'
+      const found = await session.search({ text: rest, limit: SEARCH_LIMIT, neighbours: 0 })
+      const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
+      return hits.length === 0
+        ? 'Nothing found: no entry holds all of these words.'
+        : hits.join('\n')
+    }
+    case 'pin':
+      return await changePin(session, rest, once, draw)
+    default:
+      return name satisfies never
+  }
+}
+
+async function changePin(
+  session: Session,
+  rest: string,
+  once: Idempotent,
+  draw: Drawing,
+): Promise<string> {
+  const [name, text] = firstWord(rest)
+  const shown = draw.name(name)
+  const pins = (await session.summary())?.pins ?? []
+  if (name === '') return pins.length === 0 ? 'No pins.' : `Pins: ${draw.name(pins.join(', '))}`
+  if (text === '') return `Say what to keep: /pin ${shown} TEXT, or - to remove it.`
+  if (text === '-') {
+    if (!pins.includes(name)) return `There is no pin ${shown}.`
+    const removed = session.pin({ ...once, name, text: null })
+    const words = {
+      done: `Pin ${shown} is removed.`,
+      waits: `Pin ${shown} goes with the next step.`,
+    }
+    return await carriedOut(session, removed, words)
+  }
+  return await carriedOut(session, session.pin({ ...once, name, text }), {
+    done: `Pinned as ${shown}.`,
+    waits: `To be pinned as ${shown} with the next step, if it fits then.`,
+  })
+}
+
+/** A person waits no longer than this to hear what came of it. */
+const CARRY_OUT_MS_MAX = 1_000
+
+/** What to say once it was done, turned down, or taken and not yet done. */
+async function carriedOut(
+  session: Session,
+  asked: Promise<Admission>,
+  { done, waits }: { readonly done: string; readonly waits?: string },
+): Promise<string> {
+  const admission = await asked
+  if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') {
+    return NOT_TAKEN[admission.kind]
+  }
+  if (waits === undefined) return done
+  const end = await session.settled(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
+  if (end === null) return waits
+  return end.kind === 'done' ? done : `Not done: ${whyNot(end)}.`
+}
+
+const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {
+  conflict: 'Not done: this was asked before in other words.',
+  full: 'Not done: too much waits already. Try again later.',
+  'too-large': 'Not done: that is too long.',
+  'unknown-agent': 'There is no such agent.',
+  unknown: 'There is no session yet.',
+  gone: 'This session was purged.',
+}
+
+/** What goes on, in a few words. */
+export function activity({ state, isCompacting, waiting }: SessionSummary): string {
+  const words = {
+    idle: isCompacting ? 'compacting in the background' : 'ready',
+    turn: isCompacting ? 'answering, compacting in the background' : 'answering',
+    'waiting-for-compaction': 'making room; your message is safe',
+    'waiting-for-model': 'the model cannot be reached; your message is safe',
+    gone: 'purged',
+  } satisfies Record<SessionSummary['state'], string>
+  return waiting > 0 ? `${words[state]}, ${waiting} waiting` : words[state]
+}
+
+export const POLICIES: Readonly<Record<SessionSummary['policy'], string>> = {
+  steer: 'enter it between two steps',
+  queue: 'wait for the next turn',
+  interrupt: 'end it',
+  collect: 'are collected for the next turn',
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { Timeline } from '../../../../../test/simulation/timeline.ts'
+import { SILENT } from '../../runtime/logger.ts'
+import type { RuntimeEvent } from '../../runtime/runtime.ts'
+import { Live } from './live.ts'
+import type { Platform } from './platform.ts'
+import { Showing } from './reply-presenter.ts'
+
+const S = sessionId('s')
+const TYPING_MS = 4_000
+
+/** Live over a platform that notes where somebody seems to type, on virtual time. */
+function open() {
+  const timeline = new Timeline()
+  const clock = {
+    now: () => timeline.now,
+    monotonic: () => timeline.now,
+    after: (delayMs: number, callback: () => void) => timeline.plan(null, delayMs, callback),
+  }
+  const signs: string[] = []
+  const shown: string[] = []
+  const waiting: { readonly key: string }[] = []
+  const platform: Platform = {
+    name: 'test',
+    account: 'bot',
+    capabilities: {
+      ...{ edits: true, threads: false, images: false, nonce: true },
+      ...{ lengthMax: 1_000, editEveryMs: 1_000, typingMs: TYPING_MS },
+    },
+    start: () => {},
+    send: async ({ text }) => ({ kind: 'sent', id: String(shown.push(text)) }),
+    edit: async ({ id, text }) => {
+      shown[Number(id) - 1] = text
+      return { kind: 'sent', id }
+    },
+    remove: async ({ id }) => {
+      shown.splice(Number(id) - 1, 1)
+      return { kind: 'sent', id }
+    },
+    showTyping: async (address) => {
+      signs.push(address)
+      throw new Error('a sign that cannot be shown harms nobody')
+    },
+    close: async () => {},
+  }
+  const kept = new Map<string, readonly string[]>()
+  const drafts = {
+    putDraft: async ({ key, ids }: { key: string; ids: readonly string[] }) => {
+      if (ids.length === 0) kept.delete(key)
+      else kept.set(key, ids)
+    },
+    findDraft: async ({ key }: { key: string }) => {
+      const ids = kept.get(key)
+      return ids === undefined ? undefined : { ids }
+    },
+    listReplies: async () => waiting,
+  }
+  let tell: (event: RuntimeEvent) => void = () => {}
+  const runtime = {
+    async *events(_: object, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
+      while (!signal.aborted) {
+        yield await new Promise<RuntimeEvent>((resolve) => {
+          tell = resolve
+          signal.addEventListener('abort', () =>
+            resolve({ type: 'caught-up', cursor: 0, store: '' }),
+          )
+        })
+      }
+    },
+  }
+  const showing = new Showing({ platform, drafts, clock })
+  const live = new Live({ platform, runtime, showing, clock, logger: SILENT })
+  live.start()
+  const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
+  const say = async (text: string, attempt = 'a') => {
+    await pass(1)
+    const which = { sessionId: S, turn: 1, step: 1, attempt }
+    tell({ type: 'live', kind: 'delta', text, ...which } as unknown as RuntimeEvent)
+    await pass(1)
+  }
+  const stored = async (
+    kind: 'turn started' | 'turn ended' | 'step committed' | 'compaction committed',
+    ended = 'answered',
+    more: { readonly warning?: string } = {},
+  ) => {
+    await pass(1)
+    const facts = { turn: 1, ended, ...more }
+    tell({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
+    await pass(1)
+  }
+  const count = async (ms: number) => {
+    signs.length = 0
+    await pass(ms)
+    return signs.length
+  }
+  return { live, signs, stored, pass, count, say, shown, waiting, kept }
+}
+
+describe('the typing sign', () => {
+  it('stays while a turn runs and something is heard of it, and ends with it', async () => {
+    const { live, stored, count } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    for (let n = 0; n < 5; n++) {
+      expect(await count(4 * 60_000)).toBe((4 * 60_000) / TYPING_MS)
+      await stored('step committed')
+    }
+    await stored('turn ended')
+    expect(await count(60_000)).toBe(0)
+    await live.close()
+  })
+
+  it('ends by itself when nothing is heard any more', async () => {
+    const { live, stored, count, pass } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await pass(6 * 60_000)
+    expect(await count(60 * 60_000)).toBe(0)
+    await live.close()
+  })
+
+  it('ends in a chat that the session is no longer watched from', async () => {
+    const { live, stored, signs, count } = open()
+    live.watch(S, 'old room')
+    await stored('turn started')
+    live.watch(S, 'new room')
+    await count(60_000)
+    expect(signs).toEqual([])
+    await stored('turn started')
+    await count(60_000)
+    expect(new Set(signs)).toEqual(new Set(['new room']))
+    await live.close()
+  })
+})
+
+describe('a compaction', () => {
+  it('brings its warning to the chat, once, and says nothing without one [S14]', async () => {
+    const { live, stored, shown } = open()
+    live.watch(S, 'room')
+    await stored('compaction committed')
+    await stored('compaction committed', '', { warning: 'Compacted 2 times.' })
+    expect(shown).toEqual(['Compacted 2 times.'])
+    await live.close()
+  })
+})
+
+describe('an answer that grows', () => {
+  const EDIT_MS = 1_500
+
+  it.each([
+    ['answered', 'I note that down.'],
+    ['stopped', 'I note that down.\n\n(stopped)'],
+  ])('of a turn that %s without a reply is whole as it stands', async (ended, whole) => {
+    const { live, stored, say, pass, shown, kept } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('I note that down.')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['I note that down. …'])
+    await stored('turn ended', ended)
+    await pass(EDIT_MS)
+    expect(shown).toEqual([whole])
+    expect(kept.size).toBe(0)
+    await live.close()
+  })
+
+  it('has its first words also where they came before its turn was heard of', async () => {
+    const { live, stored, say, pass, shown } = open()
+    live.watch(S, 'room')
+    await say('I note ')
+    await stored('turn started')
+    await say('that down.')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['I note that down. …'])
+    await live.close()
+  })
+
+  it('is left to the outbox where a reply waits there', async () => {
+    const { live, stored, say, pass, shown, waiting } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('Half of')
+    await pass(EDIT_MS)
+    waiting.push({ key: `${S}-1` })
+    await stored('turn ended')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['Half of …'])
+    await live.close()
+  })
+
+  it('is left alone where the outbox was done with it meanwhile', async () => {
+    const { live, stored, say, pass, shown, kept } = open()
+    live.watch(S, 'room')
+    await stored('turn started')
+    await say('Half of')
+    await pass(EDIT_MS)
+    shown[0] = 'Half of it all, by another process.'
+    kept.clear()
+    await stored('turn ended')
+    await pass(EDIT_MS)
+    expect(shown).toEqual(['Half of it all, by another process.'])
+    await live.close()
+  })
+})

@@ -1,0 +1,51 @@
+import type { SessionId } from '#core/base/ids'
+import type { RouteAddress } from '../../runtime/runtime.ts'
+
+/**
+ * Chats that the platform gave another id, as Telegram does when a group becomes a supergroup. The
+ * route of the new id points to the session of the old one, whose own route stays: by that kinship
+ * the chat is known to be the one that the allow-list still names by its old id.
+ */
+export interface Routes {
+  findRoute(route: RouteAddress): Promise<RouteRow | undefined>
+  listRoutes(query: { readonly sessionId: SessionId }): Promise<readonly RouteRow[]>
+  pointRoute(request: {
+    readonly route: RouteAddress
+    readonly sessionId: SessionId
+    readonly version: number
+  }): Promise<unknown>
+}
+
+interface RouteRow extends RouteAddress {
+  readonly sessionId: SessionId
+  readonly version: number
+}
+
+/** Told again, it changes nothing: a route that points somewhere is left alone. */
+export async function followMove(routes: Routes, from: RouteAddress, to: string): Promise<void> {
+  const known = await routes.findRoute(from)
+  const route = { ...from, address: to }
+  if (known === undefined || (await routes.findRoute(route)) !== undefined) return
+  await routes.pointRoute({ route, sessionId: known.sessionId, version: 0 })
+}
+
+/** The other routes of the same chat: its earlier ids. */
+export async function kinOf(routes: Routes, route: RouteAddress): Promise<readonly RouteRow[]> {
+  const known = await routes.findRoute(route)
+  if (known === undefined) return []
+  const all = await routes.listRoutes({ sessionId: known.sessionId })
+  return all.filter(
+    ({ channel, address }) => channel === route.channel && address !== route.address,
+  )
+}
+
+/** They go where the chat has gone. */
+export async function bringKin(
+  routes: Routes,
+  kin: readonly RouteRow[],
+  sessionId: SessionId,
+): Promise<void> {
+  for (const { agent, channel, address, version } of kin) {
+    await routes.pointRoute({ route: { agent, channel, address }, sessionId, version })
+  }
+}

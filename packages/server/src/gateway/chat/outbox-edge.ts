@@ -1,0 +1,34 @@
+import { isObject, type JsonValue } from '#core/base/json'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Edge } from '../../runtime/runtime.ts'
+import type { Showing } from './reply-presenter.ts'
+
+/** The whole replies of a platform's sessions, from the outbox into their chats. */
+export function outboxEdge(parts: {
+  readonly name: string
+  readonly showing: Showing
+  readonly problems: () => readonly string[]
+  readonly logger: Logger
+}): Edge {
+  return {
+    name: parts.name,
+    problems: parts.problems,
+    async send({ sessionId, key, address, body }) {
+      // Erased meanwhile, there is nothing left to say; what was shown of it goes as well.
+      const text = textIn(body)
+      const shown = await parts.showing.show({ sessionId, key, address, text, isFinal: true })
+      if (shown.kind === 'shown') return { kind: 'sent', receipt: shown.receipt }
+      const { why: reason, ...failure } = shown
+      if (failure.isFinal) {
+        parts.logger.warn({ sessionId, address, reason }, 'reply will never be taken')
+      }
+      return failure
+    },
+  }
+}
+
+function textIn(body: string | null): string {
+  const value = body === null ? null : (JSON.parse(body) as JsonValue)
+  const text = isObject(value) ? value['text'] : value
+  return typeof text === 'string' ? text : ''
+}

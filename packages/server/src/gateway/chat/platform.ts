@@ -1,0 +1,105 @@
+import type { UserPart } from '#core/message/message'
+
+/**
+ * The seam of chat platforms: a platform is one folder that speaks a protocol and nothing else. It
+ * hands in what people say and shows what it is told to; who may talk, which session it reaches,
+ * when something is said again and in which order are decided once, behind this seam.
+ *
+ * Always true: an update is acknowledged to the platform only after `receive` resolved. A platform
+ * that ends before that is told of the same update again, and the update's key makes it harmless.
+ */
+export interface Platform {
+  /** The first half of the channel: `telegram`, `discord`. */
+  readonly name: string
+  /** Which account of it; never changes for a bot, whatever it is called. */
+  readonly account: string
+  readonly capabilities: Capabilities
+  /** Begins to hand in, and goes on until `close`; a network that is away is waited for. */
+  start(handlers: PlatformHandlers): void
+  send(out: Outgoing): Promise<Sent>
+  /** Makes the message `id` read like this instead. What is the same already counts as sent. */
+  edit(out: Outgoing & { readonly id: string }): Promise<Sent>
+  /** Takes a message of ours away. What is there no longer counts as sent. */
+  remove(message: { readonly address: string; readonly id: string }): Promise<Sent>
+  /** Shown for some seconds. Never throws: nothing depends on it. */
+  showTyping(address: string): Promise<void>
+  /** Takes nothing more in; what `receive` has not finished is not acknowledged. */
+  close(): Promise<void>
+}
+
+export interface PlatformHandlers {
+  /**
+   * Resolves when it is durable: whether it has entered a mailbox, or was a command, not for us or
+   * refused. What it throws must leave the update unacknowledged.
+   */
+  receive(incoming: Incoming): Promise<'admitted' | 'other'>
+  /** A chat has another id from now on. Resolves when that is durable. */
+  moved(chat: { readonly from: string; readonly to: string }): Promise<void>
+  /** Something an operator should know, in one sentence; null: it is over. */
+  tell(problem: string | null): void
+}
+
+export interface Capabilities {
+  readonly edits: boolean
+  readonly threads: boolean
+  readonly images: boolean
+  /** The longest message, in UTF-16 units of the text before markup. */
+  readonly lengthMax: number
+  /** One message is edited no more often than this. */
+  readonly editEveryMs: number
+  /** The typing sign is gone after this. */
+  readonly typingMs: number
+  /** The platform refuses a second message with the same nonce by itself. */
+  readonly nonce: boolean
+}
+
+/** Text is Markdown as models write it; the platform renders it so that it cannot break. */
+export interface Outgoing {
+  readonly address: string
+  readonly text: string
+  /** The same for every attempt at the same message. */
+  readonly nonce: string
+}
+
+export type Sent =
+  | { readonly kind: 'sent'; readonly id: string }
+  /** `final`: never again. `outage`: it may be tried again. `gone`: there is no such message. */
+  | {
+      readonly kind: 'failed'
+      readonly why: 'rate' | 'outage' | 'final' | 'gone'
+      readonly retryAfterMs?: number
+      /** For the log: what the platform answered, without what somebody said. */
+      readonly text: string
+    }
+
+/** What a platform hands in; every field was checked by the platform's folder. */
+export interface Incoming {
+  /**
+   * The platform's lasting id of the message: the same however often it is told. An edit has the key
+   * of the message that it changes, and as `edit` a number in digits that rises with each change.
+   */
+  readonly key: string
+  readonly edit?: string
+  /** Chat, or chat and topic or thread: one route each. */
+  readonly address: string
+  readonly place: Place
+  readonly sender: { readonly id: string; readonly name: string; readonly isBot: boolean }
+  /** As typed, with commands in it; '' where there is none. */
+  readonly text: string
+  /** What goes with it, fetched only once it is known that the sender may talk. */
+  attachments(): Promise<readonly UserPart[]>
+  /** A few words of the message that it answers. */
+  readonly answers?: string
+  /** It came with what cannot be taken; the sender is told this sentence. */
+  readonly unsupported?: string
+  /** What was said before it and woke nobody; it goes in with it, oldest first. */
+  readonly earlier?: readonly Incoming[]
+}
+
+export interface Place {
+  readonly kind: 'private' | 'group'
+  /** What the allow-list names; for a topic or thread the chat around it. */
+  readonly chat: string
+  /** In a group: we are meant by name, by a reply or by a command. */
+  readonly isAddressed: boolean
+}

@@ -1,0 +1,253 @@
+import type { Clock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { Outgoing, Platform, Sent } from './platform.ts'
+import { patience } from './retry-delay.ts'
+import { splitText } from './split.ts'
+
+/** The store has these verbs. */
+export interface Drafts {
+  putDraft(draft: DraftKey & { readonly ids: readonly string[] }): Promise<unknown>
+  findDraft(key: DraftKey): Promise<{ readonly ids: readonly string[] } | undefined>
+  listReplies(query: {
+    readonly sessionId: SessionId
+    readonly state: 'waiting'
+    readonly limit: number
+  }): Promise<readonly { readonly key: string }[]>
+}
+interface DraftKey {
+  readonly sessionId: SessionId
+  readonly key: string
+}
+
+export interface Said extends DraftKey {
+  readonly address: string
+  readonly text: string
+  /** The whole reply; what is shown before is a part of it on its way. */
+  readonly isFinal: boolean
+}
+
+export type Shown =
+  | { readonly kind: 'shown'; readonly receipt: string }
+  /** `why` stands where it is final: what the platform answered. */
+  | {
+      readonly kind: 'failed'
+      readonly retryAfterMs?: number
+      readonly isFinal?: true
+      readonly why?: string
+    }
+
+/** One reply in its chat: the platform's ids of its messages and how each of them reads. */
+interface Board {
+  readonly ids: string[]
+  readonly texts: string[]
+  /** A message behind these may be there, from a process that died before it knew its id. */
+  hasUnknown: boolean
+  isStored: boolean
+  work: Promise<unknown>
+}
+
+/** An outage is looked at again after this; all chats of the platform wait together. */
+const OUTAGE_RETRY_MS = 10_000
+const FINISHED_MAX = 1_000
+const BOARDS_MAX = 1_000
+/** Of a reply that is shorter, so far, than what was shown of it. */
+const NOTHING = '…'
+/** Stands in a draft for a message that is being sent. */
+const UNKNOWN = ''
+const WAITING_MAX = 100
+
+/**
+ * Makes chats show replies: sends the messages that are missing, changes those that read otherwise.
+ * The id of a sent message is durable before anything else is done with it, so that after a crash
+ * the reply goes on in the same messages. The window in which a message can be said twice is the
+ * one between the platform's taking it and that commit; a platform with a nonce closes it too.
+ */
+export class Showing {
+  readonly #platform: Platform
+  readonly #drafts: Drafts
+  readonly #clock: Clock
+  /** One that is forgotten is restored from its draft. */
+  readonly #boards = new Recent<string, Board>(BOARDS_MAX)
+  readonly #finished = new Recent<string, true>(FINISHED_MAX)
+  /** Until when the platform wants to hear nothing more: from an address, or (``) at all. */
+  readonly #heldUntil = new Recent<string, number>(BOARDS_MAX)
+  #lone: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: {
+    readonly platform: Platform
+    readonly drafts: Drafts
+    readonly clock: Clock
+  }) {
+    this.#platform = parts.platform
+    this.#drafts = parts.drafts
+    this.#clock = parts.clock
+  }
+
+  /** One after another per reply: the whole one comes behind what was shown of it before. */
+  async show(said: Said): Promise<Shown> {
+    if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
+    const board = this.#boards.get(said.key) ?? newBoard()
+    this.#boards.set(said.key, board)
+    const work = board.work.then(() => this.#bring(board, said))
+    board.work = work.catch(() => {})
+    const shown = await work
+    if (said.isFinal && shown.kind === 'shown') this.#finish(said.key)
+    return shown
+  }
+
+  /** The turn has ended. Where it left no reply, what was shown of one stays as this text. */
+  async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
+    const board = this.#boards.get(key)
+    if (board === undefined) return
+    await board.work
+    if (await this.#isAnswered(board, { sessionId, key })) return
+    if (board.ids.length > 0) await this.show({ ...said, sessionId, key, isFinal: true })
+    this.#finish(key)
+    await this.#drafts.putDraft({ sessionId, key, ids: [] })
+  }
+
+  /** The outbox has it, or had it and was done with it: then the draft went with that commit. */
+  async #isAnswered(board: Board, { sessionId, key }: DraftKey): Promise<boolean> {
+    const query = { sessionId, state: 'waiting', limit: WAITING_MAX } as const
+    const waiting = await this.#drafts.listReplies(query)
+    if (waiting.some((reply) => reply.key === key)) return true
+    return board.ids.length > 0 && (await this.#drafts.findDraft({ sessionId, key })) === undefined
+  }
+
+  /** A message of its own, beside replies. */
+  async say(out: Outgoing): Promise<Sent> {
+    const held = this.#heldMs(out.address)
+    if (held > 0) return { kind: 'failed', why: 'rate', retryAfterMs: held, text: 'held back' }
+    const sent = await this.#platform.send(out)
+    if (sent.kind === 'failed') this.#hold(out.address, sent)
+    return sent
+  }
+
+  async #bring(board: Board, { sessionId, key, address, text, isFinal }: Said): Promise<Shown> {
+    if (!isFinal && this.#finished.has(key)) return { kind: 'failed' }
+    const held = this.#heldMs(address)
+    if (held > 0) return { kind: 'failed', retryAfterMs: held }
+    await this.#restore(board, { sessionId, key })
+    // What grows must not stand above a reply that was given before it and still waits to be sent.
+    if (!isFinal && board.ids.length === 0) {
+      const earlier = await this.#drafts.listReplies({ sessionId, state: 'waiting', limit: 1 })
+      if (earlier.length > 0) return { kind: 'failed' }
+    }
+    const pieces = [...splitText(text, this.#platform.capabilities.lengthMax)]
+    const { length } = pieces
+    while (!isFinal && pieces.length < board.ids.length) pieces.push(NOTHING)
+    for (const [at, piece] of pieces.entries()) {
+      if (board.texts[at] === piece) continue
+      const out = { address, text: piece, nonce: `${key}-${at}` }
+      const id = board.ids[at]
+      const edited = id === undefined ? null : await this.#platform.edit({ ...out, id })
+      // Somebody removed it; what was to be said is said all the same.
+      const isGone = edited?.kind === 'failed' && edited.why === 'gone'
+      // Should the reply come out shorter, what nobody knows of would stay behind it.
+      const isTold = isFinal || at === 0 || !this.#platform.capabilities.nonce
+      if (id === undefined && !isTold) await this.#announce(board, { sessionId, key })
+      const put = () => this.#send(board, at, out, { sessionId, key })
+      const sent = edited === null || isGone ? await this.#alone(put) : edited
+      if (sent.kind === 'failed') return this.#hold(address, sent)
+      board.texts[at] = piece
+    }
+    if (isFinal && board.hasUnknown) {
+      // Under its nonce it is found, or made, and goes with what is too much.
+      const at = board.ids.length
+      const out = { address, text: NOTHING, nonce: `${key}-${at}` }
+      const found = await this.#send(board, at, out, { sessionId, key })
+      if (found.kind === 'failed') return this.#hold(address, found)
+    }
+    while (isFinal && board.ids.length > length) {
+      const removed = await this.#removeLast(board, address, { sessionId, key })
+      if (removed.kind === 'failed') return this.#hold(address, removed)
+    }
+    return { kind: 'shown', receipt: board.ids.at(-1) ?? '' }
+  }
+
+  /** What has to stay says nothing. */
+  async #removeLast(board: Board, address: string, key: DraftKey): Promise<Sent> {
+    const id = board.ids.at(-1) ?? ''
+    const removed = await this.#platform.remove({ address, id })
+    if (removed.kind === 'failed' && removed.why !== 'final') return removed
+    if (removed.kind === 'failed') {
+      await this.#platform.edit({ address, id, text: NOTHING, nonce: '' })
+    }
+    board.ids.pop()
+    board.texts.length = board.ids.length
+    await this.#keep(board, key)
+    return { kind: 'sent', id }
+  }
+
+  async #send(board: Board, at: number, out: Outgoing, key: DraftKey): Promise<Sent> {
+    const sent = await this.#platform.send(out)
+    if (sent.kind === 'failed') return sent
+    board.ids[at] = sent.id
+    board.texts[at] = out.text
+    board.hasUnknown = false
+    board.isStored = false
+    await this.#keep(board, key)
+    return sent
+  }
+
+  async #announce(board: Board, key: DraftKey): Promise<void> {
+    board.hasUnknown = true
+    await this.#keep(board, key)
+  }
+
+  /**
+   * Without a nonce one message at a time is on its way, from its sending until its id is durable:
+   * a kill can repeat that one, and not one in every chat.
+   */
+  #alone(put: () => Promise<Sent>): Promise<Sent> {
+    if (this.#platform.capabilities.nonce) return put()
+    const sent = this.#lone.then(put)
+    this.#lone = sent.catch(() => {})
+    return sent
+  }
+
+  /** What another process, or we before a crash, have shown of it. */
+  async #restore(board: Board, key: DraftKey): Promise<void> {
+    if (board.ids.length === 0) {
+      const known = await this.#drafts.findDraft(key)
+      board.ids.push(...(known?.ids ?? []).filter((id) => id !== UNKNOWN))
+      board.hasUnknown = known?.ids.includes(UNKNOWN) ?? false
+    } else if (!board.isStored) await this.#keep(board, key)
+  }
+
+  async #keep(board: Board, { sessionId, key }: DraftKey): Promise<void> {
+    const ids = board.hasUnknown ? [...board.ids, UNKNOWN] : board.ids
+    await this.#drafts.putDraft({ sessionId, key, ids })
+    board.isStored = true
+  }
+
+  #finish(key: string): void {
+    this.#boards.delete(key)
+    this.#finished.set(key, true)
+  }
+
+  #heldMs(address: string): number {
+    const until = Math.max(this.#heldUntil.get('') ?? 0, this.#heldUntil.get(address) ?? 0)
+    const held = until - this.#clock.monotonic()
+    if (held <= 0) this.#heldUntil.delete(address)
+    return Math.max(0, held)
+  }
+
+  #hold(address: string, failed: Extract<Sent, { kind: 'failed' }>): Shown {
+    if (failed.why === 'final' || failed.why === 'gone') {
+      return { kind: 'failed', isFinal: true, why: failed.text }
+    }
+    const isOutage = failed.why === 'outage'
+    const retryAfterMs = isOutage
+      ? (failed.retryAfterMs ?? OUTAGE_RETRY_MS)
+      : patience(failed.retryAfterMs, OUTAGE_RETRY_MS)
+    const whom = isOutage ? '' : address
+    this.#heldUntil.set(whom, this.#clock.monotonic() + retryAfterMs)
+    return { kind: 'failed', retryAfterMs }
+  }
+}
+
+function newBoard(): Board {
+  return { ids: [], texts: [], hasUnknown: false, isStored: true, work: Promise.resolve() }
+}

@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { renderHtml } from '../telegram/html.ts'
+import { splitText } from './split.ts'
+
+const words = (text: string) => text.split(/\s+/).filter((word) => word !== '')
+
+describe('splitText', () => {
+  it('leaves what fits alone', () => {
+    expect(splitText('one\n\ntwo', 100)).toEqual(['one\n\ntwo'])
+  })
+
+  it('cuts between paragraphs before lines, lines before sentences, sentences before words', () => {
+    expect(splitText('aaaa bbbb.\n\ncccc dddd. eeee', 20)).toEqual([
+      'aaaa bbbb.',
+      'cccc dddd. eeee',
+    ])
+    expect(splitText('aaaa bbbb\ncccc dddd eeee', 20)).toEqual(['aaaa bbbb', 'cccc dddd eeee'])
+    expect(splitText('aaaa bbb. cccc dddd eeee', 20)).toEqual(['aaaa bbb.', 'cccc dddd eeee'])
+  })
+
+  it('closes a block of code that it cuts and opens it again', () => {
+    const code = Array.from({ length: 12 }, (_, at) => `line ${at}`).join('\n')
+    const pieces = splitText(`Look:\n\`\`\`ts\n${code}\n\`\`\`\nDone.`, 60)
+    expect(pieces.length).toBeGreaterThan(1)
+    for (const piece of pieces) {
+      expect(piece.split('\n').filter((line) => line.startsWith('```')).length % 2).toBe(0)
+    }
+    expect(pieces[1]?.startsWith('```ts\n')).toBe(true)
+  })
+
+  it.each([
+    ['**one two three four five**', ['**one two three**', '**four five**']],
+    ['a **one *two three* four** b', ['a **one *two*\u200b**', '***three* four** b']],
+    ['> ~~one two three four five~~', ['> ~~one two three~~', '> ~~four five~~']],
+    ['`one two three four five`', ['`one two three`', '`four five`']],
+    ['# one two three four five', ['# one two three', '# four five']],
+  ])('closes the marks of %j and opens them again', (text, pieces) => {
+    expect(splitText(text, 24)).toEqual(pieces)
+  })
+
+  it('opens no block of code for marks around a few words', () => {
+    const pieces = splitText(`\`\`\`ls\`\`\` lists.\n${'word '.repeat(20)}`, 60)
+    expect(pieces.slice(1).join('')).not.toContain('`')
+  })
+
+  it('loses no word, keeps every piece within the length, and cuts through no character', () => {
+    const text = fc.array(
+      fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n\n'), fc.constant('a. b')),
+    )
+    fc.assert(
+      fc.property(text, fc.integer({ min: 12, max: 80 }), (parts, lengthMax) => {
+        const whole = parts.join(' ').replaceAll('`', "'").toWellFormed()
+        const pieces = splitText(whole, lengthMax)
+        for (const piece of pieces) {
+          expect(piece.length).toBeLessThanOrEqual(lengthMax)
+          expect(piece.isWellFormed()).toBe(true)
+        }
+        expect(words(pieces.join('')).join('')).toBe(words(whole).join(''))
+      }),
+    )
+  })
+
+  it('every piece reads by itself, and together they read like the whole', () => {
+    const word = fc.constantFrom('stone', 'a', 'rivers', 'of', 'snake_case', 'überall', '🪨')
+    const phrase = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '))
+    const link = (text: string) => `[${text}](https://x.example/?a=1)`
+    const inner = fc.oneof(
+      phrase,
+      phrase.map((text) => `*${text}*`),
+      phrase.map(link),
+    )
+    const marked = fc.oneof(
+      ...[phrase, phrase.map((text) => `\`${text}\``), phrase.map((text) => `_${text}_`)],
+      fc
+        .array(inner, { minLength: 1, maxLength: 4 })
+        .map((all) => `**so ${all.join(' and ')} there**`),
+      inner.map((text) => `~~${text}~~`),
+    )
+    const line = fc
+      .tuple(
+        fc.constantFrom('', '> ', '## ', '- '),
+        fc.array(marked, { minLength: 1, maxLength: 4 }),
+      )
+      .map(([prefix, all]) => prefix + all.join(' then '))
+    const lines = fc.array(line, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n'))
+    const shown = (text: string) =>
+      words((visibleText(renderHtml(text)) ?? '?').replaceAll('\u200b', ''))
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 200, max: 600 }), (text, lengthMax) => {
+        const pieces = splitText(text, lengthMax)
+        for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(lengthMax)
+        expect(pieces.flatMap(shown)).toEqual(shown(text))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each([
+    ['a family', '👩‍👩‍👧‍👦'],
+    ['a flag', '🇺🇦'],
+    ['a letter with its marks', 'נִּ'],
+    ['a syllable', 'क्षि'],
+  ])('cuts through no %s', (_what, character) => {
+    const pieces = splitText(character.repeat(100), 70)
+    expect(pieces.join('')).toBe(character.repeat(100))
+    for (const piece of pieces) expect(piece.replaceAll(character, '')).toBe('')
+  })
+
+  it('says nothing where there is nothing to see', () => {
+    for (const text of ['', ' \n\t', '\u200b\u200d', '\u2800\u3164', '\u0000']) {
+      expect(splitText(text, 100)).toEqual([])
+    }
+  })
+
+  it('keeps every piece within the length whatever fences there are', () => {
+    const line = fc.constantFrom('```', '```ts', 'code', '', 'some words here', '    ```')
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 60 }),
+        fc.integer({ min: 64, max: 120 }),
+        (lines, max) => {
+          for (const piece of splitText(lines.join('\n'), max)) {
+            expect(piece.length).toBeLessThanOrEqual(max)
+          }
+        },
+      ),
+    )
+  })
+
+  it('the pieces before the last stay as they are while the text grows', () => {
+    const text = Array.from(
+      { length: 400 },
+      (_, at) => `word${at}${at % 9 === 0 ? '\n' : ''}`,
+    ).join(' ')
+    let before: readonly string[] = []
+    for (let end = 0; end <= text.length; end += 37) {
+      const now = splitText(text.slice(0, end), 200)
+      expect(now.slice(0, Math.max(0, before.length - 1))).toEqual(before.slice(0, -1))
+      before = now
+    }
+  })
+
+  it('takes ten times as long for ten times the text', () => {
+    const prepare = (length: number) => {
+      const text = '[`*_ a'.repeat(length / 6)
+      return () => splitText(text, 4_000)
+    }
+    expect(costOfTenfold(prepare, { size: 100_000 })).toBeLessThan(15)
+  })
+})

@@ -1,0 +1,141 @@
+import type { APIMessage } from 'discord.js'
+import type { LoopRule } from '../../tools/send-message/loop.ts'
+import { isFromBot, means } from './incoming.ts'
+import { timeOf } from './resume-point.ts'
+
+/** What is held stands in memory; beyond this it goes in with the next word. */
+const HELD_MAX = 100
+/** Roughly, for text in any language; the rule's threshold is no sharper. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** The short messages in a row between one other bot and us. */
+interface Row {
+  /** When the newest of them were said: as many as the rule allows. */
+  readonly times: readonly number[]
+  /** The two know that further ones wake nobody. */
+  readonly isTold: boolean
+}
+
+export interface HeldMessage {
+  readonly message: APIMessage
+  /** It was the first of its row, and our agent is told so with it. */
+  readonly isFirst: boolean
+}
+
+/**
+ * Bots that only acknowledge each other, in one channel. Counted are the short messages in a row
+ * between one other bot and us; a message with something to say, or a tool call of one of the two,
+ * begins the row of those two anew, a person's word all rows. Once a row is as long as the rule
+ * allows, further short words of that bot are held: they wake nobody, and go in with the next
+ * message that does. Both are told once, us with the first of them, the other bot by a notice in the
+ * channel, which counts for nothing and is held as well.
+ *
+ * All of it follows from the channel's own order and from our transcripts, and from nothing else.
+ * Whoever reads the same comes to the same verdicts, so that a restart forgets nothing and nothing is
+ * stored.
+ */
+export class Acquaintance {
+  readonly #self: string
+  readonly #bots: readonly string[]
+  readonly #rule: LoopRule | null
+  /** By bot. */
+  readonly #rows = new Map<string, Row>()
+  #held: readonly HeldMessage[] = []
+
+  /** Without a rule nothing is ever held. */
+  constructor(parts: {
+    readonly self: string
+    readonly bots: readonly string[]
+    readonly rule: LoopRule | null
+  }) {
+    this.#self = parts.self
+    this.#bots = parts.bots
+    this.#rule = parts.rule
+  }
+
+  /** Nobody else's bots are heard, and of these only what they say to us. */
+  hears(message: APIMessage): boolean {
+    return this.#bots.includes(message.author.id) && means(message, this.#self)
+  }
+
+  /** Whether a bot's word may wake us; changes nothing. */
+  judge({ author, content }: APIMessage): 'send' | 'hold' | 'first-hold' {
+    const rule = this.#rule
+    if (rule === null || this.#held.length >= HELD_MAX) return 'send'
+    if (isNotice(content)) return 'hold'
+    const { times, isTold } = this.#row(author.id)
+    if (times.length < rule.messagesMax || isTelling(content, rule)) return 'send'
+    return isTold ? 'hold' : 'first-hold'
+  }
+
+  /** It was said, and stands before everything that follows. */
+  note(message: APIMessage): void {
+    const { author } = message
+    if (author.id === this.#self) {
+      for (const bot of this.#bots) if (means(message, bot)) this.#lengthen(bot, message)
+    } else if (!isFromBot(message)) this.#rows.clear()
+    else if (this.hears(message)) this.#lengthen(author.id, message)
+  }
+
+  /** One of the two called a tool then: what was said before it is no part of a row. */
+  noteAct(bot: string, at: number): void {
+    const { times } = this.#row(bot)
+    // In the same millisecond the order is not known; then it was no loop.
+    const later = times.filter((time) => time > at)
+    if (later.length < times.length) this.#rows.set(bot, { times: later, isTold: false })
+  }
+
+  hold(message: APIMessage, verdict: 'hold' | 'first-hold'): void {
+    const isFirst = verdict === 'first-hold'
+    this.#held = [...this.#held, { message, isFirst }]
+    if (isFirst)
+      this.#rows.set(message.author.id, { ...this.#row(message.author.id), isTold: true })
+  }
+
+  get held(): readonly HeldMessage[] {
+    return this.#held
+  }
+
+  /** They are durable now. */
+  release(): void {
+    this.#held = []
+  }
+
+  #row(bot: string): Row {
+    return this.#rows.get(bot) ?? { times: [], isTold: false }
+  }
+
+  #lengthen(bot: string, { id, author, content }: APIMessage): void {
+    const rule = this.#rule
+    if (rule === null) return
+    const { times, isTold } = this.#row(bot)
+    if (isNotice(content)) {
+      if (author.id === this.#self) this.#rows.set(bot, { times, isTold: true })
+    } else if (isTelling(content, rule)) this.#rows.delete(bot)
+    else this.#rows.set(bot, { times: [...times, timeOf(id)].slice(-rule.messagesMax), isTold })
+  }
+}
+
+function isTelling(content: string, { tokensMin }: LoopRule): boolean {
+  return content.length >= tokensMin * CHARACTERS_PER_TOKEN
+}
+
+const NOTICE = 'so further ones of that kind wake nobody here. One with something to say does.)'
+
+/** For the bot whose words are held from now on. */
+export function noticeFor(bot: string, { messagesMax }: LoopRule): string {
+  return `<@${bot}> (The last ${messagesMax} messages between us were all short and nothing happened in between, ${NOTICE}`
+}
+
+/** By its words, whoever wrote it: who forges one only keeps the forgery from waking anybody. */
+export function isNotice(content: string): boolean {
+  return content.endsWith(NOTICE)
+}
+
+/** Behind the first word that was held, for our own agent. */
+export function heldNote({ messagesMax }: LoopRule): string {
+  return (
+    `[This was kept without waking you: the last ${messagesMax} messages between you two were all ` +
+    'short and nothing happened in between. Further ones of that kind are kept the same way.]'
+  )
+}

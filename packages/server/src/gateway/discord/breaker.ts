@@ -1,0 +1,91 @@
+import type { APIMessage } from 'discord.js'
+import type { Logger } from '../../runtime/logger.ts'
+import type { LoopRule } from '../../tools/send-message/loop.ts'
+import type { Outgoing, Sent } from '../chat/platform.ts'
+import { Acquaintance, heldNote, isNotice, noticeFor } from './bot-loop-guard.ts'
+import { means } from './incoming.ts'
+
+export interface BreakerTerms {
+  readonly self: string
+  readonly bots: readonly string[]
+  /** Null: bots may thank each other for ever. */
+  readonly rule: LoopRule | null
+  readonly address: string
+  /** When we, or this bot where it lives here too, last called a tool because of this channel. */
+  readonly findAct: (bot: string) => Promise<number | null>
+  /** What was said behind a message, oldest first. */
+  readonly readAfter: (id: string) => Promise<readonly APIMessage[]>
+  readonly send: (out: Outgoing) => Promise<Sent>
+  readonly logger: Logger
+}
+
+/** What went by without waking anybody, with what our agent should know about it. */
+export interface Kept {
+  readonly message: APIMessage
+  readonly note: string | null
+}
+
+/** The breaker against endless acknowledgments of one channel: `Acquaintance` judges, this acts. */
+export class Breaker {
+  readonly #terms: BreakerTerms
+  readonly #acquaintance: Acquaintance
+
+  constructor(terms: BreakerTerms) {
+    this.#terms = terms
+    this.#acquaintance = new Acquaintance(terms)
+  }
+
+  hears(message: APIMessage): boolean {
+    return this.#acquaintance.hears(message)
+  }
+
+  note(message: APIMessage): void {
+    this.#acquaintance.note(message)
+  }
+
+  /** Whether this word of a bot may wake us; otherwise it is kept. */
+  async passes(message: APIMessage): Promise<boolean> {
+    const { id: bot } = message.author
+    if (this.#acquaintance.judge(message) === 'send') return true
+    const actedAt = await this.#terms.findAct(bot)
+    if (actedAt !== null) this.#acquaintance.noteAct(bot, actedAt)
+    const verdict = this.#acquaintance.judge(message)
+    if (verdict === 'send') return true
+    if (verdict === 'first-hold') await this.#tell(message)
+    this.#acquaintance.hold(message, verdict)
+    return false
+  }
+
+  get kept(): readonly Kept[] {
+    const { rule } = this.#terms
+    return this.#acquaintance.held.map(({ message, isFirst }) => ({
+      message,
+      note: isFirst && rule !== null ? heldNote(rule) : null,
+    }))
+  }
+
+  /** What was kept is durable now. */
+  release(): void {
+    this.#acquaintance.release()
+  }
+
+  /** Once: a restart comes by here again, and finds in the channel what was said then. */
+  async #tell({ id, author }: APIMessage): Promise<void> {
+    const { self, rule, address, logger } = this.#terms
+    const later = await this.#terms.readAfter(id)
+    const isTold = later.some(
+      (message) =>
+        message.author.id === self && isNotice(message.content) && means(message, author.id),
+    )
+    if (isTold || rule === null) return
+    logger.warn(
+      { address, bot: author.id },
+      'bots only acknowledge each other: their messages wait',
+    )
+    const out = { address, text: noticeFor(author.id, rule), nonce: `held-${id}` }
+    // Not waited for: people in this channel must not wait for a courtesy among bots.
+    void this.#terms.send(out).then((sent) => {
+      if (sent.kind === 'failed') logger.warn({ address, reason: sent.text }, 'notice not sent')
+    })
+  }
+}

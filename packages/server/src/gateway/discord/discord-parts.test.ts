@@ -1,0 +1,245 @@
+import type { APIInteraction, APIMessage, REST } from 'discord.js'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import type { MailNumber, SessionId } from '#core/base/ids'
+import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
+import type { PlatformHandlers } from '../chat/platform.ts'
+import { Acquaintance, noticeFor } from './bot-loop-guard.ts'
+import { accountOf, DiscordTokenError } from './failure.ts'
+import { attachmentsOf, readMessage } from './incoming.ts'
+import { findMark, type MailRecord, snowflakeAt, timeOf } from './resume-point.ts'
+import { SlashDesk } from './slash-command-handler.ts'
+
+describe('readMessage', () => {
+  const author = { id: '5', username: 'ada', global_name: 'Ada' }
+  const base = {
+    ...{ id: '10', channel_id: '20', author, content: '', type: 0, mentions: [], embeds: [] },
+    edited_timestamp: null,
+  }
+  const where = { isPrivate: false, chat: '20' }
+  const read = (fields: object, answersAll = false) =>
+    readMessage({ ...base, ...fields } as unknown as APIMessage, { self: '1', where, answersAll })
+
+  it('takes our name out and leaves the numbers of others beside their names', () => {
+    const mentions = [{ id: '7', username: 'bob', global_name: null }]
+    const { text, place } = read({ content: '<@1> ask <@7> and <@!7>', mentions })
+    expect(text).toBe('ask @bob (<@7>) and @bob (<@7>)')
+    expect(place.isAddressed).toBe(true)
+  })
+
+  it('knows who is meant: by name or reply; everybody where all is wanted, but no bot', () => {
+    const answered = { referenced_message: { author: { id: '1' }, content: 'x' } }
+    const bot = { author: { ...author, bot: true } }
+    expect(read({ content: 'hi' }).place.isAddressed).toBe(false)
+    expect(read(answered).place.isAddressed).toBe(true)
+    expect(read({ content: 'hi' }, true).place.isAddressed).toBe(true)
+    expect(read({ content: 'hi', ...bot }, true).place.isAddressed).toBe(false)
+  })
+
+  it('reads what was forwarded, and cards where there are no other words', () => {
+    const message = { content: 'the tide is in', embeds: [], attachments: [{ filename: 'a' }] }
+    const forward = { message_snapshots: [{ message }], attachments: [] }
+    expect(read(forward).text).toBe('(forwarded) the tide is in')
+    expect(attachmentsOf({ ...base, ...forward } as unknown as APIMessage)).toHaveLength(1)
+    const embeds = [{ title: 'Build 7', description: 'is green' }]
+    expect(read({ embeds }).text).toBe('Build 7\nis green')
+    expect(read({ content: 'look', embeds }).text).toBe('look')
+  })
+
+  it('says what it cannot take, and when it was changed', () => {
+    expect(read({ flags: 1 << 13 }).unsupported).toContain('voice')
+    expect(read({ sticker_items: [{}] }).unsupported).toContain('stickers')
+    expect(read({ edited_timestamp: '1970-01-01T00:00:01Z' }).edit).toBe('1000')
+    expect(read({})).not.toHaveProperty('edit')
+  })
+})
+
+describe('accountOf', () => {
+  it('reads the id of the bot from its token, and refuses another form', () => {
+    expect(accountOf(`${Buffer.from('123456').toString('base64')}.x.y`)).toBe('123456')
+    for (const token of ['', 'abc', '7001:AAF-x']) {
+      expect(() => accountOf(token)).toThrow(DiscordTokenError)
+    }
+  })
+})
+
+describe('findMark', () => {
+  const route = { agent: 'main', channel: 'discord:1', address: '20' }
+  const from = (source: string, key: string, lane: 'user' | 'control' = 'user') => ({
+    ...{ source, key, lane },
+  })
+  const store = (mail: Awaited<ReturnType<MailRecord['listMail']>>) => ({
+    findRoute: async () => ({ sessionId: 's' as SessionId }),
+    findSession: async () => ({ mail: mail.length as MailNumber, createdAt: 1_500_000_000_000 }),
+    listMail: async ({ after, limit }: { after: number; limit: number }) =>
+      mail.slice(after, after + limit),
+  })
+
+  it('is the newest message that the session got from this account', async () => {
+    const mail = [
+      ...(['9', '100', '99:edit:7', 'interaction-500'] as const).map((key) =>
+        from('discord:1', key),
+      ),
+      ...Array.from({ length: 450 }, (_, at) => from('agent:other', `${1_000 + at}`)),
+    ]
+    expect(await findMark(store(mail), route)).toBe('100')
+  })
+
+  it('is not moved by a command: what was held back before it is still to be taken', async () => {
+    const mail = [from('discord:1', '9'), from('discord:1', '12', 'control')]
+    expect(await findMark(store(mail), route)).toBe('9')
+  })
+
+  it('is the beginning of a session that has got nothing yet, and nothing without a session', async () => {
+    const mark = (await findMark(store([]), route)) ?? ''
+    expect(BigInt(mark)).toBe(BigInt(snowflakeAt(1_500_000_000_000 - 60_000)))
+    const none = { ...store([]), findRoute: async () => undefined }
+    expect(await findMark(none, route)).toBe(null)
+  })
+})
+
+describe('Acquaintance', () => {
+  const [SELF, ONE, OTHER, PERSON] = ['1', '7', '8', '5']
+  const { messagesMax, tokensMin } = LOOP_RULE
+  const long = 'word '.repeat(tokensMin)
+  const open = (rule: LoopRule | null = LOOP_RULE) =>
+    new Acquaintance({ self: SELF, bots: [ONE, OTHER], rule })
+
+  let now = 1_700_000_000_000
+  function said(from: string, to: string, words = 'thanks'): APIMessage {
+    const author = { id: from, ...(from !== PERSON && { bot: true }) }
+    now += 1_000
+    return { id: snowflakeAt(now), author, content: `<@${to}> ${words}` } as unknown as APIMessage
+  }
+
+  /** They thank each other in turns; what came of what they say to us. */
+  function thank(acquaintance: Acquaintance, bot: string, times: number): readonly string[] {
+    return Array.from({ length: times }, () => {
+      const theirs = said(bot, SELF)
+      const verdict = acquaintance.judge(theirs)
+      if (verdict !== 'send') acquaintance.hold(theirs, verdict)
+      acquaintance.note(theirs)
+      if (verdict === 'send') acquaintance.note(said(SELF, bot))
+      return verdict
+    })
+  }
+
+  it('holds what a bot says once the two have said as much in a row as the rule allows', () => {
+    const acquaintance = open()
+    expect(thank(acquaintance, ONE, 5)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
+    expect(acquaintance.held).toHaveLength(2)
+    acquaintance.release()
+    expect(acquaintance.held).toEqual([])
+  })
+
+  it('counts each other bot for itself', () => {
+    const acquaintance = open()
+    thank(acquaintance, ONE, messagesMax)
+    expect(acquaintance.judge(said(OTHER, SELF))).toBe('send')
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+  })
+
+  it.each([
+    ['a person', said(PERSON, '99'), 'send'],
+    ['a longer word of ours to it', said(SELF, ONE, long), 'send'],
+    ['a longer word of it to us', said(ONE, SELF, long), 'send'],
+    ['a longer word of ours to another', said(SELF, OTHER, long), 'hold'],
+    ['a longer word of it to another', said(ONE, OTHER, long), 'hold'],
+    ['a longer word of another to us', said(OTHER, SELF, long), 'hold'],
+    ['a bot that nobody named', said('66', SELF, long), 'hold'],
+  ])('behind %s: what it says next', (_who, message, verdict) => {
+    const acquaintance = open()
+    thank(acquaintance, ONE, messagesMax)
+    acquaintance.note(message)
+    expect(acquaintance.judge(said(ONE, SELF))).toBe(verdict)
+  })
+
+  it('lets everything in with the next word when it has held too much', () => {
+    const verdicts = thank(open(), ONE, 200)
+    expect(verdicts.indexOf('send', messagesMax)).toBe(messagesMax / 2 + 100)
+  })
+
+  it('begins a row anew behind a tool call of one of the two, and not before', () => {
+    const acquaintance = open()
+    const began = now
+    thank(acquaintance, ONE, messagesMax)
+    acquaintance.noteAct(ONE, began)
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+    acquaintance.noteAct(ONE, now)
+    expect(thank(acquaintance, ONE, 4)).toEqual(['send', 'send', 'send', 'first-hold'])
+  })
+
+  it('a notice wakes nobody, counts for nothing, and is not said twice to the same bot', () => {
+    const acquaintance = open()
+    const told = (from: string, to: string) => {
+      const message = said(from, to)
+      return { ...message, content: noticeFor(to, LOOP_RULE) }
+    }
+    expect(acquaintance.judge(told(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(told(ONE, SELF))
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('send')
+    // As it is read in the history after a restart.
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(ONE, SELF))
+    acquaintance.note(told(SELF, ONE))
+    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(OTHER, SELF))
+    expect(acquaintance.judge(said(OTHER, SELF))).toBe('first-hold')
+  })
+
+  it('knows when something was said by its id', () => {
+    expect(timeOf(snowflakeAt(now))).toBe(now)
+  })
+
+  it('never holds anything without a rule', () => {
+    expect(new Set(thank(open(null), ONE, 100))).toEqual(new Set(['send']))
+  })
+})
+
+describe('SlashDesk', () => {
+  const interaction = {
+    ...{ id: '77', token: 't', type: 2, channel: { id: '20' }, user: { id: '5', username: 'ada' } },
+    data: { name: 'status', type: 1 },
+  } as unknown as APIInteraction
+
+  function desk() {
+    const log: string[] = []
+    const note = (verb: string) => async (path: string, terms: { body: { content?: string } }) => {
+      log.push(`${verb} ${path.split('/').at(1)} ${terms.body.content ?? ''}`.trim())
+      return { id: '88' }
+    }
+    const rest = { post: note('post'), patch: note('patch') } as unknown as REST
+    const closing = new AbortController()
+    const slash = new SlashDesk({
+      ...{ rest, account: '1', clock: systemClock, signal: closing.signal },
+      whereIs: async () => ({ isPrivate: true, chat: '20' }),
+    })
+    const take = (receive: PlatformHandlers['receive']) =>
+      slash.take(interaction, { receive, moved: async () => {}, tell: () => {} })
+    return { log, slash, closing, take }
+  }
+
+  it('keeps an answer that comes late from everybody else, whether it was answered or not', async () => {
+    const { log, slash, closing, take } = desk()
+    await take(async () => {
+      expect(await slash.answer('reply-of-a-session', 'words')).toBeNull()
+      expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('88')
+      closing.abort()
+      return 'other'
+    })
+    expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('late')
+    expect(await slash.answer('answer-interaction-66', 'of another life')).toBe('late')
+    expect(log).toEqual(['post interactions', 'patch webhooks all is well'])
+  })
+
+  it('says that it did not work, and that there is no answer', async () => {
+    const failing = desk()
+    await failing.take(async () => {
+      throw new Error('the store is away')
+    })
+    expect(failing.log.at(-1)).toBe('patch webhooks That did not work just now; please try again.')
+    const silent = desk()
+    silent.closing.abort()
+    await silent.take(async () => 'other')
+    expect(silent.log.at(-1)).toBe('patch webhooks There is no answer to that here.')
+  })
+})

@@ -1,0 +1,357 @@
+import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { type APIInteraction, type APIMessage, type Client, Events, Routes } from 'discord.js'
+import { type Clock, pause } from '#core/base/clock'
+import { Recent } from '#core/base/recent'
+import type { Logger } from '../../runtime/logger.ts'
+import type { LoopRule } from '../../tools/send-message/loop.ts'
+import type { AllowList } from '../chat/allow.ts'
+import { kindOf } from '../chat/kind.ts'
+import type {
+  Capabilities,
+  Incoming,
+  Outgoing,
+  Platform,
+  PlatformHandlers,
+  Sent,
+} from '../chat/platform.ts'
+import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
+import { Breaker } from './breaker.ts'
+import { isTokenInvalid, newClient, refusalText, TOKEN_REFUSED } from './client.ts'
+import { accountOf, failureOf, isShutOut } from './failure.ts'
+import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
+import { attachmentsOf, isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
+import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
+import { Places } from './places.ts'
+import { commandList } from './slash.ts'
+import { SlashDesk } from './slash-command-handler.ts'
+
+export interface DiscordTerms {
+  readonly token: string
+  /** Default: Discord's own. */
+  readonly apiUrl?: string
+  /** Whose channels are read on after a gap; who may talk is decided behind the seam. */
+  readonly allow: AllowList
+  /** Other bots that may talk to us, by id. */
+  readonly bots: readonly string[]
+  /** In a channel also what is not meant for us by name. */
+  readonly answersAll: boolean
+  readonly attachments: AttachmentTerms
+  /** The newest durable message of a channel. */
+  readonly findMark: (address: string) => Promise<string | null>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Five edits in five seconds are allowed per channel. */
+  readonly editEveryMs: number
+  /** How long until something that failed is tried again, the first time. */
+  readonly retryMs?: number
+  /** When a bot of these last called a tool because of what was said there. */
+  readonly findAct: (address: string, bots: readonly string[]) => Promise<number | null>
+  /** Null: bots may thank each other for ever; for a run that shows it. */
+  readonly loopRule: LoopRule | null
+}
+
+const TYPING_MS = 9_000
+const SEND_AGAIN_MS = 250
+const NONCE_LENGTH_MAX = 25
+const OWN_MAX = 1_000
+const FEEDS_MAX = 10_000
+const RETRY_MS = 1_000
+/** Sending looks at an outage this much more seldom than connecting does. */
+const OUTAGE_RETRIES = 10
+const CONNECT_WAIT_MS_MAX = 60_000
+/** Who was refused asks this much more seldom: a bot that identifies too often loses its token. */
+const REFUSED_RETRIES = 600
+const UNREACHABLE = 'Discord cannot be reached; trying again.'
+
+/** Discord through discord.js: its connection and limits; order and completeness are the feeds'. */
+export class DiscordPlatform implements Platform {
+  readonly name = 'discord'
+  readonly account: string
+  readonly capabilities: Capabilities
+  readonly #terms: DiscordTerms
+  readonly #client: Client
+  /** Of each channel, thread or direct conversation. */
+  readonly #feeds = new Map<string, Feed>()
+  readonly #places: Places
+  /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
+  readonly #own = new Recent<string, true>(OWN_MAX)
+  readonly #commands: SlashDesk
+  readonly #closing = new AbortController()
+  #handlers: PlatformHandlers | null = null
+  /** The code with which Discord ended the connection for good. */
+  #refusal: number | null = null
+  #connecting: Promise<void> = Promise.resolve()
+
+  constructor(terms: DiscordTerms) {
+    this.#terms = terms
+    this.account = accountOf(terms.token)
+    this.capabilities = {
+      // A bot reads what others say when they say it; half an answer would mislead it.
+      edits: terms.bots.length === 0,
+      ...{ threads: true, images: true, nonce: true },
+      ...{
+        lengthMax: TEXT_LENGTH_MAX,
+        editEveryMs: terms.editEveryMs,
+        typingMs: TYPING_MS,
+      },
+    }
+    setMaxListeners(0, this.#closing.signal)
+    this.#client = newClient(terms)
+    this.#places = new Places(this.#client, terms)
+    this.#commands = new SlashDesk({
+      rest: this.#client.rest,
+      account: this.account,
+      whereIs: (address) => this.#places.where(address),
+      ...{ clock: terms.clock, signal: this.#closing.signal },
+    })
+  }
+
+  start(handlers: PlatformHandlers): void {
+    this.#handlers = handlers
+    const client = this.#client
+    client.on(Events.Raw, (packet: { readonly t: string; readonly d: unknown }) => {
+      if (packet.t === 'MESSAGE_CREATE') this.#hear('message', packet.d as APIMessage)
+      if (packet.t === 'MESSAGE_UPDATE') this.#hear('edit', packet.d as APIMessage)
+      if (packet.t === 'INTERACTION_CREATE') {
+        void this.#commands.take(packet.d as APIInteraction, handlers)
+      }
+    })
+    // A session of its own: whatever happened since the last one has to be looked up.
+    client.on(Events.ShardReady, () => void this.#begin(handlers))
+    client.on(Events.ShardResume, () => handlers.tell(null))
+    client.on(Events.ShardReconnecting, () => handlers.tell('The connection to Discord is lost.'))
+    client.on(Events.ShardDisconnect, ({ code }) => {
+      this.#refusal = code
+      handlers.tell(refusalText(code))
+    })
+    client.on(Events.ShardError, (error) => this.#warn(error, 'discord connection'))
+    client.on(Events.Error, (error) => this.#warn(error, 'discord client'))
+    this.#connecting = this.#connect(handlers)
+  }
+
+  async send(out: Outgoing): Promise<Sent> {
+    const sent = await this.#send(out)
+    if (sent.kind === 'sent' || sent.why !== 'outage') return sent
+    // Most often only the answer was lost; the nonce makes a second try safe.
+    await pause(this.#terms.clock, SEND_AGAIN_MS, this.#closing.signal)
+    const again = await this.#send(out)
+    if (again.kind === 'sent' || again.why !== 'outage') return again
+    return { ...again, retryAfterMs: this.#retryMs * OUTAGE_RETRIES }
+  }
+
+  async #send(out: Outgoing): Promise<Sent> {
+    const content = discordMarkdown(out.text)
+    try {
+      const id = await this.#commands.answer(out.nonce, content)
+      if (id === 'late') return { kind: 'failed', why: 'final', text: 'the command was answered' }
+      if (id !== null) return { kind: 'sent', id }
+      const nonce = nonceOf(out.nonce)
+      this.#own.set(nonce, true)
+      const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
+      const path = Routes.channelMessages(out.address)
+      const sent = (await this.#client.rest.post(path, { body })) as APIMessage
+      // Said before under the same nonce, when it was not yet the whole.
+      if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
+      return { kind: 'sent', id: sent.id }
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  async edit({ address, id, text }: Outgoing & { readonly id: string }): Promise<Sent> {
+    const body = { content: discordMarkdown(text), allowed_mentions: { parse: [] } }
+    try {
+      await this.#client.rest.patch(Routes.channelMessage(address, id), { body })
+      return { kind: 'sent', id }
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  async remove({ address, id }: { readonly address: string; readonly id: string }): Promise<Sent> {
+    try {
+      await this.#client.rest.delete(Routes.channelMessage(address, id))
+      return { kind: 'sent', id }
+    } catch (error) {
+      const failure = failureOf(error)
+      return failure.why === 'gone' ? { kind: 'sent', id } : failure
+    }
+  }
+
+  async showTyping(address: string): Promise<void> {
+    await this.#client.rest.post(Routes.channelTyping(address)).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#connecting
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.close()))
+    await this.#client.destroy()
+  }
+
+  get #retryMs(): number {
+    return this.#terms.retryMs ?? RETRY_MS
+  }
+
+  async #connect(handlers: PlatformHandlers): Promise<void> {
+    let waitMs = this.#retryMs
+    while (!this.#closing.signal.aborted) {
+      this.#refusal = null
+      try {
+        await this.#client.login(this.#terms.token)
+        return
+      } catch (error) {
+        const refusal = isTokenInvalid(error) ? TOKEN_REFUSED : this.#refusal
+        handlers.tell(refusal === null ? UNREACHABLE : refusalText(refusal))
+        this.#warn(error, 'discord login failed')
+        if (refusal === TOKEN_REFUSED) return
+        const restMs = refusal === null ? waitMs : this.#retryMs * REFUSED_RETRIES
+        await pause(this.#terms.clock, restMs, this.#closing.signal)
+      }
+      waitMs = Math.min(CONNECT_WAIT_MS_MAX, waitMs * 2)
+    }
+  }
+
+  async #begin(handlers: PlatformHandlers): Promise<void> {
+    handlers.tell(null)
+    const { rest } = this.#client
+    const commands = Routes.applicationCommands(this.account)
+    try {
+      const addresses = await this.#places.watched()
+      // A feed that begins after the others were closed would be closed by nobody.
+      if (this.#closing.signal.aborted) return
+      for (const address of new Set([...addresses, ...this.#feeds.keys()])) {
+        this.#feed(address).catchUp()
+      }
+      await rest.put(commands, { body: commandList() })
+    } catch (error) {
+      this.#warn(error, 'discord: what was missed is looked up at the next word')
+    }
+  }
+
+  #hear(kind: FeedEvent['kind'], message: APIMessage): void {
+    if (message.author === undefined || this.#closing.signal.aborted) return
+    if (message.author.id === this.account) {
+      this.#hearOwn(kind, message)
+      return
+    }
+    if ('guild_id' in message === false) {
+      this.#places.noteDirect(message.channel_id)
+    }
+    // Other programs add previews and the like; only people edit what they said.
+    if (kind === 'edit' && (message.edited_timestamp === null || isFromBot(message))) return
+    this.#feed(message.channel_id).push({ kind, message })
+  }
+
+  #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
+    if (kind === 'edit') return
+    // In its place among what others say.
+    this.#feeds.get(message.channel_id)?.push({ kind, message })
+    if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
+    this.#handlers?.tell('Another process sends messages with the token of this bot.')
+  }
+
+  #feed(address: string): Feed {
+    const known = this.#feeds.get(address)
+    if (known !== undefined) return known
+    const { bots, loopRule: rule, clock, logger } = this.#terms
+    const breaker = new Breaker({
+      ...{ self: this.account, bots, rule, address, logger },
+      findAct: (bot) => this.#terms.findAct(address, [this.account, bot]),
+      readAfter: (after) => this.#read(address, { after }),
+      send: (out) => this.send(out),
+    })
+    const feed = new Feed({
+      clock,
+      mark: async () => {
+        const mark = (await this.#terms.findMark(address)) ?? (await this.#places.floor())
+        const before = bots.length === 0 ? [] : await this.#read(address, { upTo: mark })
+        for (const message of before) breaker.note(message)
+        return mark
+      },
+      read: (after) => this.#read(address, { after }),
+      take: (event) => this.#take(event, breaker),
+      tell: (problem) => this.#handlers?.tell(problem),
+    })
+    this.#feeds.set(address, feed)
+    if (this.#feeds.size > FEEDS_MAX) {
+      // The one that was opened first; it is opened again with its next message.
+      for (const [oldest] of this.#feeds) {
+        this.#feeds.delete(oldest)
+        break
+      }
+    }
+    return feed
+  }
+
+  /** A page behind a message, or the last one that ends with it; oldest first. */
+  async #read(
+    address: string,
+    place: { readonly after: string } | { readonly upTo: string },
+  ): Promise<readonly APIMessage[]> {
+    const from =
+      'after' in place ? { after: place.after } : { before: String(BigInt(place.upTo) + 1n) }
+    const query = new URLSearchParams({ ...from, limit: String(PAGE) })
+    const path = Routes.channelMessages(address)
+    const page = (await this.#client.rest.get(path, { query }).catch((error: unknown) => {
+      if (!isShutOut(error)) throw error
+      this.#terms.logger.warn({ address, reason: kindOf(error) }, 'discord channel cannot be read')
+      return []
+    })) as APIMessage[]
+    return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
+  }
+
+  async #take({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {
+    if (!isSaid(message)) return
+    await this.#bring({ kind, message }, breaker)
+    if (kind === 'message') breaker.note(message)
+  }
+
+  async #bring({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {
+    if (message.author.id === this.account) return
+    const where = await this.#places.where(message.channel_id)
+    if (isFromBot(message)) {
+      if (!breaker.hears(message) || !(await breaker.passes(message))) return
+    }
+    const earlier =
+      kind === 'edit'
+        ? []
+        : breaker.kept.map(({ message: kept, note }) => {
+            const incoming = this.#incoming(kept, where)
+            return note === null ? incoming : { ...incoming, text: `${incoming.text}\n\n${note}` }
+          })
+    const incoming = {
+      ...this.#incoming(message, where, await this.#isOurThread(message, where)),
+      ...(earlier.length > 0 && { earlier }),
+    }
+    const reception = await this.#handlers?.receive(incoming)
+    if (reception === 'admitted' && earlier.length > 0) breaker.release()
+  }
+
+  #incoming(message: APIMessage, where: Whereabouts, isForUs = false): Incoming {
+    const { attachments: terms } = this.#terms
+    const answersAll = this.#terms.answersAll || isForUs
+    return {
+      ...readMessage(message, { self: this.account, where, answersAll }),
+      attachments: () => fetchAttachments(attachmentsOf(message), terms),
+    }
+  }
+
+  /** Where we were spoken to before, what people say to nobody else is said to us. */
+  async #isOurThread(message: APIMessage, { isPrivate, chat }: Whereabouts): Promise<boolean> {
+    const { channel_id: address, mentions } = message
+    if (isPrivate || chat === address || mentions.length > 0) return false
+    return (await this.#terms.findMark(address)) !== null
+  }
+
+  #warn(error: unknown, sentence: string): void {
+    this.#terms.logger.warn({ reason: kindOf(error) }, sentence)
+  }
+}
+
+/** Discord takes 25 characters; the same reply has to get the same ones. */
+function nonceOf(nonce: string): string {
+  if (nonce.length <= NONCE_LENGTH_MAX) return nonce
+  return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)
+}

@@ -1,0 +1,94 @@
+import type { APIMessage } from 'discord.js'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import { Feed, type FeedEvent, isLater } from './feed.ts'
+
+/** A channel whose history is there, and what was taken of it. */
+function channel(count: number) {
+  const messages = Array.from({ length: count }, (_, at) => message(at + 1))
+  const taken: string[] = []
+  let failures = 0
+  const feed = new Feed({
+    clock: { ...systemClock, after: (_ms, callback) => systemClock.after(0, callback) },
+    mark: async () => '0',
+    read: async (after) => messages.filter(({ id }) => isLater(id, after)).slice(0, 100),
+    take: async ({ kind, message: { id } }) => {
+      if (failures-- > 0) throw new Error('not now')
+      taken.push(kind === 'edit' ? `${id}*` : id)
+    },
+    tell: () => undefined,
+  })
+  const fail = (times: number) => {
+    failures = times
+  }
+  return { feed, messages, taken, fail }
+}
+
+function message(number: number): APIMessage {
+  return { id: String(number) } as APIMessage
+}
+
+const event = (number: number, kind: FeedEvent['kind'] = 'message') => ({
+  ...{ kind, message: message(number) },
+})
+
+async function rest(): Promise<void> {
+  for (let round = 0; round < 50; round++) await new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1))
+
+describe('Feed', () => {
+  it('begins behind its mark: what was said before the first word comes first', async () => {
+    const { feed, taken } = channel(3)
+    feed.push(event(3))
+    await rest()
+    expect(taken).toEqual(['1', '2', '3'])
+  })
+
+  it('reads on over pages, and takes nothing twice', async () => {
+    const { feed, taken } = channel(250)
+    feed.catchUp()
+    feed.push(event(250))
+    feed.push(event(249))
+    await rest()
+    expect(taken).toEqual(numbers(250))
+  })
+
+  it('tries again what could not be taken, in order', async () => {
+    const { feed, taken, fail } = channel(0)
+    feed.push(event(1))
+    await rest()
+    fail(3)
+    for (const number of [2, 3]) feed.push(event(number))
+    await rest()
+    expect(taken).toEqual(['1', '2', '3'])
+  })
+
+  it('finds in the history what was too much to keep', async () => {
+    const { feed, taken, messages, fail } = channel(0)
+    fail(1)
+    for (let number = 1; number <= 700; number++) {
+      messages.push(message(number))
+      feed.push(event(number))
+    }
+    await rest()
+    expect(taken).toEqual(numbers(700))
+  })
+
+  it('takes what comes out of order, and a change as often as it is told', async () => {
+    const { feed, taken } = channel(0)
+    for (const number of [2, 1, 2]) feed.push(event(number))
+    for (const _ of [1, 2]) feed.push(event(2, 'edit'))
+    await rest()
+    expect(taken).toEqual(['2', '1', '2*', '2*'])
+  })
+})
+
+describe('isLater', () => {
+  it('compares ids of any length as numbers', () => {
+    expect(isLater('10', '9')).toBe(true)
+    expect(isLater('1439999999999999999', '1440000000000000000')).toBe(false)
+    expect(isLater('7', '7')).toBe(false)
+  })
+})

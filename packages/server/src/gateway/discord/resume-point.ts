@@ -1,0 +1,71 @@
+import type { MailNumber, SessionId } from '#core/base/ids'
+import { isLater } from './feed.ts'
+
+/**
+ * The newest message of a channel that is durable, found in what the session of its route has been
+ * sent: every admitted message carries Discord's id as its key. Nothing is stored for this alone.
+ */
+export interface MailRecord {
+  findRoute(route: {
+    readonly agent: string
+    readonly channel: string
+    readonly address: string
+  }): Promise<{ readonly sessionId: SessionId } | undefined>
+  findSession(
+    id: SessionId,
+  ): Promise<{ readonly mail: MailNumber; readonly createdAt: number } | undefined>
+  listMail(query: {
+    readonly sessionId: SessionId
+    readonly after: MailNumber
+    readonly limit: number
+  }): Promise<
+    readonly {
+      readonly lane: 'user' | 'notification' | 'control'
+      readonly source: string | null
+      readonly key: string | null
+    }[]
+  >
+}
+
+const PAGE = 200
+const PAGES_MAX = 10
+const MESSAGE_KEY = /^\d{1,20}/
+const EPOCH_MS = 1_420_070_400_000
+/** Clocks differ; what is read twice is harmless. */
+const OVERLAP_MS = 60_000
+
+export async function findMark(
+  record: MailRecord,
+  route: { readonly agent: string; readonly channel: string; readonly address: string },
+): Promise<string | null> {
+  const sessionId = (await record.findRoute(route))?.sessionId
+  const session = sessionId === undefined ? undefined : await record.findSession(sessionId)
+  if (sessionId === undefined || session === undefined) return null
+  let end: number = session.mail
+  for (let page = 0; page < PAGES_MAX && end > 0; page++) {
+    const after = Math.max(0, end - PAGE)
+    const query = { sessionId, after: after as MailNumber, limit: end - after }
+    const ids = (await record.listMail(query))
+      // A command takes nothing in of what was said before it.
+      .filter(({ source, lane }) => source === route.channel && lane !== 'control')
+      .flatMap(({ key }) => MESSAGE_KEY.exec(key ?? '') ?? [])
+    const newest = ids.reduce<string | null>(
+      (found, id) => (found === null || isLater(id, found) ? id : found),
+      null,
+    )
+    if (newest !== null) return newest
+    end = after
+  }
+  // A session that has only just begun afresh, or whose mail was erased.
+  return snowflakeAt(session.createdAt - OVERLAP_MS)
+}
+
+/** The first id of a moment: Discord's ids begin with the time. */
+export function snowflakeAt(atMs: number): string {
+  return String(BigInt(Math.max(0, atMs - EPOCH_MS)) << 22n)
+}
+
+/** When something was said, by its id. */
+export function timeOf(id: string): number {
+  return Number(BigInt(id) >> 22n) + EPOCH_MS
+}

@@ -1,0 +1,99 @@
+import {
+  type APIChatInputApplicationCommandInteraction,
+  type APIInteraction,
+  type APIMessage,
+  type REST,
+  Routes,
+} from 'discord.js'
+import { type Clock, pause } from '#core/base/clock'
+import type { Incoming, PlatformHandlers } from '../chat/platform.ts'
+import type { Whereabouts } from './incoming.ts'
+import { isCommand, typedForm } from './slash.ts'
+
+/**
+ * Slash commands from their arrival to their answer. Discord wants a first answer within three
+ * seconds, so it is told at once to wait; the command goes in as if it had been typed, and what is
+ * said in answer replaces the waiting. Only the person who asked sees it.
+ */
+export interface SlashParts {
+  readonly rest: REST
+  readonly account: string
+  readonly whereIs: (address: string) => Promise<Whereabouts>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+const WAIT = 5
+const ONLY_FOR_WHO_ASKED = 64
+const FAILED = 'That did not work just now; please try again.'
+const SILENT = 'There is no answer to that here.'
+/** Who got no answer for so long, as somebody who may not talk, is told that there is none. */
+const SILENCE_MS = 15_000
+const KEY = /interaction-\d{1,20}$/
+
+export class SlashDesk {
+  readonly #parts: SlashParts
+  /** Tokens of those that are not answered yet, by the key they were handed in under. */
+  readonly #asked = new Map<string, string>()
+
+  constructor(parts: SlashParts) {
+    this.#parts = parts
+  }
+
+  /** Never throws. */
+  async take(interaction: APIInteraction, handlers: PlatformHandlers): Promise<void> {
+    if (!isCommand(interaction)) return
+    const { id, token } = interaction
+    const body = { type: WAIT, data: { flags: ONLY_FOR_WHO_ASKED } }
+    const first = this.#parts.rest.post(Routes.interactionCallback(id, token), {
+      ...{ body, auth: false },
+    })
+    // Another process with this token was faster, or the person has left: nobody to answer.
+    if (!(await first.then(isDone, isFailed))) return
+    const key = `interaction-${id}`
+    this.#asked.set(key, token)
+    const isIn = await this.#asTyped(interaction, key)
+      .then((incoming) => handlers.receive(incoming))
+      .then(isDone, isFailed)
+    if (isIn) await pause(this.#parts.clock, SILENCE_MS, this.#parts.signal)
+    if (this.#asked.has(key)) await this.answer(key, isIn ? SILENT : FAILED).catch(() => null)
+    this.#asked.delete(key)
+  }
+
+  /**
+   * Answers the command that this nonce belongs to. Null: it belongs to none. `late`: the command has
+   * its answer, and what only one person asked for must not be said to the whole channel.
+   */
+  async answer(nonce: string, content: string): Promise<string | 'late' | null> {
+    const key = KEY.exec(nonce)?.[0]
+    if (key === undefined) return null
+    const token = this.#asked.get(key)
+    if (token === undefined) return 'late'
+    const path = Routes.webhookMessage(this.#parts.account, token, '@original')
+    const body = { content, allowed_mentions: { parse: [] } }
+    const answered = await this.#parts.rest.patch(path, { body, auth: false })
+    this.#asked.delete(key)
+    return (answered as APIMessage).id
+  }
+
+  async #asTyped(
+    interaction: APIChatInputApplicationCommandInteraction,
+    key: string,
+  ): Promise<Incoming> {
+    const { channel, member, user } = interaction
+    const by = member?.user ?? user
+    const isPrivate = member === undefined
+    const { chat } = isPrivate ? { chat: channel.id } : await this.#parts.whereIs(channel.id)
+    return {
+      key,
+      address: channel.id,
+      place: { kind: isPrivate ? 'private' : 'group', chat, isAddressed: true },
+      sender: { id: by?.id ?? '', name: by?.global_name ?? by?.username ?? '', isBot: false },
+      text: typedForm(interaction),
+      attachments: async () => [],
+    }
+  }
+}
+
+const isDone = () => true
+const isFailed = () => false

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import type { Clock } from '#core/base/clock'
+import { Access, hashToken, mintToken, type TokenRecord } from './access.ts'
+
+function shop(records: TokenRecord[], { isOpen = false } = {}) {
+  const times = { now: 0 }
+  const clock: Clock = { now: () => times.now, monotonic: () => times.now, after: () => () => {} }
+  const tokens = {
+    listTokens: async () => records,
+    findToken: async ({ hash }: { hash: string }) => records.find((row) => row.hash === hash),
+  }
+  const access = new Access(tokens, clock, { isOpen })
+  const identify = (text: string) =>
+    access.identify(text).catch((error: { code: string }) => error.code)
+  const isUnchanged = async (text: string) => {
+    const principal = await access.identify(text)
+    return () => access.isUnchanged(principal, text)
+  }
+  return { times, identify, isUnchanged }
+}
+const mint = (scopes: readonly string[], expiresAt: number | null = null) =>
+  mintToken({ id: `t${scopes.length}`, scopes, label: 'test', now: 0, expiresAt })
+
+describe('mintToken', () => {
+  it('makes 256 random bits and keeps nothing but their hash [checklist 2]', () => {
+    const { text, record } = mint(['read'])
+    expect(Buffer.from(text.slice(3), 'base64url')).toHaveLength(32)
+    expect(record.hash).toBe(hashToken(text))
+    expect(JSON.stringify(record)).not.toContain(text.slice(3))
+    expect(mint(['read']).text).not.toBe(text)
+  })
+
+  it('refuses scopes that nobody knows, and a token without any', () => {
+    expect(() => mint(['root'])).toThrow(RangeError)
+    expect(() => mint(['session:a'])).toThrow(RangeError)
+    expect(() => mint(['read', 'session:a.b'])).toThrow(RangeError)
+  })
+})
+
+describe('Access', () => {
+  it('knows a token by its text alone, and lets a higher scope include the lower', async () => {
+    const { text, record } = mint(['write'])
+    const reader = mint(['read'])
+    const { identify } = shop([record, reader.record])
+    const principal = await identify(`Bearer ${text}`)
+    expect(typeof principal === 'object' && principal.may('read')).toBe(true)
+    expect(typeof principal === 'object' && principal.may('write')).toBe(true)
+    const reading = await identify(`Bearer ${reader.text}`)
+    expect(typeof reading === 'object' && reading.may('read')).toBe(true)
+    expect(typeof reading === 'object' && reading.may('write')).toBe(false)
+    for (const wrong of [
+      text,
+      `Bearer ${text}x`,
+      `Bearer ${record.hash}`,
+      'Bearer ',
+      '',
+      'Basic x',
+    ]) {
+      expect(await identify(wrong)).toBe('unauthorized')
+    }
+  })
+
+  it('lets everybody in until there is a token, and nobody without one from then on', async () => {
+    const records: TokenRecord[] = []
+    const { times, identify } = shop(records, { isOpen: true })
+    expect(await identify('')).toMatchObject({ id: 'local' })
+    const { text, record } = mint(['read'])
+    records.push(record)
+    times.now += 2_000
+    expect(await identify('')).toBe('unauthorized')
+    expect(await identify(`Bearer ${text}`)).toMatchObject({ id: record.id })
+    records.pop()
+    times.now += 2_000
+    expect(await identify('')).toBe('unauthorized')
+    expect(await identify(`Bearer ${text}`)).toBe('unauthorized')
+  })
+
+  it('refuses a token that has expired, also one that was used before', async () => {
+    const { text, record } = mint(['read'], 1_000)
+    const { identify, times } = shop([record])
+    expect(await identify(`Bearer ${text}`)).toMatchObject({ id: record.id })
+    times.now = 1_000
+    expect(await identify(`Bearer ${text}`)).toBe('unauthorized')
+  })
+
+  it('refuses a token two seconds after it was removed, and takes two at once', async () => {
+    const [old, young] = [mint(['read']), mint(['read', 'write'])]
+    const records = [old.record, young.record]
+    const { identify, times } = shop(records)
+    expect(await identify(`Bearer ${old.text}`)).toMatchObject({ id: 't1' })
+    expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
+    records.shift()
+    times.now = 2_000
+    expect(await identify(`Bearer ${old.text}`)).toBe('unauthorized')
+    expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
+  })
+
+  it('sees at once that a token was removed, has expired or allows something else', async () => {
+    const { text, record } = mint(['write'], 1_000)
+    const records = [record]
+    const { times, isUnchanged } = shop(records)
+    const ask = await isUnchanged(`Bearer ${text}`)
+    const later = async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return await ask()
+    }
+    expect(await later()).toBe(true)
+    records[0] = { ...record, scopes: ['read'] }
+    expect(await later()).toBe(false)
+    records[0] = record
+    expect(await later()).toBe(true)
+    records.pop()
+    expect(await later()).toBe(false)
+    records.push(record)
+    times.now = 1_000
+    expect(await later()).toBe(false)
+  })
+})

@@ -1,0 +1,212 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '#core/base/clock'
+import { isId } from '#core/base/ids'
+import { Problem } from '../problems.ts'
+
+/**
+ * Who asks, and what that one may do. A token is 256 random bits; what is kept is its hash, so a
+ * copy of the store lets nobody in. Two tokens may be valid at once, which is how one is replaced.
+ * Each scope includes those before it. A scope `session:ID` limits the token to such sessions; any
+ * other session then looks as if it did not exist.
+ */
+export const SCOPES = ['read', 'write'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface TokenRecord {
+  readonly id: string
+  readonly hash: string
+  readonly principal: string
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+}
+
+/** Where tokens are kept: the store's own verbs. */
+export interface Tokens {
+  findToken(query: { readonly hash: string }): Promise<TokenRecord | undefined>
+  listTokens(): Promise<readonly TokenRecord[]>
+}
+
+export interface Principal {
+  /** The party that the request acts for, whichever token it carries; `local` without a token. */
+  readonly id: string
+  /** Limits are counted per token. */
+  readonly tokenId: string
+  /** The scopes of its token, as one text. */
+  readonly grant: string
+  may(scope: Scope): boolean
+  /** The only sessions it may reach; null: all. */
+  readonly sessions: ReadonlySet<string> | null
+}
+
+const PREFIX = 'tl_'
+const SECRET_BYTES = 32
+const BEARER = /^bearer +([A-Za-z0-9_-]{1,200})$/i
+const SESSION_SCOPE = 'session:'
+
+/** A new token: the text is shown once, the record is what is stored. */
+export function mintToken(request: {
+  readonly id: string
+  /** Default: the token's own id. */
+  readonly principal?: string
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly now: number
+  readonly expiresAt?: number | null
+}): { readonly text: string; readonly record: TokenRecord } {
+  const wrong = request.scopes.find((scope) => !isScope(scope))
+  if (wrong !== undefined || !request.scopes.some((scope) => SCOPES.includes(scope as Scope))) {
+    throw new RangeError(`Expected ${SCOPES.join(', ')} or session:ID, found ${wrong ?? 'none'}.`)
+  }
+  const text = PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
+  const { id, principal = id, scopes, label, now, expiresAt = null } = request
+  const hash = hashToken(text)
+  return { text, record: { id, hash, principal, scopes, label, createdAt: now, expiresAt } }
+}
+
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function isScope(scope: string): boolean {
+  if (scope.startsWith(SESSION_SCOPE)) return isId(scope.slice(SESSION_SCOPE.length))
+  return SCOPES.includes(scope as Scope)
+}
+
+export const LOCAL: Principal = {
+  id: 'local',
+  tokenId: 'local',
+  grant: '',
+  may: () => true,
+  sessions: null,
+}
+
+/** A caller on the Unix domain socket, which only the server's own user can open. */
+export const OWNER: Principal = { ...LOCAL }
+
+/** Callers of routes that need no token. */
+export const NOBODY: Principal = {
+  ...{ id: 'nobody', tokenId: 'nobody', grant: '', sessions: null },
+  may: () => false,
+}
+
+/** A token that was removed is refused, and the first one needed, after this time at the latest. */
+const REMEMBERED_MS = 2_000
+const REMEMBERED_MAX = 1_000
+
+export class Access {
+  readonly #tokens: Tokens | null
+  readonly #clock: Clock
+  readonly #remembered = new Map<string, { record: TokenRecord; until: number }>()
+  /** Lookups that began in this turn of the event loop: all streams of a token share one. */
+  readonly #asked = new Map<string, Promise<TokenRecord | undefined>>()
+  /** Until when nobody need be asked whether there is a token by now; null: there was one. */
+  #openUntil: number | null
+
+  /**
+   * Nowhere to keep tokens: everybody is let in. `isOpen`: everybody is until there is a token, and
+   * from then on nobody without one, also if the last is revoked. Both for loopback only.
+   */
+  constructor(tokens: Tokens | null, clock: Clock, { isOpen }: { readonly isOpen: boolean }) {
+    this.#tokens = tokens
+    this.#clock = clock
+    this.#openUntil = isOpen ? 0 : null
+  }
+
+  async identify(authorization: string | undefined): Promise<Principal> {
+    if (this.#tokens === null || (await this.#isOpen(this.#tokens))) return LOCAL
+    const hash = hashIn(authorization)
+    const record = hash === undefined ? undefined : await this.#find(this.#tokens, hash)
+    if (record === undefined) throw unauthorized()
+    return principalOf(record)
+  }
+
+  /**
+   * Looks up whether the token is still valid and unchanged, before something is delivered long after
+   * the request. Rejects if the store cannot answer.
+   */
+  async isUnchanged(principal: Principal, authorization: string | undefined): Promise<boolean> {
+    if (this.#tokens === null || principal === NOBODY || principal === OWNER) return true
+    if (principal === LOCAL) return await this.#isOpen(this.#tokens)
+    const hash = hashIn(authorization) ?? ''
+    const record = await this.#ask(this.#tokens, hash)
+    if (record === undefined || this.#isExpired(record)) {
+      this.#remembered.delete(hash)
+      return false
+    }
+    return principalOf(record).grant === principal.grant
+  }
+
+  #ask(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+    const asked = this.#asked.get(hash) ?? tokens.findToken({ hash })
+    if (!this.#asked.has(hash)) {
+      this.#asked.set(hash, asked)
+      setImmediate(() => this.#asked.delete(hash))
+    }
+    return asked
+  }
+
+  #isExpired({ expiresAt }: TokenRecord): boolean {
+    return expiresAt !== null && expiresAt <= this.#clock.now()
+  }
+
+  async #isOpen(tokens: Tokens): Promise<boolean> {
+    if (this.#openUntil === null) return false
+    const now = this.#clock.monotonic()
+    if (now < this.#openUntil) return true
+    const isOpen = (await tokens.listTokens()).length === 0
+    this.#openUntil = isOpen ? now + REMEMBERED_MS : null
+    return isOpen
+  }
+
+  async #find(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+    const now = this.#clock.monotonic()
+    const known = this.#remembered.get(hash)
+    const isFresh = known !== undefined && known.until > now
+    const record = isFresh ? known.record : await tokens.findToken({ hash })
+    if (record === undefined || !isSame(record.hash, hash)) {
+      this.#remembered.delete(hash)
+      return undefined
+    }
+    if (this.#isExpired(record)) return undefined
+    if (!isFresh) {
+      if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
+      this.#remembered.set(hash, { record, until: now + REMEMBERED_MS })
+    }
+    return record
+  }
+}
+
+function hashIn(authorization: string | undefined): string | undefined {
+  const text = BEARER.exec(authorization ?? '')?.[1]
+  return text === undefined ? undefined : hashToken(text)
+}
+
+const HOW_TO_SEND =
+  'Send one as `Authorization: Bearer TOKEN`. The user who runs the server makes one with ' +
+  '`throughline tokens create`.'
+
+export function unauthorized(detail = HOW_TO_SEND): Problem {
+  return new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' }, detail })
+}
+
+function isSame(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function principalOf({ id, principal, scopes }: TokenRecord): Principal {
+  const limits = scopes
+    .filter((scope) => scope.startsWith(SESSION_SCOPE))
+    .map((scope) => scope.slice(SESSION_SCOPE.length))
+  // The highest scope includes the lower ones.
+  const rank = Math.max(...scopes.map((scope) => SCOPES.indexOf(scope as Scope)))
+  return {
+    id: principal,
+    tokenId: id,
+    grant: scopes.join(' '),
+    may: (scope) => rank >= SCOPES.indexOf(scope),
+    sessions: limits.length === 0 ? null : new Set(limits),
+  }
+}

@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { Problem } from '../problems.ts'
+
+/**
+ * Whose page may speak to us. A web page of a stranger can make a browser on this machine send us
+ * requests, under a host name of its own that it lets point here (DNS rebinding) or straight
+ * (request forgery). So a host name must be one of ours, and an origin must be the host itself or
+ * one that the operator named.
+ */
+export function isLoopback(host: string): boolean {
+  const plain = unbracketed(host)
+  return plain === 'localhost' || plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'))
+}
+
+/** An address in numbers cannot be rebound; a name must be known. */
+export function checkHost(host: string | undefined, names: readonly string[]): void {
+  const name = hostNameOf(host ?? '')
+  if (name === undefined) throw new Problem('bad-request', { detail: 'The Host header is wrong.' })
+  if (isIP(unbracketed(name)) !== 0 || name === 'localhost' || names.includes(name)) return
+  throw new Problem('host-refused', {
+    detail: 'Use an address in numbers or localhost, or add the name to http.allowedHosts.',
+  })
+}
+
+/** Headers of an answer that a page of another origin may read. */
+const EXPOSED = 'location, retry-after, www-authenticate, x-request-id'
+
+/**
+ * Pages of other origins that may call the server (CORS). Each is named: `*` would let every page in
+ * on a server without tokens. There are no cookies, so credentials are not allowed; a page sends its
+ * token in the header `Authorization`.
+ */
+export class AllowedOrigins {
+  readonly #names: ReadonlySet<string>
+
+  constructor(origins: readonly string[]) {
+    this.#names = new Set(origins.map(originOf))
+  }
+
+  check(headers: IncomingHttpHeaders): void {
+    const { host = '', origin } = headers
+    const site = headers['sec-fetch-site']
+    if (origin !== undefined) {
+      if (this.#names.has(origin)) return
+      // The scheme is left out: a proxy in front of us may add TLS.
+      if (authorityOf(origin) !== host.toLowerCase()) throw refusedOrigin()
+    }
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+      throw refusedOrigin()
+    }
+  }
+
+  isPreflight({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+    const isAsked = headers['access-control-request-method'] !== undefined
+    return method === 'OPTIONS' && isAsked && this.#names.has(headers.origin ?? '')
+  }
+
+  headersFor(origin: string | undefined): Readonly<Record<string, string>> {
+    if (this.#names.size === 0) return {}
+    const isNamed = origin !== undefined && this.#names.has(origin)
+    return {
+      vary: 'Origin',
+      ...(isNamed && {
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED,
+      }),
+    }
+  }
+}
+
+/** As browsers write it: in small letters and without the usual port. */
+function originOf(text: string): string {
+  const url = URL.parse(text)
+  return url === null || url.origin === 'null' ? text.toLowerCase() : url.origin
+}
+
+function authorityOf(origin: string): string | undefined {
+  const match = /^https?:\/\/([^/]+)$/i.exec(origin)
+  return match?.[1]?.toLowerCase()
+}
+
+function hostNameOf(host: string): string | undefined {
+  const match = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i.exec(host)
+  return match?.[1]?.toLowerCase().replace(/\.$/, '')
+}
+
+function unbracketed(host: string): string {
+  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+}
+
+function refusedOrigin(): Problem {
+  const detail = 'Add the origin of the page to http.allowedOrigins to let it in.'
+  return new Problem('origin-refused', { detail })
+}

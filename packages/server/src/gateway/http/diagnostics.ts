@@ -1,0 +1,87 @@
+import { readFile, stat } from 'node:fs/promises'
+import { z } from '@hono/zod-openapi'
+import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
+
+/**
+ * What stands beside the runtime on the disk, for those who look: how large the store is, what the
+ * audit logs prove, how a rehearsal goes. All of it is read when somebody asks and not before.
+ */
+export interface Place {
+  /** How large the store is; null: it is kept in memory. */
+  readonly storeBytes?: () => Promise<number | null>
+  readonly auditFolder?: string
+  /** Where `throughline rehearse` leaves its picture. */
+  readonly rehearsalFile?: string
+}
+
+export interface Surroundings {
+  /** Null: it is kept in memory. */
+  storeBytes(): Promise<number | null>
+  /** Null: no audit logs are kept. */
+  audit(): Promise<LiveReport | null>
+  /** Null: there was none lately. */
+  rehearsal(): Promise<Rehearsal | null>
+}
+
+const REHEARSAL_BYTES_MAX = 256 * 1024
+const REHEARSAL_AGE_MS_MAX = 3_600_000
+/** It draws twice a second; one that has been silent for so long is over. */
+const REHEARSAL_SILENT_MS = 10_000
+
+const count = z.number().int().min(0)
+/** The file as `throughline rehearse` writes it: whole, by renaming, at most twice a second. */
+const rehearsalFile = z.object({
+  writtenAt: z.number(),
+  phase: z.string().max(64),
+  elapsedMs: z.number().min(0),
+  agents: z
+    .array(
+      z.object({
+        name: z.string().max(128),
+        contextTokens: count,
+        windowTokens: count,
+        state: z.string().max(64),
+        isCompacting: z.boolean(),
+        compactions: count,
+        kills: count,
+        acknowledged: count,
+        waiting: count,
+      }),
+    )
+    .max(64),
+  /** Null while it runs. */
+  verdict: z
+    .object({ holds: z.boolean(), broken: z.array(z.string().max(500)).max(50) })
+    .nullable(),
+})
+export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).openapi('Rehearsal')
+export type Rehearsal = z.infer<typeof rehearsal>
+
+export function lookAround(
+  { storeBytes = async () => null, auditFolder, rehearsalFile: file }: Place,
+  parts: {
+    readonly isKnown: (sessionId: string) => Promise<boolean>
+    readonly now: () => number
+  },
+): Surroundings {
+  const audit = auditFolder === undefined ? null : new LiveAudit(auditFolder, parts.isKnown)
+  return {
+    storeBytes,
+    audit: async () => (audit === null ? null : await audit.look()),
+    rehearsal: async () => (file === undefined ? null : await readRehearsal(file, parts.now())),
+  }
+}
+
+async function readRehearsal(path: string, now: number): Promise<Rehearsal | null> {
+  try {
+    if ((await stat(path)).size > REHEARSAL_BYTES_MAX) return null
+    const read = rehearsalFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
+    if (!read.success || now - read.data.writtenAt > REHEARSAL_AGE_MS_MAX) return null
+    const { verdict, writtenAt } = read.data
+    const isRunning = verdict === null && now - writtenAt < REHEARSAL_SILENT_MS
+    return { ...read.data, isRunning }
+  } catch {
+    // None was ever played here, or it is being written by something else.
+    return null
+  }
+}

@@ -1,0 +1,100 @@
+import type { z } from '@hono/zod-openapi'
+import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
+import type { Principal, Scope } from './access/access.ts'
+import type { Surroundings } from './diagnostics.ts'
+import type { ProblemCode } from './problems.ts'
+import type { Hook, Signed } from './webhook.ts'
+
+/**
+ * A route as a value: what it takes, what it answers, who may ask, and what it does. The server,
+ * the OpenAPI document and the fuzzing of every route are made from the same values, so none of
+ * them can know a route that the others do not.
+ */
+export interface Endpoint {
+  readonly method: 'get' | 'post' | 'put' | 'delete'
+  /** As in OpenAPI: `/v1/sessions/{id}`. */
+  readonly path: string
+  readonly summary: string
+  /** Null: for everybody, without a token. */
+  readonly scope: Scope | null
+  /** Not rate-limited. */
+  readonly isUnlimited?: true
+  /** Tokens that are limited to some sessions are refused. */
+  readonly isWhole?: true
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** The body may be left out; it is then `{}`. */
+  readonly isBodyOptional?: true
+  readonly isIdempotent?: true
+  readonly isStream?: true
+  /** The body is taken as it comes, with its signature, and nothing of it is parsed. */
+  readonly isSigned?: true
+  readonly answers: Readonly<Record<number, AnswerForm>>
+  readonly problems: readonly ProblemCode[]
+  run(asked: Asked, edge: EdgeParts): Promise<Answer>
+}
+
+export interface AnswerForm {
+  readonly description: string
+  /** Absent: no body, or text. */
+  readonly schema?: z.ZodType
+  readonly type?: string
+}
+
+/** A request after every check; the schemas have made `params`, `query` and `body` safe. */
+export interface Asked<Params = unknown, Query = unknown, Body = unknown> {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly principal: Principal
+  /** From the Idempotency-Key, or drawn at random. */
+  readonly once: { readonly source: string; readonly key: string }
+  readonly lastEventId: string | undefined
+  /** For signed routes alone. */
+  readonly signed: Signed | undefined
+  /** Aborts when the client goes away or the server closes. */
+  readonly signal: AbortSignal
+}
+
+export interface EdgeParts {
+  readonly runtime: Runtime
+  readonly waitMsMax: number
+  readonly hooks: readonly Hook[]
+  readonly now: () => number
+  readonly surroundings: Surroundings
+  /** Event streams that are open. */
+  readonly streams: () => number
+  readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
+  /** As JSON. */
+  readonly openApi: () => string
+}
+
+export type Answer =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Headers }
+  | { readonly status: number; readonly text: string; readonly type: string }
+  | { readonly status: 200; readonly events: AsyncIterable<RuntimeEvent> }
+type Headers = Readonly<Record<string, string>>
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** Gives `run` the types of its schemas. */
+export function endpoint<
+  const Params extends z.ZodObject | undefined = undefined,
+  const Query extends z.ZodObject | undefined = undefined,
+  const Body extends z.ZodType | undefined = undefined,
+>(
+  form: Omit<Endpoint, 'params' | 'query' | 'body' | 'run'> & {
+    readonly params?: Params
+    readonly query?: Query
+    readonly body?: Body
+    run(asked: Asked<Output<Params>, Output<Query>, Output<Body>>, edge: EdgeParts): Promise<Answer>
+  },
+): Endpoint {
+  return form as unknown as Endpoint
+}
+
+/** The session of a path, for routes that have one. */
+export function sessionOf(edge: EdgeParts, params: { readonly id: Session['id'] }): Session {
+  return edge.runtime.session(params.id)
+}

@@ -1,0 +1,226 @@
+import { z } from '@hono/zod-openapi'
+import type { MailNumber, SessionId } from '#core/base/ids'
+import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
+import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
+import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
+import { Problem } from '../problems.ts'
+import {
+  accepted,
+  answered,
+  mailCursor,
+  mailList,
+  mailNumberText,
+  newMessage,
+  pageSize,
+  pinList,
+  pinName,
+  pinText,
+} from '../schemas.ts'
+import { findSummary, ofSession } from './sessions.ts'
+
+/** What is sent into a session: messages, pins, a stop. Each is acknowledged when it is durable. */
+const PAGE_MAX = 500
+const PAGE = 100
+
+export const ACCEPTED = { description: 'Taken, for good', schema: accepted } as const
+export const ADMISSION_PROBLEMS = [
+  'unknown-session',
+  'gone',
+  'key-conflict',
+  'mailbox-full',
+  'too-large',
+] as const
+
+export const CONTROL_PROBLEMS = [...ADMISSION_PROBLEMS, 'turned-down'] as const
+
+export const messageEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/messages',
+    summary: 'Send a message',
+    scope: 'write',
+    params: ofSession,
+    query: z.strictObject({ wait: z.literal('reply').optional() }),
+    body: newMessage,
+    isIdempotent: true,
+    answers: {
+      200: { description: 'With `wait=reply`: the reply of its turn', schema: answered },
+      202: ACCEPTED,
+    },
+    problems: ADMISSION_PROBLEMS,
+    async run({ params, query, body, once, signal }, edge) {
+      const session = sessionOf(edge, params)
+      const answer = acceptedOf(await session.admit({ ...once, ...body }))
+      if (query.wait === undefined) return answer
+      const reply = await waitForReply(session, answer.body.mail, edge.waitMsMax, signal)
+      // Not in time: the message is safe, and the reply will be in the transcript.
+      if (reply === undefined) return answer
+      return { status: 200, body: { ...answer.body, reply } }
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/stop',
+    summary: 'End the running turn; a compaction goes on',
+    scope: 'write',
+    params: ofSession,
+    isIdempotent: true,
+    answers: { 202: ACCEPTED },
+    problems: ADMISSION_PROBLEMS,
+    async run({ params, once }, edge) {
+      return acceptedOf(await sessionOf(edge, params).stop(once))
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/pins',
+    summary: 'The pins of a session, with their texts and the entries that set them',
+    scope: 'read',
+    params: ofSession,
+    answers: {
+      200: { description: 'In the order in which the model reads them', schema: pinList },
+    },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      const pins = await sessionOf(edge, params).pins()
+      if (pins === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: { pins } }
+    },
+  }),
+  endpoint({
+    method: 'put',
+    path: '/v1/sessions/{id}/pins/{name}',
+    summary: 'Pin text that every context holds byte for byte',
+    scope: 'write',
+    params: ofSession.extend({ name: pinName }),
+    body: z.strictObject({ text: pinText }),
+    isIdempotent: true,
+    answers: { 202: ACCEPTED },
+    problems: CONTROL_PROBLEMS,
+    async run({ params, body, once, signal }, edge) {
+      const pin = { ...once, name: params.name, text: body.text }
+      const session = sessionOf(edge, params)
+      return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}/pins/{name}',
+    summary: 'Remove a pin',
+    scope: 'write',
+    params: ofSession.extend({ name: pinName }),
+    isIdempotent: true,
+    answers: { 202: ACCEPTED },
+    problems: CONTROL_PROBLEMS,
+    async run({ params, once, signal }, edge) {
+      const pin = { ...once, name: params.name, text: null }
+      const session = sessionOf(edge, params)
+      return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/mailbox',
+    summary: 'What was sent, and how far it came',
+    scope: 'read',
+    params: ofSession,
+    query: z.strictObject({
+      state: z.enum(['pending', 'delivered', 'settled', 'withdrawn']).optional(),
+      after: mailCursor.optional(),
+      limit: pageSize(PAGE_MAX),
+    }),
+    answers: { 200: { description: 'A page; `next` continues it', schema: mailList } },
+    problems: ['unknown-session'],
+    async run({ params, query: { state, after, limit = PAGE } }, edge) {
+      await findSummary(edge.runtime, params.id)
+      const mail = await sessionOf(edge, params).mailbox({
+        ...(state !== undefined && { state }),
+        ...(after !== undefined && { after }),
+        limit,
+      })
+      const next = mail.length < limit ? null : (mail.at(-1)?.number ?? null)
+      return { status: 200, body: { mail, next } }
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}/mailbox/{number}',
+    summary: 'Take a message back, while it waits',
+    scope: 'write',
+    params: ofSession.extend({ number: mailNumberText }),
+    answers: { 204: { description: 'Taken back' } },
+    problems: ['unknown-mail', 'unknown-session', 'not-pending'],
+    async run({ params }, edge) {
+      const outcome = await sessionOf(edge, params).withdraw(params.number)
+      if (outcome.kind === 'unknown') throw new Problem('unknown-mail')
+      if (outcome.kind === 'not-pending') {
+        throw new Problem('not-pending', { facts: { state: outcome.state } })
+      }
+      return { status: 204 }
+    },
+  }),
+]
+
+interface Accepted {
+  readonly status: 202
+  readonly body: {
+    readonly sessionId: SessionId
+    readonly mail: MailNumber
+    readonly duplicate: boolean
+  }
+}
+
+export function acceptedOf(admission: Admission): Accepted {
+  switch (admission.kind) {
+    case 'admitted':
+    case 'duplicate': {
+      const { kind, sessionId, mail } = admission
+      return { status: 202, body: { sessionId, mail, duplicate: kind === 'duplicate' } }
+    }
+    case 'conflict':
+      throw new Problem('key-conflict')
+    case 'full':
+      throw new Problem('mailbox-full', { facts: { limit: admission.limit } })
+    case 'too-large': {
+      const { bytes, limit } = admission
+      throw new Problem('too-large', { facts: { bytes, limit } })
+    }
+    case 'unknown-agent':
+      throw new Problem('unknown-agent', { facts: { agents: admission.agents } })
+    case 'unknown':
+      throw new Problem('unknown-session')
+    case 'gone':
+      throw new Problem('gone')
+  }
+}
+
+/** A running turn takes what is asked of its session between two steps; nobody waits that long. */
+const CARRY_OUT_MS_MAX = 1_500
+
+/**
+ * What was taken, unless it was turned down meanwhile. While it waits, `control settled` tells later:
+ * its `refused` says why.
+ */
+export async function carriedOut(
+  session: Session,
+  answer: Accepted,
+  signal: AbortSignal,
+): Promise<Accepted> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
+  const end = await session.settled(answer.body.mail, patience)
+  if (end?.kind !== 'turned-down') return answer
+  const { kind: _, why, ...figures } = end
+  throw new Problem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
+}
+
+/** Undefined: the time is over, the client went away, or the server closes. */
+async function waitForReply(
+  session: Session,
+  mail: MailNumber,
+  waitMsMax: number,
+  signal: AbortSignal,
+): Promise<Reply | null | undefined> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(waitMsMax)])
+  const reply = await session.reply(mail, patience)
+  return reply === null && patience.aborted ? undefined : reply
+}

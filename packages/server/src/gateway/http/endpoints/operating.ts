@@ -1,0 +1,111 @@
+import { KnownError } from '#core/base/errors'
+import { type Endpoint, endpoint } from '../endpoint.ts'
+import { agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
+
+/** For those who run it: is it alive, is it ready, how is it. */
+export const operatingEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/v1/agents',
+    summary: 'The agents of this process',
+    scope: 'read',
+    answers: { 200: { description: 'By name', schema: agentList } },
+    problems: [],
+    async run(_, { runtime }) {
+      return { status: 200, body: { agents: runtime.agents } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/health',
+    summary: 'Store, leases, model routes and edges in detail',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'How it is', schema: health } },
+    problems: [],
+    async run(_, { runtime, surroundings, streams }) {
+      const { store, ...health } = await runtime.health()
+      const bytes = await surroundings.storeBytes()
+      return { status: 200, body: { ...health, store: { ...store, bytes }, streams: streams() } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/audit',
+    summary: 'What the audit logs prove so far, law by law; reads what was written since',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'The verdicts; null: no logs are kept', schema: auditView } },
+    problems: [],
+    async run(_, { surroundings }) {
+      return { status: 200, body: { audit: await surroundings.audit() } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/rehearsal',
+    summary: 'The picture of a rehearsal that runs on this machine, or the verdict of the last',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'Null: none lately', schema: rehearsalView } },
+    problems: [],
+    async run(_, { surroundings }) {
+      return { status: 200, body: { rehearsal: await surroundings.rehearsal() } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/healthz',
+    summary: 'The process answers',
+    scope: null,
+    isUnlimited: true,
+    answers: { 200: { description: 'Alive', schema: status } },
+    problems: [],
+    async run() {
+      return { status: 200, body: { status: 'alive' } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/readyz',
+    summary: 'The store can be read and written, and this process may act',
+    scope: null,
+    answers: {
+      200: { description: 'Ready', schema: status },
+      503: { description: 'Not now', schema: status },
+    },
+    problems: [],
+    async run(_, { runtime }) {
+      // Whatever keeps us from telling keeps us from working.
+      const reason = await runtime.health().then(
+        (found) => found.reason,
+        (error: unknown) => (error instanceof KnownError ? error.code : 'unknown'),
+      )
+      if (reason === null) return { status: 200, body: { status: 'ready' } }
+      return { status: 503, body: { status: 'not ready', reason } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/metrics',
+    summary: 'Figures for Prometheus',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'In its text format', type: 'text/plain' } },
+    problems: [],
+    async run(_, { readMetrics }) {
+      return { status: 200, ...(await readMetrics()) }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This document',
+    scope: null,
+    answers: { 200: { description: 'OpenAPI 3.1' } },
+    problems: [],
+    async run(_, { openApi }) {
+      return { status: 200, text: openApi(), type: 'application/json' }
+    },
+  }),
+]

@@ -1,0 +1,247 @@
+import { z } from '@hono/zod-openapi'
+import type { SessionId } from '#core/base/ids'
+import type { Runtime, Session, SessionSummary } from '../../../runtime/runtime.ts'
+import type { Principal } from '../access/access.ts'
+import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
+import { Problem } from '../problems.ts'
+import {
+  blobHash,
+  blobView,
+  contextView,
+  entryNumberText,
+  foundList,
+  name,
+  newSession,
+  pageSize,
+  queryText,
+  readableIdText,
+  sessionIdText,
+  sessionList,
+  sessionView,
+  taskList,
+  transcript,
+} from '../schemas.ts'
+
+/** Making sessions, and reading them. */
+const PAGE_MAX = 200
+const PAGE = 50
+const FOUND_MAX = 100
+const FOUND = 10
+const NEIGHBOURS_MAX = 10
+
+export const ofSession = z.strictObject({ id: sessionIdText })
+const ofReadable = z.strictObject({ id: readableIdText })
+
+export const sessionEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions',
+    summary: 'Make a session',
+    scope: 'write',
+    isWhole: true,
+    body: newSession,
+    answers: {
+      201: { description: 'Made', schema: z.strictObject({ sessionId: z.string() }) },
+    },
+    problems: ['session-exists', 'route-taken', 'unknown-agent'],
+    async run({ body: { agent, id, route } }, { runtime }) {
+      const created = await runtime.createSession({
+        agent,
+        ...(id !== undefined && { id }),
+        ...(route !== undefined && { route }),
+      })
+      const { kind } = created
+      if (kind === 'unknown-agent') {
+        throw new Problem('unknown-agent', { facts: { agents: created.agents } })
+      }
+      const { sessionId } = created
+      if (kind === 'exists') throw new Problem('session-exists', { facts: { sessionId } })
+      if (kind === 'route-taken') throw new Problem('route-taken', { facts: { sessionId } })
+      const headers = { location: `/v1/sessions/${sessionId}` }
+      return { status: 201, body: { sessionId }, headers }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions',
+    summary: 'List sessions, by id',
+    scope: 'read',
+    query: z.strictObject({
+      agent: name.optional(),
+      after: sessionIdText.optional(),
+      limit: pageSize(PAGE_MAX),
+    }),
+    answers: { 200: { description: 'A page; `next` continues it', schema: sessionList } },
+    problems: [],
+    async run({ query: { agent, after, limit = PAGE }, principal }, { runtime }) {
+      const asked = {
+        ...(agent !== undefined && { agent }),
+        ...(after !== undefined && { after }),
+        limit,
+      }
+      const sessions =
+        principal.sessions === null
+          ? await runtime.listSessions(asked)
+          : await listAllowed(runtime, principal.sessions, asked)
+      const next = sessions.length < limit ? null : (sessions.at(-1)?.id ?? null)
+      return { status: 200, body: { sessions, next } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}',
+    summary: 'One session',
+    scope: 'read',
+    params: ofSession,
+    answers: { 200: { description: 'Its state and figures', schema: sessionView } },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      return { status: 200, body: await findSummary(edge.runtime, params.id) }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/transcript',
+    summary: 'Entries of the transcript; without `from`, the newest',
+    scope: 'read',
+    params: ofReadable,
+    query: z.strictObject({ from: entryNumberText.optional(), limit: pageSize(PAGE_MAX) }),
+    answers: { 200: { description: 'A page; `next` continues it', schema: transcript } },
+    problems: ['unknown-session'],
+    async run({ params: { id }, query: { from, limit = PAGE } }, edge) {
+      const readable = await findReadable(edge.runtime, id)
+      const { entries: tail } = readable
+      const first = from ?? Math.max(1, tail - limit + 1)
+      const last = Math.min(tail, first + limit - 1)
+      const entries = first > last ? [] : await readable.transcript({ from: first, to: last })
+      if (entries === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: { entries, next: last < tail ? last + 1 : null } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/context',
+    summary: 'What the model sees now, or saw at a step, with the origin of each part',
+    scope: 'read',
+    params: ofReadable,
+    query: z.strictObject({
+      at: entryNumberText.optional().openapi({ description: 'The number of an assistant entry' }),
+    }),
+    answers: { 200: { description: 'The context', schema: contextView } },
+    problems: ['unknown-session', 'unknown-entry'],
+    async run({ params: { id }, query: { at } }, edge) {
+      const readable = await findReadable(edge.runtime, id)
+      if (at !== undefined && at > readable.entries) throw new Problem('unknown-entry')
+      const view =
+        at === undefined
+          ? await readable.context({})
+          : await edge.runtime.session(id.sessionId).context({ at })
+      if (view === undefined) throw new Problem('unknown-entry')
+      return { status: 200, body: view }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/tasks',
+    summary: 'What the agent has to do, as a compaction carries it',
+    scope: 'read',
+    params: ofSession,
+    answers: { 200: { description: 'The list, the finished ones too', schema: taskList } },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      const list = await sessionOf(edge, params).tasks()
+      if (list === undefined) throw new Problem('unknown-session')
+      return { status: 200, body: list }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/blobs/{hash}',
+    summary: 'An image or a file that a message refers to as `blob:HASH`',
+    scope: 'read',
+    params: ofReadable.extend({ hash: blobHash }),
+    answers: { 200: { description: 'Its type, and its bytes in base64', schema: blobView } },
+    problems: ['unknown-session', 'unknown-blob'],
+    async run({ params: { id, hash } }, edge) {
+      await findReadable(edge.runtime, id)
+      const blob = await edge.runtime.session(id.sessionId).blob(hash)
+      if (blob === undefined) throw new Problem('unknown-blob')
+      return { status: 200, body: blob }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/search',
+    summary: 'Search one session, what was compacted away included',
+    scope: 'read',
+    params: ofSession,
+    query: z.strictObject({
+      q: queryText,
+      limit: pageSize(FOUND_MAX),
+      neighbours: pageSize(NEIGHBOURS_MAX),
+    }),
+    answers: { 200: { description: 'The best first', schema: foundList } },
+    problems: ['unknown-session'],
+    async run({ params, query: { q, limit = FOUND, neighbours = 0 } }, edge) {
+      await findSummary(edge.runtime, params.id)
+      const found = await sessionOf(edge, params).search({ text: q, limit, neighbours })
+      return { status: 200, body: { found } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/search',
+    summary: 'Search all sessions, or those of one agent',
+    scope: 'read',
+    query: z.strictObject({ q: queryText, agent: name.optional(), limit: pageSize(FOUND_MAX) }),
+    answers: { 200: { description: 'What was found', schema: foundList } },
+    problems: [],
+    async run({ query: { q, agent, limit = FOUND }, principal }, { runtime }) {
+      const asked = { text: q, limit, ...(agent !== undefined && { agent }) }
+      if (principal.sessions === null) {
+        return { status: 200, body: { found: await runtime.search(asked) } }
+      }
+      const allowed = await listAllowed(runtime, principal.sessions, { ...asked, limit: PAGE_MAX })
+      const found = await Promise.all(
+        allowed.map(({ id }) => runtime.session(id).search({ text: q, limit, neighbours: 0 })),
+      )
+      return { status: 200, body: { found: found.flat().slice(0, limit) } }
+    },
+  }),
+]
+
+export async function findSummary(runtime: Runtime, id: SessionId): Promise<SessionSummary> {
+  const summary = await runtime.session(id).summary()
+  if (summary === undefined) throw new Problem('unknown-session')
+  return summary
+}
+
+/** A session, or one of its snapshots. */
+async function findReadable(
+  runtime: Runtime,
+  { sessionId, compaction }: z.output<typeof readableIdText>,
+): Promise<Pick<Session, 'transcript' | 'context'> & { readonly entries: number }> {
+  const session = runtime.session(sessionId)
+  const { entries } = await findSummary(runtime, sessionId)
+  if (compaction === null) {
+    const transcript: Session['transcript'] = (range) => session.transcript(range)
+    return { entries, transcript, context: (query) => session.context(query) }
+  }
+  const snapshot = await session.snapshot(compaction)
+  if (snapshot === undefined) throw new Problem('unknown-session')
+  return snapshot
+}
+
+/** What a token that is limited to some sessions sees of them. */
+async function listAllowed(
+  runtime: Runtime,
+  allowed: NonNullable<Principal['sessions']>,
+  query: { readonly agent?: string; readonly after?: SessionId; readonly limit: number },
+): Promise<readonly SessionSummary[]> {
+  const ids = [...allowed].filter((id) => query.after === undefined || id > query.after).sort()
+  const all = await Promise.all(ids.map((id) => runtime.session(id as SessionId).summary()))
+  return all
+    .filter((summary) => summary !== undefined)
+    .filter(({ agent }) => query.agent === undefined || agent === query.agent)
+    .slice(0, query.limit)
+}

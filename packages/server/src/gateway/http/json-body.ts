@@ -1,0 +1,101 @@
+import type { JsonValue } from '#core/base/json'
+import { Problem } from './problems.ts'
+
+/**
+ * JSON from strangers. One pass over the text finds what `JSON.parse` would let through or only
+ * notice too late: nesting that overflows the stack of whoever walks it, keys without end, a name
+ * twice in one object (two readers would see two requests), the name that reaches a prototype,
+ * numbers that are none. Right only for correct JSON, which the parser settles afterwards.
+ */
+export interface JsonLimits {
+  readonly depthMax: number
+  readonly keysMax: number
+}
+
+/** No number that means something is longer; turning digits into one is slow. */
+const NUMBER_LENGTH_MAX = 400
+
+export function parseJson(text: string, limits: JsonLimits): JsonValue {
+  const fault = findFault(text, limits)
+  if (fault !== undefined) throw new Problem('bad-json', { detail: fault })
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    throw new Problem('bad-json', { detail: 'The text is not JSON.' })
+  }
+}
+
+function findFault(text: string, { depthMax, keysMax }: JsonLimits): string | undefined {
+  // The names of each open object; null for an open array.
+  const open: (Set<string> | null)[] = []
+  let keys = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = endOfString(text, at)
+      if (end === -1) return 'A string is never closed.'
+      const names = open.at(-1)
+      if (names && text.charCodeAt(skipBlank(text, end + 1)) === COLON) {
+        const name = readName(text.slice(at, end + 1))
+        if (name === undefined) return 'A name holds an escape that JSON has not.'
+        if (name === '__proto__') return 'The name __proto__ is not accepted.'
+        if (names.has(name)) return 'An object has the same name twice.'
+        names.add(name)
+        if (++keys > keysMax) return `There are more than ${keysMax} names.`
+      }
+      at = end
+    } else if (code === BRACE || code === BRACKET) {
+      open.push(code === BRACE ? new Set() : null)
+      if (open.length > depthMax) return `The nesting is deeper than ${depthMax}.`
+    } else if (code === BRACE_END || code === BRACKET_END) open.pop()
+    else if (isNumeric(code)) {
+      const end = endOfNumber(text, at)
+      if (end - at > NUMBER_LENGTH_MAX) return 'A number is too long.'
+      if (!Number.isFinite(Number(text.slice(at, end)))) return 'A number is too large.'
+      at = end - 1
+    }
+  }
+  return undefined
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at++
+  }
+  return -1
+}
+
+/** Names are compared as they mean, not as they are spelled. */
+function readName(quoted: string): string | undefined {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1)
+  try {
+    return JSON.parse(quoted) as string
+  } catch {
+    return undefined
+  }
+}
+
+function skipBlank(text: string, start: number): number {
+  let at = start
+  while (BLANKS.has(text.charCodeAt(at))) at++
+  return at
+}
+
+function endOfNumber(text: string, start: number): number {
+  let at = start
+  while (isNumeric(text.charCodeAt(at)) || NUMBER_SIGNS.has(text.charCodeAt(at))) at++
+  return at
+}
+
+const isNumeric = (code: number) => (code >= 0x30 && code <= 0x39) || code === 0x2d
+const NUMBER_SIGNS = new Set([...'+.eE'].map((sign) => sign.charCodeAt(0)))
+const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d])
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACKET = 0x5b
+const BRACKET_END = 0x5d
+const BRACE = 0x7b
+const BRACE_END = 0x7d
+const COLON = 0x3a

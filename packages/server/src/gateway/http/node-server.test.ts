@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { HTTP_LIMITS } from './access/limits.ts'
+import { NodeServer } from './node-server.ts'
+
+describe('a server', () => {
+  it('begins a few requests per turn of the event loop, however many arrive at once', async () => {
+    const REQUESTS = 100
+    const begun: number[] = []
+    let turn = 0
+    let isOver = false
+    const count = () => {
+      turn++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const server = new NodeServer((incoming, outgoing) => {
+      begun.push(turn)
+      outgoing.end(incoming.url)
+    }, HTTP_LIMITS)
+    const { port } = await server.listen('127.0.0.1', 0)
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    // In one packet, so that the parser finds them all at once.
+    const asked = Array.from(
+      { length: REQUESTS },
+      (_, n) => `GET /${n}; HTTP/1.1\r\nHost: a\r\n\r\n`,
+    )
+    socket.write(asked.join(''))
+    let answered = ''
+    for await (const piece of socket) {
+      answered += piece
+      if (answered.includes(`/${REQUESTS - 1};`)) break
+    }
+    isOver = true
+    await server.close()
+    const perTurn = [...Map.groupBy(begun, (each) => each).values()].map(({ length }) => length)
+    expect(begun).toHaveLength(REQUESTS)
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(40)
+    const order = [...answered.matchAll(/\/(\d+);/g)].map((match) => Number(match[1]))
+    expect(order).toEqual(Array.from({ length: REQUESTS }, (_, n) => n))
+  })
+
+  it('begins the next request of a connection when the answer before was taken', async () => {
+    const answer = Buffer.alloc(4 * 1024 * 1024)
+    let begun = 0
+    const server = new NodeServer((incoming, outgoing) => {
+      if (incoming.url === '/large') begun++
+      outgoing.end(incoming.url === '/large' ? answer : '')
+    }, HTTP_LIMITS)
+    const { port } = await server.listen('127.0.0.1', 0)
+    const greedy = connect(port, '127.0.0.1')
+    await once(greedy, 'connect')
+    greedy.pause()
+    greedy.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(90))
+    while (begun === 0) await fetch(`http://127.0.0.1:${port}/`)
+    for (let round = 0; round < 20; round++) await fetch(`http://127.0.0.1:${port}/`)
+    // The system takes a few on its way.
+    expect(begun).toBeLessThan(20)
+    greedy.destroy()
+
+    const endless = connect(port, '127.0.0.1')
+    endless.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000))
+    endless.on('error', () => {})
+    endless.resume()
+    await once(endless, 'close')
+    await server.close()
+  })
+
+  it('keeps nobody out for connections that wait for their client', async () => {
+    let begun = 0
+    const server = new NodeServer(
+      (incoming, outgoing) => {
+        begun++
+        incoming.resume().once('end', () => outgoing.end('taken'))
+      },
+      { ...HTTP_LIMITS, connectionsPerAddressMax: 3 },
+    )
+    const { port } = await server.listen('127.0.0.1', 0)
+    const holders = Array.from({ length: 3 }, () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nlate')
+      return socket
+    })
+    await vi.waitUntil(() => begun === holders.length, { timeout: 20_000 })
+    const closed = Promise.race(holders.map((each) => once(each, 'close')))
+    const answered = await fetch(`http://127.0.0.1:${port}/`)
+    expect([answered.status, await answered.text()]).toEqual([200, 'taken'])
+    await closed
+    for (const each of holders) each.destroy()
+    await server.close()
+  })
+})

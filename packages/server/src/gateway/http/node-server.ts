@@ -1,0 +1,270 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { KnownError } from '#core/base/errors'
+import { type HttpLimits, Tally } from './access/limits.ts'
+import { Problem, type ProblemCode } from './problems.ts'
+
+export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
+
+export class ListenError extends KnownError {
+  override readonly name = 'ListenError'
+  readonly code = 'cannot-listen'
+  readonly retryable = false
+
+  constructor(address: string, cause: NodeJS.ErrnoException) {
+    const why = LISTEN_PROBLEMS[cause.code ?? ''] ?? `${cause.message}. Choose another one.`
+    super(`Cannot listen on ${address}: ${why}`, { cause })
+  }
+}
+
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'another program listens there. End it, or choose another (--port, http.port, http.socket).',
+  EACCES: 'this user may not. Choose a port from 1024 on.',
+  EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
+  ENOTFOUND: 'this name has no address. Choose one that this machine has.',
+}
+
+const KEEP_ALIVE_MS = 30_000
+/** A request costs a few tenths of a millisecond: this many are far below what a person notices. */
+const BEGUN_PER_TURN = 32
+const CHECK_MS = 1_000
+
+/** Connections beyond the limits that are still answered on the signs of life. */
+const RESERVE = 16
+const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
+
+/**
+ * Requests that wait on one connection behind the one being answered. Clients send one at a time; a
+ * client that sends many and reads nothing would fill our memory with responses.
+ */
+const WAITING_MAX = 100
+
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
+interface Connection {
+  /** Null: a trusted proxy, which speaks for many addresses. */
+  readonly address: string | null
+  /** Beyond the limits. */
+  readonly isReserve: boolean
+  /** Makes room for another, once. */
+  readonly leave: () => void
+}
+
+/**
+ * The socket's side: how many may connect, how long a request may take to arrive, and an end in
+ * order. Node counts a connection that never sent anything as busy and would wait for it, so which
+ * ones have a request under way is kept here. Where no more may connect, the one that has been idle
+ * longest makes room, else one that waits for its client: to send the rest of a body, or to read an
+ * answer. Where there is none, a few are still asked in and get the signs of life.
+ */
+export class NodeServer {
+  readonly #server: Server
+  readonly #graceMs: number
+  readonly #isProxy: (address: string | undefined) => boolean
+  readonly #places: Tally
+  readonly #reserve = new Tally({ total: RESERVE, perName: RESERVE })
+  /** The one that has been idle longest comes first. */
+  readonly #sockets = new Map<Socket, Connection>()
+  /** Their requests in order; the first is being answered. */
+  readonly #busy = new Map<Socket, Exchange[]>()
+  readonly #door = new Door()
+  #isClosing = false
+
+  constructor(
+    handler: Handler,
+    limits: HttpLimits,
+    isProxy: (address: string | undefined) => boolean = () => false,
+  ) {
+    this.#graceMs = limits.graceMs
+    this.#isProxy = isProxy
+    this.#places = new Tally({
+      total: limits.connectionsMax,
+      perName: limits.connectionsPerAddressMax,
+    })
+    this.#server = createServer(
+      {
+        maxHeaderSize: limits.headerBytesMax,
+        headersTimeout: limits.headersMs,
+        requestTimeout: limits.requestMs,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs),
+      },
+      (incoming, outgoing) => {
+        if (this.#sockets.get(incoming.socket)?.isReserve) {
+          outgoing.shouldKeepAlive = false
+          if (!SIGNS_OF_LIFE.test(incoming.url ?? '')) return refuseConnection(outgoing)
+        }
+        this.#enter({ incoming, outgoing }, handler)
+      },
+    )
+    this.#server.on('connection', (socket: Socket) => {
+      const connection = this.#admit(socket.remoteAddress)
+      if (connection === undefined) {
+        socket.destroy()
+        return
+      }
+      this.#sockets.set(socket, connection)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        this.#busy.delete(socket)
+        connection.leave()
+      })
+    })
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else socket.end(rawRefusal(CLIENT_ERRORS[error.code ?? ''] ?? 'bad-request'))
+    })
+  }
+
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) => reject(new ListenError(`${host}:${port}`, error)))
+      this.#server.listen(port, host, () => resolve())
+    })
+    return this.#server.address() as AddressInfo
+  }
+
+  async listenAtPath(path: string): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) => reject(new ListenError(path, error)))
+      this.#server.listen(path, () => resolve())
+    })
+  }
+
+  /** Nothing new; what is under way is answered, within the grace. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))
+    for (const socket of this.#sockets.keys()) {
+      if (!this.#busy.has(socket)) socket.destroy()
+    }
+    const force = setTimeout(() => {
+      for (const socket of this.#sockets.keys()) socket.destroy()
+    }, this.#graceMs)
+    await closed
+    clearTimeout(force)
+  }
+
+  #admit(remoteAddress: string | undefined): Connection | undefined {
+    const address = this.#isProxy(remoteAddress) ? null : (remoteAddress ?? 'unknown')
+    const leave =
+      this.#places.enter(address) ??
+      this.#instead(this.#places, address, (each) => each.address === address) ??
+      this.#instead(this.#places, address, () => this.#places.hasShare(address))
+    if (leave !== undefined) return { address, isReserve: false, leave }
+    const late =
+      this.#reserve.enter(null) ?? this.#instead(this.#reserve, null, ({ isReserve }) => isReserve)
+    return late && { address, isReserve: true, leave: late }
+  }
+
+  /** In the place of the first one of a kind that is idle, else of one that waits for its client. */
+  #instead(
+    places: Tally,
+    address: string | null,
+    isOfKind: (connection: Connection) => boolean,
+  ): (() => void) | undefined {
+    const ofKind = () => this.#sockets.entries().filter(([, each]) => isOfKind(each))
+    const found =
+      ofKind().find(([socket]) => !this.#busy.has(socket)) ??
+      ofKind().find(([socket]) => waitsForClient(this.#busy.get(socket)?.[0]))
+    if (found === undefined) return undefined
+    const [socket, connection] = found
+    socket.destroy()
+    this.#sockets.delete(socket)
+    connection.leave()
+    return places.enter(address)
+  }
+
+  /** From now on it is the one that was used last. */
+  #idle(socket: Socket): void {
+    const connection = this.#sockets.get(socket)
+    if (connection === undefined) return
+    this.#sockets.delete(socket)
+    this.#sockets.set(socket, connection)
+  }
+
+  /** One after another on each connection: the next one begins when the answer before was taken. */
+  #enter(exchange: Exchange, handler: Handler): void {
+    const { socket } = exchange.incoming
+    if (socket.destroyed) return
+    const exchanges = this.#busy.get(socket) ?? []
+    this.#busy.set(socket, exchanges)
+    exchanges.push(exchange)
+    if (exchanges.length > WAITING_MAX) socket.destroy()
+    else if (exchanges.length === 1) this.#begin(exchanges, handler)
+  }
+
+  #begin(exchanges: Exchange[], handler: Handler): void {
+    const [exchange] = exchanges
+    if (exchange === undefined) return
+    const { incoming, outgoing } = exchange
+    const { socket } = incoming
+    outgoing.once('close', () => {
+      exchanges.shift()
+      if (exchanges.length > 0 && !socket.destroyed) return this.#begin(exchanges, handler)
+      this.#busy.delete(socket)
+      this.#idle(socket)
+      if (this.#isClosing) socket.destroySoon()
+    })
+    this.#door.pass(() => void handler(incoming, outgoing))
+  }
+}
+
+function waitsForClient(exchange: Exchange | undefined): boolean {
+  return exchange !== undefined && (!exchange.incoming.complete || exchange.outgoing.writableEnded)
+}
+
+/** Bypasses the pipeline, whose lookups and counters are the overloaded part. */
+function refuseConnection(outgoing: ServerResponse): void {
+  const { status, body, headers } = new Problem('too-many-connections')
+  const text = JSON.stringify(body)
+  const type = { 'content-type': 'application/problem+json' }
+  outgoing.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(text) })
+  outgoing.end(text)
+}
+
+/**
+ * Hundreds of requests can arrive at one moment, and Node would begin them all in one turn of its
+ * event loop, while streams, timers and leases wait. A few per turn are begun, in their order.
+ */
+class Door {
+  #waiting: (() => void)[] = []
+  #passed = 0
+
+  pass(begin: () => void): void {
+    if (this.#passed === 0 && this.#waiting.length === 0) setImmediate(() => this.#turn())
+    if (this.#passed < BEGUN_PER_TURN) {
+      this.#passed++
+      begin()
+    } else this.#waiting.push(begin)
+  }
+
+  #turn(): void {
+    const next = this.#waiting.splice(0, BEGUN_PER_TURN)
+    this.#passed = next.length
+    if (next.length > 0) setImmediate(() => this.#turn())
+    for (const begin of next) begin()
+  }
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
+}
+
+/** For what is not even HTTP: the parser leaves us nothing but the socket. */
+function rawRefusal(code: ProblemCode): string {
+  const problem = new Problem(code)
+  const body = JSON.stringify(problem.body)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${problem.message}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}

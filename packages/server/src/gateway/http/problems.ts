@@ -1,0 +1,110 @@
+import { KnownError } from '#core/base/errors'
+import type { JsonObject } from '#core/base/json'
+
+/**
+ * The one table of statuses. Whatever goes wrong leaves as problem details (RFC 9457) with a code of
+ * this table; a code never changes its status. What was sent to us is never repeated in an answer,
+ * and our own errors say no more than their code.
+ */
+export const PROBLEMS = {
+  'bad-request': [400, 'The request cannot be read'],
+  'bad-json': [400, 'The body is not JSON that is accepted here'],
+  invalid: [400, 'The request is not of the form that this route takes'],
+  unauthorized: [401, 'A valid token is needed'],
+  'bad-signature': [401, 'The signature is wrong, too old, or of no known hook'],
+  forbidden: [403, 'The token does not allow this'],
+  'origin-refused': [403, 'Requests from pages of another origin are refused'],
+  'unknown-path': [404, 'There is no such route'],
+  'unknown-session': [404, 'There is no such session'],
+  'unknown-mail': [404, 'There is no such item in the mailbox'],
+  'unknown-entry': [404, 'There is no such step'],
+  'unknown-blob': [404, 'There is no such image or file'],
+  'method-not-allowed': [405, 'This route does not take that method'],
+  timeout: [408, 'The request took too long to arrive'],
+  'session-exists': [409, 'A session with this id exists'],
+  'route-taken': [409, 'The route points to another session'],
+  'key-conflict': [409, 'This Idempotency-Key was used for another request'],
+  'not-pending': [409, 'The message does not wait any more'],
+  'turned-down': [409, 'The session turned it down; nothing was changed'],
+  snapshot: [409, 'A snapshot is read-only: only its transcript, context and files can be read'],
+  'not-in-effect': [409, 'This is not the newest compaction in effect'],
+  gone: [410, 'The session was deleted'],
+  'too-large': [413, 'The body is too large'],
+  'media-type': [415, 'The body must be application/json'],
+  'host-refused': [421, 'This host name is not served here'],
+  'unknown-agent': [422, 'There is no such agent'],
+  'no-preview': [422, 'A preview could not be made'],
+  'rate-limited': [429, 'Too many requests'],
+  'mailbox-full': [429, 'The mailbox is full; nothing was taken'],
+  'too-many-streams': [429, 'Too many event streams are open'],
+  'headers-too-large': [431, 'The headers are too large'],
+  internal: [500, 'Something went wrong here'],
+  'store-damaged': [500, 'The stored data is damaged; nothing was accepted or changed'],
+  'too-many-connections': [503, 'Too many connections are open'],
+  unavailable: [503, 'This cannot be done right now; try again'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** Default `Retry-After` of 429 and 503 problems. */
+const RETRY_LATER = { 'retry-after': '5' }
+const LATER: readonly number[] = [429, 503]
+
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  /** More than the title says, for people; never what the client sent. */
+  readonly detail: string | undefined
+  readonly facts: JsonObject
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ProblemCode,
+    more: { detail?: string; facts?: JsonObject; headers?: Record<string, string> } = {},
+  ) {
+    super(PROBLEMS[code][1])
+    this.code = code
+    this.detail = more.detail
+    this.facts = more.facts ?? {}
+    this.headers = { ...(LATER.includes(this.status) && RETRY_LATER), ...more.headers }
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code][0]
+  }
+
+  get body(): JsonObject {
+    const [status, title] = PROBLEMS[this.code]
+    return {
+      ...this.facts,
+      type: `urn:throughline:problem:${this.code}`,
+      code: this.code,
+      status,
+      title,
+      ...(this.detail !== undefined && { detail: this.detail }),
+    }
+  }
+}
+
+/** Operating errors that are the request's own fault. Every other one means: not now. */
+const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
+  'invalid-id': 'invalid',
+  'invalid-body': 'invalid',
+  'invalid-request': 'invalid',
+  'unknown-session': 'unknown-session',
+}
+
+/** Without `Retry-After`: a retry fails until the store is repaired. */
+const DAMAGE: ReadonlySet<string> = new Set(['damaged-row', 'store-damaged'])
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (!(error instanceof KnownError)) return new Problem('internal')
+  if (DAMAGE.has(error.code)) return new Problem('store-damaged', { facts: { cause: error.code } })
+  const code = OF_THE_REQUEST[error.code]
+  if (code !== undefined) return new Problem(code, { facts: { cause: error.code } })
+  return new Problem('unavailable', {
+    facts: { cause: error.code },
+    headers: { 'retry-after': '1' },
+  })
+}

@@ -1,0 +1,334 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { z } from '@hono/zod-openapi'
+import type { Clock } from '#core/base/clock'
+import { parseSnapshotName } from '#core/base/ids'
+import type { Logger } from '../../runtime/logger.ts'
+import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
+import { type AllowedOrigins, checkHost } from './access/addresses.ts'
+import { type ClientAddresses, isForwarded } from './access/client-address.ts'
+import { type HttpLimits, RateLimit, Tally } from './access/limits.ts'
+import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
+import type { EventStreams } from './event-stream.ts'
+import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
+import type { Page } from './files.ts'
+import type { Metrics } from './metrics.ts'
+import { KEY_FORM, PROBLEM_TYPE } from './open-api.ts'
+import { Problem, problemOf } from './problems.ts'
+
+/**
+ * One request from its first check to its answer, always in this order: the host it was sent to,
+ * the page it came from, who asks, how often, what they may; then its form; then what it wants.
+ * Nothing is read of a body before all that concerns its sender is settled. Whatever is thrown on
+ * the way becomes a problem of the table.
+ */
+export interface DeskParts {
+  readonly edge: EdgeParts
+  readonly access: Access
+  readonly addresses: ClientAddresses
+  /** A connection to the Unix domain socket. */
+  readonly isOwnSocket: (socket: Socket) => boolean
+  /** Whether our own user, as far as can be seen, is at the other end of a connection. */
+  readonly isOwnUser: (socket: Socket) => Promise<boolean>
+  readonly limits: HttpLimits
+  readonly metrics: Metrics
+  readonly streams: EventStreams
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly allowedHosts: readonly string[]
+  readonly origins: AllowedOrigins
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal
+}
+
+/** A request, and which route the router found for it. */
+export interface Call {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly endpoint: Endpoint | null
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string[]>>
+  /** What to answer where there is no endpoint: a file of the page, or this problem. */
+  readonly otherwise?: Page | Problem
+}
+
+/** After this time the token is checked again before the response is sent. */
+const UNCHECKED_MS_MAX = 1_000
+/** How long a browser may remember that it may send such requests. */
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, idempotency-key, last-event-id, x-request-id',
+  'access-control-max-age': '600',
+}
+const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+export class Desk {
+  readonly #parts: DeskParts
+  readonly #requests: RateLimit
+  readonly #failures: RateLimit
+  readonly #streams: Tally
+
+  constructor(parts: DeskParts) {
+    const { limits, clock } = parts
+    this.#parts = parts
+    const perSecond = limits.requestsPerMinute / 60
+    this.#requests = new RateLimit(clock, { perSecond, size: Math.max(1, perSecond * 2) })
+    this.#failures = new RateLimit(clock, {
+      perSecond: limits.failuresPerMinute / 60,
+      size: limits.failuresPerMinute,
+    })
+    this.#streams = new Tally({ total: limits.streamsMax, perName: limits.streamsPerTokenMax })
+  }
+
+  async handle(call: Call): Promise<void> {
+    const { clock, metrics, logger, origins, closing } = this.#parts
+    const { incoming, outgoing, endpoint } = call
+    const startedAt = clock.monotonic()
+    const given = incoming.headers['x-request-id']
+    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    const headers: Record<string, string> = {
+      'x-request-id': requestId,
+      ...origins.headersFor(incoming.headers.origin),
+    }
+    if (closing.aborted) headers['connection'] = 'close'
+    try {
+      await this.#answer(call, headers)
+    } catch (error) {
+      const problem = problemOf(error)
+      if (problem.code === 'internal') {
+        logger.error({ requestId, ...traceOf(error) }, 'request failed')
+      }
+      if (!outgoing.headersSent) this.#refuse(call, problem, { ...headers, ...problem.headers })
+      else outgoing.destroy()
+    }
+    const route = endpoint?.path ?? 'none'
+    const method = endpoint?.method.toUpperCase() ?? 'other'
+    const status = outgoing.statusCode
+    const durationMs = clock.monotonic() - startedAt
+    metrics.countRequest({ method, route, status, durationMs, isStream: !!endpoint?.isStream })
+    logger.debug({ requestId, method, route, status, durationMs }, 'request answered')
+  }
+
+  async #answer(call: Call, headers: Record<string, string>): Promise<void> {
+    const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
+    const { incoming, outgoing, endpoint } = call
+    checkHost(incoming.headers.host, allowedHosts)
+    origins.check(incoming.headers)
+    if (origins.isPreflight(incoming)) {
+      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      return writeAnswer(outgoing, 204, { ...headers, ...PREFLIGHT }, null)
+    }
+    if (endpoint === null) {
+      const { otherwise } = call
+      this.#takeRequest(`address ${addresses.of(incoming)}`)
+      if (otherwise === undefined) throw new Problem('unknown-path')
+      if (otherwise instanceof Problem) throw otherwise
+      return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
+    }
+
+    const principal = await this.#identify(incoming, endpoint)
+    if (endpoint.isStream && incoming.method === 'HEAD') throw new Problem('method-not-allowed')
+    const params = parse(endpoint.params, call.params, 'path')
+    checkReach(principal, endpoint, call.params)
+    const query = parse(endpoint.query, single(call.query), 'query')
+    const key = keyOf(incoming)
+    const signed = endpoint.isSigned ? await readSigned(incoming, limits) : undefined
+    const sent = endpoint.isSigned ? undefined : await readJsonBody(incoming, limits)
+    const body = parseBody(endpoint, sent)
+    const signal = this.#signalFor(outgoing)
+    const asked: Asked = {
+      params,
+      query,
+      body,
+      principal,
+      signed,
+      once: { source: `http:${principal.id}`, key },
+      lastEventId: incoming.headers['last-event-id']?.toString(),
+      get signal() {
+        return signal()
+      },
+    }
+    const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
+    if (leave === undefined) throw new Problem('too-many-streams')
+    const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
+    const startedAt = clock.monotonic()
+    try {
+      const answer = await endpoint.run(asked, edge).catch((error) => this.#fail(error, incoming))
+      // The token may have been revoked while the request waited.
+      const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
+      if (hasWaited && !(await isUnchanged())) throw unauthorized()
+      await this.#write(call, answer, { headers, isUnchanged })
+    } finally {
+      leave()
+    }
+  }
+
+  /**
+   * The token is looked up before anything is counted: others at the same address, behind one proxy
+   * or on one host, may fail as often as they like without keeping out a caller with a valid token.
+   */
+  async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
+    const { addresses } = this.#parts
+    if (endpoint.scope === null) {
+      if (endpoint.isUnlimited !== true) this.#takeRequest(`address ${addresses.of(incoming)}`)
+      return NOBODY
+    }
+    const principal = await this.#principalOf(incoming).catch((error) =>
+      this.#fail(error, incoming),
+    )
+    this.#takeRequest(`token ${principal.tokenId}`)
+    if (!principal.may(endpoint.scope)) {
+      throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
+    }
+    if (endpoint.isWhole === true && principal.sessions !== null) {
+      throw new Problem('forbidden', {
+        detail: 'This token is limited to some sessions; this route needs one without that limit.',
+      })
+    }
+    return principal
+  }
+
+  async #principalOf({ headers, socket }: IncomingMessage): Promise<Principal> {
+    const { access, isOwnSocket, isOwnUser } = this.#parts
+    const isDirect = !isForwarded(headers)
+    const isOwn = isOwnSocket(socket)
+    if (isDirect && isOwn && headers.authorization === undefined) return OWNER
+    const principal = await access.identify(headers.authorization)
+    if (principal !== LOCAL) return principal
+    if (isDirect && (isOwn || (await isOwnUser(socket)))) return principal
+    throw unauthorized(
+      'Without a token only the user who runs the server may call it, and not through a proxy. ' +
+        'That user makes one with `throughline tokens create`.',
+    )
+  }
+
+  /** Counts a wrong token or signature against its address, which gets `429` beyond the limit. */
+  #fail(error: unknown, incoming: IncomingMessage): never {
+    const isFailure = error instanceof Problem && error.status === 401
+    if (isFailure) take(this.#failures, this.#parts.addresses.of(incoming))
+    throw error
+  }
+
+  #takeRequest(name: string): void {
+    take(this.#requests, name)
+  }
+
+  /** Made only for those who wait for something. */
+  #signalFor(outgoing: ServerResponse): () => AbortSignal {
+    let signal: AbortSignal | undefined
+    return () => {
+      if (signal !== undefined) return signal
+      const controller = new AbortController()
+      if (outgoing.destroyed) controller.abort()
+      outgoing.once('close', () => controller.abort())
+      signal = AbortSignal.any([controller.signal, this.#parts.closing])
+      return signal
+    }
+  }
+
+  async #write(
+    { outgoing }: Call,
+    answer: Answer,
+    {
+      headers,
+      isUnchanged,
+    }: { readonly headers: Record<string, string>; readonly isUnchanged: () => Promise<boolean> },
+  ): Promise<void> {
+    if ('events' in answer) {
+      openStream(outgoing, headers)
+      await this.#parts.streams.send(outgoing, answer.events, isUnchanged)
+    } else if ('text' in answer) {
+      writeAnswer(outgoing, answer.status, { ...headers, 'content-type': answer.type }, answer.text)
+    } else if (answer.body === undefined) {
+      writeAnswer(outgoing, answer.status, { ...headers, ...answer.headers }, null)
+    } else {
+      const all = { ...headers, ...answer.headers, 'content-type': 'application/json' }
+      writeAnswer(outgoing, answer.status, all, JSON.stringify(answer.body))
+    }
+  }
+
+  #refuse({ incoming, outgoing }: Call, problem: Problem, headers: Record<string, string>): void {
+    const body = { ...problem.body, requestId: headers['x-request-id'] }
+    const all = {
+      ...headers,
+      'content-type': PROBLEM_TYPE,
+      // What is left of the body is not worth reading.
+      ...(!incoming.complete && { connection: 'close' }),
+    }
+    writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
+  }
+}
+
+function take(limit: RateLimit, name: string): void {
+  const waitSeconds = limit.take(name)
+  if (waitSeconds === 0) return
+  const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
+  throw new Problem('rate-limited', { headers })
+}
+
+/** A session that is out of reach and one that does not exist look alike. */
+function checkReach(
+  { sessions }: Principal,
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+): void {
+  if (sessions === null || !endpoint.path.includes('{id}')) return
+  const { id = '' } = params
+  if (!sessions.has(parseSnapshotName(id)?.sessionId ?? id)) throw new Problem('unknown-session')
+}
+
+function keyOf(incoming: IncomingMessage): string {
+  const key = incoming.headers['idempotency-key']?.toString()
+  if (key === undefined) return randomUUID()
+  if (KEY_FORM.test(key)) return key
+  throw new Problem('invalid', {
+    detail: 'Idempotency-Key: expected 1 to 255 visible ASCII characters.',
+  })
+}
+
+function single(query: Readonly<Record<string, string[]>>): Record<string, string> {
+  const twice = Object.values(query).some((values) => values.length > 1)
+  if (twice) throw new Problem('invalid', { detail: 'A parameter stands twice in the query.' })
+  return Object.fromEntries(Object.entries(query).map(([name, [value = '']]) => [name, value]))
+}
+
+function parseBody(endpoint: Endpoint, sent: unknown): unknown {
+  if (endpoint.body === undefined) {
+    if (sent === undefined) return undefined
+    throw new Problem('invalid', { detail: 'This route takes no body.' })
+  }
+  const isLeftOut = sent === undefined && endpoint.isBodyOptional === true
+  return parse(endpoint.body, isLeftOut ? {} : sent, 'body')
+}
+
+const ISSUES_MAX = 10
+
+/** Says where and what was expected, never what was found. */
+function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (schema === undefined) {
+    if (where !== 'query' || Object.keys(value as object).length === 0) return undefined
+    throw new Problem('invalid', { detail: 'This route takes no query.' })
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const { issues } = parsed.error
+  if (where === 'path' && issues.some(({ path }) => path[0] === 'id')) {
+    const { id } = value as { readonly id?: string }
+    const isSnapshot = id !== undefined && parseSnapshotName(id) !== undefined
+    throw new Problem(isSnapshot ? 'snapshot' : 'unknown-session')
+  }
+  const errors = issues.slice(0, ISSUES_MAX).map((issue) => ({
+    at: [where, ...issue.path].join('.').slice(0, 200),
+    problem: issue.code === 'unrecognized_keys' ? 'an unknown name' : issue.message,
+  }))
+  throw new Problem('invalid', { facts: { errors } })
+}
+
+/** Where it happened, without the message: that may hold what somebody said. */
+function traceOf(error: unknown): object {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
+  return { error: error.name, frames: frames.slice(0, 10).map((line) => line.trim()) }
+}

@@ -1,0 +1,387 @@
+import { z } from '@hono/zod-openapi'
+import {
+  type EntryNumber,
+  isId,
+  type MailNumber,
+  parseSnapshotName,
+  type SessionId,
+} from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { UserPart } from '#core/message/message'
+import { rehearsal } from './diagnostics.ts'
+
+/** What comes in, checked, and what goes out, described. */
+
+const COUNT_MAX = 2 ** 31 - 1
+
+/** Numbers in a path or a query are digits and nothing else: no blanks, signs or exponents. */
+function digits(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, { error: 'expected a whole number' })
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max))
+    .openapi({ type: 'integer', minimum: min, maximum: max })
+}
+
+export const pageSize = (max: number) => digits(1, max).optional()
+export const entryNumberText = digits(1, COUNT_MAX).transform((number) => number as EntryNumber)
+export const mailNumberText = digits(1, COUNT_MAX).transform((number) => number as MailNumber)
+export const mailCursor = digits(0, COUNT_MAX)
+export const eventCursor = digits(0, Number.MAX_SAFE_INTEGER)
+
+/** A derived name has a dot, so it is refused like any other that cannot exist. */
+export const sessionIdText = z
+  .string()
+  .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
+  .transform((id) => id as SessionId)
+  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
+
+/** For reads: a session, or its snapshot just before a compaction. */
+export const readableIdText = z
+  .string()
+  .transform((id, context) => {
+    const snapshot = parseSnapshotName(id)
+    if (snapshot !== undefined) return snapshot
+    if (isId(id)) return { sessionId: id as SessionId, compaction: null }
+    context.addIssue({ code: 'custom', message: 'expected the id of a session or a snapshot' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}(\\.snapshot\\.[1-9][0-9]{0,9})?$' })
+
+/** Text is kept byte for byte, so it must be text: half a surrogate pair is none. */
+const text = (lengthMax: number) =>
+  z
+    .string()
+    .min(1)
+    .max(lengthMax)
+    .refine((value) => value.isWellFormed(), { error: 'holds a lone surrogate' })
+
+const MESSAGE_LENGTH_MAX = 4_000_000
+const NAME_LENGTH_MAX = 128
+const FOCUS_LENGTH_MAX = 2_000
+const QUERY_LENGTH_MAX = 500
+const PARTS_MAX = 100
+
+export const name = text(NAME_LENGTH_MAX)
+export const pinName = z
+  .string()
+  .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
+  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
+export const focus = text(FOCUS_LENGTH_MAX)
+export const queryText = text(QUERY_LENGTH_MAX)
+export const blobHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected 64 hex digits' })
+export const pinText = text(100_000)
+
+// Nothing here fetches an address; providers do, so it must be one that names its host openly.
+const source = z.union([
+  z.strictObject({
+    kind: z.literal('base64'),
+    mediaType: z.string().regex(/^[a-z]{1,32}\/[a-z0-9.+-]{1,96}$/),
+    data: z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/),
+  }),
+  z.strictObject({
+    kind: z.literal('url'),
+    url: z
+      .string()
+      .max(2_000)
+      .regex(/^https:\/\/[^\s@]+$/, { error: 'expected an https address' }),
+  }),
+])
+
+const part = z.union([
+  z.strictObject({ type: z.literal('text'), text: text(MESSAGE_LENGTH_MAX) }),
+  z.strictObject({ type: z.literal('image'), source }),
+  z.strictObject({ type: z.literal('file'), source, name: name.optional() }),
+])
+
+export const newMessage = z
+  .strictObject({
+    text: text(MESSAGE_LENGTH_MAX).optional(),
+    parts: z.array(part).min(1).max(PARTS_MAX).optional(),
+    lane: z.enum(['user', 'notification']).optional(),
+  })
+  .refine((body) => (body.text === undefined) !== (body.parts === undefined), {
+    error: 'expected either text or parts',
+  })
+  .transform(({ text, parts, lane = 'user' }) => ({
+    parts: (parts ?? [{ type: 'text', text }]) as readonly UserPart[],
+    lane,
+  }))
+  .openapi('NewMessage')
+
+export const newSession = z
+  .strictObject({
+    agent: name,
+    id: sessionIdText.optional(),
+    route: z.strictObject({ channel: name, address: text(512) }).optional(),
+  })
+  .openapi('NewSession')
+
+/** One of three: compact, show what compacting would make, or commit what was shown. */
+export const newCompaction = z
+  .strictObject({
+    focus: focus.optional(),
+    preview: z.boolean().optional(),
+    install: z.record(z.string(), z.unknown()).optional(),
+  })
+  .refine((body) => body.install === undefined || (!body.preview && body.focus === undefined), {
+    error: 'install stands alone',
+  })
+  .transform(({ install, ...rest }) => ({ ...rest, install: install as JsonObject | undefined }))
+  .openapi('NewCompaction')
+
+const count = z.number().int().min(0)
+const nullableCount = count.nullable()
+const loose = z.looseObject({})
+
+export const problemDetails = z
+  .looseObject({
+    type: z.string(),
+    code: z.string(),
+    status: z.number().int(),
+    title: z.string(),
+    detail: z.string().optional(),
+    requestId: z.string(),
+  })
+  .openapi('Problem')
+
+export const accepted = z
+  .strictObject({
+    sessionId: z.string(),
+    /** Its number in the mailbox. */
+    mail: count,
+    duplicate: z.boolean(),
+  })
+  .openapi('Accepted')
+
+export const answered = z
+  .strictObject({
+    ...accepted.shape,
+    reply: z
+      .strictObject({
+        sessionId: z.string(),
+        turn: count,
+        entry: count,
+        ended: z.enum(['answered', 'stopped', 'failed']),
+        text: z.string(),
+      })
+      .nullable(),
+  })
+  .openapi('Answered')
+
+export const agentList = z
+  .strictObject({
+    agents: z.array(
+      z.strictObject({
+        name: z.string(),
+        model: z.string(),
+        provider: z.string(),
+        windowTokens: count,
+        tools: z.array(z.string()),
+        policy: z.string(),
+      }),
+    ),
+  })
+  .openapi('Agents')
+
+export const sessionView = z
+  .strictObject({
+    id: z.string(),
+    agent: z.string(),
+    title: z.string().nullable(),
+    state: z.enum(['idle', 'turn', 'waiting-for-compaction', 'waiting-for-model', 'gone']),
+    isCompacting: z.boolean(),
+    channels: z.array(z.string()),
+    createdAt: z.number(),
+    activeAt: z.number(),
+    entries: count,
+    turn: count,
+    waiting: count,
+    contextTokens: count,
+    windowTokens: count,
+    compaction: nullableCount,
+    compactedAt: z.number().nullable(),
+    policy: z.string(),
+    pins: z.array(z.string()),
+    runner: z.string().nullable(),
+  })
+  .openapi('Session')
+export const sessionList = z
+  .strictObject({ sessions: z.array(sessionView), next: z.string().nullable() })
+  .openapi('Sessions')
+
+const entry = z
+  .strictObject({
+    number: count,
+    kind: z.string(),
+    at: z.number(),
+    tokens: count,
+    meta: loose,
+    message: z.looseObject({ role: z.string() }).nullable(),
+    body: z.union([loose, z.string()]).nullable(),
+    isCovered: z.boolean(),
+  })
+  .openapi('Entry')
+export const transcript = z
+  .strictObject({ entries: z.array(entry), next: nullableCount })
+  .openapi('Transcript')
+
+export const contextView = z
+  .strictObject({
+    sessionId: z.string(),
+    upto: count,
+    tokens: count,
+    windowTokens: count,
+    hardTokens: count,
+    softTokens: count.nullable(),
+    parts: z.array(
+      z.strictObject({
+        kind: z.string(),
+        tokens: count,
+        text: z.string(),
+        origin: z.strictObject({ from: count, to: count }),
+      }),
+    ),
+    messages: z.array(z.looseObject({ role: z.string() })),
+  })
+  .openapi('Context')
+
+/** As JSON, never as a document of its own: nobody's upload is ever opened under our address. */
+export const blobView = z.strictObject({ mediaType: z.string(), data: z.string() }).openapi('Blob')
+
+export const compactionList = z
+  .strictObject({
+    compactions: z.array(
+      z.strictObject({
+        operationId: z.string(),
+        state: z.string(),
+        by: z.string(),
+        trigger: z.string(),
+        reason: z.string(),
+        base: count,
+        covers: count,
+        startedAt: z.number(),
+        endedAt: z.number().nullable(),
+        tokensBefore: nullableCount,
+        tokensAfter: nullableCount,
+        modelRoute: z.string().nullable(),
+        rung: z.string().nullable(),
+        waitMs: z.number(),
+        spend: z
+          .strictObject({
+            calls: count,
+            inputTokens: count,
+            outputTokens: count,
+            cost: z.number().nullable(),
+          })
+          .nullable(),
+        failure: z.string().nullable(),
+        entry: nullableCount,
+        isInEffect: z.boolean(),
+        warning: z.string().nullable(),
+      }),
+    ),
+  })
+  .openapi('Compactions')
+
+export const taskList = z
+  .strictObject({
+    tasks: z.array(
+      z.strictObject({
+        text: z.string(),
+        status: z.enum(['pending', 'running', 'done', 'cancelled']),
+      }),
+    ),
+  })
+  .openapi('Tasks')
+
+export const pinList = z
+  .strictObject({
+    pins: z.array(
+      z.strictObject({ name: z.string(), text: z.string(), tokens: count, entry: count }),
+    ),
+  })
+  .openapi('Pins')
+
+export const preview = z
+  .union([
+    z.strictObject({
+      kind: z.literal('previewed'),
+      sessionId: z.string(),
+      covers: count,
+      base: count,
+      handoff: loose,
+      tokensBefore: count,
+      tokensAfter: count,
+      install: loose,
+    }),
+    z.strictObject({ kind: z.literal('nothing-to-do'), sessionId: z.string() }),
+  ])
+  .openapi('Preview')
+
+export const mailList = z
+  .strictObject({
+    mail: z.array(
+      z.strictObject({
+        number: count,
+        source: z.string().nullable(),
+        key: z.string().nullable(),
+        lane: z.string(),
+        control: z.string().nullable(),
+        state: z.enum(['pending', 'delivered', 'settled', 'withdrawn']),
+        at: z.number(),
+        text: z.string(),
+      }),
+    ),
+    next: nullableCount,
+  })
+  .openapi('Mailbox')
+
+export const foundList = z
+  .strictObject({
+    found: z.array(
+      z.strictObject({
+        sessionId: z.string(),
+        entry,
+        before: z.array(entry),
+        after: z.array(entry),
+      }),
+    ),
+  })
+  .openapi('Found')
+
+export const status = z
+  .strictObject({ status: z.string(), reason: z.string().optional() })
+  .openapi('Status')
+export const auditView = z
+  .strictObject({
+    audit: z
+      .strictObject({
+        holds: z.boolean(),
+        laws: z.array(
+          z.strictObject({
+            law: z.string(),
+            title: z.string(),
+            contract: z.array(z.string()),
+            holds: z.boolean(),
+            offences: z.array(
+              z.strictObject({ sessionId: z.string().nullable(), problem: z.string() }),
+            ),
+            offencesCount: count,
+            advice: z.string().nullable(),
+          }),
+        ),
+        figures: loose,
+        logs: count,
+        isBehind: z.boolean(),
+      })
+      .nullable(),
+  })
+  .openapi('Audit')
+export const rehearsalView = z
+  .strictObject({ rehearsal: rehearsal.nullable() })
+  .openapi('RehearsalPicture')
+export const health = z
+  .looseObject({ isReady: z.boolean(), problems: z.array(z.string()) })
+  .openapi('Health')

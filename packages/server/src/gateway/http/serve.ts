@@ -1,0 +1,220 @@
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { type Clock, systemClock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { isId, sessionId } from '#core/base/ids'
+import { type Logger, SILENT } from '../../runtime/logger.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import { Access, type Tokens } from './access/access.ts'
+import { AllowedOrigins, isLoopback } from './access/addresses.ts'
+import { ClientAddresses, type ForwardingHeader } from './access/client-address.ts'
+import { HTTP_LIMITS, type HttpLimits } from './access/limits.ts'
+import { listenAt } from './access/local-socket.ts'
+import { PeerUsers } from './access/peer-user.ts'
+import { lookAround, type Place } from './diagnostics.ts'
+import type { Endpoint } from './endpoint.ts'
+import { compactionEndpoints } from './endpoints/compactions.ts'
+import { eventEndpoints } from './endpoints/events.ts'
+import { hookEndpoints } from './endpoints/hooks.ts'
+import { messageEndpoints } from './endpoints/messages.ts'
+import { operatingEndpoints } from './endpoints/operating.ts'
+import { sessionEndpoints } from './endpoints/sessions.ts'
+import { EventStreams } from './event-stream.ts'
+import { type Page, readPages } from './files.ts'
+import { Metrics } from './metrics.ts'
+import { type Handler, NodeServer } from './node-server.ts'
+import { describeApi } from './open-api.ts'
+import { Problem, type ProblemCode } from './problems.ts'
+import { type Call, Desk } from './request-pipeline.ts'
+import { type HookOptions, readHook } from './webhook.ts'
+
+/**
+ * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless it is
+ * told otherwise, and on any other address only with a token to ask for.
+ */
+export interface HttpOptions {
+  readonly runtime: Runtime
+  readonly host?: string
+  /** 0: any free one. */
+  readonly port?: number
+  /** A Unix domain socket beside the port; its file is for the server's own user alone. */
+  readonly socket?: string | undefined
+  /** The store has these verbs. If it holds a token, every request needs one. */
+  readonly tokens?: Tokens
+  /** Programs that may send news, each to its session. */
+  readonly hooks?: readonly HookOptions[]
+  readonly limits?: Partial<HttpLimits>
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Names under which the server may be called, beside its own address. */
+  readonly allowedHosts?: readonly string[]
+  /** Origins of pages that may call it, beside its own. */
+  readonly allowedOrigins?: readonly string[]
+  /** Reverse proxies, as addresses or ranges, whose forwarding header says where requests come from. */
+  readonly trustedProxies?: readonly string[]
+  readonly forwardingHeader?: ForwardingHeader
+  /** The web page; nothing is served where the folder does not exist. */
+  readonly dashboardFolder?: string
+  /** What else is on the disk for those who look. */
+  readonly place?: Place
+}
+
+export interface HttpServer {
+  readonly url: string
+  /** Callers that need no token: none, the user who runs it, or every user of this machine. */
+  readonly open: 'nobody' | 'own-user' | 'every-user'
+  /** Ends event streams, answers what is under way, then lets go of the port. May be called twice. */
+  close(): Promise<void>
+}
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...sessionEndpoints,
+  ...messageEndpoints,
+  ...compactionEndpoints,
+  ...eventEndpoints,
+  ...hookEndpoints,
+  ...operatingEndpoints,
+]
+
+export class TokenNeededError extends KnownError {
+  override readonly name = 'TokenNeededError'
+  readonly code = 'token-needed'
+  readonly retryable = false
+
+  constructor(host: string) {
+    super(
+      `Others could reach ${host}, so callers must show a token, and there is none yet. Make one ` +
+        'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
+    )
+  }
+}
+
+const NOTHING = { from: 1, to: 0 } as const
+
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
+  const limits = { ...HTTP_LIMITS, ...options.limits }
+  const { tokens = null, trustedProxies = [], forwardingHeader = 'x-forwarded-for' } = options
+  const isOpen = tokens === null || (await tokens.listTokens()).length === 0
+  if (isOpen && !isLoopback(host)) throw new TokenNeededError(host)
+
+  const addresses = new ClientAddresses(trustedProxies, forwardingHeader)
+  const peers = Promise.withResolvers<PeerUsers | null>()
+  const ownSockets = new WeakSet<Socket>()
+  const closing = new AbortController()
+  const streams = new EventStreams(limits)
+  const metrics = new Metrics(runtime, () => streams.size)
+  // Built once: it is large, and any caller may request it.
+  const document = JSON.stringify(describeApi(ENDPOINTS))
+  const desk = new Desk({
+    edge: {
+      runtime,
+      waitMsMax: limits.waitMsMax,
+      hooks: (options.hooks ?? []).map(readHook),
+      now: () => clock.now(),
+      surroundings: lookAround(options.place ?? {}, {
+        isKnown: async (id) =>
+          isId(id) && (await runtime.session(sessionId(id)).transcript(NOTHING)) !== undefined,
+        now: () => clock.now(),
+      }),
+      streams: () => streams.size,
+      readMetrics: () => metrics.read(),
+      openApi: () => document,
+    },
+    access: new Access(tokens, clock, { isOpen }),
+    addresses,
+    isOwnSocket: (socket) => ownSockets.has(socket),
+    isOwnUser: async (socket) => (await (await peers.promise)?.isOwner(socket)) ?? true,
+    ...{ limits, metrics, streams, logger, clock },
+    allowedHosts: [host, ...(options.allowedHosts ?? [])].map((name) => name.toLowerCase()),
+    origins: new AllowedOrigins(options.allowedOrigins ?? []),
+    closing: closing.signal,
+  })
+  const pages =
+    options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
+  const isProxy = (address: string | undefined) => addresses.isProxy(address)
+  const handler = routesTo(desk, pages)
+  const server = new NodeServer(handler, limits, isProxy)
+  const address = await server.listen(host, port)
+  const url = urlOf(host, address)
+  peers.resolve(await PeerUsers.open(address.port).catch(() => null))
+  const open = !isOpen ? 'nobody' : (await peers.promise) === null ? 'every-user' : 'own-user'
+  const local = new NodeServer((incoming, outgoing) => {
+    ownSockets.add(incoming.socket)
+    return handler(incoming, outgoing)
+  }, limits)
+  const { socket } = options
+  const unlink = await (socket === undefined
+    ? () => {}
+    : listenAt(socket, (path) => local.listenAtPath(path)).catch(async (error: unknown) => {
+        await server.close()
+        throw error
+      }))
+  logger.info({ url, open, ...(socket !== undefined && { socket }) }, 'listening')
+
+  const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
+    logger.error({ err: error }, 'events cannot be counted any more')
+  })
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    closing.abort()
+    unlink()
+    await Promise.all([server.close(), local.close()])
+    streams.close()
+    await followed
+    logger.info({ url }, 'stopped listening')
+  }
+  return {
+    url,
+    open,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+type Routed = Context<{ Bindings: HttpBindings }>
+
+function routesTo(desk: Desk, pages: ReadonlyMap<string, Page>): Handler {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  const answer = async (context: Routed, rest: Pick<Call, 'endpoint' | 'otherwise'>) => {
+    const { incoming, outgoing } = context.env
+    const params = context.req.param() as Record<string, string>
+    await desk.handle({ incoming, outgoing, params, query: context.req.queries(), ...rest })
+    return RESPONSE_ALREADY_SENT
+  }
+  for (const endpoint of ENDPOINTS) {
+    app.on(endpoint.method, routerPath(endpoint.path), (context) => answer(context, { endpoint }))
+  }
+  for (const [path, endpoints] of Map.groupBy(ENDPOINTS, ({ path }) => path)) {
+    const allow = endpoints.map(({ method }) => method.toUpperCase()).join(', ')
+    const otherwise = new Problem('method-not-allowed', { headers: { allow } })
+    app.all(routerPath(path), (context) => answer(context, { endpoint: null, otherwise }))
+  }
+  app.notFound((context) => {
+    const page = context.req.method === 'GET' ? pages.get(context.req.path) : undefined
+    return answer(context, { endpoint: null, otherwise: page ?? new Problem('unknown-path') })
+  })
+  return getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
+    overrideGlobalObjects: false,
+    // Only what cannot even be routed comes here: an address or a host that is none.
+    errorHandler: () => refusal('bad-request'),
+  })
+}
+
+function routerPath(path: string): string {
+  return path.replaceAll(/\{([a-z]+)\}/g, ':$1')
+}
+
+function refusal(code: ProblemCode): Response {
+  const problem = new Problem(code)
+  const headers = { 'content-type': 'application/problem+json', connection: 'close' }
+  return new Response(JSON.stringify(problem.body), { status: problem.status, headers })
+}
+
+function urlOf(host: string, { port }: AddressInfo): string {
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,106 @@
+import { type Api, BotError } from 'grammy'
+import type { Update } from 'grammy/types'
+import { type Clock, pause } from '#core/base/clock'
+import { kindOf } from '../chat/kind.ts'
+import { patience } from '../chat/retry-delay.ts'
+import { isConflict, isUnauthorized, readFailure } from './failures.ts'
+import { UPDATE_KINDS } from './updates.ts'
+
+/**
+ * Asks for updates, one batch after another. Telegram takes the offset of a question as the
+ * acknowledgment of everything before it, so the offset moves past an update only when that update
+ * was taken in; one that could not be is taken in again, and nothing overtakes it.
+ */
+export interface Polling {
+  readonly api: Api
+  readonly take: (update: Update) => Promise<void>
+  readonly tell: (problem: string | null) => void
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly retryMs: number
+}
+
+const WAIT_SECONDS = 30
+const BACK_OFF_MAX = 5
+/** So long after the last conflict nobody else asks any more: their questions take half a minute. */
+const CONFLICT_OVER_MS = 2 * WAIT_SECONDS * 1_000
+const BYE_MS_MAX = 2_000
+
+const CONFLICT =
+  'Another process asks Telegram for updates with the same token, so each of us gets only some of ' +
+  'them. End one of the two, or give it a bot of its own.'
+export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
+export const UNREACHABLE = 'Telegram cannot be reached; trying again.'
+/** About ten seconds. */
+export const UNTOLD_MAX = 3
+const NOT_TAKEN = 'An update of Telegram cannot be taken in; it is tried again until it can.'
+
+export async function pollUpdates(polling: Polling): Promise<void> {
+  const { api, signal, tell } = polling
+  let offset = 0
+  let failures = 0
+  let conflictAt = Number.NEGATIVE_INFINITY
+  while (!signal.aborted) {
+    try {
+      const updates = await ask(api, offset, WAIT_SECONDS, signal)
+      for (const update of updates) {
+        await takeUntilTaken(polling, update)
+        if (signal.aborted) break
+        offset = update.update_id + 1
+      }
+      failures = 0
+      if (polling.clock.monotonic() - conflictAt > CONFLICT_OVER_MS) tell(null)
+    } catch (error) {
+      if (signal.aborted) break
+      if (isConflict(error)) conflictAt = polling.clock.monotonic()
+      await rest(polling, error, failures++)
+    }
+  }
+  await sayBye(api, offset)
+}
+
+async function ask(
+  api: Api,
+  offset: number,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<readonly Update[]> {
+  // grammY's own kind of signal and Node's differ in type only.
+  return await api.getUpdates(
+    { offset, timeout, limit: 100, allowed_updates: UPDATE_KINDS },
+    signal as never,
+  )
+}
+
+async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
+  const { clock, signal } = polling
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      await polling.take(update)
+      return
+    } catch (error) {
+      polling.tell(`${NOT_TAKEN} (${kindOf(error instanceof BotError ? error.error : error)})`)
+      await pause(clock, backOff(polling.retryMs, failures), signal)
+    }
+  }
+}
+
+/** A network that is away for a moment is nobody's business; one that stays away is. */
+async function rest(polling: Polling, error: unknown, failures: number): Promise<void> {
+  if (isConflict(error)) polling.tell(CONFLICT)
+  else if (isUnauthorized(error)) polling.tell(REFUSED)
+  else if (failures >= UNTOLD_MAX) polling.tell(UNREACHABLE)
+  const usualMs = backOff(polling.retryMs, failures)
+  const delayMs = Math.max(usualMs, patience(readFailure(error).retryAfterMs, usualMs))
+  await pause(polling.clock, delayMs, polling.signal)
+}
+
+export function backOff(retryMs: number, failures: number): number {
+  return retryMs * 2 ** Math.min(failures, BACK_OFF_MAX)
+}
+
+/** Acknowledges the last ones on leaving; without it they come again, which changes nothing. */
+async function sayBye(api: Api, offset: number): Promise<void> {
+  if (offset === 0) return
+  await ask(api, offset, 0, AbortSignal.timeout(BYE_MS_MAX)).catch(() => {})
+}

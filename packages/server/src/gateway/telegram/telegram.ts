@@ -1,0 +1,271 @@
+import { Bot } from 'grammy'
+import type { Update } from 'grammy/types'
+import { type Clock, pause, systemClock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { Recent } from '#core/base/recent'
+import { kindOf } from '../chat/kind.ts'
+import type {
+  Capabilities,
+  Incoming,
+  Outgoing,
+  Platform,
+  PlatformHandlers,
+  Sent,
+} from '../chat/platform.ts'
+import { isAboutMarkup, isUnauthorized, isUnchanged, movedTo, readFailure } from './failures.ts'
+import { TelegramFiles } from './files.ts'
+import { renderHtml } from './html.ts'
+import { backOff, pollUpdates, REFUSED, UNREACHABLE, UNTOLD_MAX } from './polling.ts'
+import { readAddress, readMove, readUpdate, UPDATE_KINDS } from './updates.ts'
+import { Webhook, type WebhookPlace } from './webhook.ts'
+
+export interface TelegramOptions {
+  readonly token: string
+  /** `https://api.telegram.org`, or a Bot API server of one's own. */
+  readonly apiRoot: string
+  /** Telegram brings updates to this address; without it they are asked for. */
+  readonly webhook?: Omit<WebhookPlace, 'path'> & { readonly url: string }
+  readonly clock?: Clock
+  /** How long until something that failed is tried again, the first time. */
+  readonly retryMs?: number
+  readonly editEveryMs?: number
+}
+
+export class TelegramTokenError extends KnownError {
+  override readonly name = 'TelegramTokenError'
+  readonly code = 'telegram-token'
+  readonly retryable = false
+
+  constructor() {
+    super(
+      'A Telegram token is a number, a colon and letters, as @BotFather gives it; found something else.',
+    )
+  }
+}
+
+const TOKEN = /^(\d{1,20}):[\w-]{1,200}$/
+const REQUEST_SECONDS_MAX = 60
+const RETRY_MS = 1_000
+/** Sending looks at an outage this much more seldom than receiving does. */
+const OUTAGE_RETRIES = 10
+/** Telegram allows about one message a second in a chat and twenty a minute in a group. */
+const EDIT_EVERY_MS = 3_000
+const CAPABILITIES: Capabilities = {
+  edits: true,
+  threads: true,
+  images: true,
+  // 4096 after markup; ours only ever takes characters away.
+  lengthMax: 4_096,
+  editEveryMs: EDIT_EVERY_MS,
+  typingMs: 4_500,
+  nonce: false,
+}
+
+const ALBUMS_MAX = 1_000
+const UNREADABLE = 'An update of Telegram could not be read and was left out.'
+
+/** Telegram through grammY. The Bot API has no nonce: see `Showing` for what that means. */
+export class Telegram implements Platform {
+  readonly name = 'telegram'
+  readonly account: string
+  readonly capabilities: Capabilities
+  readonly #options: TelegramOptions
+  readonly #bot: Bot
+  readonly #files: TelegramFiles
+  readonly #clock: Clock
+  readonly #closing = new AbortController()
+  /** Groups that became supergroups: Telegram refuses what is sent to their old ids. */
+  readonly #moved = new Map<number, number>()
+  /** Albums whose first picture was for us. */
+  readonly #albums = new Recent<string, true>(ALBUMS_MAX)
+  #handlers: PlatformHandlers | null = null
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: TelegramOptions) {
+    const { token, apiRoot, editEveryMs = EDIT_EVERY_MS, clock = systemClock } = options
+    const account = TOKEN.exec(token)?.[1]
+    if (account === undefined) throw new TelegramTokenError()
+    this.account = account
+    this.capabilities = { ...CAPABILITIES, editEveryMs }
+    this.#options = options
+    this.#clock = clock
+    const root = apiRoot.replace(/\/$/, '')
+    this.#bot = new Bot(token, { client: { apiRoot: root, timeoutSeconds: REQUEST_SECONDS_MAX } })
+    const { signal } = this.#closing
+    this.#files = new TelegramFiles(this.#bot.api, `${root}/file/bot${token}`, signal)
+  }
+
+  start(handlers: PlatformHandlers): void {
+    this.#handlers = handlers
+    this.#bot.use(async ({ update, me }) => {
+      const move = readMove(update)
+      if (move !== null) await handlers.moved(move)
+      const incoming = this.#read(update, me, handlers)
+      if (incoming !== null) await handlers.receive(incoming)
+    })
+    this.#running = this.#run(handlers)
+  }
+
+  async #run({ tell }: PlatformHandlers): Promise<void> {
+    const { signal } = this.#closing
+    await this.#until(tell, () => this.#bot.init(signal as never))
+    if (signal.aborted) return
+    const take = (update: Update) => this.#bot.handleUpdate(update)
+    const { webhook, retryMs = RETRY_MS } = this.#options
+    if (webhook === undefined) {
+      const { api } = this.#bot
+      // Telegram hands updates out in one of two ways; a leftover webhook would refuse this one.
+      await this.#until(tell, () => api.deleteWebhook({}, signal as never))
+      await pollUpdates({ api, take, tell, signal, clock: this.#clock, retryMs })
+    } else await this.#listen(webhook, take, tell)
+  }
+
+  async #listen(
+    { url, ...place }: NonNullable<TelegramOptions['webhook']>,
+    take: (update: Update) => Promise<void>,
+    tell: PlatformHandlers['tell'],
+  ): Promise<void> {
+    const { signal } = this.#closing
+    const webhook = new Webhook({ ...place, path: new URL(url).pathname }, take)
+    try {
+      await webhook.listen()
+    } catch (error) {
+      tell(`Telegram's webhook cannot listen on ${place.host}:${place.port}: ${kindOf(error)}`)
+      return
+    }
+    await this.#until(tell, async () => {
+      // One after another: what could not be taken in is brought again before what came behind it.
+      const terms = { secret_token: place.secret, max_connections: 1 }
+      const asked = { ...terms, allowed_updates: UPDATE_KINDS }
+      await this.#bot.api.setWebhook(url, asked, signal as never)
+    })
+    tell(null)
+    if (!signal.aborted) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    }
+    await webhook.close()
+  }
+
+  async send(out: Outgoing): Promise<Sent> {
+    const { chat, thread } = this.#placeOf(out.address)
+    const place = thread === undefined ? {} : { message_thread_id: thread }
+    return await this.#attempt(async (text, markup) => {
+      const other = { link_preview_options: { is_disabled: true }, ...place, ...markup }
+      const send = (to: number) => this.#bot.api.sendMessage(to, text, other)
+      const sent = await send(chat).catch(async (error: unknown) => {
+        const to = await this.#follow(chat, error)
+        if (to === undefined) throw error
+        return await send(to)
+      })
+      return String(sent.message_id)
+    }, out.text)
+  }
+
+  async edit({ id, address, text }: Outgoing & { readonly id: string }): Promise<Sent> {
+    const { chat } = this.#placeOf(address)
+    const other = { link_preview_options: { is_disabled: true } }
+    return await this.#attempt(
+      async (words, markup) => {
+        await this.#bot.api.editMessageText(chat, Number(id), words, { ...other, ...markup })
+        return id
+      },
+      text,
+      id,
+    )
+  }
+
+  async remove({ address, id }: { readonly address: string; readonly id: string }): Promise<Sent> {
+    const { chat } = this.#placeOf(address)
+    try {
+      await this.#bot.api.deleteMessage(chat, Number(id))
+      return { kind: 'sent', id }
+    } catch (error) {
+      const failure = this.#failed(error)
+      return failure.why === 'gone' ? { kind: 'sent', id } : failure
+    }
+  }
+
+  async showTyping(address: string): Promise<void> {
+    const { chat, thread } = this.#placeOf(address)
+    const place = thread === undefined ? {} : { message_thread_id: thread }
+    await this.#bot.api.sendChatAction(chat, 'typing', place).catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  #placeOf(address: string): ReturnType<typeof readAddress> {
+    const { chat, ...rest } = readAddress(address)
+    return { chat: this.#moved.get(chat) ?? chat, ...rest }
+  }
+
+  async #follow(chat: number, error: unknown): Promise<number | undefined> {
+    const to = movedTo(error)
+    if (to === undefined) return undefined
+    this.#moved.set(chat, to)
+    await this.#handlers?.moved({ from: String(chat), to: String(to) })
+    return to
+  }
+
+  /** With markup; where Telegram does not like it, in plain words. */
+  async #attempt(
+    call: (text: string, markup: { parse_mode?: 'HTML' }) => Promise<string>,
+    text: string,
+    shownId?: string,
+  ): Promise<Sent> {
+    try {
+      try {
+        return { kind: 'sent', id: await call(renderHtml(text), { parse_mode: 'HTML' }) }
+      } catch (error) {
+        if (!isAboutMarkup(error)) throw error
+        return { kind: 'sent', id: await call(text, {}) }
+      }
+    } catch (error) {
+      if (shownId !== undefined && isUnchanged(error)) return { kind: 'sent', id: shownId }
+      return this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): Extract<Sent, { kind: 'failed' }> {
+    const failure = readFailure(error)
+    if (failure.why !== 'outage') return failure
+    return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
+  }
+
+  /** What cannot be read now cannot be read later either: it must not hold up the rest. */
+  #read(update: Update, me: Bot['botInfo'], { tell }: PlatformHandlers): Incoming | null {
+    try {
+      const incoming = readUpdate(update, me, (files) => this.#files.fetchAll(files))
+      return incoming === null ? null : this.#withAlbum(incoming, update)
+    } catch {
+      tell(UNREADABLE)
+      return null
+    }
+  }
+
+  /** The pictures of an album come one by one, and only the first says to whom. */
+  #withAlbum(incoming: Incoming, { message }: Update): Incoming {
+    if (message?.media_group_id === undefined) return incoming
+    const album = `${message.chat.id}:${message.media_group_id}`
+    const isAddressed = incoming.place.isAddressed || this.#albums.has(album)
+    if (isAddressed) this.#albums.set(album, true)
+    return { ...incoming, place: { ...incoming.place, isAddressed } }
+  }
+
+  async #until(tell: PlatformHandlers['tell'], work: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#closing
+    const { retryMs = RETRY_MS } = this.#options
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await work()
+        return
+      } catch (error) {
+        if (isUnauthorized(error)) tell(REFUSED)
+        else if (failures >= UNTOLD_MAX) tell(UNREACHABLE)
+        await pause(this.#clock, backOff(retryMs, failures), signal)
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { ToolDependencies } from '../runtime/tools/tool-dependencies.ts'
+import { filesTool } from '../tools/files/files.ts'
+import { MEMORY_PIN, memoryTool } from '../tools/memory/memory.ts'
+import { pinTool } from '../tools/pin.ts'
+import { processTool } from '../tools/process/process.ts'
+import { recallTool } from '../tools/recall.ts'
+import { scheduleTool } from '../tools/schedule/schedule.ts'
+import { sendMessageTool } from '../tools/send-message/send-message.ts'
+import { tasksTool } from '../tools/tasks.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolsConfig } from './config/schema/agent.ts'
+
+/** The tools that come with the product, as an agent's configuration switches them. */
+export function builtInTools(
+  config: ToolsConfig,
+  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): (dependencies: ToolDependencies) => readonly Tool[] {
+  return (dependencies) => {
+    const { store, clock, countTokens, onAdmitted, openRoute, processes } = dependencies
+    const { send_message: message, memory, files, process } = config
+    const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+    const isShared = memory.scope === 'agent'
+    const { to, messagesMax, tokensMin } = message
+    const rule = { messagesMax, tokensMin }
+    const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
+      [config.tasks.enabled, () => tasksTool({ store, countTokens })],
+      [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
+      [config.recall.enabled, () => recallTool({ store })],
+      [
+        message.enabled,
+        () => sendMessageTool({ store, countTokens, openRoute, rule, to, onAdmitted }),
+      ],
+      [
+        memory.enabled,
+        () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),
+      ],
+      [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
+      [files.enabled, () => filesTool({ store, roots: files.roots })],
+      [process.enabled, () => processTool({ processes, programs: process.programs, ...place })],
+    ]
+    return made.filter(([isOn]) => isOn).map(([, make]) => make())
+  }
+}

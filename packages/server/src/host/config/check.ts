@@ -1,0 +1,165 @@
+import { resolveBudget } from '#core/compaction/plan/budget'
+import type { ProviderName } from '../../model/routes/route.ts'
+import { Routes } from '../../model/routes/routes.ts'
+import { capabilitiesOf } from '../../model/routes/windows.ts'
+import { type AgentPlan, agentsOf } from './agents-of.ts'
+import type { Environment } from './read/overlay.ts'
+import type { Origin, Path, Problem } from './read/problem.ts'
+import type { Config } from './schema/schema.ts'
+
+/** What is well formed and still cannot work, or probably is not meant. */
+export interface Checked {
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+}
+
+interface Sayings {
+  readonly env: Environment
+  readonly originOf: (path: Path) => Origin
+}
+
+export function checkConfig(config: Config, sayings: Sayings): Checked {
+  // Nothing is sent anywhere: any address serves to see the routes as they will be.
+  const agents = agentsOf(config, { standInUrl: 'http://127.0.0.1' })
+  return {
+    problems: agents.flatMap((agent) => thresholdProblems(agent, config, sayings)).slice(0, 1),
+    warnings: [
+      ...agents.flatMap((agent) => routeWarnings(agent, sayings)),
+      ...likeNames(config, sayings),
+      ...toolWarnings(config, sayings),
+      ...taskWarnings(config, agents, sayings),
+      ...openDoors(config, sayings),
+    ],
+  }
+}
+
+/** A compaction that ends above its own threshold would be due again at once. */
+function thresholdProblems(
+  { name, compaction: { budget: settings } }: AgentPlan,
+  { compaction }: Config,
+  { originOf }: Sayings,
+): readonly Problem[] {
+  const { softTokens, targetTokens, hardTokens } = resolveBudget(settings)
+  if (softTokens > targetTokens) return []
+  const keys = ['softTokens', 'softShare', 'targetTokens', 'targetShare', 'preset'] as const
+  const key = keys.find((each) => compaction[each] !== undefined) ?? 'softShare'
+  return [
+    {
+      origin: originOf(['compaction', key]),
+      text:
+        `A compaction is due at ${softTokens} tokens and ends at ${targetTokens}, so it would be due ` +
+        `again at once (agent ${name}, ${hardTokens} usable tokens). Raise \`compaction.softShare\` ` +
+        'or lower `compaction.targetShare`.',
+    },
+  ]
+}
+
+const UNKNOWN = capabilitiesOf({ model: '' })
+
+function routeWarnings(
+  { name, routes }: AgentPlan,
+  { env, originOf }: Sayings,
+): readonly Problem[] {
+  const agentOrigin = originOf(['agents', name, 'model'])
+  const all = new Routes(routes)
+  const used = [
+    ...all.forMain(),
+    ...Object.keys(routes.auxiliary).flatMap((task) => [...all.forTask(task)]),
+  ]
+  const different = new Map(used.map((route) => [JSON.stringify({ ...route, name: '' }), route]))
+  return [...different.values()].flatMap(({ model, windowTokens, credential }) => {
+    const known = capabilitiesOf({ model })
+    const isKnown = known.windowTokens !== UNKNOWN.windowTokens
+    const texts = []
+    if (windowTokens === undefined && !isKnown) {
+      texts.push(
+        `How much ${model} takes is not known; ${UNKNOWN.windowTokens} tokens are assumed. ` +
+          'Say it as `windowTokens` beside the model.',
+      )
+    }
+    if (credential.kind === 'variable' && !env[credential.name]?.trim()) {
+      texts.push(
+        `The variable ${credential.name} is empty; ${model} will refuse to answer the agent ${name}.`,
+      )
+    }
+    return texts.map((text) => ({ origin: agentOrigin, text }))
+  })
+}
+
+function likeNames({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+  const seen = new Map<string, string>()
+  return Object.keys(agents).flatMap((name) => {
+    const folded = name.toLowerCase().replaceAll('-', '_')
+    const other = seen.get(folded)
+    seen.set(folded, name)
+    if (other === undefined) return []
+    const text = `The agents ${other} and ${name} are told apart by their spelling only; variables cannot name the second.`
+    return [{ origin: originOf(['agents', name]), text }]
+  })
+}
+
+function toolWarnings({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+  return Object.entries(agents)
+    .filter(([, { tools }]) => tools.process.enabled && tools.process.programs.length === 0)
+    .map(([name]) => ({
+      origin: originOf(['agents', name, 'tools', 'process']),
+      text: `The agent ${name} has the tool process and may start no program; list some under \`programs\`.`,
+    }))
+}
+
+/** What was said about a task and has no effect as things stand. */
+function taskWarnings(
+  { auxiliary, agents: told }: Config,
+  agents: readonly AgentPlan[],
+  { originOf }: Sayings,
+): readonly Problem[] {
+  const { compaction, memory } = auxiliary
+  const doubts: Problem[] = []
+  const doubt = (path: Path, text: string) => doubts.push({ origin: originOf(path), text })
+  for (const { name, routes } of agents) {
+    const all = new Routes(routes)
+    const [{ provider }] = all.forTask('compaction')
+    if (compaction.atProvider && provider !== 'anthropic') {
+      const why = SEALED.includes(provider)
+        ? `what ${provider} makes of a conversation only ${provider} can read`
+        : `${provider} has no compaction of its own that we know`
+      doubt(
+        ['auxiliary', 'compaction', 'atProvider'],
+        `\`auxiliary.compaction.atProvider\` has no effect for the agent ${name}: ${why}. The model is asked in words.`,
+      )
+    }
+    const isBlind = !capabilitiesOf(all.main).seesImages
+    if (isBlind && !all.forTask('vision').some((route) => capabilitiesOf(route).seesImages)) {
+      doubt(
+        ['auxiliary', 'vision'],
+        `The model of the agent ${name} sees no images, and no route of \`auxiliary.vision\` does: images will be named and not described.`,
+      )
+    }
+  }
+  const keepers = Object.values(told).filter(({ tools }) => tools.memory.enabled)
+  if (memory.enabled && keepers.length === 0) {
+    doubt(
+      ['auxiliary', 'memory', 'enabled'],
+      '`auxiliary.memory.enabled` has no effect: no agent has the tool `memory`.',
+    )
+  }
+  const isMain = memory.provider === 'main' && memory.model === undefined
+  if (!memory.enabled && !isMain) {
+    doubt(
+      ['auxiliary', 'memory'],
+      '`auxiliary.memory` has no effect: switch it on with `auxiliary.memory.enabled`.',
+    )
+  }
+  return doubts
+}
+
+/** Their compaction is an item that nobody else can read; a handoff is words. */
+const SEALED: readonly ProviderName[] = ['openai-responses', 'codex']
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/
+
+function openDoors({ http }: Config, { originOf }: Sayings): readonly Problem[] {
+  if (!http.enabled || LOOPBACK.test(http.host)) return []
+  const text = `${http.host} can be reached from other machines; callers need a token there.`
+  return [{ origin: originOf(['http', 'host']), text }]
+}

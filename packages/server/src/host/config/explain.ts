@@ -1,0 +1,125 @@
+import type { z } from 'zod'
+import { redact } from '#core/compaction/redact/redact'
+import { nearest } from './read/nearest.ts'
+import { KEYS_ELSEWHERE, unknownKeyText } from './read/overlay.ts'
+import { type Path, type Problem, pathText } from './read/problem.ts'
+import { keyOriginAt, type Node, nodeAt, originAt, plainOf } from './read/tree.ts'
+
+/** Whoever has more of them in one place has the wrong file. */
+const UNKNOWN_MAX = 20
+
+/** What zod found, in plain words and with the place of each. */
+export function explainIssues(
+  issues: readonly z.core.$ZodIssue[],
+  tree: Node,
+  above: Path = [],
+): readonly Problem[] {
+  return issues.flatMap((issue) => explainIssue(issue, tree, above))
+}
+
+function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonly Problem[] {
+  const path = [...above, ...issue.path.map((key) => (typeof key === 'symbol' ? '?' : key))]
+  const tell = (text: string): Problem => ({ origin: originAt(tree, path), text })
+  const said = (text: string) => tell(`\`${pathText(path)}\` ${text}.${foundText(tree, path)}`)
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.slice(0, UNKNOWN_MAX).map((key) => ({
+        origin: keyOriginAt(tree, [...path, key]),
+        text: unknownKeyText(path, key),
+      }))
+    case 'invalid_key': {
+      const text = `\`${String(path.at(-1))}\` ${issue.issues[0]?.message ?? 'is no name'}.`
+      return [{ origin: keyOriginAt(tree, path), text }]
+    }
+    case 'invalid_union': {
+      const inner = branchMeant(issue)
+      if (inner !== undefined) return explainIssues(inner, tree, path)
+      if (issue.discriminator !== undefined) {
+        return [said(`should be one of ${kindsOf(issue)}`)]
+      }
+      return [said(issue.message)]
+    }
+    case 'invalid_value': {
+      const names = issue.values.map(String)
+      const found = nodeAt(tree, path)
+      const meant = found?.kind === 'leaf' ? nearest(String(found.value), names) : undefined
+      const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
+      const should = names.length === 1 ? `be ${names[0]}` : `be one of ${names.join(', ')}`
+      return [tell(`\`${pathText(path)}\` should ${should}.${foundText(tree, path)}${hint}`)]
+    }
+    case 'invalid_type': {
+      if (isSecret(path))
+        return [tell(`\`${pathText(path)}\` says where a key is kept. ${KEYS_ELSEWHERE}`)]
+      if (nodeAt(tree, path) === undefined) return [tell(`\`${pathText(path)}\` is missing.`)]
+      return [
+        said(
+          isOurs(issue.message)
+            ? issue.message
+            : `should be ${WORDS[issue.expected] ?? issue.expected}`,
+        ),
+      ]
+    }
+    case 'too_small':
+    case 'too_big':
+      return [said(isOurs(issue.message) ? issue.message : boundText(issue))]
+    case 'invalid_format':
+      return [
+        said(issue.format === 'url' ? 'should be an http:// or https:// address' : issue.message),
+      ]
+    default:
+      return [said(issue.message)]
+  }
+}
+
+/** The names are there at run time; the type does not say so. */
+function kindsOf(issue: z.core.$ZodIssueInvalidUnion): string {
+  const { options } = issue as { options?: readonly unknown[] }
+  return options?.join(', ') ?? 'the known kinds'
+}
+
+/** Of several forms the one whose kind of value was given; undefined when none was. */
+function branchMeant(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  return issue.errors.find((branch) =>
+    branch.every((each) => each.path.length > 0 || each.code === 'unrecognized_keys'),
+  )
+}
+
+/** The schema's own sentences go on from the name of the key. */
+function isOurs(message: string): boolean {
+  return /^(?:should|is|has) /.test(message)
+}
+
+const WORDS: { readonly [expected: string]: string } = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys and values',
+  record: 'a map of names and values',
+  array: 'a list',
+}
+
+function boundText(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const [word, bound] =
+    issue.code === 'too_small' ? ['at least', issue.minimum] : ['at most', issue.maximum]
+  if (issue.origin === 'array') return `should hold ${word} ${bound}`
+  if (issue.origin === 'string') return `should have ${word} ${bound} characters`
+  return `should be ${word} ${bound}`
+}
+
+function isSecret(path: Path): boolean {
+  return path.at(-1) === 'credential' || path.at(-1) === 'password'
+}
+
+const SHOWN_MAX = 40
+
+/** Nothing that may be a key is shown. */
+function foundText(tree: Node, path: Path): string {
+  const node = nodeAt(tree, path)
+  const isPrivate = path.some((key) => ['credential', 'password', 'headers'].includes(String(key)))
+  if (node === undefined || isPrivate) return ''
+  if (node.kind !== 'leaf') return ` It is a ${node.kind}.`
+  const text = redact(String(plainOf(node)))
+  const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
+  return typeof node.value === 'string' ? ` It is "${shown}".` : ` It is ${shown}.`
+}

@@ -1,0 +1,322 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { HTTP_LIMITS } from '../../gateway/http/access/limits.ts'
+import {
+  type Loaded,
+  type LoadRequest,
+  type LoadResult,
+  loadConfig,
+  requireConfig,
+} from './load.ts'
+import { ConfigError, originText, problemText } from './read/problem.ts'
+import { configText, listSettings } from './settings.ts'
+
+const place = mkdtempSync(join(tmpdir(), 'throughline-config-'))
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+let folders = 0
+
+/** A folder of its own with these files in it. */
+function folderWith(files: Record<string, string>): string {
+  const folder = join(place, String(folders++))
+  mkdirSync(folder)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+function load(text: string, more: Partial<LoadRequest> = {}): LoadResult {
+  return loadConfig({
+    cwd: folderWith({ 'throughline.yaml': text }),
+    env: {},
+    flags: [],
+    ...more,
+  })
+}
+
+function loaded(text: string, more: Partial<LoadRequest> = {}): Loaded {
+  const result = load(text, more)
+  if (result.kind === 'loaded') return result
+  throw new ConfigError(result.problems)
+}
+
+function problemsOf(text: string, more: Partial<LoadRequest> = {}): readonly string[] {
+  const result = load(text, more)
+  return result.kind === 'refused' ? result.problems.map(problemText) : []
+}
+
+describe('loadConfig', () => {
+  it('makes one agent on the stand-in model of an empty file, and of none', () => {
+    const none = requireConfig({ cwd: folderWith({}), env: {}, flags: [] })
+    for (const { config, warnings } of [none, loaded(''), loaded('# nothing\nagents:\nhttp:\n')]) {
+      expect(Object.keys(config.agents)).toEqual(['main'])
+      expect(config.agents['main']?.model).toEqual({ provider: 'stand-in' })
+      expect(warnings).toEqual([])
+    }
+    expect(none.file).toBe(null)
+  })
+
+  it('takes flags before environment before file before defaults', () => {
+    const text = 'http:\n  port: 1\n  host: localhost\n  limits: {depthMax: 20}\n'
+    const { config, originOf } = loaded(text, {
+      env: { THROUGHLINE_HTTP__PORT: '2', THROUGHLINE_HTTP__HOST: '127.0.0.2' },
+      flags: ['http.port=3'],
+    })
+    const { port, host, limits, enabled } = config.http
+    expect({ port, host, depthMax: limits.depthMax, enabled }).toEqual({
+      ...{ port: 3, host: '127.0.0.2', depthMax: 20, enabled: true },
+    })
+    const origins = [
+      ['http', 'port'],
+      ['http', 'host'],
+      ['http', 'limits', 'depthMax'],
+      ['http', 'enabled'],
+    ]
+    expect(origins.map((path) => originText(originOf(path)))).toEqual([
+      '--set http.port',
+      'THROUGHLINE_HTTP__HOST',
+      'throughline.yaml:4:22',
+      'default',
+    ])
+  })
+
+  it('tells all problems at once, in order, each with its line and column', () => {
+    const text = [
+      'agents:',
+      '  main:',
+      '    stepMax: 5',
+      '    tools: {telepathy: true, files: 3}',
+      '    model: {provider: antropic}',
+      '    system: file:nowhere.md',
+      '  main: {}',
+      '  "no name": {}',
+      'compaction:',
+      '  softShare: 75',
+      '  ledgerTokens: many',
+      'auxiliary:',
+      '  title: {provider: openai-compatible, credential: {kind: vault}}',
+      'limits: {prices: {gpt-4.1: {input: 1}}}',
+      'shop: 1',
+    ].join('\n')
+    expect(problemsOf(text, { flags: ['http.prot=1', 'nothing'] })).toMatchInlineSnapshot(`
+      [
+        "throughline.yaml:3:5: \`agents.main.stepMax\` is not known. Did you mean \`stepsMax\`?",
+        "throughline.yaml:4:13: \`agents.main.tools.telepathy\` is not known. There is \`tasks\`, \`pin\`, \`recall\`, \`send_message\`, \`memory\`, \`schedule\`, \`files\`, \`process\`.",
+        "throughline.yaml:4:37: \`agents.main.tools.files\` should be true, false, or a map of options. It is 3.",
+        "throughline.yaml:5:23: \`agents.main.model.provider\` should be one of openai-chat, openai-responses, codex, anthropic, google, openai-compatible, stand-in. It is "antropic". Did you mean \`anthropic\`?",
+        "throughline.yaml:6:13: \`agents.main.system\` names nowhere.md, which does not exist.",
+        "throughline.yaml:7:3: Two agents are named \`main\`; give each its own name.",
+        "throughline.yaml:8:3: \`no name\` is no name for an agent: up to 64 letters, digits, _ and -, a letter or digit first.",
+        "throughline.yaml:10:14: \`compaction.softShare\` should be a share of the window, more than 0 and at most 1, such as 0.75. It is 75.",
+        "throughline.yaml:11:17: \`compaction.ledgerTokens\` should be a whole number of tokens, 0 or more, such as 20000 or 20k. It is "many".",
+        "throughline.yaml:13:10: \`auxiliary.title.model\` is missing; the provider openai-compatible needs one.",
+        "throughline.yaml:13:10: \`auxiliary.title.baseUrl\` is missing; the provider openai-compatible has no usual address.",
+        "throughline.yaml:13:59: \`auxiliary.title.credential.kind\` should be one of none, variable, file, command.",
+        "throughline.yaml:14:28: \`limits.prices["gpt-4.1"].output\` is missing.",
+        "throughline.yaml:15:1: \`shop\` is not known. There is \`agents\`, \`compaction\`, \`auxiliary\`, \`store\`, \`http\`, \`gateways\`, \`limits\`, \`logging\`.",
+        "--set http.prot: \`http.prot\` is not known. Did you mean \`port\`?",
+        "--set nothing: A setting is written key=value, such as http.port=8080.",
+      ]
+    `)
+  })
+
+  it('tells what is no YAML', () => {
+    expect(problemsOf('agents:\n  main: [1, 2\nhttp: {}\n')[0]).toMatch(
+      /^throughline\.yaml:\d+:\d+: This is not YAML as it should be: /,
+    )
+    expect(problemsOf('just words')).toEqual([
+      'throughline.yaml:1:1: The file should hold keys and values, such as `store: sessions.db`.',
+    ])
+    expect(problemsOf('store: *nobody')[0]).toContain('throughline.yaml:1:8')
+  })
+
+  it('refuses a value without an end, wherever it comes from', () => {
+    const text = '{main: &a [*a]}'
+    const wanted = [expect.stringMatching(/`agents` should be a map of names and values/)]
+    expect(problemsOf('', { env: { THROUGHLINE_AGENTS: text } })).toEqual(wanted)
+    expect(problemsOf('', { flags: [`agents=${text}`] })).toEqual(wanted)
+  })
+
+  it('finds the file above, then the one of the user; an asked-for one must exist', () => {
+    const folder = folderWith({
+      'throughline.yaml': 'http: {port: 1}',
+      'a/b/other.yaml': 'http: {port: 2}',
+      'home/.config/throughline/throughline.yaml': 'http: {port: 3}',
+      'xdg/throughline/throughline.yaml': 'http: {port: 4}',
+    })
+    const portOf = (request: Partial<LoadRequest>) =>
+      requireConfig({ env: {}, flags: [], cwd: place, ...request }).config.http.port
+    const cwd = join(folder, 'a', 'b')
+    expect(portOf({ cwd })).toBe(1)
+    expect(portOf({ cwd, path: 'other.yaml' })).toBe(2)
+    expect(portOf({ cwd, env: { THROUGHLINE_CONFIG: 'other.yaml' } })).toBe(2)
+    expect(portOf({ env: { HOME: join(folder, 'home') } })).toBe(3)
+    expect(
+      portOf({ env: { HOME: join(folder, 'home'), XDG_CONFIG_HOME: join(folder, 'xdg') } }),
+    ).toBe(4)
+    expect(() => portOf({ path: 'none.yaml' })).toThrow(/none\.yaml:1:1: .* does not exist/)
+  })
+
+  it('takes texts from files, and names paths from where they were said', () => {
+    const folder = folderWith({
+      'throughline.yaml':
+        'agents: {main: {system: file:texts/a.md, pins: {law: "file:texts/law.md"}, tools: {files: {roots: [docs]}}}}\n' +
+        'store: sessions.db\nlogging: {file: ~/log}\n',
+      'texts/a.md': 'Be kind.',
+      'texts/law.md': 'Never lie.',
+      'below/short.md': 'Be brief.',
+    })
+    const { config, files } = requireConfig({
+      cwd: join(folder, 'below'),
+      env: { HOME: '/home/me', THROUGHLINE_COMPACTION_PROMPT: 'file:short.md' },
+      flags: [],
+    })
+    const { system, pins, tools } = config.agents['main'] ?? {}
+    expect({ system, pins, roots: tools?.files.roots }).toEqual({
+      system: 'Be kind.',
+      pins: { law: 'Never lie.' },
+      roots: [join(folder, 'docs')],
+    })
+    expect(config.compaction.prompt).toBe('Be brief.')
+    expect(config.store.url).toBe(join(folder, 'sessions.db'))
+    expect(config.logging.file).toBe('/home/me/log')
+    expect(files).toEqual(
+      ['throughline.yaml', 'texts/a.md', 'texts/law.md', 'below/short.md'].map((name) =>
+        join(folder, name),
+      ),
+    )
+  })
+
+  it('warns of a variable that looks like a key and is none, and of no other', () => {
+    const env = {
+      THROUGHLINE_HTTP__PRT: '1',
+      THROUGHLINE_COMPACTION_WINDOW: '1',
+      THROUGHLINE_SEED: '1',
+      THROUGHLINE_STORE: '',
+      OTHER: '1',
+    }
+    expect(loaded('', { env }).warnings.map(problemText)).toEqual([
+      'THROUGHLINE_HTTP__PRT: No key has this name, so it changes nothing. Did you mean THROUGHLINE_HTTP__PORT?',
+    ])
+  })
+
+  it('finds agents by the name that the file gives them', () => {
+    const text = 'agents: {Night-Watch: {}, main: {}}'
+    const env = { THROUGHLINE_AGENTS__NIGHT_WATCH__STEPS_MAX: '7', THROUGHLINE_AGENTS__NEW: '{}' }
+    const { agents } = loaded(text, { env }).config
+    expect(Object.entries(agents).map(([name, { stepsMax }]) => [name, stepsMax])).toEqual([
+      ['Night-Watch', 7],
+      ['main', 100],
+      ['new', 100],
+    ])
+  })
+
+  it('lets what is said win over a preset, and says that the rest is the preset', () => {
+    const { config, originOf } = loaded('compaction: {preset: hermes, targetShare: 0.3}')
+    const { softShare, targetShare, protectFirst, protectLast } = config.compaction
+    expect({ softShare, targetShare, protectFirst, protectLast }).toEqual({
+      ...{ softShare: 0.5, targetShare: 0.3, protectFirst: 3, protectLast: 20 },
+    })
+    expect(originOf(['compaction', 'softShare'])).toMatchObject({ kind: 'file', column: 22 })
+    expect(originOf(['compaction', 'idleSeconds'])).toEqual({ kind: 'default' })
+  })
+
+  it('takes tokens as the command line does', () => {
+    const { compaction } = loaded(
+      'compaction: {userTokens: 20k, ledgerTokens: 1_500, keepTokens: 0, targetTokens: 0.005m}',
+    ).config
+    const { userTokens, ledgerTokens, keepTokens, targetTokens } = compaction
+    expect([userTokens, ledgerTokens, keepTokens, targetTokens]).toEqual([20_000, 1_500, 0, 5_000])
+    expect(problemsOf('compaction: {summaryTokens: 0k}')).toHaveLength(1)
+  })
+
+  it('serves with the limits that the server has by itself', () => {
+    expect(HTTP_LIMITS).toMatchObject(loaded('').config.http.limits)
+  })
+})
+
+describe('secrets', () => {
+  const KEY = ['sk-ant', 'api03', 'Zq7Lk2Vx9Rt4Wm8Yp1Bc6Nd3'].join('-')
+
+  const of = (model: string) => `agents: {main: {model: {provider: anthropic, model: m, ${model}}}}`
+
+  it.each([
+    ['agents.main.model.credential', of(`credential: ${KEY}`)],
+    ['agents.main.model.apiKey', of(`apiKey: ${KEY}`)],
+    ['agents.main.model.headers.Authorization', of('headers: {Authorization: Bearer x}')],
+    ['agents.main.model.baseUrl', of('baseUrl: "https://me:hunter2@host/v1"')],
+    ['credential.command', of(`credential: {kind: command, command: "echo ${KEY}"}`)],
+    ['agents.main.system', `agents: {main: {system: "use ${KEY}"}}`],
+    ['store', 'store: postgres://me:hunter2@host/db'],
+    ['store', 'store: "postgres://host/db?user=me&password=hunter2"'],
+    ['store.password', 'store: {url: "postgres://me@host/db", password: hunter2}'],
+  ])('are refused in the file without being told: %s', (key, text) => {
+    const problems = problemsOf(text)
+    expect(problems.join('\n')).toContain(key)
+    expect(problems.join('\n')).toMatch(/kept|variable/)
+    expect(problems.join('\n')).not.toMatch(/hunter2|Zq7Lk2|Bearer/)
+  })
+
+  it('are refused as flags, and taken from the environment', () => {
+    const url = 'postgres://me:hunter2@host/db'
+    expect(problemsOf('', { flags: [`store=${url}`] })[0]).toMatch(/^--set store: /)
+    const { config } = loaded('', { env: { THROUGHLINE_STORE: url } })
+    expect(config.store).toEqual({ url })
+  })
+
+  it('are masked wherever the configuration is shown', () => {
+    const env = {
+      THROUGHLINE_STORE: 'postgres://me:hunter2@host/db',
+      THROUGHLINE_AGENTS__MAIN__MODEL: `{provider: openai-chat, model: gpt-5, headers: {x-api-key: hunter2, x-team: a}}`,
+      OPENAI_API_KEY: KEY,
+    }
+    const result = loaded('', { env })
+    const shown = `${configText(result)}${JSON.stringify(listSettings(result))}`
+    expect(shown).not.toMatch(/hunter2|Zq7Lk2/)
+    expect(shown).toContain('postgres://me:[secret]@host/db')
+    expect(shown).toContain('x-team')
+    const asked = { THROUGHLINE_STORE: 'postgres://me@host/db?password=hunter2&sslmode=require' }
+    expect(configText(loaded('', { env: asked }))).toContain(
+      'postgres://me@host/db?password=[secret]&sslmode=require',
+    )
+  })
+})
+
+describe('deeper checks', () => {
+  it('refuse a threshold below the target', () => {
+    const wrong = [
+      'compaction: {softShare: 0.3}',
+      'compaction: {targetShare: 0.8}',
+      'compaction: {softTokens: 1k}',
+      'compaction: {preset: hermes, targetTokens: 90k}',
+    ]
+    for (const text of wrong) {
+      expect(problemsOf(text)).toEqual([expect.stringContaining('would be due again at once')])
+    }
+    expect(problemsOf('compaction: {softShare: 0.3, targetShare: 0.2}')).toEqual([])
+  })
+
+  it('warn of unknown windows, empty keys, open doors, idle tools and names alike', () => {
+    const text = [
+      'agents:',
+      '  a: {model: {provider: openai-compatible, model: home-made, baseUrl: "http://x/v1"}}',
+      '  b: {model: {provider: anthropic, model: claude-sonnet-4-5}, tools: {process: true}}',
+      '  B: {model: {provider: openai-compatible, model: home-made, baseUrl: "http://x/v1", windowTokens: 8k}}',
+      'http: {host: 0.0.0.0}',
+    ].join('\n')
+    expect(loaded(text).warnings.map(problemText)).toMatchInlineSnapshot(`
+      [
+        "throughline.yaml:2:14: How much home-made takes is not known; 32768 tokens are assumed. Say it as \`windowTokens\` beside the model.",
+        "throughline.yaml:3:14: The variable ANTHROPIC_API_KEY is empty; claude-sonnet-4-5 will refuse to answer the agent b.",
+        "throughline.yaml:3:80: The agent b has the tool process and may start no program; list some under \`programs\`.",
+        "throughline.yaml:4:6: The agents b and B are told apart by their spelling only; variables cannot name the second.",
+        "throughline.yaml:5:14: 0.0.0.0 can be reached from other machines; callers need a token there.",
+      ]
+    `)
+    expect(loaded(text, { env: { ANTHROPIC_API_KEY: 'x' } }).warnings).toHaveLength(4)
+  })
+})

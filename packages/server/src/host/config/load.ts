@@ -1,0 +1,240 @@
+import { statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { PRESETS, type PresetName } from '#core/compaction/plan/defaults'
+import { checkConfig } from './check.ts'
+import { explainIssues } from './explain.ts'
+import { type Environment, overlayEnvironment, overlayFlags } from './read/overlay.ts'
+import { namedFiles, settlePaths, takeTexts } from './read/paths.ts'
+import { ConfigError, type Origin, type Path, type Problem, pathText } from './read/problem.ts'
+import { FILE_BYTES_MAX, readYaml } from './read/read-yaml.ts'
+import { findLiteralSecrets } from './read/secrets.ts'
+import { EMPTY, originAt, plainOf, saidAt } from './read/tree.ts'
+import {
+  findDoubtBetween,
+  findDoubtOfFile,
+  foreign,
+  readTrusted,
+  type Trust,
+  trustOf,
+  type Unread,
+  unreadable,
+} from './read/trust.ts'
+import { type Config, configSchema } from './schema/schema.ts'
+
+/**
+ * From what people wrote to a configuration that can be trusted: flags before environment before
+ * file before defaults. Everything that is wrong is told at once. Here alone the disk is read; the
+ * environment is handed in.
+ */
+export interface LoadRequest {
+  /** Absent: `THROUGHLINE_CONFIG`, else searched upward from `cwd`, else the user's own. */
+  readonly path?: string
+  /** `path` was found by an earlier search, not named by a person: it is checked again. */
+  readonly isPathFound?: boolean
+  readonly env: Environment
+  /** What stood behind `--set`: `key=value`. */
+  readonly flags: readonly string[]
+  readonly cwd: string
+  /** Skips the checks of agents and models, for compacting a file. */
+  readonly isFormOnly?: boolean
+}
+
+export type LoadResult = Loaded | Refused
+
+export interface Loaded {
+  readonly kind: 'loaded'
+  readonly config: Config
+  /** Who said a value. */
+  readonly originOf: (path: Path) => Origin
+  readonly warnings: readonly Problem[]
+  /** Null: there is no file, and everything else holds. */
+  readonly file: string | null
+  /** The file was searched for, and not named by a person. */
+  readonly isFileFound: boolean
+  /** The file and the texts it names: what a change is looked for in. */
+  readonly files: readonly string[]
+  /**
+   * Where programs are started: the folder of the file. Many programs run what lies in their folder
+   * (`npx`, `python -m`), and the working folder may be one that other users write to.
+   */
+  readonly folder: string
+}
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+  readonly file: string | null
+  readonly files: readonly string[]
+}
+
+export function loadConfig(request: LoadRequest): LoadResult {
+  const { env, flags, cwd } = request
+  const { file, isFound } = findConfig(request)
+  const shown = file === null ? '' : shownPath(file, cwd)
+  // A file that a person named is trusted, with everything that it names.
+  const trust = isFound ? trustOf(env) : undefined
+  const text = file === null ? '' : readFile(file, cwd, trust)
+  if (typeof text !== 'string') {
+    const origin: Origin = { kind: 'file', file: shown, line: 1, column: 1 }
+    const how = isFound ? adviceFor(text, file) : ''
+    const problems = [{ origin, text: `The configuration ${text.problem}.${how}` }]
+    return { kind: 'refused', problems, warnings: [], file, files: file === null ? [] : [file] }
+  }
+
+  const said = file === null ? { tree: EMPTY, problems: [] } : readYaml(text, shown)
+  const fromEnv = overlayEnvironment(said.tree, env)
+  const fromFlags = overlayFlags(fromEnv.tree, flags)
+  const secrets = findLiteralSecrets(fromFlags.tree)
+  // What a file names is named from the file's own folder, everything else from where one stands.
+  const folder = file === null ? cwd : dirname(file)
+  const baseOf = ({ kind }: Origin) => (kind === 'file' || kind === 'default' ? folder : cwd)
+  const whole = takeTexts(fromFlags.tree, (path, origin) => {
+    const place = resolve(baseOf(origin), path)
+    const text = readTrusted(place, TEXT_BYTES_MAX, origin.kind === 'file' ? trust : undefined)
+    const isForeign = typeof text !== 'string' && text.isForeign
+    return isForeign ? { problem: `${text.problem}. ${CHANGE_OR_NAME}` } : text
+  })
+  const files = [
+    // Where there is none, one may be made.
+    file ?? join(cwd, CONFIG_NAME),
+    ...whole.taken.map(({ path, origin }) => resolve(baseOf(origin), path)),
+  ]
+  const { tree } = whole
+  const parsed = configSchema.safeParse(plainOf(tree))
+  const before = [...said.problems, ...fromFlags.problems, ...secrets, ...whole.problems]
+  const warnings = fromEnv.warnings
+  if (!parsed.success) {
+    const problems = inOrder([...before, ...explainIssues(parsed.error.issues, tree)])
+    return { kind: 'refused', problems, warnings, file, files }
+  }
+
+  const { preset } = parsed.data.compaction
+  const originOf = (path: Path) => {
+    const origin = saidAt(tree, path)
+    const isPreset = origin.kind === 'default' && isOfPreset(path, preset)
+    return isPreset ? saidAt(tree, ['compaction', 'preset']) : origin
+  }
+  const config = settlePaths(parsed.data, {
+    baseOf: (path) => baseOf(originOf(path)),
+    home: env['HOME'] ?? env['USERPROFILE'],
+  })
+  const doubts = trust === undefined ? [] : findForeign(config, { folder, trust, originOf })
+  const checked = request.isFormOnly
+    ? { problems: [], warnings: [] }
+    : checkConfig(config, { env, originOf: (path) => originAt(tree, path) })
+  const problems = inOrder([...before, ...doubts, ...checked.problems])
+  const all = [...warnings, ...inOrder(checked.warnings)]
+  if (problems.length > 0) return { kind: 'refused', problems, warnings: all, file, files }
+  return {
+    kind: 'loaded',
+    config,
+    originOf,
+    warnings: all,
+    file,
+    isFileFound: isFound,
+    files,
+    folder,
+  }
+}
+
+function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
+  try {
+    const doubt = trust === undefined ? null : findDoubtBetween(cwd, dirname(file), trust)
+    return doubt === null ? readTrusted(file, FILE_BYTES_MAX, trust) : foreign(doubt)
+  } catch (error) {
+    return unreadable(error)
+  }
+}
+
+function adviceFor({ isForeign, code }: Unread, file: string | null): string {
+  if (isForeign) return ` If you trust it, name it: \`--config ${file}\`.`
+  return code === 'EACCES'
+    ? ' Name one that you can read with `--config`, or set HOME to a folder of yours.'
+    : ''
+}
+
+/** Files named by a found configuration that other users could have written. */
+function findForeign(
+  config: Config,
+  terms: {
+    readonly folder: string
+    readonly trust: Trust
+    readonly originOf: (path: Path) => Origin
+  },
+): readonly Problem[] {
+  return namedFiles(config, terms.folder).flatMap(({ path, file }) => {
+    const origin = terms.originOf(path)
+    const doubt = origin.kind === 'file' ? findDoubtOfFile(file, terms.trust) : null
+    if (doubt === null) return []
+    const text = `\`${pathText(path)}\` names ${file}, but ${doubt}. ${CHANGE_OR_NAME}.`
+    return [{ origin, text }]
+  })
+}
+
+const CHANGE_OR_NAME = 'Change that, or name the configuration with `--config` if you trust it'
+
+/** Throws `ConfigError` with all problems, for whoever cannot go on without a configuration. */
+export function requireConfig(request: LoadRequest): Loaded {
+  const result = loadConfig(request)
+  if (result.kind === 'refused') throw new ConfigError(result.problems)
+  return result
+}
+
+function isOfPreset([section, key]: Path, preset: PresetName | undefined): boolean {
+  return section === 'compaction' && preset !== undefined && String(key) in PRESETS[preset]
+}
+
+export const CONFIG_NAME = 'throughline.yaml'
+const TEXT_BYTES_MAX = 1024 * 1024
+
+interface Found {
+  /** Null: there is none. A path that was asked for is taken whether it exists or not. */
+  readonly file: string | null
+  readonly isFound: boolean
+}
+
+function findConfig({ path, isPathFound = false, env, cwd }: LoadRequest): Found {
+  const asked = path ?? env['THROUGHLINE_CONFIG']
+  if (asked !== undefined && asked !== '') {
+    return { file: resolve(cwd, asked), isFound: path !== undefined && isPathFound }
+  }
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, CONFIG_NAME)
+    if (mayBeFile(file)) return { file, isFound: true }
+    if (folder === dirname(folder)) break
+  }
+  const user = userFolder(env)
+  const own = user === undefined ? null : join(user, 'throughline', CONFIG_NAME)
+  return own !== null && mayBeFile(own)
+    ? { file: own, isFound: true }
+    : { file: null, isFound: false }
+}
+
+function userFolder(env: Environment): string | undefined {
+  const named = env['XDG_CONFIG_HOME'] || env['APPDATA']
+  if (named) return named
+  return env['HOME'] ? join(env['HOME'], '.config') : undefined
+}
+
+/** An unsearchable folder may hold a file; reading it reports the reason. */
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+  }
+}
+
+function shownPath(file: string, cwd: string): string {
+  const short = relative(cwd, file)
+  return isAbsolute(short) || short.startsWith(join('..', '..', '..')) ? file : short
+}
+
+/** As they stand in the file; what comes from elsewhere follows. */
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  const rank = ({ origin }: Problem) =>
+    origin.kind === 'file' ? origin.line * 1_000_000 + origin.column : Number.MAX_SAFE_INTEGER
+  const different = new Map(problems.map((each) => [JSON.stringify(each), each]))
+  return [...different.values()].sort((a, b) => rank(a) - rank(b))
+}

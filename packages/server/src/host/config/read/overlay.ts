@@ -1,0 +1,145 @@
+import { parse } from 'yaml'
+import type { JsonObject } from '#core/base/json'
+import { branchesOf, describeAt, fieldsOf, isOpen, listKeys, takesText } from '../schema/walk.ts'
+import { nearest } from './nearest.ts'
+import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
+
+/**
+ * Variables and flags laid over what the file says. `THROUGHLINE_HTTP__PORT` is `http.port`: words in
+ * capitals, two underscores where the file goes one level deeper. Keys without a chosen name in
+ * their path are also found with one underscore, as `throughline compact` has always called its own.
+ */
+const PREFIX = 'THROUGHLINE_'
+
+export type Environment = { readonly [name: string]: string | undefined }
+
+export interface Overlaid {
+  readonly tree: Node
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+}
+
+export function overlayEnvironment(tree: Node, env: Environment): Overlaid {
+  const warnings: Problem[] = []
+  let result = tree
+  // In order of their names: where one holds the other, the shorter is laid first.
+  for (const variable of Object.keys(env).sort()) {
+    const text = env[variable]
+    if (!variable.startsWith(PREFIX) || text === undefined || text.trim() === '') continue
+    const name = variable.slice(PREFIX.length)
+    const origin: Origin = { kind: 'environment', variable }
+    const path = pathOfVariable(name, result)
+    const node = path === undefined ? undefined : describeAt(path)
+    if (path !== undefined && node !== undefined) {
+      result = withNode(result, path, nodeOf(readValue(text, node), origin))
+      continue
+    }
+    const meant = nearest(name, VARIABLES)
+    // Others use the prefix too; only what looks like a key of ours is spoken of.
+    if (!name.includes('__') && meant === undefined) continue
+    const hint = meant === undefined ? '' : ` Did you mean ${PREFIX}${meant}?`
+    warnings.push({ origin, text: `No key has this name, so it changes nothing.${hint}` })
+  }
+  return { tree: result, problems: [], warnings }
+}
+
+/** `flags` are the texts behind `--set`: `key=value`. */
+export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
+  const problems: Problem[] = []
+  let result = tree
+  for (const text of flags) {
+    const at = text.indexOf('=')
+    const key = at < 0 ? text : text.slice(0, at)
+    const origin: Origin = { kind: 'flag', flag: key }
+    const path = key.split('.').map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : part))
+    const node = describeAt(path)
+    if (at < 0) {
+      problems.push({ origin, text: 'A setting is written key=value, such as http.port=8080.' })
+    } else if (node === undefined) problems.push({ origin, text: unknownText(path) })
+    else {
+      result = withNode(result, path, nodeOf(readValue(text.slice(at + 1), node), origin))
+    }
+  }
+  return { tree: result, problems, warnings: [] }
+}
+
+/** What to say of a path that the schema does not know, at its first unknown key. */
+function unknownText(path: Path): string {
+  const depth = path.findIndex((_, at) => describeAt(path.slice(0, at + 1)) === undefined)
+  return unknownKeyText(path.slice(0, depth), String(path[depth]))
+}
+
+const SECRET_NAME = /(?:api|access|auth|secret|private)[_-]?key|token$|secret|password|passwd/i
+
+/** What to say of a key that does not exist below `parent`. */
+export function unknownKeyText(parent: Path, key: string): string {
+  const shown = `\`${pathText([...parent, key])}\` is not known.`
+  const node = describeAt(parent)
+  const names = node === undefined ? [] : [...fieldsOf(node).keys()]
+  const meant = nearest(key, names)
+  if (meant !== undefined) return `${shown} Did you mean \`${meant}\`?`
+  if (SECRET_NAME.test(key)) return `${shown} ${KEYS_ELSEWHERE}`
+  const there = names.map((name) => `\`${name}\``).join(', ')
+  return names.length === 0 ? `${shown} Nothing can stand there.` : `${shown} There is ${there}.`
+}
+
+export const KEYS_ELSEWHERE =
+  'Keys and passwords do not stand in the configuration: say where they are kept, such as ' +
+  '`credential: {kind: variable, name: OPENAI_API_KEY}`.'
+
+function pathOfVariable(name: string, tree: Node): Path | undefined {
+  if (!name.includes('__')) return FIXED.get(name)
+  const path: (string | number)[] = []
+  for (const word of name.split('__')) {
+    const node = describeAt(path)
+    if (node === undefined) return undefined
+    const named = [...fieldsOf(node).keys()].find((key) => wordsOf(key) === word)
+    if (named !== undefined) path.push(named)
+    else if (/^\d{1,3}$/.test(word) && !isOpen(node)) path.push(Number(word))
+    else if (isOpen(node)) path.push(chosenName(word, nodeAt(tree, path)))
+    else return undefined
+  }
+  return path
+}
+
+/** `MY_AGENT` is the `my-agent` that the file names; else it is a new one, in small letters. */
+function chosenName(word: string, node: Node | undefined): string {
+  const names = node?.kind === 'map' ? [...node.fields.keys()] : []
+  return names.find((name) => wordsOf(name) === word) ?? word.toLowerCase()
+}
+
+/** `stepsMax` is `STEPS_MAX`. */
+function wordsOf(key: string): string {
+  return key
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z0-9]/g, '_')
+    .toUpperCase()
+}
+
+const fixedKeys = listKeys()
+  .map(({ path }) => path)
+  .filter((path) => !path.includes('*'))
+const FIXED: ReadonlyMap<string, Path> = new Map(
+  fixedKeys.map((path) => [path.map(wordsOf).join('_'), path]),
+)
+const VARIABLES = fixedKeys.map((path) => path.map(wordsOf).join('__'))
+
+/** The variable for a key, for guides and hints; chosen names are left as `*`. */
+export function variableOf(path: readonly string[]): string {
+  return PREFIX + path.map((key) => (key === '*' ? key : wordsOf(key))).join('__')
+}
+
+function readValue(text: string, node: JsonObject): unknown {
+  const isWhole = /^\s*[[{]/.test(text)
+  const types = branchesOf(node).map(({ type }) => type)
+  const isWords =
+    types.includes('string') && types.every((type) => type === 'string' || type === 'object')
+  if (takesText(node) || (isWords && !isWhole)) return text
+  try {
+    // An alias to itself would make a value without an end.
+    return parse(text, { logLevel: 'silent', maxAliasCount: 0 })
+  } catch {
+    return text // the check says what was expected instead
+  }
+}

@@ -1,0 +1,125 @@
+import { join, resolve } from 'node:path'
+import type { Config } from '../schema/schema.ts'
+import { FILE_PREFIX } from '../schema/values.ts'
+import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { type Node, nodeOf, withNode } from './tree.ts'
+
+/** Names of files within the configuration: texts that are taken in, paths that are made whole. */
+
+export interface Taken {
+  readonly tree: Node
+  readonly problems: readonly Problem[]
+  readonly taken: readonly { readonly path: string; readonly origin: Origin }[]
+}
+
+type Read = (path: string, origin: Origin) => string | { readonly problem: string }
+
+/** The tree with the content of every file that stands for a text. */
+export function takeTexts(tree: Node, read: Read): Taken {
+  const problems: Problem[] = []
+  const taken: { path: string; origin: Origin }[] = []
+  let whole = tree
+  for (const [path, { value, origin }] of leavesOf(tree)) {
+    if (!isText(path) || typeof value !== 'string' || !value.startsWith(FILE_PREFIX)) continue
+    const name = value.slice(FILE_PREFIX.length).trim()
+    const text = read(name, origin)
+    taken.push({ path: name, origin })
+    if (typeof text === 'string') whole = withNode(whole, path, nodeOf(text, origin))
+    else {
+      problems.push({ origin, text: `\`${pathText(path)}\` names ${name}, which ${text.problem}.` })
+    }
+  }
+  return { tree: whole, problems, taken }
+}
+
+function isText(path: Path): boolean {
+  const [section, , key] = path
+  if (section === 'agents') return key === 'system' ? path.length === 3 : key === 'pins'
+  return section === 'compaction' && path[1] === 'prompt'
+}
+
+function leavesOf(
+  node: Node,
+  path: Path = [],
+): readonly (readonly [Path, Extract<Node, { kind: 'leaf' }>])[] {
+  if (node.kind === 'leaf') return [[path, node]]
+  if (node.kind === 'list') return node.items.flatMap((item, at) => leavesOf(item, [...path, at]))
+  return [...node.fields].flatMap(([key, field]) => leavesOf(field.node, [...path, key]))
+}
+
+/** Every path made absolute, so that nothing depends on where the process stands later. */
+export function settlePaths(
+  config: Config,
+  terms: { readonly baseOf: (path: Path) => string; readonly home: string | undefined },
+): Config {
+  const settle = (value: unknown, path: Path, isKeyFile = false): unknown => {
+    if (Array.isArray(value)) return value.map((item, at) => settle(item, [...path, at]))
+    if (typeof value === 'object' && value !== null) {
+      const isSource = isFileSource(value, path)
+      const settled = Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [
+          key,
+          settle(each, [...path, key], isSource && key === 'path'),
+        ]),
+      )
+      if (!isSourceOf('command', value, path)) return settled
+      const folder = resolve(terms.baseOf([...path, 'command']), String(settled['folder'] ?? ''))
+      return { ...settled, folder }
+    }
+    if (typeof value !== 'string' || isAddress(value)) return value
+    if (!isKeyFile && !isPlace(path) && !(isServerProgram(path) && value.includes('/')))
+      return value
+    const isHome = value.startsWith('~/') && terms.home !== undefined
+    return isHome ? join(terms.home ?? '', value.slice(2)) : resolve(terms.baseOf(path), value)
+  }
+  return settle(config, []) as Config
+}
+
+export interface NamedFile {
+  readonly path: Path
+  readonly file: string
+}
+
+/**
+ * Files that are read or started later: key files, and programs that are named by a path. `folder` is
+ * where programs are started.
+ */
+export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
+  const walk = (value: unknown, path: Path): readonly NamedFile[] => {
+    if (typeof value === 'string') {
+      return isProgram(path) && value.includes('/') ? [{ path, file: resolve(folder, value) }] : []
+    }
+    if (typeof value !== 'object' || value === null) return []
+    if (isFileSource(value, path)) return [{ path: [...path, 'path'], file: value.path }]
+    return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
+  }
+  return walk(config, [])
+}
+
+/** Where a key is kept, whatever it is the key of; pins and headers have names that people choose. */
+function isFileSource(value: object, path: Path): value is { readonly path: string } {
+  return isSourceOf('file', value, path) && typeof (value as { path?: unknown }).path === 'string'
+}
+
+function isSourceOf(kind: 'file' | 'command', value: object, path: Path): boolean {
+  const isChosen = ['pins', 'headers'].includes(String(path.at(-1)))
+  return (value as { kind?: unknown }).kind === kind && !isChosen
+}
+
+function isProgram(path: Path): boolean {
+  return isServerProgram(path) || path.at(-2) === 'programs'
+}
+
+function isServerProgram(path: Path): boolean {
+  return path.at(-3) === 'mcp' && path.at(-1) === 'command'
+}
+
+function isPlace([section, key, ...rest]: Path): boolean {
+  if (rest.at(-2) === 'roots') return section === 'agents'
+  return ['store.url', 'logging.file', 'http.socket'].includes(`${section}.${key}`)
+}
+
+/** `postgres://…` and SQLite's `:memory:` are no paths. */
+function isAddress(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(value) || value.startsWith(':')
+}

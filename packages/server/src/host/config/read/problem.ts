@@ -1,0 +1,68 @@
+import { KnownError } from '#core/base/errors'
+
+/** Where a value was said. What nobody said is a default. */
+export type Origin =
+  | {
+      readonly kind: 'file'
+      readonly file: string
+      readonly line: number
+      readonly column: number
+    }
+  | { readonly kind: 'environment'; readonly variable: string }
+  | { readonly kind: 'flag'; readonly flag: string }
+  | { readonly kind: 'default' }
+
+export const DEFAULT_ORIGIN: Origin = { kind: 'default' }
+
+/** A mistake or a doubt, in one sentence for people; never holds a secret. */
+export interface Problem {
+  readonly origin: Origin
+  readonly text: string
+}
+
+export type Path = readonly (string | number)[]
+
+/** `agents.main.stepsMax`; names that hold a dot are quoted. */
+export function pathText(path: Path): string {
+  return path
+    .map((key, at) => {
+      if (typeof key === 'number') return `[${key}]`
+      if (!/^[\w-]+$/.test(key)) return `[${JSON.stringify(key)}]`
+      return at === 0 ? key : `.${key}`
+    })
+    .join('')
+}
+
+export function originText(origin: Origin): string {
+  switch (origin.kind) {
+    case 'file':
+      return `${origin.file}:${origin.line}:${origin.column}`
+    case 'environment':
+      return origin.variable
+    case 'flag':
+      return `--set ${origin.flag}`
+    case 'default':
+      return 'default'
+    default:
+      return origin satisfies never
+  }
+}
+
+export function problemText({ origin, text }: Problem): string {
+  return origin.kind === 'default' ? text : `${originText(origin)}: ${text}`
+}
+
+/** All mistakes at once, for whoever cannot go on with any of them. */
+export class ConfigError extends KnownError {
+  override readonly name = 'ConfigError'
+  readonly code = 'invalid-config'
+  readonly retryable = false
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(
+      `The configuration cannot be used.\n${problems.map((each) => `  ${problemText(each)}`).join('\n')}`,
+    )
+    this.problems = problems
+  }
+}

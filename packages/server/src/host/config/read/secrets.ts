@@ -1,0 +1,62 @@
+import { redact } from '#core/compaction/redact/redact'
+import { findShapes } from '#core/compaction/redact/shapes'
+import { KEYS_ELSEWHERE } from './overlay.ts'
+import { type Path, type Problem, pathText } from './problem.ts'
+import type { Node } from './tree.ts'
+
+/**
+ * Files are copied, committed and pasted; command lines are seen by everybody on the host. So
+ * neither may hold a key. The environment may.
+ */
+export function findLiteralSecrets(tree: Node, path: Path = []): readonly Problem[] {
+  switch (tree.kind) {
+    case 'list':
+      return tree.items.flatMap((item, at) => findLiteralSecrets(item, [...path, at]))
+    case 'map':
+      return [...tree.fields].flatMap(([key, { node }]) => findLiteralSecrets(node, [...path, key]))
+    case 'leaf': {
+      const { value, origin } = tree
+      if (origin.kind === 'environment' || typeof value !== 'string') return []
+      const why = whySecret(value, path)
+      return why === undefined ? [] : [{ origin, text: `\`${pathText(path)}\` ${why}` }]
+    }
+    default:
+      return tree satisfies never
+  }
+}
+
+const SECRET_HEADER = /^(?:proxy-)?authorization$|cookie|key$|token|secret|password/i
+
+function whySecret(value: string, path: Path): string | undefined {
+  // A text where a source belongs is refused by the schema, with the same words.
+  if (path.at(-1) === 'credential' || path.at(-1) === 'password') return undefined
+  if (hasPassword(value)) {
+    return path[0] === 'store'
+      ? 'holds a password. Leave it out and name its source beside the address ' +
+          '(`store: {url: …, password: {kind: variable, name: PGPASSWORD}}`), or give the whole ' +
+          'address in the variable THROUGHLINE_STORE.'
+      : `holds a password. ${KEYS_ELSEWHERE}`
+  }
+  if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) {
+    return `looks like a key in a header. ${KEYS_ELSEWHERE}`
+  }
+  return findShapes(value).length > 0 ? `holds what looks like a key. ${KEYS_ELSEWHERE}` : undefined
+}
+
+function hasPassword(value: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value)) return false
+  const url = URL.parse(value)
+  // PostgreSQL's own programs take it in either place, and so does its driver.
+  return url !== null && (url.password !== '' || url.searchParams.has('password'))
+}
+
+/** A value as it may be shown: passwords in addresses and keys are masked. */
+export function shownValue(value: unknown, path: Path): unknown {
+  if (typeof value !== 'string') return value
+  if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) return '[secret]'
+  if (!hasPassword(value)) return redact(value)
+  const url = new URL(value)
+  if (url.password !== '') url.password = 'secret'
+  if (url.searchParams.has('password')) url.searchParams.set('password', 'secret')
+  return url.href.replace(':secret@', ':[secret]@').replace('password=secret', 'password=[secret]')
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { routesSchema } from '../../../model/routes/routes.ts'
+import { count, seconds } from './values.ts'
+
+/** Chat platforms: one key each, absent where it is not used. */
+
+const secret = routesSchema.shape.main.shape.credential.unwrap()
+
+/** Undefined: as usual. */
+function inQuotes({ code }: { readonly code?: string }): string | undefined {
+  return code === 'too_big'
+    ? 'should be in quotes: an id this large is not kept exactly'
+    : undefined
+}
+
+/** Platforms' ids are numbers that are written as such, and larger than some that are read. */
+const ids = z
+  .array(
+    z
+      .union([z.int({ error: inQuotes }), z.string().min(1)], { error: 'should be an id' })
+      .transform((id) => String(id)),
+  )
+  .max(10_000)
+  .default([])
+
+export const allowList = z
+  .strictObject({
+    users: ids.describe('People, by id, in a chat of their own with the bot.'),
+    chats: ids.describe('Chats, by id: everybody in them.'),
+  })
+  .prefault({})
+  .describe('Who may talk. Nobody else gets anything but their id, once.')
+
+export const gatewayAgent = z
+  .string()
+  .min(1)
+  .optional()
+  .describe('Whose sessions these chats are. Default: the first agent.')
+
+const LOCAL = '127.0.0.1'
+
+export const telegram = z
+  .strictObject({
+    token: secret
+      .default({ kind: 'variable', name: 'TELEGRAM_BOT_TOKEN' })
+      .describe('Where the token of the bot comes from, written as `credential` is.'),
+    agent: gatewayAgent,
+    allow: allowList,
+    mention: z
+      .boolean()
+      .default(true)
+      .describe('In groups take only what names the bot, answers it or is a command.'),
+    editSeconds: seconds()
+      .default(3)
+      .describe('How often an answer that grows is shown; Telegram limits how often it may be.'),
+    apiRoot: z
+      .url()
+      .default('https://api.telegram.org')
+      .describe('Another Bot API server; files are fetched from here only.'),
+    webhook: z
+      .strictObject({
+        url: z.url().describe('The address that Telegram brings updates to, with its path.'),
+        host: z.string().min(1).default(LOCAL).describe('The address to listen on.'),
+        port: count(0, 65_535).default(7421).describe('Behind whatever answers at `url`.'),
+        secret: secret
+          .default({ kind: 'variable', name: 'TELEGRAM_WEBHOOK_SECRET' })
+          .describe(
+            'Where the secret comes from that Telegram shows; 1 to 256 letters, digits, _, -.',
+          ),
+      })
+      .optional()
+      .describe('Telegram brings updates itself. Default: they are asked for.'),
+  })
+  .optional()
+  .describe('A Telegram bot.')
+
+export const discord = z
+  .strictObject({
+    token: secret
+      .default({ kind: 'variable', name: 'DISCORD_BOT_TOKEN' })
+      .describe('Where the token of the bot comes from, written as `credential` is.'),
+    agent: gatewayAgent,
+    allow: z
+      .strictObject({
+        users: ids.describe('People, by id, in a chat of their own with the bot.'),
+        chats: ids.describe('Channels, by id: everybody in them and in their threads.'),
+        bots: ids.describe('Other bots, by id, that are heard in these channels. No answer grows.'),
+      })
+      .prefault({})
+      .describe('Who may talk, ids in quotes. Nobody else gets anything but their id, once.'),
+    mention: z
+      .boolean()
+      .default(true)
+      .describe('In channels take only what names the bot, answers it or is a command.'),
+    editSeconds: seconds()
+      .default(2)
+      .describe('How often an answer that grows is shown; Discord limits how often it may be.'),
+    apiUrl: z
+      .url()
+      .default('https://discord.com/api')
+      .describe('Another server that speaks as Discord does.'),
+    attachments: z
+      .strictObject({
+        hosts: z
+          .array(z.string().min(1))
+          .max(64)
+          .default(['cdn.discordapp.com', 'media.discordapp.net'])
+          .describe('Where pictures and files are fetched from; nowhere else.'),
+        bytesMax: count(0, 16_777_216)
+          .default(4_194_304)
+          .describe('How much of them is taken with one message.'),
+      })
+      .prefault({})
+      .describe('What comes with messages.'),
+  })
+  .optional()
+  .describe('A Discord bot.')

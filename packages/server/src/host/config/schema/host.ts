@@ -1,0 +1,264 @@
+import { z } from 'zod'
+import { ALLOWANCE } from '../../../auxiliary/allowance.ts'
+import type { CredentialSource } from '../../../model/routes/credential.ts'
+import { routesSchema } from '../../../model/routes/routes.ts'
+import { PROCESS_LIMITS } from '../../../tools/process/processes.ts'
+import { discord, gatewayAgent, telegram } from './gateway.ts'
+import { count, needsRestart, seconds, tokens } from './values.ts'
+
+/** What belongs to the process and its host: the store, the edges, limits, logs. */
+
+const place = z.string().min(1, { error: 'should be a path or a postgres:// address' })
+
+export interface StorePlace {
+  readonly url: string
+  readonly password?: CredentialSource | undefined
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(url)
+}
+
+export const store = z
+  .union(
+    [
+      place,
+      z
+        .strictObject({
+          url: place.describe('A path, or a postgres:// address without a password.'),
+          password: routesSchema.shape.main.shape.credential.describe(
+            'Where the password of the database comes from, written as `credential` is.',
+          ),
+        })
+        .refine(({ url, password }) => password === undefined || isPostgres(url), {
+          path: ['password'],
+          error: 'has no meaning for a store in a file',
+        }),
+    ],
+    { error: 'should be a path, a postgres:// address, or a map with url and password' },
+  )
+  .transform((value): StorePlace => (typeof value === 'string' ? { url: value } : value))
+  .prefault('.throughline/throughline.db')
+  .meta({
+    description:
+      'Where sessions are kept: a path from the folder of the configuration file, or a `postgres://` address.',
+    ...needsRestart,
+  })
+
+const LOCAL = '127.0.0.1'
+
+const ORIGIN = /^[a-z][a-z0-9+.-]{0,31}:\/\/[a-z0-9[\]:._-]{1,255}$/i
+const secret = routesSchema.shape.main.shape.credential.unwrap()
+
+const hooks = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
+      error: 'should be named with 1 to 64 letters, digits, "_" or "-"',
+    }),
+    z.strictObject({
+      secret: secret.describe(
+        'Where the secret comes from, written as `credential` is: `whsec_` and the key in base64.',
+      ),
+      previousSecret: secret
+        .optional()
+        .describe('Where the previous secret comes from, while it is being replaced.'),
+      agent: gatewayAgent.describe(
+        'The agent whose session gets the news: the one of the channel `hook` and the address `NAME`. Default: the first agent.',
+      ),
+      session: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'should be the id of a session' })
+        .optional()
+        .describe(
+          'The session that gets the news, by its id. It must exist; until then the sender gets `404`.',
+        ),
+    }),
+  )
+  .default({})
+  .describe('Programs that send news to `/v1/hooks/NAME`, signed as Standard Webhooks specifies.')
+
+export const http = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Whether `serve` answers over HTTP.'),
+    host: z
+      .string()
+      .min(1)
+      .default(LOCAL)
+      .describe('The address to listen on. Other than loopback: callers need a token.'),
+    port: count(0, 65_535).default(7420).describe('0: any free one.'),
+    socket: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A Unix domain socket to listen on as well: for this user alone, and without a token.',
+      ),
+    requireToken: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Require a token on loopback too. The first start makes one, in a file beside the store.',
+      ),
+    allowedHosts: z
+      .array(z.string().min(1))
+      .max(64)
+      .default([])
+      .describe('Names under which the server may be called, beside its own address.'),
+    allowedOrigins: z
+      .array(
+        z.string().regex(ORIGIN, {
+          error:
+            'should be an origin such as https://example.org, without a path; `*` is not accepted',
+        }),
+      )
+      .max(64)
+      .default([])
+      .describe(
+        'Web pages of other origins that may call it (CORS), such as `https://example.org`.',
+      ),
+    trustedProxies: z
+      .array(
+        z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+          error: 'should be an address or a range, such as 10.0.0.0/8',
+        }),
+      )
+      .max(64)
+      .default([])
+      .describe('Addresses or ranges of reverse proxies whose forwarding header is trusted.'),
+    forwardingHeader: z
+      .enum(['x-forwarded-for', 'forwarded'])
+      .default('x-forwarded-for')
+      .describe('The header with the client address. Name the one that your proxy writes.'),
+    hooks,
+    limits: z
+      .strictObject({
+        bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),
+        depthMax: count(4, 256).default(64).describe('How deep its JSON may be nested.'),
+        connectionsMax: count(1, 100_000).default(1_000).describe('Connections open at once.'),
+        connectionsPerAddressMax: count(1, 100_000)
+          .default(300)
+          .describe('The same, from one address; trusted proxies have no such limit.'),
+        requestsPerMinute: count(1, 10_000_000)
+          .default(30_000)
+          .describe('Per token, or for everybody together where none is needed.'),
+        failuresPerMinute: count(1, 1_000_000)
+          .default(30)
+          .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
+        streamsMax: count(1, 100_000).default(500).describe('Event streams open at once.'),
+        streamsPerTokenMax: count(1, 100_000)
+          .default(150)
+          .describe('The same, for one token, or for everybody together where none is needed.'),
+      })
+      .prefault({})
+      .describe('What the server takes before it refuses.'),
+  })
+  .prefault({})
+  .meta({ description: 'The HTTP server.', ...needsRestart })
+
+/** One key per chat platform (gateway-schema.ts). HTTP has a section of its own. */
+export const gateways = z
+  .strictObject({ telegram, discord })
+  .prefault({})
+  .meta({ description: 'Chat platforms.', ...needsRestart })
+
+const money = z
+  .number()
+  .min(0)
+  .max(1_000_000_000)
+  .optional()
+  .describe('In your currency; calls without a known price do not count. Default: no limit.')
+
+const price = z.number().min(0).max(1_000_000)
+
+export const limits = z
+  .strictObject({
+    mailbox: z
+      .strictObject({
+        laneMailMax: count(1, 1_000_000)
+          .default(10_000)
+          .describe('Messages that wait in one lane of a session before more are refused.'),
+        sourceMailMax: count(1, 1_000_000)
+          .default(5_000)
+          .describe('The same, for messages of one sender.'),
+      })
+      .prefault({})
+      .describe('How much may wait.'),
+    processes: z
+      .strictObject({
+        secondsMax: seconds()
+          .default(PROCESS_LIMITS.timeMs / 1_000)
+          .describe('A command is ended after this long.'),
+        outputBytesMax: count(1_024, 1_073_741_824)
+          .default(PROCESS_LIMITS.outputBytesMax)
+          .describe('A command that writes more is ended.'),
+        runningMax: count(1, 10_000)
+          .default(PROCESS_LIMITS.runningMax)
+          .describe('Commands that run at once.'),
+        runningPerSessionMax: count(1, 10_000)
+          .default(PROCESS_LIMITS.runningPerSessionMax)
+          .describe('The same, for one session.'),
+      })
+      .prefault({})
+      .meta({ description: 'What the tool `process` may start.', ...needsRestart }),
+    budget: z
+      .strictObject({
+        windowSeconds: seconds()
+          .default(ALLOWANCE.windowMs / 1_000)
+          .describe('The span over which spending is counted.'),
+        session: z
+          .strictObject({
+            tokens: tokens().prefault(20_000_000).describe('Input and output together.'),
+            money,
+          })
+          .prefault({})
+          .describe('For one session.'),
+        host: z
+          .strictObject({
+            tokens: tokens().prefault(200_000_000).describe('Input and output together.'),
+            money,
+          })
+          .prefault({})
+          .describe('For everything on this host.'),
+      })
+      .prefault({})
+      .meta({ description: 'What may be spent; the stop is hard.', ...needsRestart }),
+    prices: z
+      .record(
+        z.string(),
+        z.strictObject({
+          input: price.describe('Per million tokens.'),
+          output: price.describe('Per million tokens.'),
+          cacheRead: price.optional().describe('Per million tokens.'),
+          cacheWrite: price.optional().describe('Per million tokens.'),
+        }),
+      )
+      .default({})
+      .meta({
+        description: "Prices by the model's exact name; they win over the built-in list.",
+        ...needsRestart,
+      }),
+  })
+  .prefault({})
+  .describe('Bounds of the host.')
+
+export const logging = z
+  .strictObject({
+    level: z
+      .enum(['silent', 'error', 'warn', 'info', 'debug'])
+      .default('info')
+      .describe('What is logged. Never what people and models say.'),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: 'Where to. Default: standard error.', ...needsRestart }),
+    pretty: z
+      .union([z.boolean(), z.literal('auto')], { error: 'should be true, false or auto' })
+      .default('auto')
+      .meta({
+        description: 'Lines for people instead of JSON; `auto`: on a terminal.',
+        ...needsRestart,
+      }),
+  })
+  .prefault({})
+  .describe('What the process tells about itself.')

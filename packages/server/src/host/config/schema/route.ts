@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { isObject } from '#core/base/json'
+import { TASKS, type TaskSettings } from '../../../auxiliary/task.ts'
+import { EFFORTS, PROVIDERS } from '../../../model/routes/route.ts'
+import { routesSchema } from '../../../model/routes/routes.ts'
+import { needsRestart, seconds, tokens } from './values.ts'
+
+/**
+ * Model routes as the file has them: the fields of `model/`, plus two providers that stand for
+ * something else. `stand-in` is the model server that the process starts itself, `main` the route of
+ * the agent a task works for.
+ */
+const { baseUrl, credential, headers, dialect } = routesSchema.shape.main.shape
+
+const shape = {
+  baseUrl: baseUrl.describe(
+    'The address of the provider, where it is not the usual one. Needed for `openai-compatible`.',
+  ),
+  credential: credential.describe(
+    'Where the key comes from, never the key itself: `{kind: variable, name: …}`, ' +
+      "`{kind: file, path: …}`, `{kind: command, command: …}` or `{kind: none}`. Default: the provider's usual variable.",
+  ),
+  headers: headers.describe('Sent with every request. No keys.'),
+  dialect: dialect.describe(
+    '`strict` for servers that take nothing but user and assistant in turn.',
+  ),
+  windowTokens: tokens()
+    .optional()
+    .describe('What the model takes in one request. Default: what is known of the model.'),
+  outputTokensMax: tokens()
+    .optional()
+    .describe('The longest answer. Default: what is known of the model.'),
+  images: z
+    .boolean()
+    .optional()
+    .describe(
+      '`false`: the model sees no images, and reads what the task `vision` says of them. Default: what is known of the model, else `true`.',
+    ),
+  effort: z
+    .enum(EFFORTS)
+    .optional()
+    .describe("How hard the model thinks, where it can. Default: the provider's own."),
+}
+
+const model = z
+  .string()
+  .min(1, { error: 'should be the name of a model' })
+  .optional()
+  .describe("The model's name at the provider. The stand-in needs none.")
+
+// Also when a field is wrong by itself: all mistakes are told at once.
+const WHOLE_ROUTE = z.superRefine(checkRoute, { when: ({ value }) => isObject(value) })
+
+const ownProviders = [...PROVIDERS, 'stand-in'] as const
+const allProviders = [...PROVIDERS, 'stand-in', 'main'] as const
+
+export const mainRoute = z
+  .strictObject({
+    provider: z
+      .enum(ownProviders)
+      .default('stand-in')
+      .describe('Who serves the model; `stand-in` is built in and needs no key.'),
+    model,
+    ...shape,
+  })
+  .check(WHOLE_ROUTE)
+
+/** Behind a main route: each must say who it is. */
+export const fallbackRoute = z
+  .strictObject({
+    provider: z.enum(ownProviders).describe('Who serves the model.'),
+    model,
+    ...shape,
+  })
+  .check(WHOLE_ROUTE)
+
+const taskFallback = z
+  .strictObject({
+    provider: z.enum(allProviders).describe("Who serves the model; `main` is the agent's own."),
+    model,
+    ...shape,
+  })
+  .check(WHOLE_ROUTE)
+
+/** What every task has; some have more. */
+function taskFields({ deadlines, onInterrupt }: TaskSettings) {
+  const { connectMs, firstByteMs, idleMs, totalMs } = deadlines
+  return {
+    provider: z
+      .enum(allProviders)
+      .default('main')
+      .describe("Who serves the model; `main` follows the agent's own route."),
+    model: model.describe('The model for this task. Default with `main`: the main model.'),
+    ...shape,
+    fallbacks: z
+      .array(taskFallback)
+      .max(8)
+      .prefault([])
+      .describe('Routes that are tried after this one, in order.'),
+    deadlines: z
+      .strictObject({
+        connectSeconds: seconds()
+          .default(connectMs / 1_000)
+          .describe('Until a connection takes the request.'),
+        firstByteSeconds: seconds()
+          .default(firstByteMs / 1_000)
+          .describe('From then until the answer begins.'),
+        idleSeconds: seconds()
+          .default(idleMs / 1_000)
+          .describe('The longest silence within an answer.'),
+        totalSeconds: seconds()
+          .default(totalMs / 1_000)
+          .describe('From beginning to end.'),
+      })
+      .prefault({})
+      .meta({ description: 'How long this task waits for its model.', ...needsRestart }),
+    shielded: z
+      .boolean()
+      .default(onInterrupt === 'defer')
+      .meta({
+        description: 'A stop or a new message does not interrupt this task.',
+        ...needsRestart,
+      }),
+  }
+}
+
+const atProvider = z
+  .boolean()
+  .default(false)
+  .meta({
+    description:
+      "Ask the provider for its own compaction first, where what it writes can be read: Anthropic's.",
+    ...needsRestart,
+  })
+
+const proposesNotes = z
+  .boolean()
+  .default(false)
+  .describe('Before a compaction, propose notes to agents that have the tool `memory`.')
+
+export const compactionTask = z
+  .strictObject({ ...taskFields(TASKS.compaction), atProvider })
+  .check(WHOLE_ROUTE)
+  .prefault({})
+
+export const memoryTask = z
+  .strictObject({ ...taskFields(TASKS.memory), enabled: proposesNotes })
+  .check(WHOLE_ROUTE)
+  .prefault({})
+
+export const plainTask = z.strictObject(taskFields(TASKS.title)).check(WHOLE_ROUTE).prefault({})
+
+interface AnyRoute {
+  readonly provider: (typeof allProviders)[number]
+  readonly model?: string | undefined
+  readonly baseUrl?: string | undefined
+  readonly credential?: unknown
+  readonly headers?: unknown
+  readonly dialect?: unknown
+  readonly windowTokens?: unknown
+  readonly outputTokensMax?: unknown
+  readonly images?: unknown
+  readonly effort?: unknown
+}
+
+const OF_ADDRESSES = ['baseUrl', 'credential', 'headers', 'dialect'] as const
+const OF_MODELS = ['windowTokens', 'outputTokensMax', 'images', 'effort'] as const
+
+function checkRoute(route: AnyRoute, context: z.RefinementCtx): void {
+  const { provider } = route
+  if (!allProviders.includes(provider)) return
+  const tell = (path: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [path], message, input: route })
+  if (provider === 'main' || provider === 'stand-in') {
+    for (const key of provider === 'main' ? [...OF_ADDRESSES, ...OF_MODELS] : OF_ADDRESSES) {
+      if (route[key] === undefined) continue
+      tell(key, `has no meaning with the provider ${provider}; remove it or name another provider`)
+    }
+    return
+  }
+  if (route.model === undefined) tell('model', `is missing; the provider ${provider} needs one`)
+  if (provider === 'openai-compatible' && route.baseUrl === undefined) {
+    tell('baseUrl', 'is missing; the provider openai-compatible has no usual address')
+  }
+}
+
+export type MainRoute = z.output<typeof mainRoute>
+export type TaskRoute = z.output<typeof plainTask>
+export type TaskFallback = z.output<typeof taskFallback>

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import {
+  type BudgetSettings,
+  DEFAULT_SETTINGS,
+  PRESETS,
+  type PresetName,
+  SECTION_TOKENS_MAX,
+} from '#core/compaction/plan/defaults'
+import { WARN_FROM } from '#core/compaction/report/outcome'
+import { AGENT_NAME, agent } from './agent.ts'
+import { gateways, http, limits, logging, store } from './host.ts'
+import { compactionTask, memoryTask, plainTask } from './route.ts'
+import { count, needsRestart, seconds, share, tokens } from './values.ts'
+
+/**
+ * The configuration: the only place that says which keys there are, what they mean and what holds
+ * without them. The JSON schema, the guide, the names of variables and every check are read from it.
+ */
+const compaction = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe(
+        '`false` stops compaction ahead of need and when idle; never one that a person asks for, nor the one without which a turn cannot go on.',
+      ),
+    preset: z
+      .enum(Object.keys(PRESETS) as [PresetName, ...PresetName[]])
+      .optional()
+      .describe('Start from the habits of another system; what stands here wins over it.'),
+    softShare: share()
+      .optional()
+      .describe('Share of the usable window at which a compaction is due. Default: 0.75.'),
+    softTokens: tokens().optional().describe('The same in tokens; wins over the share.'),
+    targetShare: share()
+      .optional()
+      .describe('Share of the usable window that a compacted context fills. Default: 0.35.'),
+    targetTokens: tokens().optional().describe('The same in tokens; wins over the share.'),
+    keepTokens: tokens(0)
+      .optional()
+      .describe(
+        'How much of the newest part stays word for word. Default: a fifth, at most 20000.',
+      ),
+    protectFirst: count(0, 1_000)
+      .optional()
+      .describe('Messages at the start that stay word for word. Default: 0.'),
+    protectLast: count(0, 1_000)
+      .optional()
+      .describe('Messages at the end that stay word for word. Default: 0.'),
+    userTokens: tokens(0)
+      .optional()
+      .describe(
+        `The user's own words in the handoff; unanswered ones stay whole beside it. Default: a share, at most ${SECTION_TOKENS_MAX.user}.`,
+      ),
+    ledgerTokens: tokens(0)
+      .optional()
+      .describe(
+        `The list of paths, commands and errors. Default: a share, at most ${SECTION_TOKENS_MAX.ledger}.`,
+      ),
+    summaryTokens: tokens()
+      .optional()
+      .describe(`The summary itself. Default: a share, at most ${SECTION_TOKENS_MAX.summary}.`),
+    prompt: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Replaces the built-in instructions: the text, or `file:` and a path.'),
+    notices: z
+      .boolean()
+      .default(true)
+      .describe('Tell a person who must wait that the message is safe.'),
+    warnFrom: count(0, 1_000)
+      .default(WARN_FROM)
+      .describe(
+        'Warn the people in a session of repeated compaction from its n-th one on; 0: never.',
+      ),
+    idleSeconds: seconds('may be zero')
+      .default(1_800)
+      .describe('A session at rest for this long is compacted if it is worth it; 0: never.'),
+  })
+  .transform(withPreset)
+  .prefault({})
+  .meta({ description: 'When a context is made smaller, and what stays.', ...needsRestart })
+
+const auxiliary = z
+  .strictObject({
+    compaction: compactionTask.describe('Writes the handoff summary.'),
+    title: plainTask.describe('Names sessions for lists.'),
+    memory: memoryTask.describe('Proposes notes before a compaction.'),
+    vision: plainTask.describe('Describes images for models that see none.'),
+  })
+  .prefault({})
+  .describe('Model calls beside the conversation.')
+
+const agents = z
+  .record(
+    z.string().regex(AGENT_NAME, {
+      error: 'is no name for an agent: up to 64 letters, digits, _ and -, a letter or digit first',
+    }),
+    agent.prefault({}),
+  )
+  .refine((all) => Object.keys(all).length > 0, { error: 'should name at least one agent' })
+  .prefault({ main: {} })
+  .describe('The agents by name. Without any there is one, `main`, on the stand-in model.')
+
+/** What holds is filled in here, so that it can be shown and compared. */
+function withPreset<Said extends { readonly preset?: PresetName | undefined }>(said: Said) {
+  const { softShare, targetShare, protectFirst, protectLast } = DEFAULT_SETTINGS
+  const usual = { softShare, targetShare, protectFirst, protectLast }
+  const preset: Partial<BudgetSettings> = said.preset === undefined ? {} : PRESETS[said.preset]
+  return { ...usual, ...preset, ...said } as Said &
+    Required<Pick<BudgetSettings, keyof typeof usual>>
+}
+
+export const configSchema = z.strictObject({
+  agents,
+  compaction,
+  auxiliary,
+  store,
+  http,
+  gateways,
+  limits,
+  logging,
+})
+
+export type Config = z.output<typeof configSchema>
+export type CompactionConfig = Config['compaction']
+export type AuxiliaryConfig = Config['auxiliary']
+export type TaskName = keyof AuxiliaryConfig

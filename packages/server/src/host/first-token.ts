@@ -1,0 +1,31 @@
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Store } from '#core/store/contract'
+import { mintToken } from '../gateway/http/access/access.ts'
+import { besideStore } from './store-selection.ts'
+
+/** Where the token of `http.requireToken` is kept, for the user who runs the server. */
+export function tokenFile(storeUrl: string): string {
+  return join(besideStore(storeUrl), 'http-token')
+}
+
+const ID = 'local'
+
+/**
+ * Makes the first token of a store and writes it to a private file. Requests without a token have the
+ * same principal, so a request sent before the token existed can still be repeated.
+ */
+export async function makeFirstToken(store: Store, storeUrl: string): Promise<void> {
+  if ((await store.listTokens()).length > 0) return
+  const label = 'made by http.requireToken'
+  const { text, record } = mintToken({ id: ID, scopes: ['write'], label, now: Date.now() })
+  const outcome = await store.putToken(record)
+  // Another process that started at the same time made one first.
+  if (outcome.kind !== 'done') return
+  const file = tokenFile(storeUrl)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}.new`
+  writeFileSync(draft, `${text}\n`, { mode: 0o600 })
+  chmodSync(draft, 0o600)
+  renameSync(draft, file)
+}

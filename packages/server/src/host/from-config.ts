@@ -1,0 +1,84 @@
+import type { SessionSettings } from '#core/session/protocol/state'
+import type { Agent } from '../runtime/agent.ts'
+import type { RuntimeOptions } from '../runtime/open-runtime.ts'
+import { builtInTools } from './built-in-tools.ts'
+import { type AgentPlan, agentsOf } from './config/agents-of.ts'
+import { allowanceOf, pricesOf, processLimitsOf } from './config/allowance-of.ts'
+import { mcpTerms } from './config/schema/mcp.ts'
+import type { Config } from './config/schema/schema.ts'
+
+/** What a configuration makes of a runtime: its agents with their tools, and the terms they run on. */
+export function runtimeTerms(
+  config: Config,
+  place: {
+    readonly standInUrl: string
+    /** Where programs are started. */
+    readonly folder: string
+    /** All that a started program finds in its environment. */
+    readonly env: Readonly<Record<string, string>>
+  },
+): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {
+  const plans = agentsOf(config, place)
+  return {
+    agents: plans.map((plan) => agentFrom(plan, config, place)),
+    auxiliary: {
+      tasks: tasksFrom(plans),
+      allowance: allowanceOf(config),
+      prices: pricesOf(config),
+      summaries: { atProvider: config.auxiliary.compaction.atProvider },
+    },
+    processes: processLimitsOf(config),
+  }
+}
+
+function agentFrom(
+  plan: AgentPlan,
+  { auxiliary }: Config,
+  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Agent {
+  const { name, system, pins, routes, policy, stepsMax, window } = plan
+  const isShared = plan.tools.memory.scope === 'agent'
+  const { laneMailMax: lane, sourceMailMax: source } = window
+  const mailMax = lane === undefined || source === undefined ? undefined : { lane, source }
+  return {
+    ...{ name, system, pins, routes, policy, stepsMax },
+    tools: builtInTools(plan.tools, place),
+    mcp: mcpTerms(plan.mcp, place),
+    settings: settingsFrom(plan),
+    tellsWaits: plan.compaction.notices,
+    sharesNotes: isShared,
+    ...(auxiliary.memory.enabled &&
+      plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax, isShared } }),
+    ...(mailMax !== undefined && { mailMax }),
+  }
+}
+
+function settingsFrom(plan: AgentPlan): SessionSettings {
+  const { keepTokens, protectFirst, protectLast, userTokens, ledgerTokens, summaryTokens } =
+    plan.compaction.budget
+  const sections = {
+    keepTokens,
+    protectFirst,
+    protectLast,
+    userTokens,
+    ledgerTokens,
+    summaryTokens,
+  }
+  const { prompt } = plan.compaction
+  return {
+    ...plan.settings,
+    sections: Object.fromEntries(
+      Object.entries(sections).filter(([, value]) => value !== undefined),
+    ),
+    ...(prompt !== undefined && { prompt }),
+  }
+}
+
+function tasksFrom([plan]: readonly AgentPlan[]) {
+  return Object.fromEntries(
+    Object.entries(plan?.auxiliary ?? {}).map(([task, { deadlines, shielded }]) => [
+      task,
+      { deadlines, onInterrupt: shielded ? ('defer' as const) : ('stop' as const) },
+    ]),
+  )
+}

@@ -1,0 +1,82 @@
+import { systemClock } from '#core/base/clock'
+import type { Platform } from '../gateway/chat/platform.ts'
+import { UsageError } from './errors.ts'
+import type { Host } from './open-host.ts'
+import { readSecret } from './read-secret.ts'
+
+/** The chat platforms as configured; what is not configured is not even loaded. */
+export interface OpenGateways {
+  /** What was opened, for the welcome: `telegram:7001`. */
+  readonly names: readonly string[]
+  close(): Promise<void>
+}
+
+export async function openGateways(host: Host): Promise<OpenGateways> {
+  const { telegram, discord } = host.loaded.config.gateways
+  const opened = [
+    ...(telegram === undefined ? [] : [await openTelegram(host, telegram)]),
+    ...(discord === undefined ? [] : [await openDiscord(host, discord)]),
+  ]
+  return {
+    names: opened.map(({ name }) => name),
+    async close() {
+      await Promise.all(opened.map((gateway) => gateway.close()))
+    },
+  }
+}
+
+type TelegramConfig = NonNullable<Host['loaded']['config']['gateways']['telegram']>
+
+async function openTelegram(host: Host, config: TelegramConfig) {
+  const { runtime, store, logger } = host
+  const { apiRoot, webhook, allow, mention: needsMention } = config
+  const { Telegram } = await import('../gateway/telegram/telegram.ts')
+  const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
+  const platform = new Telegram({
+    apiRoot,
+    editEveryMs: config.editSeconds * 1_000,
+    token: await readSecret(config.token, process.env),
+    ...(webhook !== undefined && {
+      webhook: { ...webhook, secret: await readSecret(webhook.secret, process.env) },
+    }),
+  })
+  const agent = agentOf(host, 'gateways.telegram.agent', config.agent)
+  return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
+}
+
+type DiscordConfig = NonNullable<Host['loaded']['config']['gateways']['discord']>
+
+async function openDiscord(host: Host, config: DiscordConfig) {
+  const { runtime, store, logger } = host
+  const { apiUrl, allow, attachments, mention: needsMention } = config
+  const { DiscordPlatform } = await import('../gateway/discord/discord.ts')
+  const { findLastAct } = await import('../gateway/discord/acts.ts')
+  const { findMark } = await import('../gateway/discord/resume-point.ts')
+  const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
+  const agent = agentOf(host, 'gateways.discord.agent', config.agent)
+  const platform: Platform = new DiscordPlatform({
+    ...{ apiUrl, allow, attachments, logger, clock: systemClock },
+    token: await readSecret(config.token, process.env),
+    bots: allow.bots,
+    editEveryMs: config.editSeconds * 1_000,
+    answersAll: !needsMention,
+    findMark: (address) =>
+      findMark(store, { agent, channel: `${platform.name}:${platform.account}`, address }),
+    findAct: (address, bots) => {
+      const agents = runtime.agents.map(({ name }) => name)
+      return findLastAct(store, { agents, bots, address })
+    },
+    // What is too short to be worth a turn is the same wherever this agent hears it.
+    loopRule: host.loaded.config.agents[agent]?.tools.send_message ?? null,
+  })
+  return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
+}
+
+/** The agent that a key of the configuration names, or the first. */
+export function agentOf({ runtime }: Host, key: string, wanted: string | undefined): string {
+  const names = runtime.agents.map(({ name }) => name)
+  const [first] = names
+  const name = wanted ?? first
+  if (name !== undefined && names.includes(name)) return name
+  throw new UsageError(`${key} names ${wanted}; there is ${names.join(', ') || 'no agent'}.`)
+}

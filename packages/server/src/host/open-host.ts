@@ -1,0 +1,101 @@
+import { AuditLog, NO_AUDIT } from '#core/audit/log/log'
+import { systemClock } from '#core/base/clock'
+import type { Store } from '#core/store/contract'
+import { standIn } from '../proof/stand-in/server.ts'
+import type { Agent } from '../runtime/agent.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { type LocalRuntime, openRuntime } from '../runtime/open-runtime.ts'
+import { needsStandIn } from './config/agents-of.ts'
+import { type Loaded, requireConfig } from './config/load.ts'
+import type { Config } from './config/schema/schema.ts'
+import type { StoreFlags } from './flags.ts'
+import { runtimeTerms } from './from-config.ts'
+import { type OpenLogger, openLogger } from './open-logger.ts'
+import { openStore } from './open-store.ts'
+import { programEnvironment } from './platform.ts'
+import { auditFolder, besideStore, checkExists, checkOwn, loadRequest } from './store-selection.ts'
+
+/**
+ * Everything that a process opens to work on a store with the agents of a configuration: the store,
+ * the built-in model where an agent wants it, and a runtime. Closed in the opposite order.
+ */
+export interface Host {
+  readonly loaded: Loaded
+  readonly store: Store
+  readonly runtime: LocalRuntime
+  readonly logger: OpenLogger
+  /** An agent talks to the built-in model. */
+  readonly isStandIn: boolean
+  /** What the configuration makes of agents; for a changed file. */
+  readonly agentsFrom: (loaded: Loaded) => readonly Agent[]
+  close(): Promise<void>
+}
+
+export async function openHost(
+  flags: StoreFlags,
+  terms: {
+    readonly runs: boolean
+    readonly mayMake: boolean
+    /** A terminal that somebody talks in is no place for a log. */
+    readonly isTalk?: true
+  },
+): Promise<Host> {
+  const loaded = requireConfig(loadRequest(flags))
+  const { config } = loaded
+  checkOwn(loaded, terms.mayMake)
+  if (!terms.mayMake) checkExists(config.store.url)
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer()
+  }
+  try {
+    const logger = openLogger(loggingOf(config, terms.isTalk), process.stderr)
+    closers.push(async () => logger.close())
+    const store = await openStore(config.store, process.env, besideStore(config.store.url))
+    closers.push(() => store.close())
+    const model = await startStandIn(config)
+    if (model !== null) closers.push(() => model.close())
+    const audit = terms.runs ? openAudit(config, logger) : NO_AUDIT
+    if (audit instanceof AuditLog) closers.push(async () => audit.close())
+    const termsOf = (each: Loaded) =>
+      runtimeTerms(each.config, {
+        standInUrl: model?.url ?? NO_STAND_IN,
+        folder: each.folder,
+        env: programEnvironment(),
+      })
+    const agentsFrom = (each: Loaded) => termsOf(each).agents
+    const runtime = await openRuntime({
+      store,
+      ...termsOf(loaded),
+      environment: process.env,
+      logger,
+      audit,
+      runs: terms.runs,
+    })
+    closers.push(() => runtime.close())
+    return { loaded, store, runtime, logger, isStandIn: model !== null, agentsFrom, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function loggingOf({ logging }: Config, isTalk: true | undefined): Config['logging'] {
+  return isTalk && logging.file === undefined ? { ...logging, level: 'silent' } : logging
+}
+
+/** A process has a file of its own, for `throughline audit`. */
+function openAudit({ store }: Config, logger: Logger): AuditLog {
+  return new AuditLog({
+    folder: auditFolder(store.url),
+    clock: systemClock,
+    onFailure: (error) => logger.error({ err: error }, 'audit log cannot be written'),
+  })
+}
+
+/** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */
+const NO_STAND_IN = 'http://127.0.0.1:9'
+
+async function startStandIn(config: Config) {
+  return needsStandIn(config) ? await standIn({ journalEntriesMax: 1 }).start() : null
+}

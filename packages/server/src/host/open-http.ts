@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { sessionId } from '#core/base/ids'
+import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
+import type { HookOptions } from '../gateway/http/webhook.ts'
+import { makeFirstToken } from './first-token.ts'
+import { agentOf } from './open-gateways.ts'
+import type { Host } from './open-host.ts'
+import { readSecret } from './read-secret.ts'
+import { rehearsalFile } from './rehearsal-file.ts'
+import { auditFolder } from './store-selection.ts'
+
+/** Where the build puts the web page, relative to both `src/host` and `dist/host`. */
+const PAGE = join(import.meta.dirname, '../../page')
+
+/** The HTTP edge as configured; null: switched off. */
+export async function openServed(host: Host): Promise<HttpServer | null> {
+  const { loaded, runtime, store, logger } = host
+  const { enabled, hooks, requireToken, ...http } = loaded.config.http
+  if (!enabled) return null
+  const { store: kept } = loaded.config
+  if (requireToken) await makeFirstToken(store, kept.url)
+  return await serveHttp({
+    ...http,
+    ...{ runtime, logger },
+    hooks: await readHooks(host, hooks),
+    tokens: store,
+    dashboardFolder: PAGE,
+    place: {
+      storeBytes: () => store.readSize(),
+      auditFolder: auditFolder(kept.url),
+      rehearsalFile: rehearsalFile(kept.url),
+    },
+  })
+}
+
+type HookConfigs = Host['loaded']['config']['http']['hooks']
+
+async function readHooks(host: Host, hooks: HookConfigs): Promise<readonly HookOptions[]> {
+  return await Promise.all(
+    Object.entries(hooks).map(async ([name, { secret, previousSecret, agent, session }]) => {
+      const sources = [secret, ...(previousSecret === undefined ? [] : [previousSecret])]
+      const secrets = await Promise.all(sources.map((each) => readSecret(each, process.env)))
+      if (session !== undefined) return { name, secrets, to: { sessionId: sessionId(session) } }
+      const to = agentOf(host, `http.hooks.${name}.agent`, agent)
+      return { name, secrets, to: { agent: to, channel: 'hook', address: name } }
+    }),
+  )
+}

@@ -1,0 +1,98 @@
+import { destination, type Logger as PinoLogger, pino } from 'pino'
+import { KnownError } from '#core/base/errors'
+import type { Logger } from '../runtime/logger.ts'
+import type { Config } from './config/schema/schema.ts'
+
+/** What a process tells about itself: JSON lines for programs, plain lines on a terminal. */
+export interface OpenLogger extends Logger {
+  setLevel(level: Config['logging']['level']): void
+  /** May be called twice. */
+  close(): void
+}
+
+export function openLogger(
+  { level, file, pretty }: Config['logging'],
+  terminal: NodeJS.WriteStream & { readonly fd: number },
+): OpenLogger {
+  const isPlain = pretty === true || (pretty === 'auto' && file === undefined && terminal.isTTY)
+  const output = openOutput(file ?? terminal.fd, (problem) => terminal.write(problem))
+  let isOpen = true
+  const to = {
+    write(line: string) {
+      // Somebody may have something to say when all is over; nobody is there to hear it.
+      if (isOpen) output.write(isPlain ? plainLine(line) : line)
+    },
+  }
+  const logger: PinoLogger = pino({ level, base: { process: process.pid } }, to)
+  return {
+    debug: (fields, text) => logger.debug(fields, text),
+    info: (fields, text) => logger.info(fields, text),
+    warn: (fields, text) => logger.warn(fields, text),
+    error: (fields, text) => logger.error(fields, text),
+    setLevel(next) {
+      logger.level = next
+    },
+    // Not flushed: it would try for ever to write to a disk that is full, and nobody could end it.
+    close() {
+      isOpen = false
+      output.destroy()
+    },
+  }
+}
+
+/** What cannot be written waits for better times; more than this is lost. */
+const WAITING_MAX = 1024 * 1024
+
+/**
+ * Synchronous: the line before a crash is the one that is wanted. A disk that is full costs lines and
+ * nothing else: that they are missing is told once.
+ */
+function openOutput(dest: string | number, tell: (problem: string) => void) {
+  try {
+    const terms = { sync: true, mkdir: true, mode: 0o600, maxLength: WAITING_MAX, dest }
+    const output = destination(terms)
+    let isTold = false
+    output.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (isTold) return
+      isTold = true
+      tell(`throughline: the log ${dest} is not written (${code}); what it should hold is lost.\n`)
+    })
+    return output
+  } catch (error) {
+    throw new LogRefusedError(String(dest), error as NodeJS.ErrnoException)
+  }
+}
+
+export class LogRefusedError extends KnownError {
+  override readonly name = 'LogRefusedError'
+  readonly code = 'log-refused'
+  readonly retryable = false
+
+  constructor(file: string, cause: NodeJS.ErrnoException) {
+    super(`The log ${file} cannot be written (${cause.code}); \`logging.file\` names another.`, {
+      cause,
+    })
+  }
+}
+
+const LEVELS: { readonly [level: number]: string } = {
+  20: 'debug',
+  30: '',
+  40: 'warn',
+  50: 'error',
+}
+
+/** `08:30:01 warn model is down route=main failures=3` */
+export function plainLine(json: string): string {
+  const { level, time, msg, process: _, ...facts } = JSON.parse(json) as Record<string, unknown>
+  const clock = new Date(Number(time)).toISOString().slice(11, 19)
+  const told = Object.entries(facts).map(([key, value]) => `${key}=${factText(value)}`)
+  const words = [clock, LEVELS[Number(level)] ?? '', String(msg ?? ''), ...told]
+  return `${words.filter((word) => word !== '').join(' ')}\n`
+}
+
+function factText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  // Quoted as JSON does it, so that nothing in it reaches the terminal as an escape sequence.
+  return /^[\w./:@%+,-]*$/.test(text) ? text : JSON.stringify(value)
+}

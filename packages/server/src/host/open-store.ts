@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ReadStore, Store } from '#core/store/contract'
+import { StoreRefusedError } from '#core/store/errors'
+import { forgetLoss, withAnchor } from '#core/store/integrity/anchor'
+import { openPostgres } from '#core/store/postgres/open'
+import { readPostgres } from '#core/store/postgres/read'
+import { openSqliteStore } from '#core/store/sqlite/open'
+import { readSqliteStore } from '#core/store/sqlite/read'
+import { anchorOf, realPlace, recordOf } from '#core/store/sqlite/store-file'
+import { Credentials, type Environment } from '../model/routes/credential.ts'
+import type { Config } from './config/schema/schema.ts'
+
+/**
+ * The store as configured: a database server by its address, or a file, made if it is not there. How
+ * far a server's store has come is remembered in this host's folder.
+ */
+export async function openStore(
+  place: Config['store'],
+  environment: Environment,
+  folder: string,
+): Promise<Store> {
+  if (!isServer(place.url)) return await openFile(place.url)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const address = await addressOf(place, environment)
+  return await openPostgres(address, { anchorPath: serverAnchor(folder) })
+}
+
+/** One name for a server's store, whoever asks: user, password and options are no part of it. */
+export function serverStoreName(url: string): string {
+  const address = URL.parse(url)
+  const option = (name: string) => address?.searchParams.get(name)
+  const where = [address?.host ?? url, address?.pathname, option('host'), option('port')]
+  const database = address?.pathname.replace(/[^\w-]/g, '').slice(0, 40) ?? ''
+  return `postgres-${database}-${hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)}`
+}
+
+/** What the system has against such a file is for whoever named it to hear. */
+async function openFile(path: string): Promise<Store> {
+  try {
+    return await openSqliteStore({ path })
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    throw new StoreRefusedError(
+      { path, problem: `it cannot be opened (${code}).` },
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * The same for looking only: nothing is made and not a byte is written. `folder` is where this host
+ * remembers how far a server's store had come.
+ */
+export async function openForReading(
+  place: Config['store'],
+  environment: Environment,
+  folder?: string,
+): Promise<ReadStore> {
+  if (!isServer(place.url)) return await readSqliteStore(place.url)
+  const store = await readPostgres(await addressOf(place, environment))
+  return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
+}
+
+/** Goes on with the store as it is: what only the files beside it remember is given up. */
+export function acceptLoss(url: string, folder: string): void {
+  if (isServer(url)) forgetLoss(serverAnchor(folder))
+  else forgetLoss(anchorOf(realPlace(url)), recordOf(realPlace(url)))
+}
+
+function serverAnchor(folder: string): string {
+  return join(folder, 'store.anchor')
+}
+
+export function isServer(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(url)
+}
+
+async function addressOf(
+  { url, password }: Config['store'],
+  environment: Environment,
+): Promise<string> {
+  if (password === undefined) return url
+  const address = new URL(url)
+  address.password = encodeURIComponent(await new Credentials(environment).read(password))
+  return address.href
+}

@@ -1,0 +1,52 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { systemClock } from '#core/base/clock'
+import type { Picture, RehearsalReport } from '../proof/rehearsal/report.ts'
+import { loadConfig } from './config/load.ts'
+import { PRIVATE_MODE } from './platform.ts'
+import { besideStore, loadRequest } from './store-selection.ts'
+
+/** Beside the store of a server, so that its page can show the rehearsal that runs next to it. */
+export function rehearsalFile(storeUrl: string): string {
+  return join(besideStore(storeUrl), 'rehearsal.json')
+}
+
+/** Keeps the picture where a server that runs in this folder finds it; without one, nowhere. */
+export class PictureFile {
+  readonly #path: string | null
+  #last: Picture | undefined
+
+  constructor(path = pathHere()) {
+    this.#path = path
+  }
+
+  draw(picture: Picture): void {
+    this.#last = picture
+    this.#write({ ...picture, verdict: null })
+  }
+
+  end({ holds, verdicts, audit }: RehearsalReport): void {
+    if (this.#last === undefined) return
+    const broken = [...verdicts, ...audit.laws].filter((verdict) => !verdict.holds)
+    this.#write({ ...this.#last, verdict: { holds, broken: broken.map(({ law }) => law) } })
+  }
+
+  #write(content: object): void {
+    if (this.#path === null) return
+    const part = `${this.#path}.${process.pid}.new`
+    try {
+      const text = JSON.stringify({ writtenAt: systemClock.now(), ...content })
+      writeFileSync(part, text, { mode: PRIVATE_MODE })
+      renameSync(part, this.#path)
+    } catch {
+      // Only a picture: the rehearsal itself tells everything at its end.
+    }
+  }
+}
+
+function pathHere(): string | null {
+  const loaded = loadConfig(loadRequest({}))
+  if (loaded.kind === 'refused') return null
+  const path = rehearsalFile(loaded.config.store.url)
+  return existsSync(dirname(path)) ? path : null
+}

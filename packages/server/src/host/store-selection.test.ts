@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { stateFolder } from './platform.ts'
+import { auditFolder, olderAuditFolders, shownPlace } from './store-selection.ts'
+
+it('a store’s address is shown without its password, wherever that stands', () => {
+  const addresses = [
+    'postgres://me:hunter2@host:5432/db',
+    'postgresql://me@host:5432/db?sslmode=require&password=hunter2',
+    'postgres://me:hunter2@host:port/db',
+  ]
+  expect(addresses.map(shownPlace)).toEqual([
+    'postgres://me@host:5432/db',
+    'postgresql://me@host:5432/db',
+    'a postgres:// address that cannot be read',
+  ])
+  expect(shownPlace('a folder/store.db?x')).toBe('a folder/store.db?x')
+})
+
+it('the logs of a store are in one place, whichever name it is reached by', ({
+  onTestFinished,
+}) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'throughline-place-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  for (const name of ['real', 'other']) mkdirSync(join(root, name))
+  const store = join(root, 'real', 'store.db')
+  const link = join(root, 'other', 'link.db')
+  symlinkSync(store, link)
+  // Nobody has made it yet, or it is gone: whoever opens it says so.
+  expect(auditFolder(link)).toBe(join(root, 'other', 'audit'))
+  writeFileSync(store, '')
+  expect([store, link].map(auditFolder)).toEqual(Array(2).fill(join(root, 'real', 'audit')))
+  expect(olderAuditFolders(link)).toEqual([join(root, 'other', 'audit')])
+  expect(olderAuditFolders(store)).toEqual([])
+})
+
+it('an earlier version kept the logs of all stores on servers together', () => {
+  expect(olderAuditFolders('postgres://me@host/db')).toEqual([join(stateFolder(), 'audit')])
+})

@@ -1,0 +1,161 @@
+import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { ReadStore, Store } from '#core/store/contract'
+import type { Loaded, LoadRequest } from './config/load.ts'
+import { findDoubtOfFile, trustOf } from './config/read/trust.ts'
+import { UsageError } from './errors.ts'
+import type { StoreFlags } from './flags.ts'
+import { loadRequest as configRequest } from './flags.ts'
+import { isServer, openForReading, openStore, serverStoreName } from './open-store.ts'
+import { stateFolder } from './platform.ts'
+
+/** The store that a command acts on, alone: neither agents nor a runtime are loaded for it. */
+
+/** `--store` is a value of the configuration for one run. */
+export function loadRequest({ store, set = [], ...flags }: StoreFlags): LoadRequest {
+  return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
+}
+
+/** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
+export async function storeOf(
+  flags: StoreFlags,
+  { mayMake = false }: { readonly mayMake?: boolean } = {},
+): Promise<{ readonly url: string }> {
+  if (flags.store !== undefined) return { url: flags.store }
+  const { requireConfig } = await import('./config/load.ts')
+  const loaded = requireConfig(loadRequest(flags))
+  checkOwn(loaded, mayMake)
+  return loaded.config.store
+}
+
+/**
+ * An unnamed store in the working folder must be the user's own: another user who made it, or can write
+ * to it, could read all messages and issue tokens. Its folder is created before the check, so that
+ * another user cannot create it in between.
+ */
+export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMake: boolean): void {
+  const { url } = config.store
+  const isNamed = (file !== null && !isFileFound) || originOf(['store', 'url']).kind !== 'default'
+  if (isNamed) return
+  const folder = dirname(url)
+  try {
+    if (mayMake) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch {
+    // Opening the store reports the reason.
+  }
+  const doubt = existsSync(folder) ? findDoubtOfFile(url, trustOf(process.env)) : null
+  if (doubt === null) return
+  throw new UsageError(
+    `The store ${url} is not used: ${doubt}. Work in a folder of your own, or name the store if ` +
+      `you trust it: \`--store ${url}\`.`,
+  )
+}
+
+/** The agents that a configuration names; null where it cannot be read. */
+export async function configuredAgents(flags: StoreFlags): Promise<readonly string[] | null> {
+  const { requireConfig } = await import('./config/load.ts')
+  try {
+    return Object.keys(requireConfig(loadRequest(flags)).config.agents)
+  } catch {
+    return null
+  }
+}
+
+/** Closed whatever happens. */
+export async function withStore(
+  flags: StoreFlags,
+  act: (store: Store) => Promise<number>,
+  { mayMake = false }: { readonly mayMake?: boolean } = {},
+): Promise<number> {
+  const where = await storeOf(flags, { mayMake })
+  if (!mayMake) checkExists(where.url)
+  const isNew = !isServer(where.url) && !existsSync(where.url)
+  const store = await openStore(where, process.env, besideStore(where.url))
+  let isKept = !isNew
+  // A store keeps no process alive by itself; a command that waits for an answer must stay.
+  const staying = setInterval(() => {}, STAY_MS)
+  try {
+    const code = await act(store)
+    isKept = true
+    return code
+  } catch (error) {
+    // What cannot be asked now may hold something.
+    isKept ||= await isFilled(store).catch(() => true)
+    throw error
+  } finally {
+    clearInterval(staying)
+    await store.close()
+    if (!isKept) removeStore(where.url)
+  }
+}
+
+async function isFilled(store: Store): Promise<boolean> {
+  const { commits } = await store.readStore()
+  return commits > 0 || (await store.listTokens()).length > 0
+}
+
+/** A command that came to nothing leaves no empty store behind that somebody would wonder about. */
+function removeStore(path: string): void {
+  for (const end of ['', '-wal', '-shm', '.anchor', '.commits'])
+    rmSync(`${path}${end}`, { force: true })
+}
+
+const STAY_MS = 60_000
+
+/** For looking only: not a byte is written, also beside others who write. */
+export async function withStoreToRead(
+  flags: StoreFlags,
+  act: (store: ReadStore) => Promise<number>,
+): Promise<number> {
+  const where = await storeOf(flags)
+  checkExists(where.url)
+  const store = await openForReading(where, process.env)
+  return await act(store).finally(() => store.close())
+}
+
+/**
+ * Where all that stands that belongs to a store and is not in it. Beside the file, not beside a link
+ * to it: processes that reach it by two names keep their logs in one place.
+ */
+export function besideStore(storeUrl: string): string {
+  if (isServer(storeUrl)) return join(stateFolder(), serverStoreName(storeUrl))
+  const isLink = lstatSync(storeUrl, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return dirname(isLink && existsSync(storeUrl) ? realpathSync(storeUrl) : storeUrl)
+}
+
+/** Every process that runs the sessions of a store writes a log of its own there. */
+export function auditFolder(storeUrl: string): string {
+  return join(besideStore(storeUrl), 'audit')
+}
+
+/**
+ * Where earlier versions wrote audit logs: beside a link to the store, and into one folder for all
+ * stores on servers.
+ */
+export function olderAuditFolders(storeUrl: string): readonly string[] {
+  const folder = isServer(storeUrl) ? stateFolder() : dirname(storeUrl)
+  return resolve(folder) === resolve(besideStore(storeUrl)) ? [] : [join(folder, 'audit')]
+}
+
+/** As people may see it: a password may stand before the host, behind the "?", or be misspelt. */
+export function shownPlace(storeUrl: string): string {
+  if (!isServer(storeUrl)) return storeUrl
+  const url = URL.parse(storeUrl)
+  if (url === null) return 'a postgres:// address that cannot be read'
+  const user = url.username === '' ? '' : `${url.username}@`
+  return `${url.protocol}//${user}${url.host}${url.pathname}`
+}
+
+/** A command that looks or sends must not leave an empty store behind where one was misspelt. */
+export function checkExists(url: string): void {
+  if (isServer(url)) return
+  const there = statSync(url, { throwIfNoEntry: false })
+  if (there?.isDirectory()) {
+    throw new UsageError(`${url} is a folder. --store names the file of a store.`)
+  }
+  if (there !== undefined) return
+  throw new UsageError(
+    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
+      '--store names another.',
+  )
+}

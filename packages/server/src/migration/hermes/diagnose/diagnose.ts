@@ -1,0 +1,197 @@
+import { dirname, resolve, sep } from 'node:path'
+import { findPoisonedClients } from '../findings/client.ts'
+import { findFileFaults } from '../findings/file.ts'
+import { type Grounded, ground } from '../findings/grounds.ts'
+import { findIdentityFaults } from '../findings/identity.ts'
+import { findLogIdentityFaults } from '../findings/log-identity.ts'
+import { findDropped, findPauses, findTornSummaries } from '../findings/log-trouble.ts'
+import { findDenials } from '../findings/memory-gap.ts'
+import { pairOperations } from '../findings/operations.ts'
+import { findParentFaults } from '../findings/parents.ts'
+import { findRewrites } from '../findings/rewrite.ts'
+import { findStateFaults } from '../findings/state.ts'
+import { findStuck } from '../findings/stuck.ts'
+import { findTornMarkers } from '../findings/torn-marker.ts'
+import { findTranscriptFaults } from '../findings/transcript.ts'
+import { findZone, gatherConversations } from '../read/conversations.ts'
+import { HermesStoreError } from '../read/errors.ts'
+import { findProfiles, type ProfilePlace } from '../read/home.ts'
+import { readLogs } from '../read/log.ts'
+import type { LogEvent } from '../read/log-event.ts'
+import { openReadOnly, translate } from '../read/open.ts'
+import type { Conversation, Diagnosis, ProfileDiagnosis, StoreFacts } from './diagnosis.ts'
+import { type Examined, examineOpened } from './examine.ts'
+import { RouteOwners } from './route-owners.ts'
+
+/**
+ * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). Reads only: what it finds
+ * out about a file that cannot be read is part of the answer, and one bad profile does not keep the
+ * others from being examined. Throws `HermesStoreError` only where there is nothing to examine.
+ */
+export interface DiagnoseOptions {
+  readonly logs?: readonly string[]
+  readonly onProgress?: (progress: DiagnoseProgress) => void
+  /** Epoch milliseconds; what counts as "still" is measured against it. */
+  readonly now?: number
+}
+
+export type DiagnoseProgress =
+  | { readonly stage: 'log'; readonly path: string; readonly bytes: number }
+  | { readonly stage: 'rows'; readonly profile: string; readonly rows: number; readonly of: number }
+
+export async function diagnoseHermes(
+  path: string | null,
+  options: DiagnoseOptions = {},
+): Promise<Diagnosis> {
+  const now = options.now ?? Date.now()
+  const places: readonly (ProfilePlace | null)[] = path === null ? [null] : await findProfiles(path)
+  const given = shareOut(options.logs ?? [], places)
+  const profiles: ProfileDiagnosis[] = []
+  const owners = new RouteOwners(places.filter((place) => place !== null))
+  for (const [index, place] of places.entries()) {
+    const logPaths = [...new Set([...(place?.logs ?? []), ...(given[index] ?? [])])]
+    profiles.push(await diagnoseProfile({ place, logPaths, owners, now: now / 1_000, options }))
+  }
+  return {
+    format: 'throughline-doctor-hermes',
+    version: 1,
+    path,
+    examinedAt: new Date(now).toISOString(),
+    profiles,
+  }
+}
+
+/** A log belongs to the profile in whose folder it lies, else to the first one. */
+function shareOut(
+  logs: readonly string[],
+  places: readonly (ProfilePlace | null)[],
+): readonly (readonly string[])[] {
+  const shares: string[][] = places.map(() => [])
+  for (const log of logs) {
+    const depths = places.map((place) => {
+      const folder = place === null ? null : `${dirname(resolve(place.store))}${sep}`
+      return folder !== null && resolve(log).startsWith(folder) ? folder.length : 0
+    })
+    shares[depths.indexOf(Math.max(...depths))]?.push(log)
+  }
+  return shares
+}
+
+interface ProfileRequest {
+  readonly place: ProfilePlace | null
+  readonly logPaths: readonly string[]
+  readonly owners: RouteOwners
+  readonly now: number
+  readonly options: DiagnoseOptions
+}
+
+async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosis> {
+  const { place, logPaths, owners, now, options } = request
+  const log = await readLogs(logPaths, (path, bytes) =>
+    options.onProgress?.({ stage: 'log', path, bytes }),
+  )
+  const tell = (store: StoreFacts, seen: Examined | null): ProfileDiagnosis => {
+    const { findings, remarks } = findAll({ seen, events: log.events, now })
+    const { survey = null, lineage = null, read = () => null } = seen ?? {}
+    const zoneSeconds = survey === null ? null : findZone(survey)
+    const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds, read })
+    return {
+      name: place?.name ?? 'logs',
+      store,
+      logs: { paths: logPaths, lines: log.lines },
+      zoneSeconds,
+      remarks: [...(seen?.remarks ?? []), ...remarks, ...log.remarks],
+      findings,
+      conversations,
+      conversationsHealthy: countHealthy(seen, conversations),
+    }
+  }
+  if (place === null) return tell({ kind: 'none' }, null)
+  return await tellOfStore(place, options, (store, seen) => {
+    if (seen === null) return tell(store, null)
+    const routes = owners.of(place, seen.routes, (id) => seen.survey.sessions.has(id))
+    return tell(store, { ...seen, routes })
+  })
+}
+
+function countHealthy(seen: Examined | null, told: readonly Conversation[]): number {
+  if (seen === null) return 0
+  const roots = new Set([...seen.survey.sessions.keys()].map((id) => seen.lineage.rootOf(id)))
+  for (const { rootId } of told) roots.delete(rootId)
+  return roots.size
+}
+
+/** It is told while the store is open: what a finding quotes is read for it. */
+async function tellOfStore(
+  place: ProfilePlace,
+  { onProgress }: DiagnoseOptions,
+  tell: (store: StoreFacts, seen: Examined | null) => ProfileDiagnosis,
+): Promise<ProfileDiagnosis> {
+  const path = place.store
+  try {
+    const opened = await openReadOnly(path)
+    try {
+      const seen = await examineOpened(opened, place, (rows, of) =>
+        onProgress?.({ stage: 'rows', profile: place.name, rows, of }),
+      )
+      const { sessions, rows, liveRows } = seen.survey
+      const counts = { sessions: sessions.size, rows, liveRows }
+      return tell({ kind: 'read', path, schemaVersion: seen.schema.version, ...counts }, seen)
+    } catch (error) {
+      throw await opened.judge(error)
+    } finally {
+      await opened.close()
+    }
+  } catch (error) {
+    const known = translate(error, path)
+    if (!(known instanceof HermesStoreError)) throw known
+    const { verdict, problem } = known.facts
+    return tell({ kind: 'unreadable', path: known.facts.path, verdict, problem }, null)
+  }
+}
+
+function findAll({
+  seen,
+  events,
+  now,
+}: {
+  readonly seen: Examined | null
+  readonly events: readonly LogEvent[]
+  readonly now: number
+}): Grounded {
+  const operations = pairOperations(events)
+  const isSameConversation = (one: string, other: string) =>
+    seen?.survey.sessions.has(one) === true &&
+    seen.lineage.rootOf(one) === seen.lineage.rootOf(other)
+  const heldOf = (id: string) => {
+    const survey = seen?.survey.sessions.get(id)
+    if (survey === undefined) return null
+    const { burst, openCalls, answered, strayResults } = survey
+    const hasToolRows = openCalls !== null || answered !== null || strayResults.count > 0
+    return { isRewritten: burst !== null, hasToolRows }
+  }
+  const ofLog = [
+    ...findLogIdentityFaults({ operations, events, isSameConversation, heldOf }),
+    ...findTornSummaries(operations.pairs),
+    ...findPoisonedClients(events),
+    ...findPauses(events),
+    ...findDropped(events),
+  ]
+  if (seen === null) return { findings: ofLog, remarks: [] }
+  const view = { ...seen, now }
+  const { findings: ofStore, remarks } = ground(
+    [
+      ...findIdentityFaults(view),
+      ...findParentFaults(view),
+      ...findStateFaults(view),
+      ...findFileFaults(view),
+      ...findRewrites(view),
+      ...findTornMarkers(view),
+      ...findStuck(view),
+      ...findTranscriptFaults(view),
+    ],
+    seen.schema,
+  )
+  const denials = findDenials({ view, faults: ofStore, events })
+  return { findings: [...ofStore, ...denials, ...ofLog], remarks }
+}

@@ -1,0 +1,79 @@
+import type { Finding } from '../findings/finding.ts'
+import type { StoreVerdict } from '../read/errors.ts'
+
+/** Everything the doctor found, as one value. Renderers make it text, Markdown, JSON or a page. */
+export interface Diagnosis {
+  readonly format: 'throughline-doctor-hermes'
+  readonly version: 1
+  readonly path: string | null
+  readonly examinedAt: string
+  readonly profiles: readonly ProfileDiagnosis[]
+}
+
+export interface ProfileDiagnosis {
+  readonly name: string
+  readonly store: StoreFacts
+  readonly logs: { readonly paths: readonly string[]; readonly lines: number }
+  /** Seconds that the log's clock is ahead of UTC, where ids and times of the store agree on it. */
+  readonly zoneSeconds: number | null
+  readonly remarks: readonly string[]
+  readonly findings: readonly Finding[]
+  /** The conversations that findings speak of. */
+  readonly conversations: readonly Conversation[]
+  readonly conversationsHealthy: number
+}
+
+export type StoreFacts =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'read'
+      readonly path: string
+      readonly schemaVersion: number | null
+      readonly sessions: number
+      readonly rows: number
+      readonly liveRows: number
+    }
+  | {
+      readonly kind: 'unreadable'
+      readonly path: string
+      readonly verdict: StoreVerdict
+      readonly problem: string
+    }
+
+export interface Conversation {
+  readonly rootId: string
+  readonly title: string | null
+  readonly source: string | null
+  readonly sessions: readonly ConversationSession[]
+  readonly timeline: readonly TimelineEntry[]
+}
+
+export interface ConversationSession {
+  readonly id: string
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly endReason: string | null
+  readonly rows: number
+}
+
+export interface TimelineEntry {
+  /** Epoch seconds; null stands at the end. */
+  readonly at: number | null
+  readonly sessionId: string
+  readonly text: string
+  /** Index into the profile's findings; null for what is no finding. */
+  readonly finding: number | null
+}
+
+export type Health = 'healthy' | 'faults' | 'unreadable'
+
+/** Notes are no faults. A store that cannot be read is worse than one that has some. */
+export function healthOf({ profiles }: Diagnosis): Health {
+  if (profiles.some(({ store }) => store.kind === 'unreadable')) return 'unreadable'
+  const hasFault = profiles.some(({ findings }) => findings.some(isFault))
+  return hasFault ? 'faults' : 'healthy'
+}
+
+export function isFault({ severity }: Finding): boolean {
+  return severity !== 'note'
+}

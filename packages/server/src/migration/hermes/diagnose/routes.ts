@@ -1,0 +1,76 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { isObject, type JsonObject } from '#core/base/json'
+import { type ProfilePlace, readRoutingFile } from '../read/home.ts'
+import { hasColumns, textOf } from '../read/rows.ts'
+import type { HermesSchema } from '../read/schema.ts'
+
+/** Where messages go: in `gateway_routing`, or, before there was one, in `sessions/sessions.json`. */
+export interface Route {
+  readonly key: string
+  readonly sessionId: string
+  readonly from: string
+  /** What else the entry says: platform, chat, thread. */
+  readonly entry: JsonObject
+}
+
+/** An entry that leads nowhere because it cannot be read; key null: the whole file. */
+export interface TornRoute {
+  readonly key: string | null
+  readonly from: string
+}
+
+export interface Routing {
+  readonly routes: readonly Route[]
+  readonly torn: readonly TornRoute[]
+}
+
+export async function readRouting(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  { routingFile }: ProfilePlace,
+): Promise<Routing> {
+  const inTable = readTable(database, schema)
+  if (inTable.routes.length > 0 || routingFile === null) return inTable
+  const inFile = parseRoutes(await readRoutingFile(routingFile))
+  return { routes: inFile.routes, torn: [...inTable.torn, ...inFile.torn] }
+}
+
+function readTable(database: DatabaseSync, schema: HermesSchema): Routing {
+  if (!hasColumns(schema, 'gateway_routing', ['session_key', 'entry_json'])) return NOTHING
+  const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
+  const entries = rows.map((row): [string, unknown] => [
+    textOf(row['session_key']) ?? '',
+    parse(textOf(row['entry_json']) ?? ''),
+  ])
+  return routingOf(entries, 'gateway_routing')
+}
+
+function parseRoutes(text: string): Routing {
+  const from = 'sessions.json'
+  const value = parse(text)
+  return isObject(value)
+    ? routingOf(Object.entries(value), from)
+    : { routes: [], torn: [{ key: null, from }] }
+}
+
+const NOTHING: Routing = { routes: [], torn: [] }
+
+function routingOf(entries: readonly (readonly [string, unknown])[], from: string): Routing {
+  const routes: Route[] = []
+  const torn: TornRoute[] = []
+  for (const [key, entry] of entries) {
+    const sessionId = isObject(entry) ? entry['session_id'] : null
+    if (isObject(entry) && typeof sessionId === 'string' && sessionId !== '') {
+      routes.push({ key, sessionId, from, entry })
+    } else torn.push({ key, from })
+  }
+  return { routes, torn }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}

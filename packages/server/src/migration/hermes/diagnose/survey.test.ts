@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { traceLineage } from '../findings/lineage.ts'
+import { findTranscriptFaults } from '../findings/transcript.ts'
+import type { HermesRow, HermesSession } from '../read/rows.ts'
+import { Surveyor } from './survey.ts'
+
+const SESSION: HermesSession = {
+  ...{
+    id: 's',
+    source: 'telegram',
+    parentId: null,
+    startedAt: 0,
+    endedAt: null,
+    lastActivityAt: null,
+    endReason: null,
+  },
+  ...{ origin: null, model: null, title: null, sessionKey: null },
+  ...{ toolCallCount: null, cooldownUntil: null, cooldownError: null },
+  ...{ fallbackStreak: 0, ineffectiveCount: 0 },
+}
+
+function row(id: number, more: Partial<HermesRow>): HermesRow {
+  return {
+    ...{ id, sessionId: 's', role: 'assistant', text: '', contentBytes: 0, at: id, state: 'live' },
+    ...{ isSummary: false, toolCallId: null, callIds: [], otherNames: null },
+    ...more,
+  }
+}
+
+describe('Surveyor', () => {
+  it('counts every call that is never answered and holds only a few', () => {
+    const calls = 150_000
+    const surveyor = new Surveyor([SESSION])
+    const read = (id: number) => row(id, { callIds: [`a${id}`, `b${id}`] })
+    for (let id = 1; id <= calls; id++) surveyor.take(read(id))
+    surveyor.take(row(calls + 1, { role: 'user' }))
+    const survey = surveyor.end()
+    expect(survey.sessions.get('s')?.openCalls?.size).toBeLessThanOrEqual(1_000)
+    const view = {
+      survey,
+      lineage: traceLineage({ ...survey, rule: 'ranked' }),
+      routes: [],
+      read,
+      schema: { version: 26, columns: new Map(), remarks: [], isExport: false },
+      condition: {} as never,
+      now: 0,
+    }
+    const [fault] = findTranscriptFaults(view)
+    expect(fault).toMatchObject({ kind: 'broken-tool-pair', rowCount: calls })
+    expect(fault?.rows.length).toBeLessThan(1_000)
+  })
+
+  it('knows calls by either name, however many there were, and holds the names of a few', () => {
+    const surveyor = new Surveyor([SESSION])
+    for (let round = 0; round < 2_000; round++) {
+      const calls = [`a${round}`, `b${round}`]
+      const otherNames = new Map(calls.map((call) => [`other-${call}`, call]))
+      surveyor.take(row(3 * round + 1, { callIds: calls, otherNames }))
+      calls.forEach((call, at) => {
+        const answer = { role: 'tool', toolCallId: `other-${call}` }
+        surveyor.take(row(3 * round + 2 + at, answer))
+      })
+    }
+    const { strayResults, openCalls, otherNames } = surveyor.end().sessions.get('s') ?? {}
+    expect([strayResults?.count, openCalls]).toEqual([0, null])
+    expect(otherNames?.size).toBe(1_000)
+  })
+
+  it('holds of rows no word, whatever they are kept for', () => {
+    const closed = { ...SESSION, endReason: 'compression', endedAt: 0.5 }
+    const surveyor = new Surveyor([closed, { ...SESSION, id: 'child', parentId: 's' }])
+    const words = 'I have no record of the words that nobody may hold'
+    const said = (id: number, more: Partial<HermesRow> = {}) =>
+      surveyor.take(row(id, { text: `${words} ${id}`, ...more }))
+    said(1, { role: 'user' })
+    said(2)
+    said(3, {
+      at: 2 + 1e-6,
+      text: `[CONTEXT COMPACTION] Summary generation was unavailable ${words}`,
+    })
+    said(4, { callIds: ['a'] })
+    said(5, { role: 'tool', toolCallId: 'b' })
+    said(6, { callIds: null })
+    said(7, { at: 2, text: `${words} 2` })
+    said(8, { sessionId: 'child', at: 2, text: `${words} 2` })
+    said(9, { sessionId: 'nobody' })
+    const { sessions, homeless } = surveyor.end()
+    const kept = sessions.get('s')
+    // Each is there, so that what is looked through below is not empty.
+    const { late, handoffs, torn, strayResults, unreadableCalls, doubled } = kept ?? {}
+    const samples = [late, handoffs, torn, strayResults, unreadableCalls, doubled]
+    expect(samples.map((one) => one?.ids[0])).toEqual([1, 3, 3, 5, 6, 7])
+    expect(kept?.denials[0]).toEqual({ id: 2, askedId: 1 })
+    expect(kept?.burst).toMatchObject({ firstId: 2, lastId: 3, handoffId: 3 })
+    expect(sessions.get('child')?.carried.ids).toEqual([8])
+    expect([...stringsIn([...sessions.values(), ...homeless.values()])].join()).not.toContain(
+      'words',
+    )
+  })
+})
+
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  if (typeof value !== 'object' || value === null) return
+  const items = value instanceof Map || value instanceof Set ? [...value] : Object.values(value)
+  for (const item of items) yield* stringsIn(item)
+}

@@ -1,0 +1,193 @@
+import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { entryNumber, type SessionId } from '#core/base/ids'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import type { Reads } from '#core/store/contract'
+import type { Entry, SessionRow } from '#core/store/rows'
+import { importedFromOf } from '../../session-importer.ts'
+import { storedMessage } from '../../stored-message.ts'
+import { ExportRefusedError } from './errors.ts'
+import { HermesFile } from './file.ts'
+import { handoffRow, messageRow, preservedNumbers } from './row.ts'
+
+/**
+ * The way back: one session as a Hermes store of its own, under the id that it had there. Compaction
+ * looks as Hermes would have left it: what it covers is archived, the handoff stands behind it, and
+ * what it kept follows once more, live. So the next context there is the one that would be next here.
+ */
+export interface ExportHermes {
+  readonly reads: Reads
+  readonly sessionId: SessionId
+  readonly to: string
+  /** Puts the bytes of pictures and files in the place of references. */
+  readonly unshelve: Unshelve
+  readonly now?: number
+}
+
+export type Unshelve = (
+  message: NonNullable<ReturnType<typeof storedMessage>>,
+) => Promise<NonNullable<ReturnType<typeof storedMessage>>>
+
+export interface HermesExport {
+  readonly format: 'throughline-export-hermes'
+  readonly version: 1
+  readonly sessionId: string
+  /** Its id in the new file. */
+  readonly id: string
+  readonly to: string
+  readonly rows: number
+  readonly live: number
+  readonly routes: readonly string[]
+  /** What has no place in a Hermes store, counted by kind. */
+  readonly left: { readonly [kind: string]: number }
+}
+
+const PAGE = 500
+
+export async function exportHermes(request: ExportHermes): Promise<HermesExport> {
+  const { reads, to } = request
+  const session = await reads.findSession(request.sessionId)
+  if (session === undefined || session.state !== 'open') {
+    refuse(request.sessionId, 'there is no such session. See `throughline sessions`.')
+  }
+  if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
+  const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  rmSync(draft, { force: true })
+  try {
+    const told = await write(session, request, draft)
+    linkSync(draft, to)
+    return told
+  } finally {
+    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true })
+  }
+}
+
+function refuse(what: string, problem: string): never {
+  throw new ExportRefusedError({ what, problem })
+}
+
+async function write(
+  session: SessionRow,
+  request: ExportHermes,
+  draft: string,
+): Promise<HermesExport> {
+  const { reads, to } = request
+  const now = (request.now ?? Date.now()) / 1_000
+  const told = await settingsOf(session, reads)
+  const id = told.from ?? session.id
+  const routes = await reads.listRoutes({ sessionId: session.id })
+  const file = new HermesFile(draft)
+  try {
+    file.begin({
+      ...{ id, startedAt: session.createdAt, title: session.title, columns: told.columns },
+      ...{ system: told.system, source: routes[0]?.channel ?? 'cli' },
+      keys: routes.map(({ channel, address }) => ({ channel, key: keyOf(channel, address) })),
+      now,
+    })
+    const left = await writeEntries(session, request, file)
+    const { rows, live } = file.end()
+    return {
+      ...{ format: 'throughline-export-hermes', version: 1, sessionId: session.id, id, to },
+      ...{ rows, live, left },
+      routes: routes.map(({ channel, address }) => keyOf(channel, address)),
+    }
+  } finally {
+    file.close()
+  }
+}
+
+/** As Hermes names the place of a conversation. */
+function keyOf(channel: string, address: string): string {
+  return `agent:main:${channel}:${address}`
+}
+
+async function settingsOf(
+  { id, settings, tail }: SessionRow,
+  reads: Reads,
+): Promise<{
+  readonly system: string | null
+  readonly from: string | null
+  readonly columns: JsonObject
+}> {
+  const read = async (number: number) => {
+    if (number === 0 || tail === 0) return undefined
+    const at = entryNumber(number)
+    return (await reads.readEntries({ sessionId: id, from: at, to: at }))[0]
+  }
+  const [first, newest] = [await read(1), await read(settings)]
+  const from = first === undefined ? null : importedFromOf(first)
+  const latest = newest === undefined ? null : importedFromOf(newest)
+  const body = newest?.body === undefined || newest.body === null ? null : parse(newest.body)
+  const system = isObject(body) ? body['system'] : null
+  return {
+    system: typeof system === 'string' ? system : null,
+    from: from?.format === 'hermes' ? from.id : null,
+    columns: (from?.format === 'hermes' ? (latest ?? from).session : undefined) ?? {},
+  }
+}
+
+async function writeEntries(
+  session: SessionRow,
+  request: ExportHermes,
+  file: HermesFile,
+): Promise<HermesExport['left']> {
+  const { effective, covers, tail } = session
+  const left: { [kind: string]: number } = {}
+  const kept: JsonObject[] = []
+  const preserved = new Map<number, JsonObject>()
+  const early = effective === 0 ? new Set<number>() : await keptEarly(session, request.reads)
+  for await (const entry of entriesOf(request.reads, session.id, tail)) {
+    const { number } = entry
+    if (entry.kind === 'compaction') {
+      const row = handoffRow(entry)
+      if (row === null) count(left, 'erased')
+      else file.add(row, number === effective ? 'live' : 'archived')
+      if (number !== effective) continue
+      for (const copy of [...preserved.values(), ...kept]) file.add(copy, 'live')
+      continue
+    }
+    const message = storedMessage(entry)
+    if (message === null) {
+      if (!SILENT.has(entry.kind)) count(left, entry.body === null ? 'erased' : entry.kind)
+      continue
+    }
+    for (const row of messageRow(await request.unshelve(message), entry.at)) {
+      if (entry.kind === 'turn') file.add(row, 'rewound')
+      else if (number > effective) file.add(row, 'live')
+      else {
+        const written = file.add(row, 'archived')
+        if (number > covers) kept.push(written)
+        else if (early.has(number)) preserved.set(number, written)
+      }
+    }
+  }
+  return left
+}
+
+/** They say nothing to a model that the rows do not say. */
+const SILENT = new Set<Entry['kind']>(['settings', 'turn', 'revert', 'erasure'])
+
+function count(into: { [kind: string]: number }, kind: string): void {
+  into[kind] = (into[kind] ?? 0) + 1
+}
+
+async function keptEarly(
+  { id, effective }: SessionRow,
+  reads: Reads,
+): Promise<ReadonlySet<number>> {
+  const range = { sessionId: id, from: effective, to: effective }
+  const [entry] = await reads.readEntries(range)
+  return entry?.kind === 'compaction' ? preservedNumbers(entry) : new Set()
+}
+
+async function* entriesOf(reads: Reads, id: SessionId, tail: number): AsyncGenerator<Entry> {
+  for (let from = 1; from <= tail; from += PAGE) {
+    const to = entryNumber(Math.min(tail, from + PAGE - 1))
+    yield* await reads.readEntries({ sessionId: id, from: entryNumber(from), to })
+  }
+}
+
+function parse(text: string): JsonValue {
+  return JSON.parse(text) as JsonValue
+}

@@ -1,0 +1,97 @@
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { writeEnvelope } from '#core/message/envelope'
+import { hermes } from '#core/message/formats/hermes/hermes'
+import { writeJson } from '#core/message/formats/hermes/python-json'
+import type { Handoff } from '#core/message/handoff'
+import type { Message, Origin } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import type { Entry } from '#core/store/rows'
+import { isHandoff } from '../diagnose/survey.ts'
+import type { OddValue } from '../read/raw-rows.ts'
+
+/** Entries as rows of Hermes: its own columns where it comes from there, else the like of them. */
+const LIST_MARK = '\0json:'
+const PREFIX = '[CONTEXT COMPACTION \u2014 REFERENCE ONLY] '
+
+export function messageRow(message: Message, at: number): readonly JsonObject[] {
+  const rows = hermes.format({ format: 'hermes', messages: [message], notes: [] })
+  return (rows as readonly JsonObject[]).map((row) => asColumns(row, at))
+}
+
+/** Null where it was erased. */
+export function handoffRow(entry: Entry): JsonObject | null {
+  const handoff = handoffIn(entry)
+  if (handoff === null) return null
+  const whole = handoff.preserved.find(({ message }) => isRow(message, entry))
+  const [row] = whole === undefined ? [] : messageRow(whole.message, entry.at)
+  const { as_written: written, ...fields } = fieldsIn(handoff)
+  return {
+    ...{ ...fields, ...row, role: 'user', content: row?.['content'] ?? textIn(handoff) },
+    ...{ timestamp: fields['timestamp'] ?? secondsOf(entry.at), _compressed_summary: 1 },
+    ...(isObject(written) && written),
+  }
+}
+
+/** The numbers of the entries that it kept although they lie before what it covers. */
+export function preservedNumbers(entry: Entry): ReadonlySet<number> {
+  const handoff = handoffIn(entry)
+  if (handoff?.by !== 'given') return new Set()
+  const apart = handoff.preserved.filter(({ message }) => !isRow(message, entry))
+  return new Set(apart.map(({ number }) => number))
+}
+
+/** A summary that stood in one row with a picture is kept with the row itself. */
+function isRow(message: Message, { meta }: Entry): boolean {
+  return 'row' in meta && meta.row !== undefined && message.origin?.at === meta.row
+}
+
+/** Of one that was a row of Hermes: what else the row said. */
+function fieldsIn(handoff: Handoff & { readonly origin?: Origin }): JsonObject {
+  return handoff.origin?.format === 'hermes' ? (handoff.origin.fields ?? {}) : {}
+}
+
+function textIn(handoff: Handoff): string {
+  const { summary } = handoff
+  if (handoff.by === 'given') {
+    return isHandoff({ role: 'user', text: summary, isSummary: false }) ? summary : PREFIX + summary
+  }
+  return PREFIX + textOf(writeEnvelope(handoff))
+}
+
+function handoffIn({ kind, body }: Entry): Handoff | null {
+  if (kind !== 'compaction' || body === null) return null
+  const value = JSON.parse(body) as JsonValue
+  const isHandoffBody = isObject(value) && Array.isArray(value['preserved'])
+  if (isHandoffBody) return value as unknown as Handoff
+  // Written by a loop of somebody's own: its words as they stand.
+  const nothing = { preserved: [], tasks: [], files: [], ledger: [] }
+  return { version: 1, by: 'given', covers: 0, kept: 0, compactions: 1, ...nothing, summary: body }
+}
+
+function asColumns(row: JsonObject, at: number): JsonObject {
+  const { content, name, tool_calls: calls } = row
+  return {
+    ...row,
+    ...(name !== undefined && { tool_name: row['tool_name'] ?? name }),
+    ...(isList(content) && { content: LIST_MARK + writeJson(content, 'python') }),
+    ...(isList(calls) && { tool_calls: writeJson(calls, 'python') }),
+    timestamp: row['timestamp'] ?? secondsOf(at),
+  }
+}
+
+function isList(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
+  return typeof value === 'object' && value !== null && !isOdd(value)
+}
+
+/** What JSON has no word for, as an import keeps it. */
+export function isOdd(value: JsonValue): value is OddValue {
+  if (!isObject(value)) return false
+  const [key = '', ...others] = Object.keys(value)
+  return others.length === 0 && ['blob', 'integer', 'real'].includes(key)
+}
+
+/** Such that whoever cuts it to milliseconds gets the same ones again. */
+export function secondsOf(ms: number): number {
+  const seconds = ms / 1_000
+  return Math.floor(seconds * 1_000) === ms ? seconds : seconds + 5e-7
+}

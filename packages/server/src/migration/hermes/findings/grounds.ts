@@ -1,0 +1,52 @@
+import type { HermesSchema } from '../read/schema.ts'
+import type { Finding, FindingKind } from './finding.ts'
+
+/**
+ * What findings rest on. Stores lack columns; what one of them would have said is then unknown. A
+ * finding that cannot be told from the ordinary course of things without it is not made; one that is
+ * only less sure without it is suspected.
+ */
+interface Grounds {
+  readonly needs?: readonly string[]
+  readonly isSurerBy?: readonly string[]
+}
+
+const GROUNDS: { readonly [kind in FindingKind]?: Grounds } = {
+  'broken-tool-pair': { needs: ['messages.tool_calls', 'messages.tool_call_id'] },
+  // Any session that compaction closed looks so where nobody can say what it continues as.
+  'orphaned-parent': { needs: ['sessions.parent_session_id'] },
+  // The child may hold copies of them.
+  'rows-after-closing': { isSurerBy: ['sessions.parent_session_id'] },
+  // A continuation is also written at once, and its parent has the rows.
+  'destructive-rewrite': { needs: ['sessions.parent_session_id', 'sessions.end_reason'] },
+  // Branches, delegates and sessions of tools have parents too.
+  fork: { isSurerBy: ['sessions.model_config', 'sessions.source'] },
+  'odd-ending': { needs: ['sessions.ended_at', 'sessions.end_reason'] },
+  'hidden-continuation': { needs: ['sessions.ended_at', 'sessions.parent_session_id'] },
+  'empty-shell': { isSurerBy: ['sessions.model_config', 'sessions.source'] },
+}
+
+export interface Grounded {
+  readonly findings: readonly Finding[]
+  readonly remarks: readonly string[]
+}
+
+export function ground(findings: readonly Finding[], { columns }: HermesSchema): Grounded {
+  const missing = new Set<string>()
+  const lacks = (column: string) => {
+    const [table = '', name = ''] = column.split('.')
+    if (columns.get(table)?.has(name) === true) return false
+    missing.add(column)
+    return true
+  }
+  const grounded = findings.flatMap((finding): Finding[] => {
+    const { needs = [], isSurerBy = [] } = GROUNDS[finding.kind] ?? {}
+    if (needs.filter(lacks).length > 0) return []
+    return [isSurerBy.filter(lacks).length > 0 ? { ...finding, certainty: 'suspected' } : finding]
+  })
+  const remarks = [...missing].map(
+    (column) =>
+      `It has no column ${column}; what only that column could show is suspected, or not judged.`,
+  )
+  return { findings: grounded, remarks }
+}

@@ -1,0 +1,96 @@
+import type { Burst, SessionSurvey } from '../diagnose/survey.ts'
+import { counted, type Finding, finding, readEvidence } from './finding.ts'
+import type { StoreView } from './identity.ts'
+
+/**
+ * Anomaly B in the store: all rows of a session deleted and a shortened list put in their place. The
+ * rewriter read the clock once and added a microsecond per row, which nothing else does; the handoff
+ * among the rows says that it was a compaction and not an undo; ids that are missing before the first
+ * row say how much is gone.
+ */
+const ROWS_SURE = 5
+/** A continuation that was rewritten while it was being born lost nothing: its parent has the rows. */
+const BIRTH_SECONDS = 60
+
+interface Rewrite {
+  readonly survey: SessionSurvey
+  readonly burst: Burst
+  readonly gone: number
+  /** Nothing of the session stands before it. */
+  readonly isWhole: boolean
+}
+
+export function findRewrites(view: StoreView): Finding[] {
+  if (view.schema.isExport) return []
+  const rewrites = [...view.survey.sessions.values()].flatMap((survey) => rewriteOf(survey, view))
+  return rewrites.map((rewrite) => tell(rewrite, { view, rewrites }))
+}
+
+function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
+  const { session, burst } = survey
+  if (burst === null) return []
+  const gone = view.survey.missingBetween(survey.bornAfterId, burst.firstId)
+  if (gone === 0 && (burst.rows < ROWS_SURE || session.origin !== null)) return []
+  const isWhole = survey.firstId === burst.firstId
+  // Rows before it: a rewrite leaves none, so a short run of microseconds means something else.
+  if (!isWhole && (gone === 0 || burst.rows < ROWS_SURE)) return []
+  // Compaction in place writes so too, behind what it archives, and some versions every turn.
+  if (!burst.isAlone) return []
+  const continuesAnother = view.lineage.rootOf(session.id) !== session.id
+  const age = burst.firstAt - (session.startedAt ?? Number.POSITIVE_INFINITY)
+  if (continuesAnother && (gone === 0 || age < BIRTH_SECONDS)) return []
+  return [{ survey, burst, gone, isWhole }]
+}
+
+function tell(
+  { survey, burst, gone, isWhole }: Rewrite,
+  { view, rewrites }: { readonly view: StoreView; readonly rewrites: readonly Rewrite[] },
+): Finding {
+  const { session, bornAfterId } = survey
+  const at = burst.firstAt
+  const ids = [burst.firstId, burst.handoffId ?? burst.firstId, burst.lastId]
+  const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
+  const began = times.find((time) => time !== null && time < at) ?? null
+  // Rows of another session may be among the missing ids, and a row that /undo wrote again counts twice.
+  const isShared = rewrites.some(
+    (other) =>
+      other.survey !== survey &&
+      other.survey.bornAfterId < burst.firstId &&
+      bornAfterId < other.burst.firstId,
+  )
+  const isRoot = view.lineage.rootOf(session.id) === session.id
+  const isSure = gone > 0 && burst.rows >= ROWS_SURE && isWhole && isRoot
+  const goneText =
+    gone === 0
+      ? 'No row numbers are missing before it, so how much was deleted cannot be told.'
+      : `${counted(gone, 'row number is', 'row numbers are')} missing between the beginning of the session and the rewrite: the deleted rows, and others if anything was deleted in that time for another reason (/undo and /retry write a whole session again${isShared ? '; another session was rewritten meanwhile' : ''}).`
+  return finding({
+    kind: 'destructive-rewrite',
+    severity: 'harm',
+    certainty: isSure ? 'certain' : 'suspected',
+    sessionIds: [session.id],
+    title:
+      gone === 0
+        ? 'A session was deleted and written anew in a shorter form'
+        : `Up to ${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
+    explanation:
+      `Rows ${burst.firstId} to ${burst.lastId} of ${session.id} are a microsecond apart and hold a summary: ` +
+      'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
+      `${goneText} Tool calls and results are not among what was written back.`,
+    advice:
+      'The database cannot give the rows back. Look for a backup of state.db, for its -wal file of that day, ' +
+      'for JSONL transcripts in sessions/, and for inbound messages in the logs.',
+    from: began,
+    to: at,
+    facts: {
+      sessionId: session.id,
+      rowsGone: gone,
+      isUpperBound: true,
+      rowsWritten: burst.rows,
+      rewrittenAt: at,
+      toolCallsCounted: session.toolCallCount,
+    },
+    rows: readEvidence([...new Set(ids)], view.read),
+    rowCount: burst.rows,
+  })
+}

@@ -1,0 +1,252 @@
+import type { JsonObject } from '#core/base/json'
+import type { AdoptedEntry } from '#core/store/adoption'
+import { TITLE_MAX } from '#core/store/bounds'
+import type { Store } from '#core/store/contract'
+import type { Limits } from '#core/store/rows'
+import { messageCounter } from '#core/tokens/count'
+import { estimateText } from '#core/tokens/estimate'
+import { familyOf } from '#core/tokens/family'
+import type { ConversationReport } from '../../import-report.ts'
+import { type Hindrance, type ImportDesk, ImportHand } from '../../session-importer.ts'
+import { type Folded, type FoldedEntry, foldConversation } from '../read/fold.ts'
+import type { RawRow, RawRows } from '../read/raw-rows.ts'
+import { CallNames } from './call-names.ts'
+import type { Chain } from './chains.ts'
+import { asideOf, type CountMessage, entryOf, handoffOf } from './entry.ts'
+import { addKinds, kindsOfEntry, kindsOfRow, NO_KINDS } from './kinds.ts'
+
+/** One conversation of Hermes, from its first session to its last, into one session. */
+export interface ChainRequest {
+  readonly desk: ImportDesk
+  readonly store: Store | null
+  readonly agent: string
+  readonly limits: Limits
+  readonly rows: RawRows
+  readonly rowIds: (sessionId: string) => Float64Array
+  /** System prompts by session. */
+  readonly prompts: (sessionId: string) => string | null
+  /** The columns of a session that are kept for the way back. */
+  readonly sessionRow: (sessionId: string) => JsonObject
+  /** It is no store of Hermes itself: what came from here is not brought back into itself. */
+  readonly isExport: boolean
+  readonly onRow: () => void
+}
+
+const PRESERVED_MAX = 20
+
+export async function importChain(
+  chain: Chain,
+  request: ChainRequest,
+): Promise<ConversationReport> {
+  const { desk, agent, limits, rows, rowIds } = request
+  const { rootId, sessionId, links } = chain
+  const ids = links.map(({ id }) => id)
+  const sessions = links.map(({ session }) => session)
+  const title = sessions.findLast((one) => one?.title)?.title?.slice(0, TITLE_MAX) ?? null
+  const model = sessions.findLast((one) => one?.model)?.model ?? undefined
+  const system = ids.toReversed().map(request.prompts).find(Boolean) ?? undefined
+  const wentOnAt = new Map<string, number>()
+  for (const one of sessions) {
+    const { parentId, startedAt } = one ?? { parentId: null, startedAt: null }
+    if (parentId === null || startedAt === null) continue
+    wentOnAt.set(parentId, Math.min(startedAt, wentOnAt.get(parentId) ?? startedAt))
+  }
+  const folded = foldConversation(
+    links.map(({ id, session, isBranch }) => ({
+      ...{ id, isBranch, parentId: session?.parentId ?? null },
+      closedAt: session?.endReason === 'compression' ? session.endedAt : (wentOnAt.get(id) ?? null),
+      rowCount: rowIds(id).length,
+      rows: factsOf(rowIds(id), rows),
+    })),
+  )
+  const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
+  const family = familyOf(model)
+  const hand = await desk.take({
+    ...{ id: sessionId, agent, limits, rows: folded.rowsIn },
+    createdAt: Math.max(0, Math.floor(startedAt * 1_000)) + (request.isExport ? 1 : 0),
+    settings: {
+      ...(system !== undefined && { system }),
+      importedFrom: { format: 'hermes', id: rootId, ids, session: sessionOf(ids, request) },
+      tokens: system === undefined ? 0 : estimateText(system, family),
+    },
+  })
+  const about = { rootId, sessionId, ids, title }
+  if (!(hand instanceof ImportHand)) return hindered(about, hand, folded.rowsIn)
+  const writing = new Writing(hand, request, messageCounter(family))
+  let inEffect: number | null = null
+  for (const { kind, rowId } of folded.entries()) {
+    if (kind === 'compaction' && hand.places.has(rowId)) inEffect = rowId
+  }
+  for (const entry of folded.entries()) {
+    if (entry.rowId === inEffect) inEffect = null
+    const isLate = entry.kind === 'compaction' && inEffect !== null
+    if (entry.kind === 'beside' || isLate) await writing.setBeside(entry.rowId)
+    else await writing.write(entry)
+  }
+  for (const row of folded.rewound()) await writing.setAside(row)
+  await hand.close()
+  if (title !== null && request.store !== null && hand.state === 'new') {
+    await request.store.setTitle({ sessionId, title })
+  }
+  return writing.report(about, folded)
+}
+
+function sessionOf(ids: readonly string[], { sessionRow }: ChainRequest): JsonObject {
+  const { started_at: startedAt } = sessionRow(ids[0] ?? '')
+  return {
+    ...sessionRow(ids.at(-1) ?? ''),
+    ...(startedAt !== undefined && { started_at: startedAt }),
+  }
+}
+
+function* factsOf(ids: Float64Array, rows: RawRows) {
+  for (const id of ids) yield rows.factsOf(id)
+}
+
+function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | null {
+  const [row] = rowIds(links[0]?.id ?? '')
+  return row === undefined ? null : rows.factsOf(row).at
+}
+
+export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
+
+const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
+  taken:
+    'A session of this id is there already and was not brought from here. Bring this one into ' +
+    'another store (`--store`).',
+  gone: 'A session of this id was there and was deleted; it stays deleted.',
+  held:
+    'A process holds the session: it serves the store, or imports too. Run the import again when it ' +
+    'is idle; `throughline doctor --fix` frees what a process that is gone still holds.',
+  'in-use': 'The session is in the middle of a turn; run the import again when it is idle.',
+}
+
+export function hindered(about: About, { kind }: Hindrance, rows: number): ConversationReport {
+  const nothing = { messages: 0, compactions: 0, rewound: 0, restored: [], made: 0 }
+  const count = { in: rows, brought: 0, before: 0, copies: 0, silent: 0, left: rows }
+  return { ...about, ...nothing, outcome: kind, rows: count, differences: [HINDRANCES[kind]] }
+}
+
+class Writing {
+  readonly #hand: ImportHand
+  readonly #request: ChainRequest
+  readonly #count: CountMessage
+  readonly #restored: number[] = []
+  readonly #differences: string[] = []
+  readonly #made: number
+  readonly #names = new CallNames()
+  #before = 0
+  #messages = 0
+  #compactions = 0
+  #rewound = 0
+  #takenBack = 0
+  #given = NO_KINDS
+  #madeKinds = NO_KINDS
+
+  constructor(hand: ImportHand, request: ChainRequest, count: CountMessage) {
+    this.#hand = hand
+    this.#request = request
+    this.#count = count
+    this.#made = hand.added
+  }
+
+  async write(entry: Exclude<FoldedEntry, { kind: 'beside' }>): Promise<void> {
+    const { rowId } = entry
+    this.#request.onRow()
+    if (this.#hand.places.has(rowId)) {
+      this.#before += 1
+      return
+    }
+    const raw = this.#request.rows.read(rowId)
+    if (entry.kind === 'compaction') {
+      await this.#append(raw, handoffOf(raw, this.#placeOf(entry), this.#count))
+      this.#compactions += 1
+      return
+    }
+    if (entry.isRestored) this.#restored.push(rowId)
+    await this.#append(raw, entryOf(raw, this.#count, this.#names), { isAskedFor: entry.isKept })
+    this.#messages += 1
+  }
+
+  async #append(raw: RawRow, entry: AdoptedEntry, how = { isAskedFor: true }): Promise<void> {
+    this.#given = addKinds([this.#given, kindsOfRow(raw.fields)])
+    this.#madeKinds = addKinds([this.#madeKinds, kindsOfEntry(entry)])
+    await this.#hand.append(entry, how)
+  }
+
+  /** What the new handoff stands for, and what Hermes kept although it lies before that. */
+  #placeOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
+    const { places } = this.#hand
+    const covers = places.coversBefore(entry.keptFrom)
+    const early = [...new Set(entry.keptRowIds)].flatMap((row) => {
+      const number = places.entryOf(row)
+      return number === undefined || number > covers ? [] : [{ row, number }]
+    })
+    const preserved = early.slice(0, PRESERVED_MAX)
+    return {
+      ...{ covers, kept: places.tail - covers, compactions: places.handoffs + 1 },
+      preserved: preserved.map(({ row, number }) => ({
+        row: this.#request.rows.read(row),
+        number,
+      })),
+    }
+  }
+
+  async setAside(row: number): Promise<void> {
+    this.#request.onRow()
+    if (this.#hand.places.has(row)) {
+      this.#before += 1
+      if (!this.#hand.places.isAside(row)) this.#takenBack += 1
+      return
+    }
+    const raw = this.#request.rows.read(row)
+    await this.#append(raw, asideOf(raw), { isAskedFor: false })
+    this.#rewound += 1
+  }
+
+  /** A handoff that arrives late, from a branch that is not gone on with: it replaces nothing. */
+  async setBeside(row: number): Promise<void> {
+    this.#request.onRow()
+    if (this.#hand.places.has(row)) {
+      this.#before += 1
+      return
+    }
+    const raw = this.#request.rows.read(row)
+    await this.#append(raw, asideOf(raw))
+    this.#compactions += 1
+    this.#differences.push(`Row ${row} is the handoff of a branch and is kept beside it.`)
+  }
+
+  report(about: About, folded: Folded): ConversationReport {
+    const { copyCount, rowsIn } = folded
+    const brought = this.#messages + this.#compactions + this.#rewound
+    for (const { rowId, ofRowId } of folded.copies()) {
+      this.#differences.push(
+        `${copyCount} rows are copies that compaction made and are not doubled, such as row ${rowId} of row ${ofRowId}.`,
+      )
+      break
+    }
+    if (this.#rewound > 0) {
+      this.#differences.push(`${this.#rewound} rows were taken back and are kept beside it.`)
+    }
+    if (this.#takenBack > 0) {
+      this.#differences.push(
+        `${this.#takenBack} rows that were brought before count as taken back in Hermes now.`,
+      )
+    }
+    if (this.#restored.length > 0 && this.#before > 0) {
+      this.#differences.push(
+        `${this.#restored.length} lost rows arrived after the first import and stand at the end.`,
+      )
+    }
+    const state = this.#hand.state
+    return {
+      ...about,
+      outcome: state === 'continued' && brought === 0 ? 'unchanged' : state,
+      rows: { in: rowsIn, brought, before: this.#before, copies: copyCount, silent: 0, left: 0 },
+      kinds: { given: this.#given, made: this.#madeKinds },
+      ...{ messages: this.#messages, compactions: this.#compactions, rewound: this.#rewound },
+      ...{ restored: this.#restored, made: this.#made, differences: this.#differences },
+    }
+  }
+}

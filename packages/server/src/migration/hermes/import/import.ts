@@ -1,0 +1,181 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { SessionId } from '#core/base/ids'
+import type { ReadStore, Store } from '#core/store/contract'
+import type { Limits, RunnerRow } from '#core/store/rows'
+import { ImportFailedError } from '../../errors.ts'
+import {
+  addUp,
+  type ConversationReport,
+  type ImportReport,
+  type ProfileReport,
+  type UnreadProfile,
+} from '../../import-report.ts'
+import { ImportDesk, type Shelve } from '../../session-importer.ts'
+import { RouteOwners } from '../diagnose/route-owners.ts'
+import { readRouting } from '../diagnose/routes.ts'
+import { HermesStoreError } from '../read/errors.ts'
+import { findProfiles, type ProfilePlace } from '../read/home.ts'
+import { openReadOnly } from '../read/open.ts'
+import { rawRows, rawSessions } from '../read/raw-rows.ts'
+import { readSystemPrompts } from '../read/rows.ts'
+import { readSchema } from '../read/schema.ts'
+import { importChain } from './chain.ts'
+import { addKinds, NO_KINDS } from './kinds.ts'
+import { findLeftBehind } from './left-behind.ts'
+import { importMemories } from './memories.ts'
+import { readChains } from './read-chains.ts'
+import { importRoutes } from './routes.ts'
+import { translateSettings } from './settings.ts'
+
+/**
+ * Brings the conversations of a Hermes home into a store. The home is only read. Every conversation
+ * becomes one session under the id of its first one; run again, only what is new arrives.
+ */
+export interface ImportHermes extends ImportTarget {
+  readonly path: string
+  /** Null: the profile's own name. */
+  readonly agent: string | null
+  readonly withMemories: boolean
+  /** `CONTEXT_COMPRESSION_PROMPT`, where the environment has it. */
+  readonly compressionPrompt?: string
+  readonly onProgress?: (progress: ImportProgress) => void
+}
+
+export interface ImportTarget {
+  readonly limits: Limits
+  /** Absent: pictures stay in the transcript. */
+  readonly shelve?: Shelve
+  readonly host: Pick<RunnerRow, 'boot' | 'process'>
+  /** Certain that the process is no more; absent: of nobody. */
+  readonly isGone?: (runner: RunnerRow) => boolean
+  /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
+  readonly target:
+    | { readonly isDryRun: false; readonly store: Store }
+    | { readonly isDryRun: true; readonly reads: ReadStore | null }
+}
+
+export type ImportProgress =
+  | {
+      readonly stage: 'reading'
+      readonly profile: string
+      readonly rows: number
+      readonly of: number
+    }
+  | {
+      readonly stage: 'bringing'
+      readonly profile: string
+      readonly rows: number
+      readonly of: number
+    }
+
+export async function importHermes(request: ImportHermes): Promise<ImportReport> {
+  const places = await findProfiles(request.path)
+  if (request.agent !== null && places.length > 1) {
+    throw new HermesStoreError({
+      path: request.path,
+      verdict: 'foreign',
+      problem:
+        `it holds ${places.length} profiles, and --agent names one agent. ` +
+        'Name the folder of the profile that is to become this agent.',
+    })
+  }
+  const profiles: ProfileReport[] = []
+  const unread: UnreadProfile[] = []
+  const owners = new RouteOwners(places)
+  const wouldBe = new Map<SessionId, number>()
+  for (const place of places) {
+    try {
+      profiles.push(await importProfile(place, { ...request, owners, wouldBe }))
+    } catch (error) {
+      // One damaged store keeps no other agent's conversations back.
+      if (!(error instanceof HermesStoreError) || places.length === 1) throw error
+      unread.push({ name: place.name, store: place.store, problem: error.facts.problem })
+    }
+  }
+  const { isDryRun } = request.target
+  const { path } = request
+  return { format: 'throughline-import', version: 1, path, isDryRun, profiles, unread }
+}
+
+async function importProfile(
+  place: ProfilePlace,
+  request: ImportHermes & {
+    readonly owners: RouteOwners
+    readonly wouldBe: Map<SessionId, number>
+  },
+): Promise<ProfileReport> {
+  const path = place.store
+  const { target, owners, wouldBe, onProgress } = request
+  const agent = request.agent ?? place.name
+  const opened = await openReadOnly(path)
+  try {
+    const { database } = opened
+    const schema = readSchema(database, path)
+    const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
+    const { chains, rowIds } = await readChains({
+      ...{ database, schema, path, rowCount: of },
+      onRows: (rows) => onProgress?.({ stage: 'reading', profile: place.name, rows, of }),
+    })
+    const reads = target.isDryRun ? target.reads : target.store
+    const store = target.isDryRun ? null : target.store
+    const desk = new ImportDesk({
+      reads,
+      store,
+      host: request.host,
+      isGone: request.isGone ?? (() => false),
+      shelve: request.shelve ?? null,
+      wouldBe,
+    })
+    const conversations: ConversationReport[] = []
+    const prompts = readSystemPrompts(database, schema)
+    const rows = rawRows(database, schema)
+    const sessionRow = rawSessions(database, schema)
+    let brought = 0
+    try {
+      for (const chain of chains) {
+        const told = await importChain(chain, {
+          ...{ desk, agent, prompts, store, rows, sessionRow, isExport: schema.isExport },
+          rowIds: (id) => rowIds.of(id),
+          limits: request.limits,
+          onRow: () => {
+            brought += 1
+            if (brought % 1_000 === 0) {
+              onProgress?.({ stage: 'bringing', profile: place.name, rows: brought, of })
+            }
+          },
+        })
+        conversations.push(told)
+        await breathe()
+      }
+    } finally {
+      await desk.close()
+    }
+    const { routes: told, torn } = await readRouting(database, schema, place)
+    const held = new Set(conversations.flatMap(({ ids }) => ids))
+    const routes = owners.of(place, told, (id) => held.has(id))
+    const hasChanged = await opened.hasChanged()
+    const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
+    return {
+      ...{ name: place.name, store: path, unit: 'row', agent },
+      remarks: [
+        ...opened.remarks,
+        ...schema.remarks,
+        ...(hasChanged ? ['Hermes wrote to it meanwhile; run the import again.'] : []),
+      ],
+      conversations,
+      rows: { ...addUp(conversations.map((one) => one.rows)), in: of },
+      kinds: {
+        given: addKinds(conversations.map(({ kinds }) => kinds?.given ?? NO_KINDS)),
+        made: addKinds(conversations.map(({ kinds }) => kinds?.made ?? NO_KINDS)),
+      },
+      routes: await importRoutes(routes, { agent, torn, conversations, store, reads }),
+      ...(await translateSettings(place, agent, request.compressionPrompt)),
+      memories,
+      leftBehind: await findLeftBehind(place, request.withMemories),
+    }
+  } catch (error) {
+    throw error instanceof ImportFailedError ? error : await opened.judge(error)
+  } finally {
+    await opened.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { readPythonJson } from '#core/message/formats/hermes/python-json'
+import type { AdoptedEntry } from '#core/store/adoption'
+
+/**
+ * Calls, results and pictures, counted on both sides: in the columns, and in the entries made from them.
+ * A call that arrived as text is a row that arrived and a call that did not.
+ */
+export interface Kinds {
+  readonly calls: number
+  readonly results: number
+  readonly pictures: number
+}
+
+/** Of the rows that this run brought. */
+export interface KindCount {
+  readonly given: Kinds
+  readonly made: Kinds
+}
+
+export const KINDS = ['calls', 'results', 'pictures'] as const
+
+export const NO_KINDS: Kinds = { calls: 0, results: 0, pictures: 0 }
+
+export function addKinds(counts: readonly Kinds[]): Kinds {
+  const sum = (key: keyof Kinds) => counts.reduce((total, one) => total + one[key], 0)
+  return { calls: sum('calls'), results: sum('results'), pictures: sum('pictures') }
+}
+
+const LIST_MARK = '\0json:'
+const SPEAKERS = new Set(['user', 'assistant', 'tool'])
+const PICTURES = new Set(['image_url', 'input_image', 'image'])
+
+/** By the columns alone. */
+export function kindsOfRow({ role, content, tool_calls: calls }: JsonObject): Kinds {
+  const list = typeof content === 'string' && content.startsWith(LIST_MARK) ? content : ''
+  const isSaid = isText(role) && SPEAKERS.has(role)
+  const parts = isSaid ? objectsIn(parse(list.slice(LIST_MARK.length))) : []
+  const made = role === 'assistant' && typeof calls === 'string' ? objectsIn(parse(calls)) : []
+  return {
+    calls: made.filter(({ function: named }) => isObject(named) && isText(named['name'])).length,
+    results: role === 'tool' ? 1 : 0,
+    pictures: parts.filter(isPicture).length,
+  }
+}
+
+function isPicture({ type, image_url: url, source }: JsonObject): boolean {
+  if (!isText(type) || !PICTURES.has(type)) return false
+  return type === 'image' ? isObject(source) : isText(isObject(url) ? url['url'] : url)
+}
+
+/** By what was made of it. */
+export function kindsOfEntry({ kind, body, row }: AdoptedEntry): Kinds {
+  const pieces = piecesOf(body, row)
+  const own = pieces.flatMap(({ type, output }) =>
+    type === 'tool-result' ? objectsIn(output) : [],
+  )
+  const isCount = (type: string) => (piece: JsonObject) => piece['type'] === type
+  return {
+    calls: pieces.filter(isCount('tool-call')).length,
+    results: kind === 'result' ? 1 : pieces.filter(isCount('tool-result')).length,
+    pictures: [...pieces, ...own].filter(isCount('image')).length,
+  }
+}
+
+/** The parts of a message, of a result, or of what a handoff keeps of its own row. */
+function piecesOf(body: JsonValue, row: number | null): readonly JsonObject[] {
+  if (!isObject(body)) return objectsIn(body)
+  const { message, aside, preserved, parts } = body
+  if (isArray(preserved)) {
+    const kept = objectsIn(preserved).flatMap((one) =>
+      isObject(one['message']) ? [one['message']] : [],
+    )
+    return kept.flatMap((one) => {
+      const { origin } = one
+      return isObject(origin) && origin['at'] === row ? piecesOf(one, row) : []
+    })
+  }
+  const inner = message ?? aside
+  return inner === undefined ? objectsIn(parts) : piecesOf(inner, row)
+}
+
+/** Calls, results and pictures that arrived as something else. */
+export function changedKinds({ given, made }: KindCount): number {
+  return KINDS.reduce((sum, key) => sum + Math.abs(given[key] - made[key]), 0)
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return isArray(value) ? value.filter(isObject) : []
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string'
+}
+
+/** Nothing where it is no JSON; the number words of Python count as none. */
+function parse(text: string): JsonValue {
+  return readPythonJson(text)?.value ?? null
+}

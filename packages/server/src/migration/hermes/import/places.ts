@@ -1,0 +1,64 @@
+import { type EntryNumber, entryNumber } from '#core/base/ids'
+import { NumberMap } from '../../number-map.ts'
+
+export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
+
+/** Which foreign row stands at which entry of a session, as far as somebody will ask. */
+export class Places {
+  readonly #entryOf: NumberMap
+  #isResult: Uint8Array
+  readonly #asides = new Set<number>()
+  #tail = 0
+  #handoffs = 0
+
+  /** How many entries there will be, and of how many of them the row is remembered, about. */
+  constructor({ entries, remembered }: { readonly entries: number; readonly remembered: number }) {
+    this.#entryOf = new NumberMap(remembered)
+    this.#isResult = new Uint8Array(entries + 2)
+  }
+
+  add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {
+    this.#tail += 1
+    const number = this.#tail
+    if (number >= this.#isResult.length) this.#grow()
+    if (place.row !== null) this.#entryOf.set(place.row, number)
+    if (place.kind === 'result') this.#isResult[number] = 1
+    if (place.kind === 'handoff') this.#handoffs += 1
+    if (place.kind === 'aside' && place.row !== null) this.#asides.add(place.row)
+    return entryNumber(number)
+  }
+
+  #grow(): void {
+    const grown = new Uint8Array(this.#isResult.length * 2)
+    grown.set(this.#isResult)
+    this.#isResult = grown
+  }
+
+  has(row: number): boolean {
+    return this.#entryOf.get(row) !== undefined
+  }
+
+  isAside(row: number): boolean {
+    return this.#asides.has(row)
+  }
+
+  entryOf(row: number): number | undefined {
+    return this.#entryOf.get(row)
+  }
+
+  get tail(): number {
+    return this.#tail
+  }
+
+  get handoffs(): number {
+    return this.#handoffs
+  }
+
+  /** What a handoff covers that kept everything from this row on; results stay with their calls. */
+  coversBefore(row: number | null): EntryNumber {
+    const first = row === null ? undefined : this.#entryOf.get(row)
+    let covers = first === undefined ? this.#tail : first - 1
+    while (this.#isResult[covers + 1] === 1) covers += 1
+    return entryNumber(covers)
+  }
+}

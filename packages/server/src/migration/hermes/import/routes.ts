@@ -1,0 +1,69 @@
+import { sessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { Reads, Store } from '#core/store/contract'
+import type { ConversationReport, RouteReport } from '../../import-report.ts'
+import type { Route, TornRoute } from '../diagnose/routes.ts'
+
+/** Where conversations took place: a route of Hermes points to the one session, whichever id it had. */
+
+interface RouteRequest {
+  readonly agent: string
+  readonly torn: readonly TornRoute[]
+  readonly conversations: readonly ConversationReport[]
+  readonly reads: Reads | null
+  /** Null: only look. */
+  readonly store: Store | null
+}
+
+export async function importRoutes(
+  routes: readonly Route[],
+  request: RouteRequest,
+): Promise<readonly RouteReport[]> {
+  const homes = new Map<string, ConversationReport>()
+  for (const conversation of request.conversations) {
+    for (const id of conversation.ids) homes.set(id, conversation)
+  }
+  const told: RouteReport[] = []
+  for (const route of routes) {
+    told.push(await importRoute(route, homes.get(route.sessionId), request))
+  }
+  return [
+    ...told,
+    ...request.torn.map(({ key, from }) => ({
+      ...{ key: key ?? from, sessionId: '', route: null, outcome: 'torn' as const },
+    })),
+  ]
+}
+
+const BROUGHT = new Set<ConversationReport['outcome']>(['new', 'continued', 'unchanged'])
+
+async function importRoute(
+  { key, sessionId: foreign, entry }: Route,
+  home: ConversationReport | undefined,
+  { agent, reads, store }: RouteRequest,
+): Promise<RouteReport> {
+  const place = placeOf(key, entry)
+  const told = { key, sessionId: home?.sessionId ?? foreign, route: place }
+  if (home === undefined) return { ...told, outcome: 'nowhere' }
+  if (place === null || !BROUGHT.has(home.outcome)) return { ...told, outcome: 'not-brought' }
+  const route = { agent, ...place }
+  const present = await reads?.findRoute(route)
+  if (present !== undefined) {
+    return { ...told, outcome: present.sessionId === home.sessionId ? 'unchanged' : 'taken' }
+  }
+  const id = sessionId(home.sessionId)
+  const pointed = await store?.pointRoute({ route, sessionId: id, version: 0 })
+  const isLate = pointed !== undefined && pointed.kind !== 'pointed'
+  return { ...told, outcome: isLate ? 'taken' : 'pointed' }
+}
+
+/** `agent:main:telegram:dm:1001`: who, where, and what is left is the address there. */
+function placeOf(key: string, entry: JsonObject): RouteReport['route'] {
+  const [first, , ...rest] = key.split(':')
+  const [named, ...address] = first === 'agent' ? rest : key.split(':')
+  const platform = entry['platform']
+  const channel = typeof platform === 'string' && platform !== '' ? platform : named
+  return channel === undefined || channel === '' || address.length === 0
+    ? null
+    : { channel, address: address.join(':') }
+}

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { leastOf } from '../../../../../../test/support/timing.ts'
+import { readLogs } from './log.ts'
+import { parseLogLine } from './log-line.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function write(name: string, content: string | Buffer): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const AT = Date.UTC(2026, 4, 28, 16, 12, 31) / 1_000
+
+describe('parseLogLine', () => {
+  it.each([
+    ['2026-05-28 16:12:31,250 INFO [s_1] agent.x: hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31 INFO agent.x: hello: you', AT, null, 'agent.x'],
+    ['2026-05-28T16:12:31.250 INFO [s_1] agent.x: hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31,250 - agent.x - INFO [s_1] - hello: you', AT + 0.25, 's_1', 'agent.x'],
+    ['2026-05-28 16:12:31,250 - agent.x - INFO - hello: you', AT + 0.25, null, 'agent.x'],
+    ['16:12:31 INFO [s_1] hello: you', AT % 86_400, 's_1', 'hello'],
+    ['hello: you', null, null, null],
+  ])('takes %s apart', (text, at, tag, logger) => {
+    const message = logger === 'hello' ? 'you' : 'hello: you'
+    expect(parseLogLine(`${text}\r`)).toMatchObject({ at, tag, logger, message })
+  })
+
+  it('keeps a message whose beginning is no logger', () => {
+    const line = parseLogLine('16:15:40 INFO [s] compression started: session=x  messages=194')
+    expect(line).toMatchObject({
+      logger: null,
+      message: 'compression started: session=x  messages=194',
+    })
+  })
+})
+
+describe('readLogs', () => {
+  const started = (id: string, at = '16:12:31,000') =>
+    `2026-05-28 ${at} INFO [${id}] agent.c: context compression started: session=${id} messages=9 tokens=~1`
+
+  it('keeps the newest events where there are too many, whichever file they stand in', async () => {
+    const hour = (at: number) => `${String(at).padStart(2, '0')}:00:00,000`
+    const ids = Array.from({ length: 20 }, (_, at) => started(`s${at}`, hour(at)))
+    const paths = [
+      write('new.log', ids.slice(10).join('\n')),
+      write('old.log', ids.slice(0, 10).join('\n')),
+      write(
+        'same.log',
+        Array(9)
+          .fill(started('x', hour(0)))
+          .join('\n'),
+      ),
+    ]
+    const { events, remarks } = await readLogs(paths, undefined, 6)
+    expect(events.map(({ tag }) => tag)).toEqual(['s14', 's15', 's16', 's17', 's18', 's19'])
+    expect(remarks).toEqual(['Only the newest 6 events of the logs were kept.'])
+  })
+
+  it('reads UTF-16 of either byte order, with a mark and without', async () => {
+    const little = Buffer.from(`${started('a')}\r\n${started('b')}\r\n`, 'utf16le')
+    const big = Buffer.from(little).swap16()
+    for (const bytes of [
+      Buffer.concat([Buffer.from([0xff, 0xfe]), little]),
+      Buffer.concat([Buffer.from([0xfe, 0xff]), big]),
+      little,
+      big,
+    ]) {
+      const { events } = await readLogs([write('wide.log', bytes)])
+      expect(events.map(({ tag }) => tag)).toEqual(['a', 'b'])
+    }
+  })
+
+  it('puts rotated and compressed parts in order of time', async () => {
+    const paths = [
+      write('agent.log', `${started('c', '18:00:00,000')}\n`),
+      write('agent.log.1', `${started('b', '17:00:00,000')}\n`),
+      write('agent.log.2.gz', gzipSync(`noise\n${started('a', '16:00:00,000')}`)),
+    ]
+    const { events, lines, remarks } = await readLogs(paths)
+    expect(events.map(({ tag, line }) => [tag, line])).toEqual([
+      ['a', 2],
+      ['b', 1],
+      ['c', 1],
+    ])
+    expect({ lines, remarks }).toEqual({ lines: 4, remarks: [] })
+  })
+
+  it('reads a log however it was packed, written or coloured', async () => {
+    const line = (id: string) => `${started(id)}\n`
+    const coloured = line('d').replace('INFO', '\u001B[32mINFO\u001B[0m')
+    const { events, remarks } = await readLogs([
+      write('agent.log.zst', zstdCompressSync(line('a'))),
+      write('powershell.log', Buffer.from(`\uFEFF${line('b')}`, 'utf16le')),
+      write('marked.log', `\uFEFF${line('c')}`),
+      write('console.log', coloured),
+    ])
+    expect(events.map(({ tag }) => tag).sort()).toEqual(['a', 'b', 'c', 'd'])
+    expect(remarks).toEqual([])
+  })
+
+  it('says of a log that it cannot unpack that somebody must', async () => {
+    const start = Buffer.from('fd377a585a000004', 'hex')
+    const { events, remarks } = await readLogs([write('agent.log.xz', start)])
+    expect(events).toEqual([])
+    expect(remarks).toEqual([expect.stringContaining('unpack it first')])
+  })
+
+  it('counts a line once that stands in two logs', async () => {
+    const text =
+      '2026-05-28 16:12:31,000 WARNING [a] root: Failed to generate context summary: x.\n'
+    const { events } = await readLogs([write('one.log', text), write('errors.log', text)])
+    expect(events).toHaveLength(1)
+  })
+
+  it('counts a compaction once that is quoted with and without its date', async () => {
+    const full = started('a', '16:12:31')
+    const { events } = await readLogs([write('quoted.log', `${full}\n${full.slice(11)}\n`)])
+    expect(events).toHaveLength(1)
+  })
+
+  it('keeps what it read of a log that is cut off', async () => {
+    const zipped = gzipSync(
+      `${started('a')}\n`.repeat(3_000).replaceAll('[a]', () => `[${Math.random()}]`),
+    )
+    const { events, remarks } = await readLogs([write('cut.log.gz', zipped.subarray(0, -2_000))])
+    expect(events.length).toBeGreaterThan(0)
+    expect(remarks).toEqual([expect.stringContaining('could not be read to its end')])
+  })
+
+  it('says which log is not there', async () => {
+    const { remarks } = await readLogs([join(folder, 'none.log')])
+    expect(remarks).toEqual([expect.stringContaining('none.log')])
+  })
+
+  it.each([
+    ['blanks', ' '],
+    ['brackets', '[ ] '],
+    ['dashes', ' - '],
+    ['colons', 'a: '],
+    ['starts', 'compression started: session=a messages=1 '],
+    ['quotes', " msg='"],
+    ['digits', '2026-05-28 '],
+  ])('takes time in proportion to the length of one line of %s', async (_name, piece) => {
+    const measure = async (length: number) => {
+      const body = piece.repeat(Math.ceil(length / piece.length))
+      const path = write('long.log', `2026-05-28 16:12:31 INFO [x] Auxiliary y: using ${body}`)
+      const before = process.threadCpuUsage()
+      await readLogs([path])
+      const { user, system } = process.threadCpuUsage(before)
+      return (user + system) / 1_000
+    }
+    await measure(100_000)
+    // The floor keeps a pause of the collector from deciding.
+    const below = 15 * Math.max(await measure(100_000), 20)
+    expect(await leastOf(() => measure(1_000_000), { below })).toBeLessThan(below)
+  })
+})

@@ -1,0 +1,327 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { isArray, isObject } from '#core/base/json'
+import { HermesStoreError } from './errors.ts'
+import type { HermesSchema } from './schema.ts'
+
+/**
+ * Rows of a Hermes store as values. A column may be absent, and SQLite keeps any type in any column,
+ * so every value is read for what it is. Messages stream in the order of their ids.
+ */
+export interface HermesSession {
+  readonly id: string
+  readonly source: string
+  readonly parentId: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly endReason: string | null
+  readonly lastActivityAt: number | null
+  /** `model_config` says that it came from its parent in another way than by compaction. */
+  readonly origin: 'branch' | 'delegate' | 'reset' | null
+  readonly model: string | null
+  readonly title: string | null
+  readonly sessionKey: string | null
+  readonly toolCallCount: number | null
+  readonly cooldownUntil: number | null
+  readonly cooldownError: string | null
+  readonly fallbackStreak: number
+  readonly ineffectiveCount: number
+}
+
+/** Live: in the context. Archived: summarised away, still there. Rewound: taken back by the user. */
+export type RowState = 'live' | 'archived' | 'rewound'
+
+export interface HermesRow {
+  readonly id: number
+  readonly sessionId: string
+  readonly role: string
+  /** The beginning of what was said, at most `TEXT_BYTES_MAX`. */
+  readonly text: string
+  readonly contentBytes: number
+  readonly at: number | null
+  readonly state: RowState
+  readonly isSummary: boolean
+  readonly toolCallId: string | null
+  /** Ids of the calls it makes; null when `tool_calls` holds something that cannot be read. */
+  readonly callIds: readonly string[] | null
+  /** Of calls that have another name too: that one, and the id above. */
+  readonly otherNames: ReadonlyMap<string, string> | null
+}
+
+const TEXT_BYTES_MAX = 2_048
+const CALLS_BYTES_MAX = 16 * 1024 * 1024
+const TEXTS_MAX = 1_000
+
+/** As they are asked for. An id that stands twice, in a damaged table, comes twice. */
+export function* readSessions(
+  database: DatabaseSync,
+  schema: HermesSchema,
+): Generator<HermesSession> {
+  const has = schema.columns.get('sessions') ?? new Set()
+  const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
+  const names = [
+    ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
+    ...['model_config', 'model', 'title', 'session_key', 'tool_call_count'],
+    ...['compression_failure_cooldown_until', 'compression_failure_error'],
+    ...['compression_fallback_streak', 'compression_ineffective_count', 'last_activity_at'],
+  ]
+  const statement = prepareArrays(
+    database,
+    `select ${names.map(column).join(', ')} from "sessions" order by rowid`,
+  )
+  const once = oncePerText()
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    const [id, source, parent, started, ended, reason, config, model, title, key] = row
+    const [, , , , , , , , , , calls, until, error, fallbacks, ineffective, active] = row
+    const text = textOf(id)
+    if (text === null) continue
+    yield {
+      id: text,
+      source: once(textOf(source)) ?? '',
+      parentId: textOf(parent),
+      startedAt: numberOf(started),
+      endedAt: numberOf(ended),
+      endReason: once(textOf(reason)),
+      lastActivityAt: numberOf(active),
+      origin: originOf(textOf(config)),
+      model: once(textOf(model)),
+      title: textOf(title),
+      sessionKey: textOf(key),
+      toolCallCount: numberOf(calls),
+      cooldownUntil: numberOf(until),
+      cooldownError: textOf(error),
+      fallbackStreak: numberOf(fallbacks) ?? 0,
+      ineffectiveCount: numberOf(ineffective) ?? 0,
+    }
+  }
+}
+
+/** SQLite gives a new text for every row; of a hundred thousand equal ones, one is enough. */
+function oncePerText(): (text: string | null) => string | null {
+  const known = new Map<string, string>()
+  return (text) => {
+    if (text === null) return null
+    const first = known.get(text)
+    if (first === undefined && known.size < TEXTS_MAX) known.set(text, text)
+    return first ?? text
+  }
+}
+
+export function* scanMessages(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  path: string,
+): Generator<HermesRow> {
+  const statement = prepareArrays(database, `${selectMessages(schema)} order by id`)
+  let lastId = Number.NEGATIVE_INFINITY
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    // A damaged tree may lead in circles.
+    if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
+    lastId = Number(row[0])
+    yield hermesRow(row)
+  }
+}
+
+/** One of those that `scanMessages` tells of, by its id. */
+export type ReadRow = (id: number) => HermesRow | null
+
+export function messageReader(database: DatabaseSync, schema: HermesSchema): ReadRow {
+  const statement = prepareArrays(database, `${selectMessages(schema)} where id = ?`)
+  return (id) => {
+    const row = statement.get(id) as unknown as readonly SQLOutputValue[] | undefined
+    return row === undefined ? null : hermesRow(row)
+  }
+}
+
+/**
+ * Whose each message is, in the order of their ids. What was said is read by SQLite and not handed
+ * over: a file with unreadable words is refused here, before anything is made of the others.
+ */
+export function* scanOwners(
+  database: DatabaseSync,
+  schema: HermesSchema,
+  path: string,
+): Generator<Pick<HermesRow, 'id' | 'sessionId'>> {
+  const has = schema.columns.get('messages') ?? new Set()
+  // Of a bare column its length is known without reading it.
+  const read = ['content', 'tool_calls']
+    .filter((name) => has.has(name))
+    .map((name) => `length(cast("${name}" as blob))`)
+  const statement = prepareArrays(
+    database,
+    `select id, session_id, ${read.join(', ')} from "messages" order by id`,
+  )
+  let lastId = Number.NEGATIVE_INFINITY
+  for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
+    const id = Number(row[0])
+    if (id < lastId) throw outOfOrder(path, id)
+    lastId = id
+    yield { id, sessionId: textOf(row[1]) ?? '' }
+  }
+}
+
+function prepareArrays(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql)
+  statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
+  return statement
+}
+
+function selectMessages(schema: HermesSchema): string {
+  const has = schema.columns.get('messages') ?? new Set()
+  const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
+  // Cut as bytes: text functions of SQLite stop at NUL, with which multimodal content begins.
+  return `select id, session_id, role,
+       case when octet_length(content) <= ${TEXT_BYTES_MAX} then content
+         else substr(cast(content as blob), 1, ${TEXT_BYTES_MAX}) end,
+       octet_length(content), timestamp, ${column('active')}, ${column('compacted')},
+       ${column('_compressed_summary')}, ${column('tool_call_id')},
+       case when octet_length(${column('tool_calls')}) <= ${CALLS_BYTES_MAX}
+         then ${column('tool_calls')} when ${column('tool_calls')} is not null then '!' end
+     from "messages"`
+}
+
+function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
+  const [id, session, role, content, bytes, at, active, compacted, summary, callId, calls] = row
+  const made = callsOf(calls)
+  return {
+    id: Number(id),
+    sessionId: textOf(session) ?? '',
+    role: textOf(role) ?? '',
+    text: textOf(content) ?? '',
+    contentBytes: Number(bytes ?? 0),
+    at: numberOf(at),
+    state: stateOf(active, compacted),
+    isSummary: summary === 1n,
+    toolCallId: textOf(callId),
+    callIds: made?.map(([name]) => name) ?? null,
+    otherNames: otherNamesOf(made),
+  }
+}
+
+/** Null: no call has one. */
+function otherNamesOf(calls: readonly CallNames[] | null): ReadonlyMap<string, string> | null {
+  const others = calls?.filter(([id, other]) => id !== other) ?? []
+  return others.length === 0 ? null : new Map(others.map(([id, other]) => [other, id]))
+}
+
+function outOfOrder(path: string, id: number): HermesStoreError {
+  return new HermesStoreError({
+    path,
+    verdict: 'damaged',
+    problem: `its table of messages is not in order at id ${id}. Look for a backup.`,
+  })
+}
+
+export function hasColumns(schema: HermesSchema, table: string, names: readonly string[]): boolean {
+  const there = schema.columns.get(table)
+  return there !== undefined && names.every((name) => there.has(name))
+}
+
+/** What each session was told: in its own row, or once for all by the hash of the text. */
+export function readSystemPrompts(
+  database: DatabaseSync,
+  schema: HermesSchema,
+): (sessionId: string) => string | null {
+  const has = schema.columns.get('sessions') ?? new Set()
+  const isShared =
+    has.has('system_prompt_hash') && hasColumns(schema, 'system_prompts', ['hash', 'prompt'])
+  const own = has.has('system_prompt') ? 'system_prompt' : 'null'
+  const statement = database.prepare(
+    isShared
+      ? `select coalesce(${own}, (select prompt from "system_prompts"
+           where hash = system_prompt_hash)) as prompt from "sessions" where id = ?`
+      : `select ${own} as prompt from "sessions" where id = ?`,
+  )
+  return (sessionId) => textOf(statement.get(sessionId)?.['prompt']) || null
+}
+
+export interface Hold {
+  readonly name: string
+  readonly until: number
+}
+
+export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] {
+  if (!hasColumns(schema, 'compression_locks', ['session_id', 'expires_at'])) return []
+  const rows = database.prepare('select session_id, expires_at from "compression_locks"').all()
+  return rows.map((row) => ({
+    name: textOf(row['session_id']) ?? '',
+    until: numberOf(row['expires_at']) ?? 0,
+  }))
+}
+
+/** Failures in a row of the gateway's own compaction, by session key. */
+export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<string, number> {
+  if (!hasColumns(schema, 'gateway_hygiene_state', ['session_key', 'failure_streak'])) {
+    return new Map()
+  }
+  const rows = database
+    .prepare('select session_key, failure_streak from "gateway_hygiene_state"')
+    .all()
+  return new Map(
+    rows.map((row) => [textOf(row['session_key']) ?? '', numberOf(row['failure_streak']) ?? 0]),
+  )
+}
+
+/** `active` and `compacted` came together; where only the second is there, it has to do. */
+export function stateOf(
+  active: SQLOutputValue | undefined,
+  compacted: SQLOutputValue | undefined,
+): RowState {
+  if (active === 0n) return compacted === 1n ? 'archived' : 'rewound'
+  return active === null && compacted === 1n ? 'archived' : 'live'
+}
+
+function originOf(config: string | null): HermesSession['origin'] {
+  const value = config === null ? null : parse(config)
+  if (!isObject(value)) return null
+  const says = (key: string) => value[key] !== undefined && value[key] !== null
+  if (says('_branched_from')) return 'branch'
+  if (says('_delegate_from')) return 'delegate'
+  return says('_reset_from') ? 'reset' : null
+}
+
+/** Null: it holds something that cannot be read. */
+export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
+  return callsOf(value)?.map(([id]) => id) ?? null
+}
+
+/** The names of each call, the one that results go by first: Hermes prefers `call_id` to `id`. */
+function callsOf(value: SQLOutputValue | undefined): readonly CallNames[] | null {
+  const text = textOf(value)
+  if (text === null || text === '') return NO_CALLS
+  const calls = parse(text)
+  if (!isArray(calls)) return calls === null && text.trim() === 'null' ? NO_CALLS : null
+  return calls.flatMap((call): CallNames[] => {
+    if (!isObject(call)) return []
+    const [id, other] = [call['call_id'], call['id']].filter(isName)
+    return id === undefined ? [] : [[id, other ?? id]]
+  })
+}
+
+type CallNames = readonly [string, string]
+const NO_CALLS: readonly CallNames[] = []
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** Text as it is, bytes as UTF-8, numbers in digits. */
+export function textOf(value: SQLOutputValue | undefined): string | null {
+  if (value === null || value === undefined) return null
+  if (!(value instanceof Uint8Array)) return String(value)
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
+}
+
+export function numberOf(value: SQLOutputValue | undefined): number | null {
+  if (value === null || value === undefined || value instanceof Uint8Array) return null
+  const number = Number(value)
+  return Number.isFinite(number) ? number : null
+}

@@ -1,0 +1,163 @@
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { isObject } from '#core/base/json'
+import { diagnoseHermes } from '../diagnose/diagnose.ts'
+import { isFault } from '../diagnose/diagnosis.ts'
+import { type Examined, examineOpened } from '../diagnose/examine.ts'
+import { followRule } from '../findings/follow.ts'
+import { HermesStoreError } from '../read/errors.ts'
+import { findProfiles, type ProfilePlace, readRoutingFile, repairedRoutes } from '../read/home.ts'
+import { openReadOnly, translate } from '../read/open.ts'
+import { rawRows } from '../read/raw-rows.ts'
+import { checkCopy, checkSchema } from './check.ts'
+import { RepairRefusedError } from './errors.ts'
+import { findLostRows } from './lost-rows.ts'
+import { planRepair, type RepairPlan } from './plan.ts'
+import type { Change, Left, RepairReport } from './report.ts'
+import { Workbench } from './workbench.ts'
+
+/**
+ * Makes a repaired copy of a Hermes store, for Hermes itself. The store is only read. The copy is
+ * made by SQLite, changed in one transaction with its own triggers at work, checked, and put in its
+ * place only when every old row is still there; a file that exists is never replaced.
+ */
+export interface RepairRequest {
+  readonly path: string
+  readonly to: string
+  /** Epoch milliseconds: when what is closed now was closed. */
+  readonly now?: number
+  readonly onRows?: (rows: number, of: number) => void
+}
+
+export async function repairHermes(request: RepairRequest): Promise<RepairReport> {
+  const { path, to, onRows } = request
+  const place = await onlyProfile(path)
+  const routingFile = repairedRoutes(to)
+  for (const file of [to, `${to}-wal`, `${to}-journal`, routingFile]) {
+    if (existsSync(file)) refuse(file, 'it exists already, and a repair replaces nothing.')
+  }
+  const now = request.now ?? Date.now()
+  const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  rmSync(draft, { force: true })
+  try {
+    const opened = await openReadOnly(place.store)
+    // Not the survey: the copy is examined next, and has one of its own.
+    let made: Pick<Examined, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
+    try {
+      checkSchema(opened.database, place.store)
+      const examined = await examineOpened(opened, place, onRows)
+      if (await opened.hasChanged()) refuse(path, 'Hermes writes to it. Try again when it is idle.')
+      opened.copyTo(draft)
+      const { routes, remarks } = examined
+      made = { routes, remarks, changes: change(draft, place, examined, now / 1_000) }
+    } finally {
+      await opened.close()
+    }
+    const isInFile = made.routes.some(({ from }) => from === 'sessions.json')
+    const routes = isInFile ? await oldRoutes(place, made.changes) : null
+    linkSync(draft, to)
+    if (routes !== null) writeFileSync(routingFile, routes, { flag: 'wx', mode: 0o600 })
+    return {
+      ...{ format: 'throughline-repair-hermes', version: 1, path, to },
+      routingFile: routes === null ? null : routingFile,
+      changes: made.changes,
+      left: await stillThere(to, now),
+      remarks: made.remarks,
+    }
+  } catch (error) {
+    throw translate(error, place.store)
+  } finally {
+    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true })
+  }
+}
+
+async function onlyProfile(path: string): Promise<ProfilePlace> {
+  const [place, ...others] = await findProfiles(path)
+  if (place === undefined || others.length > 0) {
+    refuse(path, `it holds ${others.length + 1} profiles. Name the state.db of one of them.`)
+  }
+  return place
+}
+
+function refuse(path: string, problem: string): never {
+  throw new RepairRefusedError({ path, problem })
+}
+
+function change(
+  draft: string,
+  { store }: ProfilePlace,
+  { schema, survey, routes, read }: Examined,
+  now: number,
+): readonly Change[] {
+  const plan = planRepair(survey, routes, followRule(schema))
+  const database = new DatabaseSync(draft, { enableForeignKeyConstraints: false })
+  try {
+    database.exec('pragma trusted_schema = off; pragma cache_size = -4000; begin immediate')
+    const bench = new Workbench(database, schema, now)
+    const before = bench.witness()
+    const rows = rawRows(database, schema)
+    const lost = findLostRows(plan, { survey, rows, rowIds: rowIdsOf(database) })
+    for (const [id, { ids }] of survey.homeless) {
+      bench.addSession(id, read(ids[0] ?? 0)?.at ?? null)
+    }
+    settle(plan, bench)
+    for (const row of lost) bench.append(row)
+    bench.mendReferences()
+    checkCopy(bench, before, store)
+    database.exec('commit')
+    return bench.changes
+  } finally {
+    database.close()
+  }
+}
+
+/** In a list of numbers: one session may have a million. */
+function rowIdsOf(database: DatabaseSync): (sessionId: string) => Float64Array {
+  const where = 'from "messages" where session_id = ?'
+  const counts = database.prepare(`select count(*) as rows ${where}`)
+  const ids = database.prepare(`select id ${where} order by id`)
+  return (sessionId) => {
+    const list = new Float64Array(Number(counts.get(sessionId)?.['rows'] ?? 0))
+    let filled = 0
+    for (const row of ids.iterate(sessionId)) list[filled++] = Number(row['id'])
+    return list
+  }
+}
+
+function settle(plan: RepairPlan, bench: Workbench): void {
+  const { detached, moved, shells, reopened, branches, routes } = plan
+  for (const shell of shells) bench.closeShell(shell)
+  for (const { session } of reopened) bench.reopen(session)
+  for (const branch of branches) bench.closeBranch(branch)
+  for (const one of detached) bench.detach(one)
+  for (const one of moved) bench.moveClosing(one)
+  for (const { route, to } of routes) bench.moveRoute(route, to)
+}
+
+/** The whole file as it was, but for the sessions that routes lead to. */
+async function oldRoutes(place: ProfilePlace, changes: readonly Change[]): Promise<string> {
+  const text = place.routingFile === null ? '{}' : await readRoutingFile(place.routingFile)
+  const value = JSON.parse(text) as unknown
+  if (!isObject(value)) return text
+  const moved = new Map(
+    changes.flatMap((one) => (one.kind === 'route-moved' ? [[one.key, one.to] as const] : [])),
+  )
+  const entries = Object.entries(value).map(([key, entry]) => {
+    const to = moved.get(key)
+    return [key, to === undefined || !isObject(entry) ? entry : { ...entry, session_id: to }]
+  })
+  return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+}
+
+/** What a doctor says about the copy: only what no copying can mend. */
+async function stillThere(to: string, now: number): Promise<readonly Left[]> {
+  const { profiles } = await diagnoseHermes(to, { now })
+  return profiles.flatMap(({ store, findings }) => {
+    if (store.kind === 'unreadable') throw new HermesStoreError(store)
+    return findings
+      .filter(isFault)
+      .map(({ kind, sessionIds, title, advice }) => ({ kind, sessionIds, title, advice }))
+  })
+}

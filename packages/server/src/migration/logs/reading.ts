@@ -1,0 +1,200 @@
+import { isArray, isObject, type JsonObject } from '#core/base/json'
+import type { Codec } from '#core/message/codec'
+import { activeLines, preservedIds } from '#core/message/formats/claude-code/branch'
+import { claudeCode } from '#core/message/formats/claude-code/claude-code'
+import { codex } from '#core/message/formats/codex/codex'
+import { pi } from '#core/message/formats/pi/pi'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import type { LogFormat } from './files.ts'
+
+/**
+ * What each document of a log is in a transcript. The codecs read what a model would be given now;
+ * here the whole log is wanted, so each document is read by itself, and only the shape around them
+ * (branches, compactions, what was rolled back) is looked at here.
+ */
+export type Reading =
+  | { readonly kind: 'messages'; readonly messages: readonly Message[] }
+  /** In the place of what is before it, but for what stands from a document on. */
+  | { readonly kind: 'compaction'; readonly text: string; readonly keptFrom: number | null }
+  /** On a branch that was left, or taken back. */
+  | { readonly kind: 'aside'; readonly messages: readonly Message[] }
+  /** Only the program reads it. */
+  | { readonly kind: 'silent' }
+
+export interface LogFacts {
+  /** As the program names the session; null: the file's name must do. */
+  readonly id: string | null
+  readonly system: string | null
+  readonly model: string | null
+}
+
+export interface LogReader {
+  readonly codec: Codec
+  facts(documents: readonly JsonObject[]): LogFacts
+  read(documents: readonly JsonObject[]): readonly Reading[]
+}
+
+const SILENT: Reading = { kind: 'silent' }
+
+export const LOG_READERS: { readonly [format in LogFormat]: LogReader } = {
+  'claude-code': { codec: claudeCode, facts: () => NOTHING, read: readClaudeCode },
+  codex: { codec: codex, facts: codexFacts, read: readCodex },
+  pi: { codec: pi, facts: piFacts, read: readPi },
+}
+
+const NOTHING: LogFacts = { id: null, system: null, model: null }
+
+function messagesIn(codec: Codec, document: JsonObject): readonly Message[] {
+  try {
+    return codec.parse([document]).messages
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    // Nested deeper than anybody means it: the words as they stand.
+    return [
+      { role: 'user', synthetic: true, parts: [{ type: 'text', text: '(too deep to read)' }] },
+    ]
+  }
+}
+
+function told(messages: readonly Message[], isActive: boolean): Reading {
+  if (messages.length === 0) return SILENT
+  return { kind: isActive ? 'messages' : 'aside', messages }
+}
+
+function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
+  // A log of a sub-agent alone is marked as beside the conversation from end to end.
+  const isAllBeside = documents.every((line) => line['isSidechain'] !== false)
+  const lines: readonly JsonObject[] = isAllBeside
+    ? documents.map((line) => ({ ...line, isSidechain: false }))
+    : documents
+  const active = new Set<JsonObject>()
+  let start = 0
+  for (let at = 1; at <= lines.length; at++) {
+    if (at < lines.length && !startsAfresh(lines[at])) continue
+    for (const line of activeLines(lines.slice(start, at))) active.add(line)
+    start = at
+  }
+  const places = new Map<unknown, number>()
+  for (const [at, { uuid }] of lines.entries()) if (uuid !== undefined) places.set(uuid, at)
+  return lines.map((line, index) => {
+    const isActive = active.has(line)
+    if (isActive && line['isCompactSummary'] === true) {
+      const text = messagesIn(claudeCode, line).map(textOf).join('\n')
+      const boundary = lines[places.get(line['parentUuid']) ?? -1]
+      let keptFrom: number | null = null
+      for (const id of preservedIds(boundary)) {
+        keptFrom = Math.min(places.get(id) ?? index, keptFrom ?? index)
+      }
+      return { kind: 'compaction', text, keptFrom: keptFrom === index ? null : keptFrom }
+    }
+    return told(messagesIn(claudeCode, { ...line, isSidechain: false }), isActive)
+  })
+}
+
+function startsAfresh(line: JsonObject | undefined): boolean {
+  return line?.['isCompactSummary'] === true || line?.['subtype'] === 'compact_boundary'
+}
+
+function codexFacts(documents: readonly JsonObject[]): LogFacts {
+  const [first] = documents
+  const payload = isObject(first?.['payload']) ? first['payload'] : first
+  const id = payload?.['id']
+  const { messages, model } = codex.parse(first === undefined ? [] : [first])
+  const [system] = messages.filter(({ role }) => role === 'system')
+  return {
+    id: typeof id === 'string' ? id : null,
+    system: system === undefined ? null : textOf(system),
+    model: model ?? null,
+  }
+}
+
+function readCodex(documents: readonly JsonObject[]): readonly Reading[] {
+  const readings: Reading[] = []
+  /** What could still be rolled back, as places in the list. */
+  let standing: number[] = []
+  for (const [at, line] of documents.entries()) {
+    const payload = isObject(line['payload']) ? line['payload'] : {}
+    if (line['type'] === 'compacted') {
+      readings.push({ kind: 'compaction', text: summaryIn(payload), keptFrom: null })
+      standing = []
+      continue
+    }
+    if (payload['type'] === 'thread_rolled_back') {
+      standing = rollBack(readings, standing, payload['num_turns'])
+    }
+    // The first document tells of the session, its instructions included.
+    const isHeader = at === 0 && readings.length === 0 && !('role' in line)
+    const reading = isHeader && isAbout(line) ? SILENT : told(messagesIn(codex, line), true)
+    readings.push(reading)
+    if (reading.kind === 'messages') standing.push(at)
+  }
+  return readings
+}
+
+function isAbout(line: JsonObject): boolean {
+  return line['type'] === 'session_meta' || (!('type' in line) && typeof line['id'] === 'string')
+}
+
+/**
+ * What the program went on with: the person's own requests and the summary, or where it has no words
+ * of a summary, all of the history.
+ */
+function summaryIn(payload: JsonObject): string {
+  const { message, replacement_history: history } = payload
+  const items = isArray(history) ? history.filter(isObject) : []
+  const kept = items.flatMap((item) => messagesIn(codex, { type: 'response_item', payload: item }))
+  const isSummed = typeof message === 'string' && message !== ''
+  const words = kept.filter((one) => !isSummed || (one.role === 'user' && one.synthetic !== true))
+  return [...words.map(textOf), isSummed ? message : ''].filter((text) => text !== '').join('\n\n')
+}
+
+function rollBack(readings: Reading[], standing: readonly number[], turns: unknown): number[] {
+  let left = typeof turns === 'number' ? turns : 0
+  const kept = [...standing]
+  while (left > 0 && kept.length > 0) {
+    const at = kept.pop() ?? 0
+    const reading = readings[at]
+    if (reading?.kind !== 'messages') continue
+    readings[at] = { ...reading, kind: 'aside' }
+    if (reading.messages.some((one) => one.role === 'user' && !one.synthetic)) left -= 1
+  }
+  return kept
+}
+
+function piFacts(documents: readonly JsonObject[]): LogFacts {
+  const header = documents.find((line) => line['type'] === 'session')
+  const [id, model] = [header?.['id'], header?.['modelId']]
+  return {
+    id: typeof id === 'string' ? id : null,
+    system: null,
+    model: typeof model === 'string' ? model : null,
+  }
+}
+
+function readPi(documents: readonly JsonObject[]): readonly Reading[] {
+  const isTree = documents.some((line) => 'parentId' in line && 'id' in line)
+  const places = new Map<unknown, number>()
+  for (const [at, { id }] of documents.entries()) if (typeof id === 'string') places.set(id, at)
+  const branch = new Set<number>()
+  let at = isTree ? documents.findLastIndex(({ id, type }) => isPlaced(id, type)) : -1
+  while (at >= 0 && !branch.has(at)) {
+    branch.add(at)
+    at = places.get(documents[at]?.['parentId']) ?? -1
+  }
+  return documents.map((line, index) => {
+    if (line['type'] === 'session') return SILENT
+    const isActive = !isTree || branch.has(index)
+    const text = line['summary']
+    if (isActive && line['type'] === 'compaction' && typeof text === 'string') {
+      const { firstKeptEntryId: id, firstKeptEntryIndex: place } = line
+      const kept = typeof id === 'string' ? places.get(id) : place
+      return { kind: 'compaction', text, keptFrom: typeof kept === 'number' ? kept : null }
+    }
+    return told(messagesIn(pi, line), isActive)
+  })
+}
+
+function isPlaced(id: unknown, type: unknown): boolean {
+  return typeof id === 'string' && type !== 'session'
+}

@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type EntryNumber,
+  entryNumber,
+  operationId,
+  runnerId,
+  type SessionId,
+} from '#core/base/ids'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import type { UserMessage } from '#core/message/message'
+import type { AdoptedEntry } from '#core/store/adoption'
+import type { Lease, Reads, Store, Tail } from '#core/store/contract'
+import type { Entry, Limits, RunnerRow, SessionRow } from '#core/store/rows'
+import { newSession } from '#core/store/rules/create-session'
+import { ImportFailedError } from './errors.ts'
+import { type PlaceKind, Places } from './hermes/import/places.ts'
+
+/**
+ * Where foreign conversations are taken in. Each becomes one session, born empty and then filled
+ * page by page under a lease, so that nothing large is ever held and a run that ends early is
+ * continued by the next one: the transcript itself says which rows it has. Without a store to write
+ * to it only counts.
+ */
+export interface Birth {
+  readonly id: SessionId
+  readonly agent: string
+  readonly limits: Limits
+  readonly createdAt: number
+  /** How many rows it has, about. */
+  readonly rows: number
+  /** The first entry: what the agent was told, and where the session comes from. */
+  readonly settings: Settings
+}
+
+export interface Settings {
+  readonly system?: string
+  readonly importedFrom: ImportedFrom
+  readonly tokens: number
+}
+
+/** Puts what is large on the shelf of a session, and references in its place. */
+export type Shelve = (
+  store: Pick<Store, 'stageBlob'>,
+  sessionId: SessionId,
+  parts: UserMessage['parts'],
+) => Promise<
+  | {
+      readonly kind: 'shelved'
+      readonly parts: UserMessage['parts']
+      readonly hashes: readonly string[]
+    }
+  | { readonly kind: 'too-large' | 'unknown' | 'gone' }
+>
+
+export type ImportedFrom = {
+  readonly format: string
+  readonly id: string
+  /** All ids that the conversation had there, oldest first. */
+  readonly ids: readonly string[]
+  /** What else the row of its newest session said, and when its first one began. */
+  readonly session?: JsonObject
+}
+
+/** Why a conversation cannot be taken now, or at all. */
+export type Hindrance =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'held'; readonly by: string }
+  | { readonly kind: 'in-use' }
+
+const PAGE = 100
+const PAGE_BYTES = 1024 * 1024
+const LEASE_MS = 30_000
+const RENEW_MS = 5_000
+
+export class ImportDesk {
+  readonly #reads: Reads | null
+  readonly #store: Store | null
+  readonly #host: Pick<RunnerRow, 'boot' | 'process'>
+  readonly #isGone: (runner: RunnerRow) => boolean
+  readonly #shelve: Shelve | null
+  /** Sessions that a dry run would have made by now, and when they began. */
+  readonly #wouldBe: Map<SessionId, number>
+  #runner: RunnerRow['id'] | null = null
+  #renewedAt = 0
+
+  /** `reads` null: nothing is there yet. `store` null: nothing is written. */
+  constructor(parts: {
+    readonly reads: Reads | null
+    readonly store: Store | null
+    readonly host: Pick<RunnerRow, 'boot' | 'process'>
+    readonly isGone: (runner: RunnerRow) => boolean
+    readonly shelve: Shelve | null
+    readonly wouldBe?: Map<SessionId, number>
+  }) {
+    this.#reads = parts.reads
+    this.#store = parts.store
+    this.#host = parts.host
+    this.#isGone = parts.isGone
+    this.#shelve = parts.shelve
+    this.#wouldBe = parts.wouldBe ?? new Map()
+  }
+
+  async take(birth: Birth): Promise<ImportHand | Hindrance> {
+    const known = await this.#reads?.findSession(birth.id)
+    if (known !== undefined && known.state !== 'open') return { kind: 'gone' }
+    const places = new Places({ entries: birth.rows, remembered: known?.tail ?? 0 })
+    let isToldOf = true
+    if (known !== undefined && known.tail > 0) {
+      const [first] = await this.#entries(known, 1, 1)
+      const from = first === undefined ? null : importedFromOf(first)
+      const { format, id } = birth.settings.importedFrom
+      const isSame = from?.format === format && from.id === id
+      // Two foreign stores can have the same ids; they do not begin at the same moment.
+      if (!isSame || known.createdAt !== birth.createdAt) return { kind: 'taken' }
+      for (let at = 1; at <= known.tail; at += PAGE) {
+        const page = await this.#entries(known, at, Math.min(known.tail, at + PAGE - 1))
+        for (const entry of page) places.add(placeOf(entry))
+      }
+      const [told] = await this.#entries(known, known.settings, known.settings)
+      const ids = new Set([...from.ids, ...((told && importedFromOf(told)?.ids) ?? [])])
+      isToldOf = birth.settings.importedFrom.ids.every((one) => ids.has(one))
+    } else if (known !== undefined && known.birth !== 'imported') return { kind: 'taken' }
+    const hand = new ImportHand(this, known === undefined ? 'new' : 'continued', places)
+    const isBlank = places.tail === 0
+    if (this.#store === null) {
+      const { id, createdAt } = birth
+      if (known === undefined && (this.#wouldBe.get(id) ?? createdAt) !== createdAt) {
+        return { kind: 'taken' }
+      }
+      this.#wouldBe.set(id, createdAt)
+      if (isBlank || !isToldOf) await hand.append(settingsEntry(birth))
+      return hand
+    }
+    if (known === undefined) await this.#bear(this.#store, birth)
+    const hindrance = await this.#acquire(this.#store, birth.id, hand)
+    if (hindrance !== null) return hindrance
+    if (isBlank || !isToldOf) await hand.append(settingsEntry(birth))
+    return hand
+  }
+
+  async #entries({ id }: SessionRow, from: number, to: number): Promise<readonly Entry[]> {
+    const range = { sessionId: id, from: entryNumber(from), to: entryNumber(to) }
+    return (await this.#reads?.readEntries(range)) ?? []
+  }
+
+  async #bear(store: Store, { id, agent, limits, createdAt }: Birth): Promise<void> {
+    const stamp = { at: createdAt, seed: '' }
+    const session = newSession({ id, agent, limits, policy: 'steer' }, 'imported', stamp)
+    const nothing = { entries: [], mail: [], replies: [], blobs: [] }
+    const operation = operationId(randomUUID())
+    const outcome = await store.adoptSession({ session, ...nothing, operation })
+    if (outcome.kind === 'imported') return
+    throw new ImportFailedError({ sessionId: id, problem: `it could not be made: ${outcome.kind}` })
+  }
+
+  async #acquire(store: Store, id: SessionId, hand: ImportHand): Promise<Hindrance | null> {
+    this.#runner ??= await this.#register(store)
+    const session = await store.findSession(id)
+    if (session === undefined) return { kind: 'gone' }
+    const isAtRest = session.turnState === 'idle' && session.operation === null
+    if (!isAtRest || session.openCalls.length > 0) return { kind: 'in-use' }
+    const holder = randomUUID()
+    const request = { sessionId: id, runner: this.#runner, holder, fence: session.fence }
+    const outcome = await store.acquire(request)
+    switch (outcome.kind) {
+      case 'acquired': {
+        // Somebody who held it meanwhile may have gone on with it.
+        const { tail, tailHash } = outcome.session
+        if (tail !== session.tail) return { kind: 'in-use' }
+        hand.hold(outcome.lease, { number: tail, hash: tailHash })
+        return null
+      }
+      case 'held':
+        return { kind: 'held', by: outcome.by }
+      case 'fence-changed':
+        return { kind: 'in-use' }
+      case 'gone':
+      case 'unknown':
+        return { kind: 'gone' }
+      case 'lost':
+        this.#runner = null
+        return await this.#acquire(store, id, hand)
+      default:
+        return outcome satisfies never
+    }
+  }
+
+  /** An import that was killed still holds what it was filling; nobody else may come to free it. */
+  async #register(store: Store): Promise<RunnerRow['id']> {
+    for (const runner of await store.listRunners()) {
+      const { id, beat } = runner
+      if (this.#isGone(runner)) await store.dismissRunner({ runner: id, beat })
+    }
+    const id = runnerId(`import-${randomUUID()}`)
+    const startedAt = Date.now()
+    await store.registerRunner({ ...this.#host, id, startedAt, leaseMs: LEASE_MS })
+    this.#renewedAt = performance.now()
+    return id
+  }
+
+  /** Pictures and files are kept beside the transcript, as those are that arrive here. */
+  async shelved(lease: Lease, entry: AdoptedEntry): Promise<AdoptedEntry> {
+    if (entry.kind !== 'input' || this.#store === null || this.#shelve === null) return entry
+    const { message } = entry.body as unknown as { readonly message: UserMessage }
+    if (!message.parts.some((part) => part.type === 'image' || part.type === 'file')) return entry
+    const shelved = await this.#shelve(this.#store, lease.sessionId, message.parts)
+    // One that is too large for the shelf stays where it is.
+    if (shelved.kind !== 'shelved' || shelved.hashes.length === 0) return entry
+    const body = { message: { ...message, parts: shelved.parts } } as unknown as JsonValue
+    return { ...entry, body, blobs: shelved.hashes }
+  }
+
+  async write(lease: Lease, tail: Tail, entries: readonly AdoptedEntry[]): Promise<Tail> {
+    if (this.#store === null) return tail
+    if (performance.now() - this.#renewedAt > RENEW_MS) {
+      await this.#store.renew({ runner: lease.runner })
+      this.#renewedAt = performance.now()
+    }
+    const operation = operationId(randomUUID())
+    const outcome = await this.#store.adoptEntries({ lease, tail, operation, entries })
+    if (outcome.kind === 'appended') return outcome.tail
+    const problem = `a page was refused (${outcome.kind}); run it again, it goes on from there`
+    throw new ImportFailedError({ sessionId: lease.sessionId, problem })
+  }
+
+  async letGo(lease: Lease): Promise<void> {
+    await this.#store?.release({ lease, reason: 'idle' })
+  }
+
+  async close(): Promise<void> {
+    if (this.#runner !== null) await this.#store?.retireRunner({ runner: this.#runner })
+    this.#runner = null
+  }
+}
+
+/** One session while it is being filled. */
+export class ImportHand {
+  readonly state: 'new' | 'continued'
+  readonly places: Places
+  readonly #desk: ImportDesk
+  readonly #page: AdoptedEntry[] = []
+  #pageBytes = 0
+  #lease: Lease | null = null
+  #tail: Tail | null = null
+  #added = 0
+
+  constructor(desk: ImportDesk, state: 'new' | 'continued', places: Places) {
+    this.#desk = desk
+    this.state = state
+    this.places = places
+  }
+
+  hold(lease: Lease, tail: Tail): void {
+    this.#lease = lease
+    this.#tail = tail
+  }
+
+  /** How many entries this run has added. */
+  get added(): number {
+    return this.#added
+  }
+
+  /** `isAskedFor` false: nobody will ask where it stands, so that it is not remembered. */
+  async append(entry: AdoptedEntry, { isAskedFor = true } = {}): Promise<EntryNumber> {
+    this.#added += 1
+    const row = isAskedFor ? entry.row : null
+    const number = this.places.add({ row, kind: PLACES[entry.kind] ?? 'other' })
+    if (this.#lease === null) return number
+    const kept = await this.#desk.shelved(this.#lease, entry)
+    this.#page.push(kept)
+    this.#pageBytes += sizeOf(kept.body)
+    if (this.#page.length >= PAGE || this.#pageBytes >= PAGE_BYTES) await this.#flush()
+    return number
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#lease === null || this.#tail === null || this.#page.length === 0) return
+    this.#tail = await this.#desk.write(this.#lease, this.#tail, this.#page.splice(0))
+    this.#pageBytes = 0
+  }
+
+  async close(): Promise<void> {
+    await this.#flush()
+    if (this.#lease !== null) await this.#desk.letGo(this.#lease)
+  }
+}
+
+function settingsEntry({ createdAt, settings }: Birth): AdoptedEntry {
+  const { tokens, ...body } = settings
+  return { kind: 'settings', row: null, at: createdAt, tokens, body: body as JsonObject }
+}
+
+const PLACES: { readonly [kind: string]: PlaceKind } = {
+  ...{ result: 'result', compaction: 'handoff', aside: 'aside', turn: 'aside' },
+}
+
+function placeOf(entry: Entry): Parameters<Places['add']>[0] {
+  const row = 'row' in entry.meta && typeof entry.meta.row === 'number' ? entry.meta.row : null
+  return { row, kind: PLACES[entry.kind] ?? 'other' }
+}
+
+/** Where a session says that it comes from, if this is the entry that says it. */
+export function importedFromOf(entry: Entry): ImportedFrom | null {
+  if (entry.kind !== 'settings' || entry.body === null) return null
+  const body = JSON.parse(entry.body) as JsonValue
+  const from = isObject(body) ? body['importedFrom'] : null
+  return isObject(from) && Array.isArray(from['ids']) ? (from as unknown as ImportedFrom) : null
+}
+
+/** About how many characters it has; large texts are in the first levels. */
+function sizeOf(value: JsonValue): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  return Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item as JsonValue), 16)
+}

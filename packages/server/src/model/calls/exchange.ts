@@ -1,0 +1,355 @@
+import { randomUUID } from 'node:crypto'
+import type { Dispatcher } from 'undici'
+import type { Clock } from '#core/base/clock'
+import type { JsonValue } from '#core/base/json'
+import { type DeadlineName, type Deadlines, Watch } from '../connections/deadlines.ts'
+import type { Loan } from '../connections/pool.ts'
+import { EventReader } from './event-reader.ts'
+
+/** Servers that echo it show whether an answer is ours. */
+export const REQUEST_ID = 'x-client-request-id'
+
+/**
+ * One HTTP exchange with a model server: the fetch that a provider's package is given for a single
+ * call. It owns the loan, the abort and all clocks.
+ *
+ * States: *waiting* (no connection yet), *sent*, *streaming* (an event stream comes in) or *reading*
+ * (anything else comes in: errors, pages), *over*. The body is read as it arrives, whether or not
+ * anybody asks for it, into a buffer; only a full buffer makes the socket wait. Whatever happens,
+ * the stream that is handed out ends, it never fails: web streams forget what they hold when they
+ * fail, and with it text that had arrived. What happened stands in `record`.
+ */
+export class Exchange {
+  readonly record: WireRecord = { phase: 'waiting' }
+  readonly #base: string
+  readonly #takeLoan: (origin: string) => Loan
+  readonly #prepare: (body: string) => string | undefined
+  readonly #watch: Watch
+  readonly #signal: AbortSignal
+  readonly #documentBytesMax: number
+  readonly #events: EventReader
+  readonly #interrupt = () => this.abort('interrupt')
+  readonly #over = Promise.withResolvers<void>()
+  #loan: Loan | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #sink: Sink | undefined
+  #answer = Promise.withResolvers<Response>()
+  #isUsed = false
+  #isPaused = false
+  #bytes = 0
+
+  constructor(options: ExchangeOptions) {
+    this.#base = new URL(`${options.baseUrl.replace(/\/$/, '')}/`).href
+    this.#takeLoan = options.loan
+    this.#prepare = options.prepare
+    this.#signal = options.signal
+    this.#documentBytesMax = options.documentBytesMax ?? DOCUMENT_BYTES_MAX
+    this.#events = new EventReader(options.take)
+    this.#answer.promise.catch(() => {})
+    this.#watch = new Watch(options.clock, {
+      deadlines: options.deadlines,
+      expire: (deadline) => this.abort(deadline),
+    })
+    if (options.signal.aborted) this.abort('interrupt')
+    else options.signal.addEventListener('abort', this.#interrupt, { once: true })
+  }
+
+  /** Settles when nothing more will come over the wire. */
+  get over(): Promise<void> {
+    return this.#over.promise
+  }
+
+  get isOver(): boolean {
+    return this.record.phase === 'over'
+  }
+
+  /** For a provider's package; one request only. */
+  readonly fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    if (this.isOver || this.#isUsed) throw new Error('this exchange is over')
+    this.#isUsed = true
+    this.#send(new URL(String(url)), init ?? {})
+    return await this.#answer.promise
+  }
+
+  /** Closes the connection; what has arrived can still be read. */
+  abort(by: AbortedBy): void {
+    if (this.isOver) return
+    this.record.abortedBy = by
+    this.#loan?.evict()
+    this.#end()
+  }
+
+  #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
+    const prepared = this.#prepare(typeof body === 'string' ? body : '')
+    // Some packages write the name of the model into the path, and a name may hold dots and slashes.
+    if (prepared === undefined || !url.href.startsWith(this.#base)) {
+      this.#end()
+      return
+    }
+    try {
+      this.#loan = this.#takeLoan(url.origin)
+    } catch (error) {
+      this.record.error = error
+      this.#end()
+      return
+    }
+    this.record.isProxied = this.#loan.isProxied
+    this.#watch.connecting()
+    const requestId = randomUUID()
+    this.record.requestId = requestId
+    const own = { 'accept-encoding': 'identity', [REQUEST_ID]: requestId }
+    this.#loan.dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers: { ...Object.fromEntries(new Headers(headers)), ...own },
+        body: prepared,
+      },
+      this.#handler(),
+    )
+  }
+
+  #handler(): Dispatcher.DispatchHandler {
+    return {
+      onRequestStart: (controller) => {
+        this.#controller = controller
+        if (this.isOver) return controller.abort(new Error('the call is over'))
+        this.record.phase = 'sent'
+        this.#watch.sent()
+      },
+      onResponseStart: (_, status, headers) => {
+        if (status >= 200 && !this.isOver) this.#start(status, headers)
+      },
+      onResponseData: (_, chunk) => {
+        if (this.isOver) return
+        this.#bytes += chunk.length
+        if (this.#bytes > ANSWER_BYTES_MAX) this.abort('too-large')
+        else this.#sink?.take(chunk)
+      },
+      onResponseEnd: () => {
+        if (this.isOver) return
+        this.record.isComplete = true
+        this.#end()
+      },
+      onResponseError: (_, error) => {
+        if (this.isOver) return
+        this.record.error = error
+        this.#loan?.evict()
+        this.#end()
+      },
+    }
+  }
+
+  #start(status: number, headers: AnswerHeaders): void {
+    this.record.status = status
+    this.record.headers = headers
+    const type = String(headers['content-type'] ?? '')
+    // Nobody asked for it, and a few bytes of it may be as many gigabytes: it is not unpacked.
+    const isPacked = PACKED.test(String(headers['content-encoding'] ?? ''))
+    if (status < 300 && isPacked) this.abort('compressed')
+    else if (status < 300 && type.includes('text/event-stream')) this.#stream()
+    else this.#read({ mayStream: status < 300 && !type.includes('html') })
+  }
+
+  #stream(): StreamSink {
+    this.record.phase = 'streaming'
+    const sink = new StreamSink({
+      hear: (chunk) => this.#hear(chunk),
+      pause: () => {
+        this.#isPaused = true
+        this.#watch.pause()
+        this.#controller?.pause()
+      },
+      resume: () => {
+        if (this.isOver) return
+        this.#isPaused = false
+        this.#watch.heard()
+        this.#controller?.resume()
+      },
+      leave: () => this.abort('consumer'),
+    })
+    this.#sink = sink
+    const { status = 200, headers = {} } = this.record
+    this.#answer.resolve(new Response(sink.readable, { status, headers: plainHeaders(headers) }))
+    return sink
+  }
+
+  #hear(chunk: Buffer): void {
+    const says = this.#events.read(chunk)
+    if (this.#events.isTooLarge) this.abort('too-large')
+    // A little may still come while the socket waits; the silence behind it is our own.
+    if (this.isOver || this.#isPaused) return
+    if (says) this.#watch.heard()
+    else this.#watch.alive()
+  }
+
+  /** What is no event stream: read to its end, within bounds, for the judge. */
+  #read({ mayStream }: { mayStream: boolean }): void {
+    this.record.phase = 'reading'
+    const chunks: Buffer[] = []
+    let bytes = 0
+    this.#sink = {
+      take: (chunk) => {
+        this.#watch.heard()
+        // Some servers stream under another content type.
+        if (mayStream && bytes === 0 && EVENT_START.test(chunk.toString('latin1', 0, 16))) {
+          return this.#stream().take(chunk)
+        }
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes < this.#documentBytesMax) return
+        this.#sink?.end()
+        this.abort('enough')
+      },
+      end: () => {
+        this.record.text = Buffer.concat(chunks).subarray(0, this.#documentBytesMax).toString()
+      },
+    }
+  }
+
+  #end(): void {
+    if (this.isOver) return
+    this.record.wasSent = this.record.phase !== 'waiting'
+    this.record.phase = 'over'
+    this.#watch.stop()
+    this.#signal.removeEventListener('abort', this.#interrupt)
+    this.#sink?.end()
+    this.#answer.reject(new Error('no event stream came'))
+    if (this.record.isComplete === undefined) this.#controller?.abort(new Error('the call is over'))
+    this.#loan?.release()
+    this.#over.resolve()
+  }
+}
+
+export interface ExchangeOptions {
+  /** Nothing is asked for that does not stand below it. */
+  readonly baseUrl: string
+  readonly loan: (origin: string) => Loan
+  /** The body that is sent instead of the one that the provider's package made, if it can be. */
+  readonly prepare: (body: string) => string | undefined
+  readonly signal: AbortSignal
+  readonly deadlines: Deadlines
+  readonly clock: Clock
+  /** Gets every event as it came, before the provider's package does. */
+  readonly take?: (event: JsonValue) => void
+  /** How much is read of what is no event stream; usually no more than an error needs. */
+  readonly documentBytesMax?: number
+}
+
+/** `enough`: an error page longer than anybody reads; `too-large`: an answer without end. */
+export type AbortedBy =
+  | DeadlineName
+  | 'interrupt'
+  | 'consumer'
+  | 'enough'
+  | 'too-large'
+  | 'compressed'
+
+/** What happened on the wire. */
+export interface WireRecord {
+  phase: 'waiting' | 'sent' | 'streaming' | 'reading' | 'over'
+  abortedBy?: AbortedBy
+  /** The name that we gave the request. */
+  requestId?: string
+  /** A connection took the request. */
+  wasSent?: boolean
+  /** It was asked for through a proxy. */
+  isProxied?: boolean
+  status?: number
+  headers?: AnswerHeaders
+  /** The body of what was no event stream. */
+  text?: string
+  /** The connection's own failure. */
+  error?: unknown
+  /** The answer ended as HTTP has it. */
+  isComplete?: true
+}
+
+type AnswerHeaders = { readonly [name: string]: string | string[] | undefined }
+
+interface Sink {
+  take(chunk: Buffer): void
+  end(): void
+}
+
+/** The body as the provider's package reads it. */
+class StreamSink implements Sink {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly #hear: (chunk: Buffer) => void
+  readonly #pause: () => void
+  readonly #gathered: Buffer[] = []
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #isPaused = false
+
+  constructor(socket: {
+    hear: (chunk: Buffer) => void
+    pause: () => void
+    resume: () => void
+    leave: () => void
+  }) {
+    this.#hear = socket.hear
+    this.#pause = socket.pause
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => {
+          if (!this.#isPaused) return
+          this.#isPaused = false
+          socket.resume()
+        },
+        cancel: () => {
+          this.#controller = undefined
+          socket.leave()
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES_MAX }),
+    )
+  }
+
+  /**
+   * Servers send every event as a chunk of its own. All that one read of the socket brought goes on
+   * in one piece, which halves the cost of everything behind it.
+   */
+  take(chunk: Buffer): void {
+    if (this.#gathered.push(chunk) === 1) queueMicrotask(() => this.#flush())
+  }
+
+  end(): void {
+    this.#flush()
+    this.#controller?.close()
+    this.#controller = undefined
+  }
+
+  #flush(): void {
+    const [first, ...others] = this.#gathered.splice(0)
+    if (first === undefined || this.#controller === undefined) return
+    const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
+    this.#hear(chunk)
+    this.#handOn(chunk)
+  }
+
+  #handOn(chunk: Buffer): void {
+    // Hearing it may have ended everything.
+    if (this.#controller === undefined) return
+    this.#controller.enqueue(chunk)
+    if (this.#isPaused || (this.#controller.desiredSize ?? 1) > 0) return
+    this.#isPaused = true
+    this.#pause()
+  }
+}
+
+// A reader that falls this far behind makes the server wait.
+const BUFFER_BYTES_MAX = 8 * 1024 * 1024
+const DOCUMENT_BYTES_MAX = 64 * 1024
+// 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
+const ANSWER_BYTES_MAX = 256 * 1024 * 1024
+// By name: others write `none` there, or `utf-8`, and pack nothing.
+const PACKED = /gzip|deflate|compress|zstd|\bbr\b/i
+const EVENT_START = /^\s*(?:data|event|id|retry)?:/
+
+function plainHeaders(headers: AnswerHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}

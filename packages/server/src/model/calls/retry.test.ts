@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DEADLINES } from '../connections/deadlines.ts'
+import type { Outcome } from '../outcomes/outcome.ts'
+import { decideRetry, probeDelayMs, type Situation, splitDeadlines, TRIES_MAX } from './retry.ts'
+
+function situation(outcome: Outcome, rest: Partial<Situation> = {}): Situation {
+  return {
+    outcome,
+    tries: 1,
+    freshTries: 0,
+    hasRenewed: false,
+    routesLeft: 0,
+    remainingMs: 60_000,
+    chance: 0.5,
+    ...rest,
+  }
+}
+
+const reset: Outcome = { kind: 'connection', trouble: 'reset', freshLoanHelps: true }
+const down: Outcome = { kind: 'connection', trouble: 'server-down', freshLoanHelps: false }
+const idle: Outcome = { kind: 'deadline', deadline: 'idle' }
+const limited: Outcome = { kind: 'refused', refusal: 'rate-limit', status: 429 }
+
+describe('decideRetry', () => {
+  it('ends at once what is settled, needs room, or cannot heal', () => {
+    const outcomes: readonly Outcome[] = [
+      { kind: 'finished', finish: 'length' },
+      { kind: 'interrupted' },
+      { kind: 'overflow' },
+      { kind: 'refused', refusal: 'bad-request', status: 400 },
+      { kind: 'refused', refusal: 'not-found', status: 404 },
+      { kind: 'refused', refusal: 'no-credential' },
+      { kind: 'connection', trouble: 'tls', freshLoanHelps: false },
+    ]
+    for (const outcome of outcomes) {
+      expect(decideRetry(situation(outcome, { routesLeft: 2 }))).toEqual({ kind: 'stop' })
+    }
+  })
+
+  it('tries a bad connection, silence or damage once more on a fresh loan, then elsewhere', () => {
+    for (const outcome of [reset, idle, { kind: 'malformed', what: 'no-end' } as const]) {
+      const fresh = { kind: 'again', delayMs: 0, isFresh: true }
+      expect(decideRetry(situation(outcome, { routesLeft: 1 }))).toEqual(fresh)
+      const second = { tries: 2, freshTries: 1 }
+      expect(decideRetry(situation(outcome, { ...second, routesLeft: 1 }))).toEqual({
+        kind: 'next-route',
+      })
+      expect(decideRetry(situation(outcome, second))).toEqual({ kind: 'stop' })
+    }
+  })
+
+  it('waits longer each time for a server that is down or busy, a few times', () => {
+    for (const outcome of [down, limited]) {
+      const delays = [1, 2, 3].map((tries) => decideRetry(situation(outcome, { tries })))
+      expect(delays).toEqual([
+        { kind: 'again', delayMs: 375 },
+        { kind: 'again', delayMs: 750 },
+        { kind: 'again', delayMs: 1_500 },
+      ])
+      expect(decideRetry(situation(outcome, { tries: TRIES_MAX }))).toEqual({ kind: 'stop' })
+    }
+  })
+
+  it('honours what the provider asks for, if it leaves time for the try and the other routes', () => {
+    const asked = (retryAfterMs: number, rest: Partial<Situation> = {}) =>
+      decideRetry(situation({ ...limited, retryAfterMs } as Outcome, rest))
+    expect(asked(20_000)).toEqual({ kind: 'again', delayMs: 20_000 })
+    expect(asked(20_000, { routesLeft: 3 })).toEqual({ kind: 'next-route' })
+    expect(asked(86_400_000)).toEqual({ kind: 'stop' })
+    expect(asked(0)).toEqual({ kind: 'again', delayMs: 0 })
+  })
+
+  it('reads a refused credential again once', () => {
+    const refused: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
+    expect(decideRetry(situation(refused))).toEqual({ kind: 'renew' })
+    expect(decideRetry(situation(refused, { hasRenewed: true, routesLeft: 1 }))).toEqual({
+      kind: 'stop',
+    })
+  })
+
+  it('goes elsewhere without credit', () => {
+    const empty: Outcome = { kind: 'refused', refusal: 'no-credit', status: 402 }
+    expect(decideRetry(situation(empty, { routesLeft: 1 }))).toEqual({ kind: 'next-route' })
+    expect(decideRetry(situation(empty))).toEqual({ kind: 'stop' })
+  })
+
+  it('stops when the time is up', () => {
+    expect(decideRetry(situation(reset, { remainingMs: 0, routesLeft: 1 }))).toEqual({
+      kind: 'stop',
+    })
+  })
+})
+
+describe('splitDeadlines', () => {
+  it('never stacks: the silences of all tries together fit into what is left', () => {
+    const property = fc.property(
+      fc.integer({ min: 1, max: 1_000_000 }),
+      fc.integer({ min: 0, max: 4 }),
+      (totalMs, routes) => {
+        let remainingMs = totalMs
+        for (let routesLeft = routes; routesLeft >= 0; routesLeft--) {
+          for (const freshTries of [0, 1]) {
+            const split = splitDeadlines(DEADLINES, { remainingMs, freshTries, routesLeft })
+            expect(split.totalMs).toBe(remainingMs)
+            // And the last one has as much as the first.
+            const fairMs = Math.min(DEADLINES.firstByteMs, totalMs / (2 * (routes + 1)))
+            expect(split.firstByteMs).toBeGreaterThanOrEqual(fairMs * 0.999)
+            remainingMs -= Math.max(split.connectMs, split.firstByteMs, split.idleMs)
+          }
+        }
+        expect(remainingMs).toBeGreaterThanOrEqual(-0.001)
+      },
+    )
+    fc.assert(property)
+  })
+
+  it('leaves one who is being answered all the time there is', () => {
+    const split = splitDeadlines(DEADLINES, { remainingMs: 600_000, freshTries: 0, routesLeft: 0 })
+    expect(split).toEqual(DEADLINES)
+  })
+})
+
+describe('probeDelayMs', () => {
+  it('grows from half a minute to ten and never leaves these bounds', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 60, 2_000].map((failures) => probeDelayMs(failures, 0))
+    expect(delays).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000, 600_000])
+    expect(probeDelayMs(1, 1)).toBe(37_500)
+    expect(probeDelayMs(9, 1)).toBe(600_000)
+  })
+})

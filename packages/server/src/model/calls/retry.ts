@@ -1,0 +1,96 @@
+import type { Deadlines } from '../connections/deadlines.ts'
+import { type Outcome, prospectOf } from '../outcomes/outcome.ts'
+
+/**
+ * Whether a call is tried again, when, and where. This is the only place that decides it; below it
+ * every call is one request, above it nobody repeats.
+ *
+ * All tries together have one deadline. What is split among them is the waiting: each try may be
+ * silent only so long that the others still have their share, while one that is being answered has
+ * all the time that is left.
+ */
+export interface Situation {
+  readonly outcome: Outcome
+  /** On this route, this one included. */
+  readonly tries: number
+  /** On this route, of those that one fresh try may heal. */
+  readonly freshTries: number
+  readonly hasRenewed: boolean
+  readonly routesLeft: number
+  readonly remainingMs: number
+  /** From 0 to 1. */
+  readonly chance: number
+}
+
+export type Decision =
+  | { readonly kind: 'again'; readonly delayMs: number; readonly isFresh?: true }
+  /** The credential is read again, and the call made again if there is another one now. */
+  | { readonly kind: 'renew' }
+  | { readonly kind: 'next-route' }
+  | { readonly kind: 'stop' }
+
+export const TRIES_MAX = 4
+const BACKOFF_MS = 500
+const BACKOFF_MS_MAX = 8_000
+
+export function decideRetry(situation: Situation): Decision {
+  const { outcome, tries, remainingMs, routesLeft } = situation
+  if (outcome.kind === 'refused' && outcome.refusal === 'bad-key' && !situation.hasRenewed) {
+    return { kind: 'renew' }
+  }
+  if (prospectOf(outcome) !== 'heals' || remainingMs <= 0) return { kind: 'stop' }
+  const elsewhere: Decision = routesLeft > 0 ? { kind: 'next-route' } : { kind: 'stop' }
+  if (outcome.kind === 'refused' && outcome.refusal === 'no-credit') return elsewhere
+  if (isOfTheConnection(outcome)) {
+    // Evicted by now: the next loan is a new connection.
+    return situation.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
+  }
+  if (tries >= TRIES_MAX) return elsewhere
+  const delayMs = delayOf(situation)
+  // A wait that leaves nothing for the try behind it, or for the other routes, is no wait.
+  return delayMs < remainingMs / (routesLeft + 1) ? { kind: 'again', delayMs } : elsewhere
+}
+
+/** Silence, a cut, a damaged answer: a new connection may do better, and waiting adds nothing. */
+function isOfTheConnection(outcome: Outcome): boolean {
+  if (outcome.kind === 'connection') return outcome.freshLoanHelps
+  return outcome.kind === 'deadline' || outcome.kind === 'malformed'
+}
+
+/** What the provider asks for, else twice as long each time, with half of it by chance. */
+function delayOf({ outcome, tries, chance }: Situation): number {
+  if (outcome.kind === 'refused' && outcome.retryAfterMs !== undefined) return outcome.retryAfterMs
+  const delayMs = Math.min(BACKOFF_MS * 2 ** (tries - 1), BACKOFF_MS_MAX)
+  return delayMs * (0.5 + chance / 2)
+}
+
+/** The clocks of the next try. Each route has two tries that may be silent; all have an equal share. */
+export function splitDeadlines(
+  deadlines: Deadlines,
+  {
+    remainingMs,
+    freshTries,
+    routesLeft,
+  }: Omit<Situation, 'outcome' | 'tries' | 'hasRenewed' | 'chance'>,
+): Deadlines {
+  const shareMs = remainingMs / (2 * (routesLeft + 1) - Math.min(freshTries, 1))
+  return {
+    connectMs: Math.min(deadlines.connectMs, shareMs),
+    firstByteMs: Math.min(deadlines.firstByteMs, shareMs),
+    idleMs: Math.min(deadlines.idleMs, shareMs),
+    totalMs: remainingMs,
+  }
+}
+
+const PROBE_MS = 30_000
+const PROBE_MS_MAX = 600_000
+
+/**
+ * How long a session in `waiting-for-model` waits before it tries again, after so many failures in a
+ * row: half a minute, doubling to ten. The count is the session's to keep, also over restarts.
+ */
+export function probeDelayMs(failures: number, chance: number): number {
+  const delayMs = Math.min(PROBE_MS * 2 ** Math.max(0, failures - 1), PROBE_MS_MAX)
+  // Many sessions wait for the same provider; they must not all come back in one second.
+  return Math.min(delayMs * (1 + chance / 4), PROBE_MS_MAX)
+}

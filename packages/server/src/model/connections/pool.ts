@@ -1,0 +1,189 @@
+import { ProxyAgent, Pool as UndiciPool } from 'undici'
+import type { Environment } from '../routes/credential.ts'
+import { proxyFor } from './proxy.ts'
+
+/**
+ * The connections to model servers, owned by us and lent out. Each route and purpose has a line of
+ * its own (one undici dispatcher), so that a title never waits behind a summary.
+ *
+ * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
+ * Evicting it (a timeout, a reset, an abort, a dispatcher that died) takes it out of the pool at
+ * once, so nobody gets it again; it is destroyed when the last loan on it has come back, so nobody
+ * else's stream is cut. A loan comes back exactly once, however often it is released.
+ */
+export class Pool {
+  readonly #open: OpenDispatcher
+  readonly #environment: Environment
+  readonly #current = new Map<string, Line>()
+  readonly #leaving = new Set<Promise<void>>()
+  readonly #retired = new Set<Line>()
+  #opened = 0
+  #evicted = 0
+  #closed = false
+
+  /** The environment may name a proxy; only the outermost folders read it. */
+  constructor(
+    options: { readonly open?: OpenDispatcher; readonly environment?: Environment } = {},
+  ) {
+    this.#open = options.open ?? openDispatcher
+    this.#environment = options.environment ?? {}
+  }
+
+  /** Lines ever opened: for tests and figures. */
+  get opened(): number {
+    return this.#opened
+  }
+
+  /** Lines that were given up: broken, or the longest unused of too many. */
+  get evicted(): number {
+    return this.#evicted
+  }
+
+  /** Lines that are open now, those included that wait for their last loan. */
+  get lines(): number {
+    return this.#current.size + this.#retired.size
+  }
+
+  /**
+   * From a pool that is closed, a connection that is: its first use says so. Throws `ProxyError`
+   * where the environment names a proxy that is none.
+   */
+  loan({ origin, route, purpose, isFresh }: LoanRequest): Loan {
+    const key = JSON.stringify([origin, route, purpose])
+    let line = this.#current.get(key)
+    if (line !== undefined && (isFresh || !isAlive(line.dispatcher))) {
+      this.#retire(line)
+      line = undefined
+    }
+    line ??= this.#openLine(key, origin)
+    // Behind all others: the first one is the one that was not asked for longest.
+    this.#current.delete(key)
+    this.#current.set(key, line)
+    line.loans++
+    if (this.#closed) this.#destroy(line)
+    this.#trim()
+    return this.#lend(line)
+  }
+
+  /** Cuts what is under way. May be called twice. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const line of [...this.#current.values(), ...this.#retired]) this.#destroy(line)
+    await Promise.all(this.#leaving)
+  }
+
+  #openLine(key: string, origin: string): Line {
+    const proxy = proxyFor(origin, this.#environment)
+    const dispatcher = this.#open(origin, proxy)
+    return { key, number: ++this.#opened, dispatcher, isProxied: proxy !== undefined, loans: 0 }
+  }
+
+  #lend(line: Line): Loan {
+    let isOut = true
+    return {
+      line: line.number,
+      isProxied: line.isProxied,
+      dispatcher: line.dispatcher,
+      evict: () => this.#retire(line),
+      release: () => {
+        if (!isOut) return
+        isOut = false
+        line.loans--
+        if (line.loans === 0 && this.#retired.has(line)) this.#destroy(line)
+      },
+    }
+  }
+
+  #retire(line: Line): void {
+    if (this.#current.get(line.key) !== line) return
+    this.#evicted++
+    this.#current.delete(line.key)
+    this.#retired.add(line)
+    if (line.loans === 0) this.#destroy(line)
+  }
+
+  #destroy(line: Line): void {
+    if (this.#current.get(line.key) === line) this.#current.delete(line.key)
+    this.#retired.delete(line)
+    const leaving = line.dispatcher
+      .destroy()
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
+  }
+
+  #trim(): void {
+    if (this.#current.size <= LINES_MAX) return
+    const unused = this.#current.values().find((line) => line.loans === 0)
+    if (unused !== undefined) this.#retire(unused)
+  }
+}
+
+export interface LoanRequest {
+  readonly origin: string
+  /** The name of the model route. */
+  readonly route: string
+  readonly purpose: string
+  /** A line that nobody has used; the one that was current is given up. */
+  readonly isFresh?: true
+}
+
+export interface Loan {
+  /** The number of the line, never given twice. */
+  readonly line: number
+  /** What cannot be connected to is then the proxy, not the server. */
+  readonly isProxied: boolean
+  readonly dispatcher: Connection
+  /** Nobody shall get this line again. */
+  evict(): void
+  release(): void
+}
+
+/** A dispatcher with one origin, as undici's `Pool` is. */
+export type Connection = Pick<UndiciPool, 'dispatch' | 'destroy' | 'closed' | 'destroyed'>
+export type OpenDispatcher = (origin: string, proxy?: string) => Connection
+
+interface Line {
+  readonly key: string
+  readonly number: number
+  readonly dispatcher: Connection
+  readonly isProxied: boolean
+  loans: number
+}
+
+// Routes times purposes of a busy host are a few dozen; past this the longest unused one goes.
+const LINES_MAX = 512
+
+function isAlive({ closed, destroyed }: Connection): boolean {
+  return !closed && !destroyed
+}
+
+const CONNECT_MS_MAX = 60_000
+// Providers close idle connections after a minute or more; ours go first.
+const KEEP_ALIVE_MS = 20_000
+
+const SETTINGS = {
+  // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
+  connect: { timeout: CONNECT_MS_MAX },
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  // With HTTP/2 an abort ends a stream and leaves the connection that may be the broken part.
+  allowH2: false,
+  pipelining: 1,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+} as const
+
+/** How the pool opens a line, unless it is told another way. */
+export function openDispatcher(origin: string, proxy?: string): Connection {
+  if (proxy === undefined) return new UndiciPool(origin, SETTINGS)
+  const { connect, ...settings } = SETTINGS
+  const agent = new ProxyAgent({
+    ...settings,
+    uri: proxy,
+    connectTimeout: connect.timeout,
+    // What goes to a proxy unencrypted would else have clocks of its own.
+    factory: (each, options) => new UndiciPool(each, { ...options, ...settings }),
+  })
+  // Every dispatcher of undici has all of it; the types name it for some.
+  return agent as ProxyAgent & Connection
+}

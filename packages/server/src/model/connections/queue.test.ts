@@ -1,0 +1,66 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Piece } from '../model.ts'
+import { PieceQueue } from './queue.ts'
+
+const words = (text: string): Piece => ({ kind: 'text', text })
+const end: Piece = { kind: 'end', outcome: { kind: 'interrupted' }, reply: null }
+
+describe('a queue of pieces', () => {
+  it('joins words that nobody has taken yet, and keeps the order of everything', async () => {
+    const queue = new PieceQueue()
+    const pieces: readonly Piece[] = [
+      { kind: 'reasoning', text: 'hm' },
+      words('a'),
+      words('b'),
+      { kind: 'note', code: 'x' },
+      words('c'),
+      end,
+    ]
+    for (const piece of pieces) expect(queue.push(piece)).toBeUndefined()
+    const taken: Piece[] = []
+    for (let next = await queue.next(); next.done !== true; next = await queue.next()) {
+      taken.push(next.value)
+    }
+    expect(taken).toEqual([pieces[0], words('ab'), pieces[3], words('c'), end])
+  })
+
+  it('gives a waiting reader all that came in one go', async () => {
+    const queue = new PieceQueue()
+    const waiting = queue.next()
+    for (const letter of 'abc') void queue.push(words(letter))
+    expect(await waiting).toEqual({ done: false, value: words('abc') })
+    const later = queue.next()
+    await turn()
+    void queue.push(words('d'))
+    expect(await later).toEqual({ done: false, value: words('d') })
+  })
+
+  it('makes the writer wait for a reader that is far behind', async () => {
+    const queue = new PieceQueue()
+    expect(queue.push(words('x'.repeat(999_999)))).toBeUndefined()
+    const wait = queue.push(words('y'))
+    let isFree = false
+    const freed = wait?.then(() => {
+      isFree = true
+    })
+    await turn()
+    expect(isFree).toBe(false)
+    await queue.next()
+    await freed
+    expect(isFree).toBe(true)
+  })
+
+  it('that is closed lets go of the reader and of the writer', async () => {
+    const queue = new PieceQueue()
+    const reading = queue.next()
+    queue.close()
+    expect(await reading).toEqual({ done: true, value: undefined })
+    const full = new PieceQueue()
+    const wait = full.push(words('x'.repeat(1_000_000)))
+    full.close()
+    await wait
+    expect(full.push(words('late'))).toBeUndefined()
+    expect(await full.next()).toEqual({ done: true, value: undefined })
+  })
+})

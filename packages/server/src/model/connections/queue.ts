@@ -1,0 +1,83 @@
+import type { Piece } from '../model.ts'
+
+/**
+ * Pieces between the one who reads an answer and the one who wants it. Words that come in one go are
+ * handed over in one piece: a slow stream gives a piece per token, a fast one or a busy reader a few
+ * large ones, at a fraction of the cost. A reader that falls far behind makes the other side wait.
+ */
+export class PieceQueue {
+  readonly #pieces: Piece[] = []
+  #characters = 0
+  #reader: ((result: IteratorResult<Piece>) => void) | undefined
+  #writer: PromiseWithResolvers<void> | undefined
+  #isClosed = false
+  #isWaking = false
+
+  /** One at a time. After the piece `end`, and after `close`, there is nothing more. */
+  next(): Promise<IteratorResult<Piece>> {
+    const result = this.#take()
+    if (result !== undefined) return Promise.resolve(result)
+    return new Promise((resolve) => {
+      this.#reader = resolve
+    })
+  }
+
+  /** Gives a promise where the reader is far behind: of the moment when it has caught up. */
+  push(piece: Piece): Promise<void> | undefined {
+    if (this.#isClosed) return undefined
+    const last = this.#pieces.at(-1)
+    if (isWords(piece) && last?.kind === piece.kind) {
+      this.#pieces[this.#pieces.length - 1] = { kind: piece.kind, text: last.text + piece.text }
+    } else this.#pieces.push(piece)
+    if (isWords(piece)) this.#characters += piece.text.length
+    this.#wake()
+    if (this.#characters < CHARACTERS_MAX) return undefined
+    this.#writer ??= Promise.withResolvers<void>()
+    return this.#writer.promise
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#pieces.length = 0
+    this.#characters = 0
+    this.#release()
+    this.#reader?.(DONE)
+    this.#reader = undefined
+  }
+
+  #take(): IteratorResult<Piece> | undefined {
+    const piece = this.#pieces.shift()
+    if (piece === undefined) return this.#isClosed ? DONE : undefined
+    if (isWords(piece)) this.#characters -= piece.text.length
+    if (piece.kind === 'end') this.#isClosed = true
+    this.#release()
+    return { done: false, value: piece }
+  }
+
+  #release(): void {
+    if (this.#characters >= CHARACTERS_MAX) return
+    this.#writer?.resolve()
+    this.#writer = undefined
+  }
+
+  /** Behind everything that the last read of the socket brought. */
+  #wake(): void {
+    if (this.#isWaking || this.#reader === undefined) return
+    this.#isWaking = true
+    setImmediate(() => {
+      this.#isWaking = false
+      const result = this.#reader === undefined ? undefined : this.#take()
+      if (result === undefined) return
+      const reader = this.#reader
+      this.#reader = undefined
+      reader?.(result)
+    })
+  }
+}
+
+const CHARACTERS_MAX = 1_000_000
+const DONE: IteratorResult<Piece> = { done: true, value: undefined }
+
+function isWords(piece: Piece): piece is Extract<Piece, { kind: 'text' | 'reasoning' }> {
+  return piece.kind === 'text' || piece.kind === 'reasoning'
+}

@@ -1,0 +1,22 @@
+/** `throughline/model`: calls to providers that never throw, on connections that cannot be poisoned. */
+
+export { callModel } from './calls/call.ts'
+export { compactAtProvider, type ProviderCompaction } from './compact-at-provider.ts'
+export { DEADLINES, type Deadlines } from './connections/deadlines.ts'
+export { type Loan, Pool } from './connections/pool.ts'
+export type {
+  CallOptions,
+  CallUsage,
+  EndPiece,
+  Model,
+  ModelRequest,
+  ModelStream,
+  Piece,
+  ToolSpec,
+} from './model.ts'
+export { explainOutcome, type Outcome } from './outcomes/outcome.ts'
+export { type Desk, openModel } from './provider-model.ts'
+export { isPublicAddress } from './routes/addresses.ts'
+export { type CredentialSource, Credentials } from './routes/credential.ts'
+export { destinationOf, type ModelRoute, type ProviderName } from './routes/route.ts'
+export { RouteError, Routes, type RoutesConfig, routesSchema } from './routes/routes.ts'

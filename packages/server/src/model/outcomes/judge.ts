@@ -1,0 +1,122 @@
+import { REQUEST_ID, type WireRecord } from '../calls/exchange.ts'
+import { judgeConnection } from '../connections/connection.ts'
+import type { Finish, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
+import { findOverflow, isOverflowFinish } from './overflow.ts'
+import { type Complaint, complaintOf, isComplaint } from './provider-error.ts'
+
+/**
+ * From all that is known of a call to one outcome. The order is the point: our own record of an
+ * abort comes before whatever error it caused; a refusal before the broken connection behind it; a
+ * broken connection before the provider package's opinion of the half answer; and an overflow before
+ * anything that looks as if another try could help.
+ */
+export interface Evidence {
+  readonly wire: WireRecord
+  /** Errors that the provider sent within a stream, or that its package made of its first events. */
+  readonly complaint?: Complaint
+  /** What was wrong with the answer's form, as the reading of it noticed. */
+  readonly fault?: Malformation
+  readonly end?: { readonly finish: Finish | 'broken'; readonly raw?: string }
+  /** For the header Retry-After, which may be a date. */
+  readonly nowMs: number
+}
+
+export function judge(evidence: Evidence): Outcome {
+  const { wire, complaint, fault, end } = evidence
+  switch (wire.abortedBy) {
+    case 'interrupt':
+    case 'consumer':
+      return { kind: 'interrupted' }
+    case 'connect':
+    case 'first-byte':
+    case 'idle':
+    case 'total':
+      return { kind: 'deadline', deadline: wire.abortedBy }
+    case 'too-large':
+    case 'compressed':
+      return { kind: 'malformed', what: wire.abortedBy }
+    case 'enough':
+    case undefined:
+      break
+    default:
+      wire.abortedBy satisfies never
+  }
+  if (wire.text !== undefined) return judgeDocument(wire.text, evidence)
+  if (complaint !== undefined) return judgeComplaint(complaint, evidence)
+  if (wire.error !== undefined) return judgeConnection(wire.error, wire)
+  if (wire.wasSent !== true) return { kind: 'malformed', what: 'not-sent' }
+  if (isForAnother(wire)) return { kind: 'malformed', what: 'other-request' }
+  if (fault !== undefined) return { kind: 'malformed', what: fault }
+  if (isOverflowFinish(end?.raw)) return { kind: 'overflow' }
+  if (end === undefined || end.finish === 'broken') return { kind: 'malformed', what: 'no-end' }
+  return { kind: 'finished', finish: end.finish }
+}
+
+/** The name that we gave the request comes back from those who echo it; then it must be ours. */
+function isForAnother({ headers, requestId }: WireRecord): boolean {
+  const echoed = headers?.[REQUEST_ID]
+  return typeof echoed === 'string' && requestId !== undefined && echoed !== requestId
+}
+
+function judgeDocument(text: string, evidence: Evidence): Outcome {
+  const { status = 200 } = evidence.wire
+  if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
+  // Not followed: it would carry the conversation and the credential to wherever it says.
+  if (status >= 300) return { kind: 'malformed', what: 'redirect' }
+  // A page, or an answer in one piece: nobody asked for those.
+  if (!isComplaint(text)) return { kind: 'malformed', what: 'no-stream' }
+  return judgeComplaint(complaintOf(text), evidence)
+}
+
+function judgeComplaint(complaint: Complaint, { wire, nowMs }: Evidence): Outcome {
+  const overflow = findOverflow(complaint)
+  if (overflow !== undefined) return overflow
+  const { status, codes } = complaint
+  const code = codes.find((word) => CODE.test(word))
+  const retryAfterMs = retryAfter(wire.headers ?? {}, nowMs)
+  return {
+    kind: 'refused',
+    refusal: refusalOf(complaint),
+    ...(status !== undefined && { status }),
+    ...(code !== undefined && { code }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+// A word with no digits in a row cannot be a key or a quotation.
+const CODE = /^[a-z][a-z_]{0,63}$/
+
+function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
+  const says = (...words: readonly string[]) =>
+    codes.some((code) => words.some((word) => code.includes(word)))
+  if (status === 402 || says('insufficient_quota', 'billing', 'usage_limit_reached')) {
+    return 'no-credit'
+  }
+  if (/credit balance is too low|exceeded your current quota/.test(text)) return 'no-credit'
+  if (status === 429 || says('rate_limit', 'resource_exhausted')) return 'rate-limit'
+  if (status === 401 || status === 403 || says('invalid_api_key', 'authentication', 'permission')) {
+    return 'bad-key'
+  }
+  // Google refuses a bad key with 400.
+  if (/api key not valid|api_key_invalid/.test(text)) return 'bad-key'
+  if (status === 529 || status === 503 || says('overloaded', 'unavailable')) return 'overloaded'
+  if (says('content_policy', 'content_filter', 'prohibited_content')) return 'content'
+  // A request timeout, a conflict of the server's own, "too early".
+  if (status >= 500 || status === 408 || status === 409 || status === 425) return 'server-error'
+  if (status === 404 || says('model_not_found', 'not_found_error')) return 'not-found'
+  if (status >= 400 || says('invalid_request', 'invalid_prompt')) return 'bad-request'
+  return 'server-error'
+}
+
+// Nobody means more; the value is only compared with deadlines.
+const RETRY_AFTER_MS_MAX = 7 * 24 * 3_600_000
+
+/** Seconds, a date, or OpenAI's milliseconds. What is none of them is as good as nothing. */
+function retryAfter(headers: NonNullable<WireRecord['headers']>, nowMs: number) {
+  const inMs = Number(headers['retry-after-ms'] ?? Number.NaN)
+  const value = headers['retry-after']
+  const inSeconds = Number(value ?? Number.NaN) * 1_000
+  const found = [inMs, inSeconds, Date.parse(String(value ?? '')) - nowMs].find(Number.isFinite)
+  if (found === undefined || found < 0) return undefined
+  return Math.min(found, RETRY_AFTER_MS_MAX)
+}

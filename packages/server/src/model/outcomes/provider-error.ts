@@ -1,0 +1,58 @@
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+
+/**
+ * What a provider said was wrong, wherever it said so: in the body of an error, in an event of a
+ * stream, in a JSON document with status 200. It is read for the judge and goes no further: such
+ * texts quote requests, and keys.
+ */
+export interface Complaint {
+  readonly status?: number
+  /** The provider's code and type of the error, lower case. */
+  readonly codes: readonly string[]
+  /** Everything it said, lower case, bounded. */
+  readonly text: string
+}
+
+const TEXT_MAX = 8_192
+
+export function complaintOf(said: JsonValue | undefined, status?: number): Complaint {
+  const body = typeof said === 'string' ? (parse(said) ?? said) : said
+  const error = isObject(body) ? errorOf(body) : undefined
+  const words = [error?.['code'], error?.['type'], error?.['status'], error?.['reason']]
+  const codes = words.flatMap((word) => (typeof word === 'string' ? [word.toLowerCase()] : []))
+  const numbers = [status, error?.['code'], error?.['statusCode'], error?.['status']]
+  const found = numbers.find(isErrorStatus)
+  const text = typeof body === 'string' ? body : JSON.stringify(body ?? '')
+  return {
+    ...(found !== undefined && { status: found }),
+    codes,
+    text: text.slice(0, TEXT_MAX).toLowerCase(),
+  }
+}
+
+/** Whether a document with status 200 is an error all the same. */
+export function isComplaint(text: string): boolean {
+  const body = parse(text)
+  return isObject(body) && (body['error'] !== undefined || body['type'] === 'error')
+}
+
+/** The providers' envelopes: `{error}`, `{response: {error}}`, `{detail}`, or flat. */
+function errorOf(body: JsonObject): JsonObject {
+  const { error, response, data } = body
+  if (isObject(error)) return error
+  if (isObject(response) && isObject(response['error'])) return response['error']
+  if (isObject(data)) return { ...body, ...errorOf(data) }
+  return body
+}
+
+function isErrorStatus(value: unknown): value is number {
+  return typeof value === 'number' && value >= 400 && value < 600
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}

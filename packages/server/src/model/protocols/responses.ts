@@ -1,0 +1,105 @@
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { render } from '#core/message/dialects/render'
+import { openaiResponses } from '#core/message/formats/openai-responses/openai-responses'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import type { Finish, Malformation } from '../outcomes/outcome.ts'
+import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+
+/** OpenAI's Responses: an answer is a list of items, each of which comes whole at its end. */
+export const responses: Protocol = {
+  writeMembers({ messages }) {
+    return membersOf(render(messages, 'openai-responses'))
+  },
+  placeholder: (text) =>
+    `"input":[{"role":"user","content":[{"type":"input_text","text":"${text}"}]}]`,
+  collector: () => new ResponsesCollector(),
+}
+
+/** The Codex backend wants the system text beside the items, and always wants some. */
+export const codex: Protocol = {
+  ...responses,
+  writeMembers({ messages }) {
+    const first = messages.findIndex((message) => message.role !== 'system')
+    const start = first === -1 ? messages.length : first
+    const instructions = messages.slice(0, start).map(textOf).join('\n\n')
+    // System text further down would be refused there; it keeps its place in the user's rank.
+    const rest = messages
+      .slice(start)
+      .map(
+        (message): Message =>
+          message.role === 'system'
+            ? { role: 'user', parts: message.parts, synthetic: true }
+            : message,
+      )
+    return membersOf({
+      instructions: instructions || 'You are a helpful assistant.',
+      ...render(rest, 'openai-responses'),
+    })
+  },
+}
+
+const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call']
+const READ = ['message', 'reasoning', ...CALLS]
+
+class ResponsesCollector implements Collector {
+  fault: Malformation | undefined
+  finish: Finish | undefined
+  readonly #items: JsonObject[] = []
+  #open = ''
+  #id: JsonValue | undefined
+
+  take(event: JsonValue): JsonValue | undefined {
+    if (!isObject(event)) return undefined
+    switch (event['type']) {
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        this.#open += typeof event['delta'] === 'string' ? event['delta'] : ''
+        return undefined
+      case 'response.output_item.done':
+        return this.#close(event['item'])
+      case 'response.created':
+        this.#checkId(event['response'])
+        return undefined
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#checkId(event['response'])
+        this.finish = this.#finishOf(event['response'])
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  message(state: { readonly isWhole: boolean }) {
+    const open = { type: 'message', role: 'assistant', content: this.#open } as const
+    const items = this.#open === '' ? this.#items : [...this.#items, open]
+    const { messages } = openaiResponses.parse(items)
+    return asReply(
+      messages.find((message) => message.role === 'assistant'),
+      state,
+    )
+  }
+
+  #close(item: JsonValue | undefined): JsonValue | undefined {
+    if (!isObject(item)) return undefined
+    this.#items.push(item)
+    if (item['type'] === 'message') this.#open = ''
+    return READ.includes(String(item['type'])) ? undefined : item
+  }
+
+  #finishOf(response: JsonValue | undefined): Finish {
+    const details = isObject(response) ? response['incomplete_details'] : undefined
+    const reason = isObject(details) ? details['reason'] : undefined
+    if (reason === 'max_output_tokens') return 'length'
+    if (reason === 'content_filter') return 'content-filter'
+    if (reason !== undefined) return 'other'
+    return this.#items.some((item) => CALLS.includes(String(item['type']))) ? 'tool-calls' : 'stop'
+  }
+
+  #checkId(response: JsonValue | undefined): void {
+    const id = isObject(response) ? response['id'] : undefined
+    if (this.#id !== undefined && id !== undefined && id !== this.#id) this.fault = 'mixed-answers'
+    this.#id ??= id
+  }
+}

@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#core/base/clock'
+import type { JsonValue } from '#core/base/json'
+import type { AssistantMessage, Message, OpaquePart } from '#core/message/message'
+import { Exchange } from './calls/exchange.ts'
+import type { Pool } from './connections/pool.ts'
+import { PieceQueue } from './connections/queue.ts'
+import type { CallOptions, EndPiece, Model, ModelRequest, ModelStream, Piece } from './model.ts'
+import { judge } from './outcomes/judge.ts'
+import type { Malformation, Outcome } from './outcomes/outcome.ts'
+import type { Complaint } from './outcomes/provider-error.ts'
+import { anthropic } from './protocols/anthropic.ts'
+import { chat } from './protocols/chat.ts'
+import { google } from './protocols/google.ts'
+import { type Collector, type Protocol, splice } from './protocols/protocol.ts'
+import { codex, responses } from './protocols/responses.ts'
+import { openProvider } from './providers/open.ts'
+import type { ProviderPart, ProviderStream } from './providers/provider.ts'
+import { withoutPrivateAddresses } from './routes/addresses.ts'
+import type { Credentials } from './routes/credential.ts'
+import type { ModelRoute, ProviderName } from './routes/route.ts'
+import { capabilitiesOf } from './routes/windows.ts'
+
+/** What all models of a process share. */
+export interface Desk {
+  readonly pool: Pool
+  readonly credentials: Credentials
+  readonly clock: Clock
+}
+
+type FinishPart = Extract<ProviderPart, { kind: 'finish' }>
+
+const OPENING_MS_MAX = 50
+
+// The others' packages hand on each event of the wire at little cost; Anthropic's sends it through
+// two streams more, which took 0.4 of a call (profiled, 20,000 tokens). Reading it twice takes 0.1.
+const OFF_THE_WIRE: readonly ProviderName[] = ['anthropic']
+
+const PROTOCOLS: { readonly [provider in ProviderName]: Protocol } = {
+  'openai-chat': chat,
+  'openai-responses': responses,
+  codex,
+  anthropic,
+  google,
+  'openai-compatible': chat,
+}
+
+/** A model behind a provider's package. */
+export function openModel(route: ModelRoute, desk: Desk): Model {
+  const { credentials } = desk
+  let used: string | undefined
+  const readCredential = async () => {
+    used = await credentials.read(route.credential)
+    return used
+  }
+  return {
+    route,
+    stream: (request, options): ModelStream => ({
+      [Symbol.asyncIterator]: () => new Try(route, { request, options, desk, readCredential }),
+    }),
+    renew: () => credentials.renew(route.credential, used),
+  }
+}
+
+interface TryParts {
+  readonly request: ModelRequest
+  readonly options: CallOptions
+  readonly desk: Desk
+  readonly readCredential: () => Promise<string>
+}
+
+/**
+ * One try. *new* until the first piece is asked for; *running* while the request is made and the
+ * answer read; *ended* when `end` stands in the queue. The provider's package is waited for only as
+ * long as the exchange lives: an abort or a deadline ends the opening at once, whatever the package
+ * is doing.
+ */
+class Try implements AsyncIterator<Piece> {
+  readonly #route: ModelRoute
+  readonly #request: ModelRequest
+  readonly #options: CallOptions
+  readonly #desk: Desk
+  readonly #readCredential: () => Promise<string>
+  readonly #protocol: Protocol
+  readonly #collector: Collector
+  readonly #pieces = new PieceQueue()
+  readonly #placeholder = `throughline-${randomUUID()}`
+  #exchange: Exchange | undefined
+  #stream: ProviderStream | undefined
+  #finish: FinishPart | undefined
+  #complaint: Complaint | undefined
+  #fault: Malformation | undefined
+
+  constructor(route: ModelRoute, { request, options, desk, readCredential }: TryParts) {
+    this.#route = route
+    this.#request = { ...request, messages: withoutPrivateAddresses(request.messages) }
+    this.#options = options
+    this.#desk = desk
+    this.#readCredential = readCredential
+    this.#protocol = PROTOCOLS[route.provider]
+    this.#collector = this.#protocol.collector()
+  }
+
+  next(): Promise<IteratorResult<Piece>> {
+    if (this.#exchange === undefined) {
+      const exchange = this.#openExchange()
+      this.#exchange = exchange
+      this.#run(exchange).catch(() => this.#giveUp(exchange))
+    }
+    return this.#pieces.next()
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    this.#pieces.close()
+    this.#exchange?.abort('consumer')
+    this.#stream?.cancel()
+    return { done: true, value: undefined }
+  }
+
+  async #run(exchange: Exchange): Promise<void> {
+    const credential = await orOver(this.#readCredential(), exchange)
+    if (credential === undefined && !exchange.isOver) {
+      this.#end(exchange, { kind: 'refused', refusal: 'no-credential' })
+      return
+    }
+    if (hasForeignItems(this.#request.messages, this.#route)) {
+      void this.#pieces.push({ kind: 'note', code: 'foreign-items-dropped' })
+    }
+    if (credential !== undefined) this.#stream = await this.#open(exchange, credential)
+    await this.#stream?.run((part) => this.#take(part))
+    this.#end(exchange)
+  }
+
+  #openExchange(): Exchange {
+    const { pool, clock } = this.#desk
+    const { purpose, signal, deadlines, isFresh } = this.#options
+    const line = { route: this.#route.name, purpose, ...(isFresh && { isFresh }) }
+    return new Exchange({
+      baseUrl: this.#route.baseUrl,
+      signal,
+      deadlines,
+      clock,
+      loan: (origin) => pool.loan({ origin, ...line }),
+      ...(OFF_THE_WIRE.includes(this.#route.provider) && {
+        take: (event: JsonValue) => this.#collect(event),
+      }),
+      prepare: (body) =>
+        splice(body, {
+          placeholder: this.#protocol.placeholder(this.#placeholder),
+          members: this.#protocol.writeMembers(this.#request, this.#route),
+        }),
+    })
+  }
+
+  async #open(exchange: Exchange, credential: string): Promise<ProviderStream | undefined> {
+    const outputTokensMax = outputLimit(this.#route, this.#request.outputTokensMax)
+    const { effort = this.#route.effort } = this.#request
+    const { cacheKey, compaction } = this.#request
+    const opening = openProvider({
+      route: this.#route,
+      credential,
+      placeholder: this.#placeholder,
+      fetch: exchange.fetch as typeof fetch,
+      headers: this.#protocol.headers?.(this.#request) ?? {},
+      tools: this.#request.tools ?? [],
+      wantsEvents: !OFF_THE_WIRE.includes(this.#route.provider),
+      ...(outputTokensMax !== undefined && { outputTokensMax }),
+      ...(effort !== undefined && { effort }),
+      ...(cacheKey !== undefined && { cacheKey }),
+      ...(compaction !== undefined && { compaction }),
+    })
+    return await this.#whileAlive(opening, exchange)
+  }
+
+  /**
+   * The stream; nothing if the exchange was aborted and the package does not notice. It has a moment
+   * to do so: it may be holding text that came just before.
+   */
+  async #whileAlive(
+    opening: Promise<ProviderStream>,
+    exchange: Exchange,
+  ): Promise<ProviderStream | undefined> {
+    const { promise: tooLate, resolve } = Promise.withResolvers<undefined>()
+    let callOff = () => {}
+    void exchange.over.then(() => {
+      if (exchange.record.abortedBy === undefined) return
+      callOff = this.#desk.clock.after(OPENING_MS_MAX, () => resolve(undefined))
+    })
+    const stream = await Promise.race([opening, tooLate])
+    callOff()
+    if (stream === undefined) void opening.then((late) => late.cancel())
+    return stream
+  }
+
+  #collect(event: JsonValue): void {
+    try {
+      const value = this.#collector.take(event)
+      if (value !== undefined) void this.#pieces.push({ kind: 'item', value })
+    } catch {
+      // This may be called from the wire, where nobody would catch it.
+      this.#fault ??= 'unparsable'
+    }
+  }
+
+  #take(part: ProviderPart): Promise<void> | undefined {
+    switch (part.kind) {
+      case 'event':
+        this.#collect(part.event)
+        return undefined
+      case 'text':
+      case 'reasoning':
+      case 'note':
+        return this.#pieces.push(part)
+      case 'complaint':
+        this.#complaint ??= part.complaint
+        return undefined
+      case 'unparsable':
+        this.#fault ??= 'unparsable'
+        return undefined
+      case 'finish':
+        this.#finish = part
+        return undefined
+    }
+  }
+
+  #end(exchange: Exchange, known?: Outcome): void {
+    const fault = this.#fault ?? this.#collector.fault
+    const outcome =
+      known ??
+      judge({
+        wire: exchange.record,
+        ...(this.#complaint !== undefined && { complaint: this.#complaint }),
+        ...(fault !== undefined && { fault }),
+        ...(this.#finish !== undefined && { end: this.#withOwnFinish(this.#finish) }),
+        nowMs: this.#desk.clock.now(),
+      })
+    // After the judgement: an exchange that nothing ended is ended here, and that is no interrupt.
+    exchange.abort('consumer')
+    const end = this.#endPiece(outcome)
+    const calls = outcome.kind === 'finished' ? callsOf(end.reply) : []
+    for (const call of calls) void this.#pieces.push(call)
+    void this.#pieces.push(calls.length > 0 ? withCalls(end) : end)
+  }
+
+  #withOwnFinish(end: FinishPart): FinishPart {
+    const { finish } = this.#collector
+    return end.finish === 'broken' && finish !== undefined ? { ...end, finish } : end
+  }
+
+  /** An answer so odd that reading it failed. The one who waits is told all the same. */
+  #giveUp(exchange: Exchange): void {
+    exchange.abort('consumer')
+    this.#stream?.cancel()
+    const outcome = { kind: 'malformed', what: 'unparsable' } as const
+    void this.#pieces.push({ kind: 'end', outcome, reply: null })
+  }
+
+  #endPiece(outcome: Outcome): EndPiece {
+    const said = this.#collector.message({ isWhole: outcome.kind === 'finished' })
+    const usage = this.#finish?.usage ?? this.#collector.usage
+    const contextTokens = this.#finish?.contextTokens ?? usage?.inputTokens
+    const reply = said && {
+      ...said,
+      model: this.#route.model,
+      ...(usage !== undefined && {
+        usage: { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+      }),
+    }
+    return {
+      kind: 'end',
+      outcome,
+      reply,
+      ...(usage !== undefined && { usage }),
+      ...(contextTokens !== undefined && { contextTokens }),
+    }
+  }
+}
+
+/** Servers that end an answer with calls as any other, or in a word of their own, mean the same. */
+function withCalls(end: EndPiece): EndPiece {
+  const { outcome } = end
+  const isPlain = outcome.kind === 'finished' && ['stop', 'other'].includes(outcome.finish)
+  return isPlain ? { ...end, outcome: { kind: 'finished', finish: 'tool-calls' } } : end
+}
+
+function callsOf(reply: AssistantMessage | null): readonly Piece[] {
+  return (reply?.parts ?? []).flatMap((part): readonly Piece[] => {
+    if (part.type !== 'tool-call') return []
+    const input = part.inputText ?? JSON.stringify(part.input)
+    return [{ kind: 'call', id: part.id, name: part.name, input }]
+  })
+}
+
+/**
+ * Whether the conversation holds items that another provider made for itself, such as its own
+ * compactions: this one cannot read them, and goes on without what they stood for.
+ */
+function hasForeignItems(messages: readonly Message[], { provider }: ModelRoute): boolean {
+  return messages.some(
+    (message) =>
+      message.role === 'assistant' &&
+      message.parts.some((part) => part.type === 'opaque' && part.provider !== ITEMS[provider]),
+  )
+}
+
+const ITEMS: { readonly [provider in ProviderName]?: OpaquePart['provider'] } = {
+  'openai-responses': 'openai',
+  codex: 'openai',
+  anthropic: 'anthropic',
+  google: 'google',
+}
+
+/** The value; nothing if it cannot be had, or not in time. */
+async function orOver<Value>(
+  value: Promise<Value>,
+  exchange: Exchange,
+): Promise<Value | undefined> {
+  return await Promise.race([value.catch(() => undefined), exchange.over.then(() => undefined)])
+}
+
+/** Never more than the model gives: most providers refuse a request that asks for it. */
+function outputLimit(route: ModelRoute, asked: number | undefined): number | undefined {
+  const { outputTokensMax } = capabilitiesOf(route)
+  if (asked !== undefined) return Math.min(asked, outputTokensMax ?? asked)
+  // Anthropic must be told a limit. A high one counts against the window there, used or not.
+  return route.provider === 'anthropic' ? Math.min(outputTokensMax ?? 4_096, 20_000) : undefined
+}

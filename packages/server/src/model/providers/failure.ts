@@ -1,0 +1,42 @@
+import { isObject } from '#core/base/json'
+import { complaintOf } from '../outcomes/provider-error.ts'
+import type { ProviderPart } from './provider.ts'
+
+/**
+ * What a failure of a provider's package tells the judge. The error object itself stops here: it
+ * holds the whole request, which is somebody's conversation, and so do the causes behind it. Nothing
+ * for failures of which only the wire knows what happened.
+ */
+export function readFailure(error: unknown): ProviderPart | undefined {
+  const name = error instanceof Error ? error.name : ''
+  switch (name) {
+    case 'AI_JSONParseError':
+      return { kind: 'unparsable' }
+    case 'AI_TypeValidationError':
+      // The event was JSON, of a kind that this version of the package does not know. We have it as
+      // it came; whether anything is missing shows at the end.
+      return { kind: 'note', code: 'unknown-event' }
+    case '':
+    case 'AI_APICallError': {
+      const { data, responseBody, statusCode } = factsOf(error)
+      const told = isObject(data) ? data : responseBody
+      if (typeof told !== 'string' && !isObject(told)) return undefined
+      const status = typeof statusCode === 'number' && statusCode >= 400 ? statusCode : undefined
+      return { kind: 'complaint', complaint: complaintOf(told, status) }
+    }
+    default:
+      return undefined
+  }
+}
+
+interface Told {
+  readonly data?: unknown
+  readonly responseBody?: unknown
+  readonly statusCode?: unknown
+}
+
+/** The provider's own words: an event of the stream, or what the package made of the first one. */
+function factsOf(error: unknown): Told {
+  if (error instanceof Error) return error as Error & Told
+  return isObject(error) ? { data: error } : { responseBody: error }
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '#core/message/message'
+import { isPublicAddress, withoutPrivateAddresses } from './addresses.ts'
+
+describe('isPublicAddress', () => {
+  it.each([
+    'https://example.com/a.png',
+    'https://cdn.example.co.uk:8443/x?y=1',
+    'https://8.8.8.8/a.png',
+    'https://[2606:4700::1111]/a.png',
+  ])('%s is', (address) => {
+    expect(isPublicAddress(address)).toBe(true)
+  })
+
+  it.each([
+    'http://example.com/a.png',
+    'https://localhost/a',
+    'https://localhost./a',
+    'https://LOCALHOST/a',
+    'https://printer/a',
+    'https://db.internal/a',
+    'https://box.local/a',
+    'https://127.0.0.1/a',
+    'https://127.1/a',
+    'https://2130706433/a',
+    'https://0x7f000001/a',
+    'https://0177.0.0.1/a',
+    'https://0/a',
+    'https://10.1.2.3/a',
+    'https://172.20.0.1/a',
+    'https://192.168.1.1/a',
+    'https://100.64.0.1/a',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/a',
+    'https://[::]/a',
+    'https://[::ffff:127.0.0.1]/a',
+    'https://[::ffff:a9fe:a9fe]/a',
+    'https://[64:ff9b::7f00:1]/a',
+    'https://[fd00::1]/a',
+    'https://[fe80::1]/a',
+    'https://[2002:7f00:1::]/a',
+    'https://user:pass@example.com/a',
+    'https://１２７.０.０.１/a',
+    'file:///etc/passwd',
+    'ftp://example.com/a',
+    'gopher://example.com',
+    'nonsense',
+    '',
+  ])('%s is not', (address) => {
+    expect(isPublicAddress(address)).toBe(false)
+  })
+})
+
+describe('withoutPrivateAddresses', () => {
+  const picture = (url: string) => ({ type: 'image', source: { kind: 'url', url } }) as const
+  const inner = 'https://169.254.169.254/latest'
+
+  it('puts a marker in the place of images and files, in words and in results', () => {
+    const messages: readonly Message[] = [
+      { role: 'user', parts: [picture(inner), picture('https://example.com/a.png')] },
+      { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', output: [picture(inner)] }] },
+      {
+        role: 'user',
+        parts: [{ type: 'opaque', provider: 'other', value: { image_url: { url: inner } } }],
+      },
+    ]
+    const safe = JSON.stringify(withoutPrivateAddresses(messages))
+    expect(safe).not.toContain('169.254')
+    expect(safe.match(/its address is not a public one/g)).toHaveLength(3)
+    expect(safe).toContain('https://example.com/a.png')
+  })
+
+  it('gives the very same messages where there is nothing to mark', () => {
+    const messages: readonly Message[] = [
+      {
+        role: 'user',
+        parts: [{ type: 'text', text: inner }, picture('https://example.com/a.png')],
+      },
+      { role: 'user', parts: [picture('data:image/png;base64,AAAA')] },
+    ]
+    expect(withoutPrivateAddresses(messages)).toBe(messages)
+  })
+})

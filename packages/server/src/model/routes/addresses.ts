@@ -1,0 +1,127 @@
+import { BlockList, isIPv6 } from 'node:net'
+import { isArray, isObject, type JsonValue } from '#core/base/json'
+import type { Message, Part } from '#core/message/message'
+import { withParts } from '#core/message/same'
+import { textOf } from '#core/message/text'
+
+/**
+ * Whether an address in a message may be handed to a model server. We fetch none ourselves; but the
+ * server may, and one that runs on our host or in our network would fetch for the sender of the
+ * message what only the inside may see. Odd notations of an address (hex, octal, one number) are
+ * written out by the URL parser before they come here. A public name may still lead to a private
+ * address: whoever fetches has to look at that again.
+ */
+export function isPublicAddress(address: string): boolean {
+  const url = URL.parse(address)
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    return false
+  }
+  const host = url.hostname.replace(/\.$/, '').toLowerCase()
+  if (host.startsWith('[')) return isPublicIPv6(host.slice(1, -1))
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)) return !PRIVATE4.check(host, 'ipv4')
+  return host.includes('.') && !PRIVATE_NAMES.some((end) => host.endsWith(end))
+}
+
+function isPublicIPv6(host: string): boolean {
+  return isIPv6(host) && !PRIVATE6.check(host, 'ipv6')
+}
+
+const PRIVATE_NAMES = [
+  '.localhost',
+  '.local',
+  '.internal',
+  '.intranet',
+  '.lan',
+  '.home.arpa',
+  '.test',
+]
+
+// Two lists: one that holds the mapped addresses would find every IPv4 address in them.
+const PRIVATE4 = new BlockList()
+const PRIVATE6 = new BlockList()
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  PRIVATE4.addSubnet(net, prefix, 'ipv4')
+}
+for (const [net, prefix] of [
+  ['::', 96],
+  // IPv4 in another dress: mapped, translated, tunnelled.
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['2002::', 16],
+  ['2001::', 32],
+  ['100::', 64],
+  ['2001:db8::', 32],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const) {
+  PRIVATE6.addSubnet(net, prefix, 'ipv6')
+}
+
+/** The messages with a marker in the place of everything behind an address that is not public. */
+export function withoutPrivateAddresses(messages: readonly Message[]): readonly Message[] {
+  return messages.some(hasPrivate) ? messages.map(withMarkers) : messages
+}
+
+function hasPrivate(message: Message): boolean {
+  // What the model's own provider made of addresses is its business, and must go back as it came.
+  if (message.role === 'handoff' || message.role === 'assistant') return false
+  return (message.parts as readonly Part[]).some(isOrHoldsPrivate)
+}
+
+function isOrHoldsPrivate(part: Part): boolean {
+  return part.type === 'tool-result' ? part.output.some(isPrivate) : isPrivate(part)
+}
+
+function isPrivate(part: Part): boolean {
+  if (part.type === 'opaque') return leadsInside(part.value)
+  if (part.type !== 'image' && part.type !== 'file') return false
+  return part.source.kind === 'url' && isInside(part.source.url)
+}
+
+/** In an image or file that our model has no word for: any address in it. */
+function leadsInside(value: JsonValue): boolean {
+  if (typeof value === 'string') return /^(?:https?|ftp|file):/i.test(value) && isInside(value)
+  if (isArray(value)) return value.some(leadsInside)
+  return isObject(value) && Object.values(value).some(leadsInside)
+}
+
+function isInside(url: string): boolean {
+  return !isInline(url) && !isPublicAddress(url)
+}
+
+function isInline(url: string): boolean {
+  return url.startsWith('data:')
+}
+
+function withMarkers(message: Message): Message {
+  if (message.role === 'handoff' || !hasPrivate(message)) return message
+  const marked = (message.parts as readonly Part[]).map((part): Part => {
+    if (part.type !== 'tool-result') return mark(part)
+    return { ...part, output: part.output.map((each) => mark(each)) as typeof part.output }
+  })
+  return withParts(message, marked as never)
+}
+
+function mark(part: Part): Part {
+  if (!isPrivate(part)) return part
+  return { type: 'text', text: `${textOf(part)} (not sent: its address is not a public one)` }
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject, type JsonValue } from '#core/base/json'
+import type { Ledger, Letter } from './laws/ledger.ts'
+import type { Deed } from './orders.ts'
+import type { Seat } from './stage/process-handle.ts'
+
+/**
+ * Brings one agent its messages, one after another, through whichever process is there, as gateways
+ * do. A message counts as acknowledged when a process has said so; until then it is brought again
+ * under the same key.
+ */
+export interface CourierParts {
+  readonly agent: string
+  readonly seats: readonly Seat[]
+  readonly ledger: Ledger
+  readonly paceMs: number
+  readonly tokens: number
+  readonly sendsTwice: boolean
+  /** Something that must not happen at all. */
+  readonly onTrouble: (text: string) => void
+}
+
+/** More than these wait: the agent is left in peace for a moment. */
+const WAITING_MAX = 30
+const AGAIN_MS = 50
+const TRIES_MAX = 400
+/** Every so many messages one has an effect outside, one is sent twice. */
+const HAND_OVER_EVERY = 4
+const TWICE_EVERY = 3
+
+export class Courier {
+  readonly #parts: CourierParts
+  readonly #extra: Letter[] = []
+  #turn: number
+  #sent = 0
+  #stops = 0
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts
+    // Each begins at another process.
+    this.#turn = parts.seats.findIndex(({ name }) => name === parts.agent)
+  }
+
+  /** Besides the conversation, and before it goes on. */
+  bring(lane: Letter['lane'], count: number, tokens = SHORT_TOKENS): void {
+    const { agent, ledger } = this.#parts
+    for (let at = 0; at < count; at++) this.#extra.push(ledger.write(agent, { lane, tokens }))
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { agent, ledger, paceMs, tokens } = this.#parts
+    while (!signal.aborted) {
+      const seat = this.#parts.seats.find(({ name }) => name === agent)
+      if ((seat?.status?.waiting ?? 0) < WAITING_MAX) {
+        this.#sent += 1
+        const command = this.#sent % HAND_OVER_EVERY === 0 ? ('hand-over' as const) : undefined
+        const letter = ledger.write(agent, {
+          ...{ lane: 'user', tokens },
+          ...(command !== undefined && { command }),
+        })
+        await this.#deliver(letter, this.#sent % TWICE_EVERY === 0)
+      }
+      const until = performance.now() + paceMs
+      do {
+        await this.#deliverExtra()
+        await sleep(AGAIN_MS)
+      } while (performance.now() < until && !signal.aborted)
+    }
+    await this.#deliverExtra()
+  }
+
+  async stop(): Promise<void> {
+    const { agent, ledger } = this.#parts
+    this.#stops += 1
+    const key = `stop-${this.#stops}`
+    const value = await this.#ask({
+      what: 'stop',
+      sessionId: agent,
+      source: `person-${agent}`,
+      key,
+    })
+    if (mailOf(value) !== null) ledger.acknowledgeStop(agent)
+  }
+
+  async #deliverExtra(): Promise<void> {
+    for (let letter = this.#extra.shift(); letter; letter = this.#extra.shift()) {
+      await this.#deliver(letter, false)
+    }
+  }
+
+  async #deliver(letter: Letter, isTwice: boolean): Promise<void> {
+    const { key, lane, text, agent } = letter
+    const source = lane === 'user' ? `chat-${agent}` : `watch-${agent}`
+    const question: Deed = { what: 'admit', sessionId: agent, source, key, lane, text }
+    this.#parts.ledger.send(letter)
+    const bring = () => this.#ask(question)
+    const told = await (isTwice && this.#parts.sendsTwice
+      ? Promise.all([bring(), bring()])
+      : Promise.all([bring()]))
+    const mails = new Set(told.map(mailOf).filter((mail) => mail !== null))
+    const [mail = null] = mails
+    if (mails.size > 1) {
+      this.#parts.onTrouble(`${key} was acknowledged as mail ${[...mails].join(' and ')}`)
+    }
+    if (mail === null) {
+      this.#parts.onTrouble(`${key} was refused: ${JSON.stringify(told[0])}`)
+      return
+    }
+    letter.mail = mail
+  }
+
+  /** Through the next process that is there, until one answers. */
+  async #ask(question: Deed): Promise<JsonValue> {
+    const { seats } = this.#parts
+    let last = 'nobody was there'
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      this.#turn = (this.#turn + 1) % seats.length
+      const seat = seats[this.#turn]
+      if (seat?.isReady) {
+        try {
+          return await seat.ask(question)
+        } catch (error) {
+          last = String(error)
+        }
+      }
+      await sleep(AGAIN_MS)
+    }
+    this.#parts.onTrouble(`${question.what} for ${question.sessionId} was never answered: ${last}`)
+    return null
+  }
+}
+
+const SHORT_TOKENS = 40
+
+function mailOf(value: JsonValue | undefined): number | null {
+  if (!isObject(value)) return null
+  const { kind, mail } = value
+  return (kind === 'admitted' || kind === 'duplicate') && typeof mail === 'number' ? mail : null
+}

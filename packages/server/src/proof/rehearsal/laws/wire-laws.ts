@@ -1,0 +1,112 @@
+import { isArray, isObject, type JsonValue } from '#core/base/json'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Reads } from '#core/store/contract'
+import type { Entry } from '#core/store/rows'
+import type { StageModel } from '../stage/stage-model.ts'
+import { CAST } from '../terms.ts'
+import type { Findings } from './laws.ts'
+
+/** Shown shortened where it is close to the bound or beyond it. */
+const WHOLE_SHARE = 0.9
+
+/** The part of a stage that is looked at. */
+export interface Wire {
+  readonly store: Pick<Reads, 'listSessions'>
+  readonly model: Pick<StageModel, 'requestsOf'>
+  entries(name: string): Promise<readonly Entry[]>
+}
+
+/**
+ * What a model was sent for each step of the stage's sessions: every message that no compaction
+ * covered then, or that was unanswered, word for word. Seen on the wire, compared with the store.
+ */
+export async function judgeWire(stage: Wire, findings: Findings): Promise<void> {
+  const known = await stage.store.listSessions({ limit: LIST_MAX })
+  for (const { id, state, limits } of known) {
+    if (CAST[id] === undefined || state !== 'open') continue
+    const requests = stage.model.requestsOf(id)
+    const tokensMax = limits.inputTokens * WHOLE_SHARE
+    const entries = await stage.entries(id)
+    for (const { number, kind, body } of entries) {
+      const other = kind === 'compaction' ? strangerIn(body ?? '', id) : undefined
+      if (other !== undefined)
+        findings.broken('shown', `${id}: handoff ${number} tells of ${other}`)
+    }
+    for (const step of stepsOf(entries)) {
+      const wanted = step.shown.filter(({ tokens }) => tokens < tokensMax).map(writtenOf)
+      const isShown = requests.some((sent) => wanted.every((text) => sent.includes(text)))
+      if (isShown) continue
+      findings.broken('shown', `${id}: the step at ${step.upto} was not sent all that it is about`)
+    }
+  }
+}
+
+/** Long messages of the stage begin with whose page they are. */
+function strangerIn(text: string, own: string): string | undefined {
+  const named = text.matchAll(/(scene-[a-z-]{1,30}) page/g)
+  return [...named].map(([, name]) => name).find((name) => name !== own)
+}
+
+interface StepRecord {
+  readonly upto: number
+  /** Input behind the range in effect then, and all that no finished turn had answered (I34). */
+  readonly shown: readonly Entry[]
+}
+
+/** Those that a model answered; a turn that was stopped before records a step that was never sent. */
+function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
+  return entries.flatMap((entry, at) => {
+    if (entry.kind !== 'assistant') return []
+    const next = entries.slice(at + 1).find(({ kind }) => kind === 'turn' || kind === 'result')
+    const isAnswered =
+      next?.kind === 'result' || (next?.kind === 'turn' && next.meta.ended === 'answered')
+    if (!isAnswered) return []
+    const { upto } = entry.meta
+    const before = entries.slice(0, upto)
+    const from = Math.min(coversAt(before), answeredAt(before))
+    const shown = before.filter(
+      ({ kind, number, body }) => kind === 'input' && number > from && body !== null,
+    )
+    return [{ upto, shown }]
+  })
+}
+
+/** Up to where a finished turn had answered the input. */
+function answeredAt(entries: readonly Entry[]): number {
+  let seen = 0
+  let answered = 0
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') seen = Math.max(seen, entry.meta.upto)
+    if (entry.kind !== 'turn') continue
+    if (entry.meta.ended === 'failed') seen = entry.number
+    answered = seen
+  }
+  return answered
+}
+
+/** How far the compaction in effect reached. */
+function coversAt(entries: readonly Entry[]): number {
+  const covers = new Map<number, number>([[0, 0]])
+  let effective = 0
+  for (const { number, kind, meta } of entries) {
+    if (kind === 'compaction' && 'covers' in meta) {
+      covers.set(number, meta.covers)
+      effective = number
+    } else if (kind === 'revert' && 'previous' in meta) effective = meta.previous
+    else if (kind === 'erasure' && 'replaces' in meta && meta.replaces !== null) {
+      covers.set(number, meta.replaces.covers)
+      effective = number
+    }
+  }
+  return covers.get(effective) ?? 0
+}
+
+/** Its text as it stands in a request: JSON without the quotes around it. */
+function writtenOf({ body }: Entry): string {
+  const value = JSON.parse(body ?? 'null') as JsonValue
+  const message = isObject(value) ? value['message'] : null
+  const parts = isObject(message) ? message['parts'] : null
+  const [first] = isArray(parts) ? parts : []
+  const text = isObject(first ?? null) ? (first as { text?: JsonValue }).text : ''
+  return JSON.stringify(typeof text === 'string' ? text : '').slice(1, -1)
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '#core/base/clock'
+import type { Store } from '#core/store/contract'
+
+/**
+ * Stands between a process and its store and writes down what a transcript does not tell: under
+ * which id the process runs, how late its renewals were, with which picture a session was taken,
+ * and whether a commit of the holder was refused although nobody else may write.
+ */
+export type Fact =
+  | { readonly what: 'runner'; readonly runner: string }
+  /** The lease may have run out by the process's own fault: others may take its sessions. */
+  | { readonly what: 'late'; readonly runner: string }
+  | { readonly what: 'old-picture'; readonly sessionId: string; readonly text: string }
+  | { readonly what: 'overtaken'; readonly sessionId: string; readonly verb: string }
+
+/** Challengers look at beats every so often, so a lease seems this much shorter to them. */
+const LATE_SHARE = 0.6
+
+export class Observer {
+  readonly #leaseMs: number
+  readonly #clock: Clock
+  readonly #tell: (fact: Fact) => void
+  #runner = ''
+  #renewedAt: number
+
+  constructor(parts: { leaseMs: number; clock: Clock; tell: (fact: Fact) => void }) {
+    this.#leaseMs = parts.leaseMs
+    this.#clock = parts.clock
+    this.#tell = parts.tell
+    this.#renewedAt = parts.clock.monotonic()
+  }
+
+  /** How long ago the renewal was sent that was last confirmed, beyond the lease; 0: it holds. */
+  get overdueMs(): number {
+    return Math.max(0, this.#clock.monotonic() - this.#renewedAt - this.#leaseMs)
+  }
+
+  over(store: Store): Store {
+    return {
+      ...store,
+      registerRunner: async (request) => {
+        const sentAt = this.#clock.monotonic()
+        const outcome = await store.registerRunner(request)
+        this.#runner = request.id
+        this.#renewedAt = sentAt
+        this.#tell({ what: 'runner', runner: request.id })
+        return outcome
+      },
+      renew: async (request) => {
+        const sentAt = this.#clock.monotonic()
+        const isLate = sentAt - this.#renewedAt > this.#leaseMs * LATE_SHARE
+        if (isLate) this.#tell({ what: 'late', runner: this.#runner })
+        const outcome = await store.renew(request)
+        const took = this.#clock.monotonic() - this.#renewedAt
+        if (took > this.#leaseMs * LATE_SHARE) this.#tell({ what: 'late', runner: this.#runner })
+        if (outcome.kind === 'renewed') this.#renewedAt = sentAt
+        return outcome
+      },
+      acquire: async (request) => {
+        const outcome = await store.acquire(request)
+        if (outcome.kind === 'acquired' && outcome.lease.fence !== request.fence + 1) {
+          const text = `asked under fence ${request.fence}, got ${outcome.lease.fence}`
+          this.#tell({ what: 'old-picture', sessionId: request.sessionId, text })
+        }
+        return outcome
+      },
+      deliver: (request) => this.#mind('deliver', request, store.deliver(request)),
+      commitReply: (request) => this.#mind('commitReply', request, store.commitReply(request)),
+      commitResults: (request) =>
+        this.#mind('commitResults', request, store.commitResults(request)),
+    }
+  }
+
+  async #mind<Outcome extends { readonly kind: string }>(
+    verb: string,
+    { lease: { sessionId } }: { readonly lease: { readonly sessionId: string } },
+    asked: Promise<Outcome>,
+  ): Promise<Outcome> {
+    const outcome = await asked
+    const by = 'by' in outcome ? outcome.by : null
+    if (outcome.kind === 'superseded' && by === 'tail') {
+      this.#tell({ what: 'overtaken', sessionId, verb })
+    }
+    return outcome
+  }
+}

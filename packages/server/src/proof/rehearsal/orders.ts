@@ -1,0 +1,92 @@
+import type { JsonValue } from '#core/base/json'
+import type { Aim } from './aims.ts'
+import type { Fact } from './observer.ts'
+import type { AgentOptions } from './terms.ts'
+
+/** What the rehearsal and an agent's process say to each other. Questions carry a number. */
+export type Order =
+  | { readonly verb: 'begin'; readonly options: AgentOptions }
+  | ({ readonly verb: 'ask'; readonly id: number } & Question)
+  /** Holds the process: no timer and no socket is looked at for so long. */
+  | { readonly verb: 'freeze'; readonly ms: number }
+  | { readonly verb: 'release'; readonly aim: string }
+  /** The wall clock of this process jumps. */
+  | { readonly verb: 'clock'; readonly aheadMs: number }
+  /** Whether the edge takes replies, or lets them wait. */
+  | { readonly verb: 'edge'; readonly isOpen: boolean }
+  | { readonly verb: 'end' }
+
+export type Question =
+  | Deed
+  /** Answered when it is armed. */
+  | { readonly what: 'aim'; readonly aim: Aim }
+  /** Takes no session that nobody holds, until it is told otherwise. */
+  | { readonly what: 'rest'; readonly isResting: boolean }
+
+/** Something about a session, as a gateway or a command would want it done. */
+export type Deed =
+  | {
+      readonly what: 'admit'
+      readonly sessionId: string
+      readonly source: string
+      readonly key: string
+      readonly lane: 'user' | 'notification'
+      readonly text: string
+      /** The reply goes out by the edge, to this address. */
+      readonly address?: string
+      /** Base64 of a picture that comes with it. */
+      readonly picture?: string
+    }
+  | { readonly what: 'create'; readonly sessionId: string }
+  /** One of the verbs of a session, as a gateway would call it. */
+  | {
+      readonly what: 'do'
+      readonly sessionId: string
+      readonly deed: 'compact' | 'revert' | 'pin' | 'withdraw' | 'purge' | 'preview' | 'install'
+      readonly request: JsonValue
+    }
+  | { readonly what: 'export'; readonly sessionId: string }
+  | { readonly what: 'import'; readonly sessionId: string; readonly lines: readonly string[] }
+  /** Drops the files that nobody uses. */
+  | { readonly what: 'sweep'; readonly sessionId: string }
+  | {
+      readonly what: 'stop'
+      readonly sessionId: string
+      readonly source: string
+      readonly key: string
+    }
+  /** Waits for the reply to that mail. */
+  | { readonly what: 'reply'; readonly sessionId: string; readonly mail: number }
+
+export type Told =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: JsonValue }
+  | { readonly kind: 'refusal'; readonly id: number; readonly problem: string }
+  | ({ readonly kind: 'status' } & Status)
+  /** A person would have been told that a turn waits. */
+  | { readonly kind: 'wait'; readonly sessionId: string; readonly code: string }
+  /** The tool with an effect outside has just had it; its result is not committed yet. */
+  | {
+      readonly kind: 'effect'
+      readonly parcel: string
+      /** For how long the lease had run out when it began. */
+      readonly overdueMs: number
+    }
+  | { readonly kind: 'aimed'; readonly aim: string }
+  | { readonly kind: 'repeated'; readonly aim: Aim; readonly outcome: string }
+  | ({ readonly kind: 'fact' } & Fact)
+  | { readonly kind: 'trouble'; readonly text: string }
+
+export interface Status {
+  readonly contextTokens: number
+  readonly waiting: number
+  readonly state: string
+  readonly isCompacting: boolean
+  readonly loop: LoopFigures
+}
+
+/** Milliseconds. `delay` counts everything that held the loop, `own` what our work can have held. */
+export interface LoopFigures {
+  readonly delayMsMax: number
+  readonly ownMsMax: number
+}

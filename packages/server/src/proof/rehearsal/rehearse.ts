@@ -1,0 +1,274 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AuditReport, auditLogs } from '#core/audit/audit'
+import type { Store } from '#core/store/contract'
+import { Calibration } from './calibration.ts'
+import { Crowd } from './crowd.ts'
+import { findUnrest, readKept, readLines, readStored } from './kept.ts'
+import { type Evidence, judge, type Tally } from './laws/judge.ts'
+import { Findings } from './laws/laws.ts'
+import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from './report.ts'
+import { EFFECTS_FILE } from './stage/agent-terms.ts'
+import { openPlace, type Place, removePlace } from './stage/place.ts'
+import type { Seat, SeatEvents } from './stage/process-handle.ts'
+import { Theatre } from './stage/scene-runner.ts'
+import { CAST, SENT_FILE } from './terms.ts'
+import { NO_TROUBLES } from './troubles.ts'
+import { Watcher } from './watcher.ts'
+
+const PICTURE_MS = 500
+const SETTLE_MS_MAX = 45_000
+/** A lease may seem to have run out by so much where a thread was only late. */
+const OVERDUE_MS_MAX = 250
+
+/**
+ * The rehearsal as a story: agents begin, are driven and troubled for the given time while scenes are
+ * played beside them, come to rest, are asked what they know, end, and are judged. Whatever happens,
+ * nobody and nothing stays behind. Rejects with the signal's reason when it is called off.
+ */
+export async function rehearse(
+  request: RehearsalRequest,
+  signal: AbortSignal,
+): Promise<RehearsalReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-rehearsal-'))
+  const place = request.place ?? { kind: 'sqlite', path: join(folder, 'store.db') }
+  const run = new Rehearsal({ request, place, folder })
+  try {
+    const evidence = await run.play(signal)
+    const audit = await run.audit()
+    const { verdicts, tally } = judge(evidence, run.findings)
+    const holds = audit.holds && verdicts.every((verdict) => verdict.holds)
+    const figures = { ...tally, ...run.figures() }
+    return { holds, verdicts, audit, figures, folder: request.isKept ? folder : null }
+  } finally {
+    await run.close()
+    if (!request.isKept) {
+      await removePlace(place)
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+interface RehearsalParts {
+  readonly request: RehearsalRequest
+  readonly place: Place
+  readonly folder: string
+}
+
+class Rehearsal {
+  readonly findings = new Findings()
+  readonly #parts: RehearsalParts
+  readonly #calibration = new Calibration()
+  readonly #startedAt = performance.now()
+  readonly #troubles: string[] = []
+  readonly #waits = new Map<string, number>()
+  readonly #loadBefore = loadavg()[0] ?? 0
+  #store: Store | null = null
+  #crowd: Crowd | null = null
+  #theatre: Theatre | null = null
+  #watcher: Watcher | null = null
+  #phase: Phase = 'starting'
+
+  constructor(parts: RehearsalParts) {
+    this.#parts = parts
+  }
+
+  async play(signal: AbortSignal): Promise<Evidence> {
+    const drawing = setInterval(() => this.#draw(), PICTURE_MS)
+    const ended = new AbortController()
+    let watching: Promise<void> | undefined
+    try {
+      const { request, place, folder } = this.#parts
+      const store = await openPlace(place)
+      this.#store = store
+      const events = this.#events()
+      const onTrouble = (text: string) => this.#troubles.push(text)
+      const crowd = await Crowd.open({ request, place, folder, events, onTrouble })
+      this.#crowd = crowd
+      const { findings } = this
+      const { env, sabotage } = request
+      const parts = { place, folder, env, sabotage, store, findings, events, others: crowd.names }
+      const theatre = await Theatre.open(parts)
+      this.#theatre = theatre
+      const watcher = new Watcher(store, (agent) => crowd.compacting(agent))
+      this.#watcher = watcher
+      await crowd.begin(signal)
+      watching = watcher.run(ended.signal)
+      // Told where it is waited for, at the end; until then it is nobody's surprise.
+      watching.catch(() => {})
+      this.#enter('driving')
+      // A planted bug that has shown itself on the stage need not be looked for among the crowd.
+      const isShown = () => sabotage !== null && theatre.isOver && findings.arePlain
+      await together(signal, [
+        (both) => crowd.drive(watcher, isShown, both),
+        (both) => theatre.play(both),
+      ])
+      signal.throwIfAborted()
+      const unsettled = isShown() ? [] : await this.#settle(store, signal)
+      this.#enter('asking')
+      // Who has not come to rest would not answer either, and is judged for that.
+      const isAsked = unsettled.length === 0 && !isShown()
+      const asked = isAsked ? await crowd.examine(store, watcher) : []
+      signal.throwIfAborted()
+      const isCutShort = isShown()
+      const found = { unsettled, asked, isCutShort }
+      return await this.#gather({ crowd, watcher, store }, found)
+    } finally {
+      ended.abort()
+      await watching
+      clearInterval(drawing)
+    }
+  }
+
+  /** Over all logs, with the store as witness, when nobody writes any more. */
+  async audit(): Promise<AuditReport> {
+    const logs = join(this.#parts.folder, 'audit')
+    // One that is empty belongs to a process that was killed before it had anything to tell.
+    const paths = readdirSync(logs)
+      .map((file) => join(logs, file))
+      .filter((path) => statSync(path).size > 0)
+    return await auditLogs({ paths, witness: this.#store })
+  }
+
+  figures(): Omit<RehearsalFigures, keyof Tally> {
+    const { agents, windowTokens } = this.#parts.request
+    const watcher = this.#watcher
+    const wire = this.#crowd?.wire
+    const loops = this.#seats.map(({ loop }) => loop)
+    return {
+      ...{ agents, windowTokens },
+      seconds: Math.round((this.#crowd?.drivenMs ?? 0) / 1_000),
+      ...(this.#crowd?.troubleFigures ?? NO_TROUBLES),
+      scenes: this.#theatre?.scenes ?? 0,
+      compactions: watcher?.sum((each) => each.compactions) ?? 0,
+      compactionsFailed: watcher?.sum((each) => each.failed) ?? 0,
+      takeOvers: watcher?.sum((each) => each.takeOvers) ?? 0,
+      turns: watcher?.sum((each) => each.turns) ?? 0,
+      waitsForCompaction: this.#waits.get('waiting-for-compaction') ?? 0,
+      waitsForModel: this.#waits.get('waiting-for-model') ?? 0,
+      requests: wire?.requests ?? 0,
+      requestTokensMax: wire?.tokensMax ?? 0,
+      loopOwnMsMax: Math.max(0, ...loops.map(({ ownMsMax }) => ownMsMax)),
+      loopDelayMsMax: Math.max(0, ...loops.map(({ delayMsMax }) => delayMsMax)),
+      calibrationMsMax: this.#calibration.delayMsMax,
+      load: Math.max(this.#loadBefore, loadavg()[0] ?? 0),
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#seats.map((seat) => seat.remove()))
+    await this.#crowd?.close()
+    await this.#theatre?.close()
+    await this.#store?.close()
+    await this.#calibration.close()
+  }
+
+  get #seats(): readonly Seat[] {
+    return [...(this.#crowd?.seats ?? []), ...(this.#theatre?.seats ?? [])]
+  }
+
+  #events(): SeatEvents {
+    const { findings } = this
+    return {
+      effect: (seat, { parcel, overdueMs }) => {
+        if (overdueMs <= OVERDUE_MS_MAX) return
+        const late = `${seat.name} handed ${parcel} over ${Math.round(overdueMs)} ms behind its lease`
+        findings.broken('held', late)
+      },
+      wait: (_id, code) => {
+        this.#waits.set(code, (this.#waits.get(code) ?? 0) + 1)
+      },
+      trouble: (seat, text) => this.#troubles.push(`${seat.name}: ${text}`),
+      fact: (seat, fact) => {
+        if (fact.what === 'old-picture') {
+          findings.broken('held', `${seat.name} took ${fact.sessionId}: ${fact.text}`)
+        } else if (fact.what === 'overtaken') {
+          findings.broken('paid', `${fact.sessionId}: ${fact.verb} of its holder was refused`)
+        }
+      },
+    }
+  }
+
+  async #settle(store: Store, signal: AbortSignal): Promise<readonly string[]> {
+    this.#enter('settling')
+    const end = performance.now() + SETTLE_MS_MAX
+    const names = [...(this.#crowd?.names ?? []), ...Object.keys(CAST)]
+    for (;;) {
+      const unrest = await findUnrest(store, names)
+      signal.throwIfAborted()
+      if (unrest.length === 0 || performance.now() > end) return unrest
+      await sleep(100)
+    }
+  }
+
+  /** Agents end in order; then everything is read once more. */
+  async #gather(
+    { crowd, watcher, store }: GatheredFrom,
+    found: Pick<Evidence, 'unsettled' | 'asked' | 'isCutShort'>,
+  ): Promise<Evidence> {
+    this.#enter('judging')
+    const { folder, request } = this.#parts
+    await Promise.all(this.#seats.map((seat) => seat.end()))
+    await watcher.read()
+    return {
+      ...found,
+      agents: crowd.names,
+      letters: crowd.ledger.letters,
+      stops: crowd.ledger.stops,
+      sessions: await readKept(store, watcher),
+      stored: await readStored(store),
+      lapsed: new Set(this.#seats.flatMap((seat) => [...seat.lapsed])),
+      leases: watcher.leases,
+      recoveredTwice: watcher.recoveredTwice,
+      wire: crowd.wire,
+      windowTokens: request.windowTokens,
+      effects: readLines(join(folder, EFFECTS_FILE)),
+      sent: readLines(join(folder, SENT_FILE)),
+      troubles: this.#troubles,
+      calibrationMsMax: this.#calibration.delayMsMax,
+      loops: new Map(this.#seats.map(({ name, loop }) => [name, loop])),
+    }
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase
+    this.#draw()
+  }
+
+  #draw(): void {
+    this.#parts.request.onPicture({
+      phase: this.#phase,
+      elapsedMs: performance.now() - this.#startedAt,
+      agents: this.#crowd?.lines(this.#watcher) ?? [],
+    })
+  }
+}
+
+/** Each to its end: where one fails the others are called off, and nobody is left running. */
+async function together(
+  signal: AbortSignal,
+  works: readonly ((signal: AbortSignal) => Promise<void>)[],
+): Promise<void> {
+  const failed = new AbortController()
+  const both = AbortSignal.any([signal, failed.signal])
+  const ends = await Promise.allSettled(
+    works.map(async (work) => {
+      try {
+        await work(both)
+      } catch (error) {
+        failed.abort(error)
+        throw error
+      }
+    }),
+  )
+  const broken = ends.find((end) => end.status === 'rejected')
+  if (broken !== undefined) throw broken.reason
+}
+
+interface GatheredFrom {
+  readonly crowd: Crowd
+  readonly watcher: Watcher
+  readonly store: Store
+}

@@ -1,0 +1,69 @@
+import type { AuditReport } from '#core/audit/audit'
+import type { Tally } from './laws/judge.ts'
+import type { Verdict } from './laws/laws.ts'
+import type { Place } from './stage/place.ts'
+import type { Sabotage, Terms } from './terms.ts'
+import type { TroubleFigures } from './troubles.ts'
+
+/** What a rehearsal is asked for, what it looks like while it runs, and what it says at the end. */
+export interface RehearsalRequest extends Terms {
+  /** Absent: a file in the rehearsal's own folder. */
+  readonly place?: Place
+  readonly isKept: boolean
+  readonly sabotage: Sabotage | null
+  /** What the agents' processes find in their environment. */
+  readonly env: NodeJS.ProcessEnv
+  readonly onPicture: (picture: Picture) => void
+}
+
+export type Phase = 'starting' | 'driving' | 'settling' | 'asking' | 'judging'
+
+export interface Picture {
+  readonly phase: Phase
+  readonly elapsedMs: number
+  readonly agents: readonly AgentLine[]
+}
+
+export interface AgentLine {
+  readonly name: string
+  readonly contextTokens: number
+  readonly windowTokens: number
+  /** `down`: no process is there just now. */
+  readonly state: string
+  readonly isCompacting: boolean
+  readonly compactions: number
+  readonly kills: number
+  readonly acknowledged: number
+  readonly waiting: number
+}
+
+export interface RehearsalReport {
+  readonly holds: boolean
+  readonly verdicts: readonly Verdict[]
+  readonly audit: AuditReport
+  readonly figures: RehearsalFigures
+  /** Where everything is that was kept; null: it is removed. */
+  readonly folder: string | null
+}
+
+export interface RehearsalFigures extends Tally, TroubleFigures {
+  readonly agents: number
+  /** How long they were driven. */
+  readonly seconds: number
+  readonly windowTokens: number
+  /** Played on the stage. */
+  readonly scenes: number
+  readonly compactions: number
+  readonly compactionsFailed: number
+  readonly takeOvers: number
+  readonly turns: number
+  readonly waitsForCompaction: number
+  readonly waitsForModel: number
+  readonly requests: number
+  readonly requestTokensMax: number
+  readonly loopOwnMsMax: number
+  readonly loopDelayMsMax: number
+  /** How late a thread was that had nothing to do. */
+  readonly calibrationMsMax: number
+  readonly load: number
+}

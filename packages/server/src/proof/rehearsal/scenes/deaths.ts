@@ -1,0 +1,105 @@
+import type { Seat } from '../stage/process-handle.ts'
+import type { Stage } from '../stage/stage.ts'
+
+/** Processes that end at the worst moment. */
+
+/**
+ * One kill at four worst moments at once: behind an effect and before its commit, behind a stop and
+ * before the end of its turn, within a compaction, and behind a reply that was sent.
+ */
+export async function death(stage: Stage): Promise<void> {
+  const { first, second } = stage
+  const effect = await stage.open('scene-effect')
+  const stopped = await stage.open('scene-stopped')
+  const torn = await stage.open('scene-torn')
+  const sent = await stage.open('scene-sent')
+  await stage.fill(torn, [1_000, 1_000])
+
+  const handing = await stage.aim(first, 'commitResults', 'hold', effect)
+  const parcel = await stage.tell(effect, 'use hand_over {"parcel":"scene-effect"}')
+  // Either of them could send it; the second one does not get to.
+  const claiming = await stage.aim(second, 'claimReply', 'hold')
+  const settling = await stage.aim(first, 'settleReply', 'hold', sent)
+  await stage.tell(sent, 'say Here you are.', { address: 'home' })
+  stage.model.spoil(stopped, 'latency; ms=60000')
+  const endless = await stage.tell(stopped, 'This one takes too long.')
+  stage.model.spoilSummary(torn, 'latency; ms=60000')
+  await stage.do(torn, 'compact')
+  const operation = await stage.running(torn)
+  await stage.untilTurn(stopped)
+  const ending = await stage.aim(first, 'commitReply', 'hold', stopped)
+  await stage.stop(stopped)
+  for (const aim of [handing, settling, ending]) await stage.untilMet(aim)
+
+  const repeating = await stage.aim(second, 'recover', 'repeat', effect)
+  await first.kill()
+  stage.model.heal(stopped)
+  stage.model.heal(`summary of ${torn}`)
+  stage.release(claiming)
+  await stage.rest(second, false)
+  stage.restart(first)
+  await stage.untilMet(repeating)
+  await stage.ended(effect, parcel)
+  const ended = await stage.ended(stopped, endless)
+  if (ended !== 'stopped') {
+    stage.broken('stopped', `${stopped}: stopped, then killed, and the turn ended ${ended}`)
+  }
+  const { state } = await stage.outcome(torn, operation)
+  if (state !== 'abandoned') stage.broken('written', `${torn}: its owner is dead, it is ${state}`)
+  await stage.until('the reply is sent once more', async () => {
+    const { id } = await stage.row(sent)
+    const [row] = await stage.store.listReplies({ sessionId: id, limit: 1 })
+    return row === undefined || row.state === 'sent'
+  })
+}
+
+/** A turn is given up behind so many: at its first attempt and at each recovery that it may have. */
+const DEATHS = 4
+
+/** A message that ends whichever process takes it up. */
+export async function poison(stage: Stage): Promise<void> {
+  const { model } = stage
+  const name = await stage.open('scene-poison')
+  let tasted = 0
+  model.onRequest = (agent) => {
+    if (agent === name) tasted += 1
+  }
+  model.spoil(name, 'latency; ms=60000')
+  const mail = await stage.tell(name, 'Poison.')
+  for (let deaths = 0; deaths < DEATHS; deaths++) {
+    await stage.until(`${name} is tasted ${deaths + 1} times`, () => tasted > deaths)
+    const seat = await holderOf(stage, name)
+    const other = seat === stage.first ? stage.second : stage.first
+    await stage.until('the other process is there', () => other.isReady)
+    await seat.kill()
+    stage.restart(seat)
+  }
+  const isOver = async () => (await stage.row(name)).turnState === 'idle'
+  await stage.until(`${name} is given up`, async () => tasted > DEATHS || (await isOver()))
+  if (tasted > DEATHS) {
+    stage.broken('spared', `${name}: taken up once more behind ${DEATHS} deaths`)
+    return
+  }
+  const taken = (await stage.entries(name)).find((entry) => entry.kind === 'input')
+  const { seen } = await stage.row(name)
+  if (seen < (taken?.number ?? 0)) {
+    stage.broken('spared', `${name}: what was given up still counts as news for the next turn`)
+  }
+  model.heal(name)
+  const next = await stage.tell(name, 'Water, please.')
+  const ends = [await stage.ended(name, mail), await stage.ended(name, next)]
+  // The last one is the water.
+  if (tasted > DEATHS + 1) stage.broken('spared', `${name}: taken up ${tasted - 1} times`)
+  if (ends.join() !== 'failed,answered') stage.broken('spared', `${name}: turns ended ${ends}`)
+}
+
+async function holderOf(stage: Stage, name: string): Promise<Seat> {
+  let found: Seat | undefined
+  await stage.until(`somebody holds ${name}`, async () => {
+    const { runner } = await stage.row(name)
+    found = [stage.first, stage.second].find((seat) => seat.runners.at(-1) === runner)
+    return found?.isReady === true
+  })
+  if (found === undefined) throw new Error('nobody')
+  return found
+}

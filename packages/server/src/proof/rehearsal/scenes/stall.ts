@@ -1,0 +1,67 @@
+import type { MailNumber } from '#core/base/ids'
+import type { Stage } from '../stage/stage.ts'
+import { STAGE_LEASE } from '../terms.ts'
+
+/** Beyond a lease nothing may begin; so long it is watched whether something does. */
+const BEYOND_MS = 1_200
+/** Enough to go on for longer than a lease and that. */
+const PARCELS = 24
+
+/**
+ * A process is cut off from the store with four commits on their way, in four sessions, and goes on
+ * working where it can. The other one takes over, and when it is in the middle of things the four
+ * late commits arrive.
+ */
+export async function stall(stage: Stage): Promise<void> {
+  const { first, second } = stage
+  await stage.rest(second, true)
+  const delivery = await stage.open('scene-late-delivery')
+  const reply = await stage.open('scene-late-reply')
+  const results = await stage.open('scene-late-results')
+  const compaction = await stage.open('scene-late-compaction')
+  const margin = await stage.open('scene-margin')
+  await stage.fill(compaction, [1_000, 1_000])
+
+  const late = [
+    await stage.aim(first, 'deliver', 'hold', delivery),
+    await stage.aim(first, 'commitReply', 'hold', reply),
+    await stage.aim(first, 'commitResults', 'hold', results),
+    await stage.aim(first, 'commitCompaction', 'hold', compaction),
+  ]
+  const told: (readonly [string, MailNumber])[] = [
+    [delivery, await stage.tell(delivery, 'Who delivers this?')],
+    [reply, await stage.tell(reply, 'Who answers this?')],
+    [results, await stage.tell(results, 'use hand_over {"parcel":"scene-late"}')],
+  ]
+  await stage.do(compaction, 'compact')
+  for (const aim of late) await stage.untilMet(aim)
+  const orders = Array.from(
+    { length: PARCELS },
+    (_, at) => `use hand_over {"parcel":"margin-${at}"}`,
+  )
+  const chain = await stage.tell(margin, orders.join('\nthen\n'))
+  await stage.until('parcels are handed over', async () => (await stage.row(margin)).tail > 4)
+
+  const renewal = await stage.aim(first, 'renew', 'hold')
+  first.lapse()
+  await stage.untilMet(renewal)
+  await stage.pause(STAGE_LEASE.leaseMs + BEYOND_MS)
+
+  const own = [
+    await stage.aim(second, 'deliver', 'hold', delivery),
+    await stage.aim(second, 'commitReply', 'hold', reply),
+  ]
+  await stage.rest(second, false)
+  for (const aim of own) await stage.untilMet(aim)
+  await stage.until('all are taken over', async () => {
+    const rows = await Promise.all([results, compaction].map((name) => stage.row(name)))
+    return rows.every(({ runner, recovered, fence }) => {
+      return runner === second.runners.at(-1) && recovered === fence
+    })
+  })
+
+  for (const aim of [...late, renewal]) stage.release(aim)
+  await stage.pause(400)
+  for (const aim of own) stage.release(aim)
+  for (const [name, mail] of [...told, [margin, chain] as const]) await stage.ended(name, mail)
+}

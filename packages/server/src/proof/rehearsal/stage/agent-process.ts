@@ -1,0 +1,205 @@
+import { join } from 'node:path'
+import { AuditLog } from '#core/audit/log/log'
+import { type Clock, systemClock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { sessionId } from '#core/base/ids'
+import type { JsonValue } from '#core/base/json'
+import type { Store } from '#core/store/contract'
+import {
+  type LocalRuntime,
+  openRuntime,
+  type RuntimeOptions,
+} from '../../../runtime/open-runtime.ts'
+import { Aims } from '../aims.ts'
+import { doAsAsked } from '../deeds.ts'
+import { Letterbox } from '../letterbox.ts'
+import { Observer } from '../observer.ts'
+import type { Order, Question, Status, Told } from '../orders.ts'
+import { type AgentOptions, LEASE, type Sabotage, STAGE_LEASE } from '../terms.ts'
+import { agentTerms } from './agent-terms.ts'
+import { LoopMeter } from './loop-meter.ts'
+import { openPlace } from './place.ts'
+
+/**
+ * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
+ * one. It does what it is told over its channel, ends in order when told to, and at once when
+ * whoever started it is gone.
+ */
+const STATUS_MS = 400
+
+const meter = new LoopMeter()
+const aims = new Aims({
+  met: ({ id }) => tell({ kind: 'aimed', aim: id }),
+  repeated: (aim, outcome) => tell({ kind: 'repeated', aim, outcome }),
+})
+let agent: { runtime: LocalRuntime; store: Store; close(): Promise<void> } | undefined
+let letterbox: Letterbox | undefined
+let isResting = false
+let aheadMs = 0
+
+process.once('disconnect', () => process.exit(1))
+// Ctrl-C at a terminal reaches the whole group; whoever started us ends us in order.
+process.on('SIGINT', () => {})
+process.on('message', (order: Order) => {
+  obey(order).catch((error: unknown) => {
+    const text = `${order.verb}: ${textOf(error)}`
+    tell({ kind: 'trouble', text }, () => {
+      if (order.verb === 'begin') process.exit(1)
+    })
+  })
+})
+
+async function obey(order: Order): Promise<void> {
+  switch (order.verb) {
+    case 'begin':
+      agent = await begin(order.options)
+      meter.start()
+      tell({ kind: 'ready' })
+      break
+    case 'ask':
+      await answer(order.id, order)
+      break
+    case 'freeze':
+      meter.pause(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms))
+      break
+    case 'release':
+      aims.release(order.aim)
+      break
+    case 'clock':
+      aheadMs = order.aheadMs
+      break
+    case 'edge':
+      letterbox?.open(order.isOpen)
+      break
+    case 'end':
+      await agent?.close()
+      process.exit(0)
+  }
+}
+
+async function begin(options: AgentOptions) {
+  const { folder, place, name, isOnStage } = options
+  const { clock: plantClock = sound, ...planted } =
+    options.sabotage === null ? {} : await plant(options.sabotage)
+  const lease = planted.lease ?? (isOnStage ? STAGE_LEASE : LEASE)
+  const observer = new Observer({
+    leaseMs: lease.leaseMs,
+    clock: systemClock,
+    tell: (fact) => tell({ kind: 'fact', ...fact }),
+  })
+  const opened = await openPlace(place)
+  const store = observer.over(aims.over(restful(opened)))
+  letterbox = isOnStage ? new Letterbox(folder) : undefined
+  const trouble = (fields: object, text: string) => {
+    const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
+    tell({ kind: 'trouble', text: `${text}${error}` })
+  }
+  const audit = new AuditLog({
+    folder: join(folder, 'audit'),
+    clock: systemClock,
+    onFailure: (error) => trouble({ err: error }, 'audit log cannot be written'),
+  })
+  const quiet = () => {}
+  const runtime = await openRuntime({
+    store,
+    ...agentTerms(options, (parcel) =>
+      tell({ kind: 'effect', parcel, overdueMs: observer.overdueMs }),
+    ),
+    audit,
+    clock: plantClock(CLOCK),
+    ...(letterbox !== undefined && { edges: [letterbox] }),
+    logger: { debug: quiet, info: quiet, warn: quiet, error: trouble },
+    ...planted,
+    lease,
+  })
+  if (!isOnStage) await runtime.createSession({ agent: name, id: name })
+  const stopTelling = new AbortController()
+  const told = tellWaits(runtime, stopTelling.signal)
+  // For the picture only: a store that is busy just now is asked again.
+  const show = () =>
+    tellStatus(runtime, options).catch((error: unknown) => {
+      if (!(error instanceof KnownError && error.retryable)) trouble({ err: error }, 'status')
+    })
+  const timer = isOnStage ? undefined : setInterval(show, STATUS_MS)
+  return {
+    runtime,
+    store: planted.seams?.store?.(store) ?? store,
+    async close() {
+      clearInterval(timer)
+      meter.stop()
+      stopTelling.abort()
+      await told
+      await runtime.close()
+      audit.close()
+      await store.close()
+    },
+  }
+}
+
+interface Planted extends Pick<RuntimeOptions, 'lease' | 'seams'> {
+  readonly clock?: (clock: Clock) => Clock
+}
+
+const sound = (clock: Clock): Clock => clock
+
+/** Only a clone has such a module; what it gives takes the place of sound parts. */
+async function plant({ module, name }: Sabotage): Promise<Planted> {
+  const { plantSabotage } = await import(module)
+  return plantSabotage(name)
+}
+
+/** The wall clock of a machine that somebody sets. */
+const CLOCK: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
+
+function restful(store: Store): Store {
+  return {
+    ...store,
+    readReady: async (query) => (isResting ? [] : await store.readReady(query)),
+  }
+}
+
+async function answer(id: number, question: Question): Promise<void> {
+  try {
+    tell({ kind: 'answer', id, value: await ask(question) })
+  } catch (error) {
+    tell({ kind: 'refusal', id, problem: textOf(error) })
+  }
+}
+
+async function ask(question: Question): Promise<JsonValue> {
+  if (agent === undefined) throw new Error('The agent has not begun.')
+  switch (question.what) {
+    case 'aim':
+      aims.arm(question.aim)
+      return null
+    case 'rest':
+      isResting = question.isResting
+      return null
+    default:
+      return await doAsAsked(question, agent)
+  }
+}
+
+async function tellStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {
+  const summary = await runtime.session(sessionId(name)).summary()
+  if (summary === undefined) return
+  const { contextTokens, waiting, state, isCompacting } = summary
+  const status: Status = { contextTokens, waiting, state, isCompacting, loop: meter.figures() }
+  tell({ kind: 'status', ...status })
+}
+
+async function tellWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<void> {
+  for await (const event of runtime.events({}, signal)) {
+    if (event.type !== 'live' || event.kind !== 'notice') continue
+    tell({ kind: 'wait', sessionId: event.sessionId, code: event.code })
+  }
+}
+
+function tell(told: Told, done: () => void = () => {}): void {
+  // Nobody hears it any more when the channel is closed, and this process is about to end.
+  if (process.connected) process.send?.(told, undefined, undefined, done)
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,43 @@
+import { rmSync } from 'node:fs'
+import type { Store } from '#core/store/contract'
+import { Connections } from '#core/store/postgres/connections'
+import { openPostgres } from '#core/store/postgres/open'
+import { openSqliteStore } from '#core/store/sqlite/open'
+
+/** Where the store of a rehearsal is; plain data, so that a child can be told. */
+export type Place =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** A schema of its own, so that whatever else is in that database stays untouched. */
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
+
+// On a busy machine a commit may wait for a dozen others.
+const BUSY_MS = 20_000
+// 13 agents with 5 + 1 connections and ours stay below the hundred of a server.
+const CONNECTIONS = 5
+
+export async function openPlace(place: Place): Promise<Store> {
+  if (place.kind === 'sqlite') {
+    return await openSqliteStore({ path: place.path, busyMs: BUSY_MS })
+  }
+  const { url, schema } = place
+  return await openPostgres(url, { schema, busyMs: BUSY_MS, connections: CONNECTIONS, pollMs: 250 })
+}
+
+/** Everything that a store left there; nobody may have it open any more. */
+export async function removePlace(place: Place): Promise<void> {
+  if (place.kind === 'sqlite') {
+    for (const end of ['', '-wal', '-shm', '.anchor', '.commits', '.wake']) {
+      rmSync(`${place.path}${end}`, { recursive: true, force: true })
+    }
+    return
+  }
+  const { url, schema } = place
+  const connections = new Connections({
+    ...{ url, schema, connections: 1, busyMs: BUSY_MS, statementMs: 60_000 },
+  })
+  try {
+    await connections.query({ text: `drop schema if exists ${schema} cascade` })
+  } finally {
+    await connections.close()
+  }
+}

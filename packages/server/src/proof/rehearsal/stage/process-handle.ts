@@ -1,0 +1,237 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { JsonValue } from '#core/base/json'
+import type { Aim } from '../aims.ts'
+import type { Fact } from '../observer.ts'
+import type { LoopFigures, Order, Question, Status, Told } from '../orders.ts'
+import type { AgentOptions } from '../terms.ts'
+
+/**
+ * The place of one agent at the table: a process, and after a kill the next one. What is asked of a
+ * process that dies is refused, and the one who asked may ask somebody else.
+ */
+export interface SeatEvents {
+  effect(seat: Seat, effect: Extract<Told, { kind: 'effect' }>): void
+  wait(sessionId: string, code: string): void
+  trouble(seat: Seat, text: string): void
+  fact(seat: Seat, fact: Fact): void
+  /** Only where something is aimed. */
+  aimed?(seat: Seat, aim: string): void
+  repeated?(seat: Seat, aim: Aim, outcome: string): void
+}
+
+/** The process that was asked is gone; whether it did what it was asked is not known. */
+export class AgentGone extends Error {
+  override readonly name = 'AgentGone'
+}
+
+/** Everybody who was started and has not ended: whatever happens here, nobody stays behind. */
+const living = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
+const READY_MS_MAX = 180_000
+const END_MS_MAX = 20_000
+const STDERR_KEPT = 2_000
+
+export class Seat {
+  readonly name: string
+  readonly #options: AgentOptions
+  readonly #env: NodeJS.ProcessEnv
+  readonly #events: SeatEvents
+  readonly #waiting = new Map<number, { resolve(value: JsonValue): void; reject(e: Error): void }>()
+  #child: ChildProcess | null = null
+  #isReady = false
+  #isExpected = false
+  #questions = 0
+  #stderr = ''
+  #trouble = ''
+  #loop: LoopFigures = { delayMsMax: 0, ownMsMax: 0 }
+  status: Status | null = null
+  kills = 0
+  /** Under which ids its processes ran, the newest last. */
+  readonly runners: string[] = []
+  /** Those whose sessions others may take: killed, held or late. Who ends in order gives them back. */
+  readonly lapsed = new Set<string>()
+
+  constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: SeatEvents) {
+    this.name = options.name
+    this.#options = options
+    this.#env = env
+    this.#events = events
+  }
+
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Over all its processes. */
+  get loop(): LoopFigures {
+    return this.#loop
+  }
+
+  async start(): Promise<void> {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const file = fileURLToPath(new URL(`./agent-process.${extension}`, import.meta.url))
+    const child = fork(file, [], {
+      execArgv: [],
+      env: this.#env,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    living.add(child)
+    this.#child = child
+    this.#isExpected = false
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(
+      () => reject(new Error(`${this.name} did not begin within ${READY_MS_MAX / 1_000} s.`)),
+      READY_MS_MAX,
+    )
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT)
+    })
+    child.on('message', (told: Told) => {
+      if (told.kind === 'ready') {
+        this.#isReady = true
+        resolve()
+      } else this.#hear(told)
+    })
+    // A channel that breaks while something is being said; the exit tells the rest.
+    child.on('error', () => {})
+    child.once('exit', (code, signal) => {
+      living.delete(child)
+      reject(new AgentGone(`${this.name} could not begin: ${this.#trouble} ${this.#stderr}`))
+      this.#gone(code, signal)
+    })
+    this.#send({ verb: 'begin', options: this.#options })
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Rejects with `AgentGone` when the process ends first, and with what it says otherwise. */
+  ask(question: Question): Promise<JsonValue> {
+    if (!this.#isReady) return Promise.reject(new AgentGone(`${this.name} is not there.`))
+    const id = ++this.#questions
+    const { promise, resolve, reject } = Promise.withResolvers<JsonValue>()
+    this.#waiting.set(id, { resolve, reject })
+    this.#send({ verb: 'ask', id, ...question })
+    return promise
+  }
+
+  freeze(ms: number): void {
+    this.lapse()
+    this.order({ verb: 'freeze', ms })
+  }
+
+  order(order: Exclude<Order, { verb: 'begin' | 'ask' | 'end' }>): void {
+    this.#send(order)
+  }
+
+  /** Whoever it is now may lose its sessions: something is done to it. */
+  lapse(): void {
+    const runner = this.runners.at(-1)
+    if (runner !== undefined) this.lapsed.add(runner)
+  }
+
+  /** Like a power cut: nothing of it is told to anybody. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === null) return
+    this.kills += 1
+    await this.#killed(child)
+  }
+
+  /** In order; one that does not end in time is killed, and that is told. */
+  async end(): Promise<void> {
+    const child = this.#child
+    if (child === null) return
+    this.#isExpected = true
+    const exit = once(child, 'exit')
+    this.#send({ verb: 'end' })
+    const timer = setTimeout(() => {
+      this.#events.trouble(this, `did not end within ${END_MS_MAX / 1_000} s`)
+      child.kill('SIGKILL')
+    }, END_MS_MAX)
+    await exit
+    clearTimeout(timer)
+  }
+
+  /** For the end of everything, also of a failure. */
+  async remove(): Promise<void> {
+    if (this.#child !== null) await this.#killed(this.#child)
+  }
+
+  async #killed(child: ChildProcess): Promise<void> {
+    this.#isExpected = true
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exit
+  }
+
+  #send(order: Order): void {
+    this.#child?.send(order, () => {})
+  }
+
+  #hear(told: Exclude<Told, { kind: 'ready' }>): void {
+    switch (told.kind) {
+      case 'answer':
+        this.#waiting.get(told.id)?.resolve(told.value)
+        this.#waiting.delete(told.id)
+        break
+      case 'refusal':
+        this.#waiting.get(told.id)?.reject(new Error(told.problem))
+        this.#waiting.delete(told.id)
+        break
+      case 'status': {
+        const { kind: _, ...status } = told
+        this.status = status
+        const { delayMsMax, ownMsMax } = status.loop
+        this.#loop = {
+          delayMsMax: Math.max(this.#loop.delayMsMax, delayMsMax),
+          ownMsMax: Math.max(this.#loop.ownMsMax, ownMsMax),
+        }
+        break
+      }
+      case 'wait':
+        this.#events.wait(told.sessionId, told.code)
+        break
+      case 'effect':
+        this.#events.effect(this, told)
+        break
+      case 'fact':
+        this.#note(told)
+        break
+      case 'aimed':
+        this.#events.aimed?.(this, told.aim)
+        break
+      case 'repeated':
+        this.#events.repeated?.(this, told.aim, told.outcome)
+        break
+      case 'trouble':
+        this.#trouble = told.text
+        this.#events.trouble(this, told.text)
+    }
+  }
+
+  #note(fact: Fact): void {
+    if (fact.what === 'runner') this.runners.push(fact.runner)
+    else if (fact.what === 'late') this.lapsed.add(fact.runner)
+    this.#events.fact(this, fact)
+  }
+
+  #gone(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#child = null
+    this.#isReady = false
+    this.status = null
+    if (code !== 0) this.lapse()
+    const error = new AgentGone(`${this.name} is gone.`)
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+    if (this.#isExpected) return
+    this.#events.trouble(this, `ended by itself (${signal ?? code}): ${this.#stderr}`)
+  }
+}

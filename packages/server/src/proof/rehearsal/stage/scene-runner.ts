@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import type { Store } from '#core/store/contract'
+import { ACTS } from '../acts.ts'
+import { readLines, readStored } from '../kept.ts'
+import type { Findings } from '../laws/laws.ts'
+import { judgeEffects, judgeSends, judgeStored } from '../laws/transcript-laws.ts'
+import { judgeWire } from '../laws/wire-laws.ts'
+import { CAST, type Sabotage, SENT_FILE } from '../terms.ts'
+import { EFFECTS_FILE } from './agent-terms.ts'
+import type { Place } from './place.ts'
+import { Seat, type SeatEvents } from './process-handle.ts'
+import { Stage } from './stage.ts'
+import { StageModel } from './stage-model.ts'
+
+/**
+ * The stage beside the crowd: two processes and a model for scenes that aim at one moment each, while
+ * everybody else has a worst day of chance. With a planted bug it ends behind the act that shows it.
+ */
+export interface TheatreParts {
+  readonly place: Place
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  readonly sabotage: Sabotage | null
+  readonly store: Store
+  readonly findings: Findings
+  readonly events: SeatEvents
+  /** The sessions of the crowd. */
+  readonly others: readonly string[]
+}
+
+const WINDOW_TOKENS = 8_000
+const PATIENCE_MS = 40_000
+/** Whoever looks for a bug that was planted need not wait so long for it to go away. */
+const SABOTAGED_PATIENCE_MS = 20_000
+/** What a request that comes a second time may not be told. A claim may, when the first is over. */
+const DONE_AGAIN = ['delivered', 'committed', 'recovered']
+
+export class Theatre {
+  readonly seats: readonly Seat[]
+  readonly #parts: TheatreParts
+  readonly #model: StageModel
+  #stage: Stage | null = null
+  #scenes = 0
+  #isOver = false
+
+  private constructor(parts: TheatreParts, model: StageModel, modelUrl: string) {
+    const { place, folder, env, sabotage, findings } = parts
+    this.#parts = parts
+    this.#model = model
+    const events: SeatEvents = {
+      ...parts.events,
+      aimed: (_seat, aim) => this.#stage?.met(aim),
+      repeated: (_seat, { verb, sessionId }, outcome) => {
+        const isDone = DONE_AGAIN.includes(outcome) || outcome.includes('Error')
+        if (isDone) findings.broken('written', `${sessionId}: ${verb} once more: ${outcome}`)
+      },
+    }
+    const shared = { serves: Object.keys(CAST), place, folder, sabotage, modelUrl }
+    const options = { ...shared, windowTokens: WINDOW_TOKENS, isOnStage: true }
+    this.seats = ['stage-1', 'stage-2'].map((name) => new Seat({ ...options, name }, env, events))
+  }
+
+  static async open(parts: TheatreParts): Promise<Theatre> {
+    const model = new StageModel()
+    return new Theatre(parts, model, await model.start())
+  }
+
+  get scenes(): number {
+    return this.#scenes
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  async play(signal: AbortSignal): Promise<void> {
+    const { store, findings, folder, sabotage } = this.#parts
+    const [first, second] = this.seats
+    if (first === undefined || second === undefined) return
+    await Promise.all(this.seats.map((seat) => seat.start()))
+    const patienceMs = sabotage === null ? PATIENCE_MS : SABOTAGED_PATIENCE_MS
+    const model = this.#model
+    const isEnough = () => sabotage !== null && findings.arePlain
+    const stage = new Stage({
+      ...{ first, second, store, model, findings, folder },
+      ...{ patienceMs, isEnough, signal },
+    })
+    this.#stage = stage
+    await stage.rest(second, true)
+    for (const act of ACTS) {
+      if (signal.aborted || isEnough()) break
+      await stage.play(act)
+      this.#scenes += act.length
+      if (sabotage !== null) await this.#lookEarly(stage)
+    }
+    if (sabotage === null) await judgeWire(stage, findings)
+    this.#isOver = true
+  }
+
+  /** What is judged at the end anyway; a planted bug that shows already need not be waited for. */
+  async #lookEarly(stage: Stage): Promise<void> {
+    const { store, folder, findings, others } = this.#parts
+    await judgeWire(stage, findings)
+    judgeSends(readLines(join(folder, SENT_FILE)), findings)
+    judgeEffects(readLines(join(folder, EFFECTS_FILE)), findings)
+    for (const stored of await readStored(store)) {
+      const { id } = stored.row
+      if (CAST[id] !== undefined) judgeStored(stored, findings)
+      else if (!others.includes(id)) findings.broken('kept', `${id} is nobody's session`)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#model.stop()
+  }
+}

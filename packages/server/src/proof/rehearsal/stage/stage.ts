@@ -1,0 +1,309 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type MailNumber, mailNumber, type SessionId, sessionId } from '#core/base/ids'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Reads } from '#core/store/contract'
+import type { Entry, OperationRow, SessionRow, TurnEnd } from '#core/store/rows'
+import type { Aim } from '../aims.ts'
+import { readEntries } from '../kept.ts'
+import type { Findings, LawName } from '../laws/laws.ts'
+import { fillerOf } from '../laws/ledger.ts'
+import type { Deed } from '../orders.ts'
+import { AgentGone, type Seat } from './process-handle.ts'
+import type { StageModel } from './stage-model.ts'
+
+/**
+ * Where scenes are played: two processes that serve the same agents, a model of their own, and the
+ * store as a witness. The first has everything while the second rests, until a scene wants it
+ * otherwise. A scene says what it finds broken; one that cannot go on says that.
+ */
+export interface StageParts {
+  readonly first: Seat
+  readonly second: Seat
+  readonly store: Reads
+  readonly model: StageModel
+  readonly findings: Findings
+  /** The folder of the rehearsal. */
+  readonly folder: string
+  /** How long anything may take. */
+  readonly patienceMs: number
+  /** A bug was planted and has shown itself: what is stuck by it need not be waited for. */
+  readonly isEnough: () => boolean
+  readonly signal: AbortSignal
+}
+
+/** Why a scene ends early that somebody else has made needless. */
+class Enough extends Error {
+  override readonly name = 'Enough'
+}
+
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime'
+}
+
+export type Scene = (stage: Stage) => Promise<void>
+
+const LOOK_MS = 40
+/** Others may find more in this time. */
+const ENOUGH_MS = 1_500
+
+export class Stage {
+  readonly first: Seat
+  readonly second: Seat
+  readonly store: Reads
+  readonly model: StageModel
+  readonly folder: string
+  readonly #findings: Findings
+  readonly #patienceMs: number
+  readonly #isEnough: () => boolean
+  readonly #signal: AbortSignal
+  readonly #restarts = new Set<Promise<void>>()
+  readonly #armed = new Map<string, Seat>()
+  /** Where messages were acknowledged to be. */
+  readonly #places = new Set<string>()
+  readonly #met = new Set<string>()
+  #keys = 0
+  #enoughAt: number | null = null
+
+  constructor(parts: StageParts) {
+    this.first = parts.first
+    this.second = parts.second
+    this.store = parts.store
+    this.model = parts.model
+    this.folder = parts.folder
+    this.#findings = parts.findings
+    this.#patienceMs = parts.patienceMs
+    this.#isEnough = parts.isEnough
+    this.#signal = parts.signal
+  }
+
+  /** Beside each other; what breaks one leaves the others alone. */
+  async play(scenes: readonly Scene[]): Promise<void> {
+    await Promise.all(
+      scenes.map(async (scene) => {
+        try {
+          await scene(this)
+        } catch (error) {
+          if (error instanceof Enough) return
+          const text = error instanceof Error ? error.message : String(error)
+          this.broken('played', `${scene.name}: ${text}`)
+        }
+      }),
+    )
+    await Promise.all(this.#restarts)
+    // A scene that broke off leaves nobody held.
+    for (const id of this.#armed.keys()) this.release(id)
+  }
+
+  /** Begins again while the scene goes on; the act waits for it. */
+  restart(seat: Seat): void {
+    const owned = seat
+      .start()
+      .catch((error: unknown) => this.broken('played', `${seat.name}: ${String(error)}`))
+      .finally(() => this.#restarts.delete(owned))
+    this.#restarts.add(owned)
+  }
+
+  broken(law: LawName, offence: string): void {
+    this.#findings.broken(law, offence)
+  }
+
+  /** By whichever process is there; the first is asked first. */
+  async ask(question: Deed): Promise<JsonValue> {
+    const end = performance.now() + this.#patienceMs
+    for (;;) {
+      for (const seat of [this.first, this.second]) {
+        if (!seat.isReady) continue
+        try {
+          return await seat.ask(question)
+        } catch (error) {
+          if (!(error instanceof AgentGone)) throw error
+        }
+      }
+      if (performance.now() > end) throw new Error(`nobody was there to ${question.what}`)
+      await this.pause(LOOK_MS)
+    }
+  }
+
+  async open(name: string): Promise<SessionId> {
+    const created = await this.ask({ what: 'create', sessionId: name })
+    if (kindOf(created) !== 'created') throw new Error(`${name} is ${kindOf(created)}`)
+    return sessionId(name)
+  }
+
+  /** Resolves when it is acknowledged. */
+  async tell(name: string, text: string, options: Telling = {}): Promise<MailNumber> {
+    const { lane = 'user', ...rest } = options
+    const request = { source: `${lane}-${name}`, key: `${name}-${++this.#keys}`, lane, text }
+    const told = await this.ask({ what: 'admit', sessionId: name, ...request, ...rest })
+    const mail = isObject(told) ? told['mail'] : undefined
+    if (typeof mail !== 'number') throw new Error(`not admitted: ${JSON.stringify(told)}`)
+    const place = `${name} as mail ${mail}`
+    if (this.#places.has(place)) this.broken('mailed', `two were acknowledged by ${place}`)
+    this.#places.add(place)
+    return mailNumber(mail)
+  }
+
+  async stop(name: string): Promise<void> {
+    const key = `stop-${++this.#keys}`
+    await this.ask({ what: 'stop', sessionId: name, source: `person-${name}`, key })
+  }
+
+  /** One of the verbs of a session, with a key of its own. */
+  async do(
+    name: string,
+    deed: Extract<Deed, { what: 'do' }>['deed'],
+    request: JsonObject = {},
+  ): Promise<JsonValue> {
+    const keyed = { source: `person-${name}`, key: `${deed}-${++this.#keys}`, ...request }
+    return await this.ask({ what: 'do', sessionId: name, deed, request: keyed })
+  }
+
+  async withdraw(name: string, mail: MailNumber): Promise<string> {
+    const asked = { what: 'do', sessionId: name, deed: 'withdraw', request: mail } as const
+    return kindOf(await this.ask(asked))
+  }
+
+  /** Has the session say something so long that a compaction is worth it, and waits for it. */
+  async fill(name: string, sizes: readonly number[]): Promise<void> {
+    for (const [at, tokens] of sizes.entries()) {
+      await this.ended(name, await this.tell(name, long(`${name} page ${at + 1}`, tokens)))
+    }
+  }
+
+  /** Asks for a compaction and waits until it is in effect. */
+  async compact(name: string): Promise<void> {
+    const before = (await this.row(name)).base
+    await this.do(name, 'compact')
+    await this.until(`${name} is compacted`, async () => (await this.row(name)).effective > before)
+  }
+
+  async row(name: string): Promise<SessionRow> {
+    const row = await this.store.findSession(sessionId(name))
+    if (row === undefined) throw new Error(`there is no ${name}`)
+    return row
+  }
+
+  async entries(name: string): Promise<readonly Entry[]> {
+    return await readEntries(this.store, await this.row(name))
+  }
+
+  async operations(name: string): Promise<readonly OperationRow[]> {
+    return await this.store.listOperations({ sessionId: sessionId(name), limit: LIST_MAX })
+  }
+
+  /** The newest operation, once there is one that runs. */
+  async running(name: string): Promise<OperationRow> {
+    let found: OperationRow | undefined
+    await this.until(`a compaction of ${name} runs`, async () => {
+      found = (await this.operations(name)).find(({ state }) => state === 'running')
+      return found !== undefined
+    })
+    if (found === undefined) throw new Error('no operation')
+    return found
+  }
+
+  /** How that one ended. */
+  async outcome(name: string, { id }: OperationRow): Promise<OperationRow> {
+    let found: OperationRow | undefined
+    await this.until(`the compaction of ${name} ends`, async () => {
+      found = await this.store.findOperation(id)
+      return found !== undefined && found.state !== 'running'
+    })
+    if (found === undefined) throw new Error('no operation')
+    return found
+  }
+
+  async untilTurn(name: string): Promise<void> {
+    const test = async () => (await this.row(name)).turnState === 'running'
+    await this.until(`a turn of ${name} runs`, test)
+  }
+
+  /** How the turn ended that took this mail. */
+  async ended(name: string, mail: MailNumber): Promise<TurnEnd> {
+    let ended: TurnEnd | undefined
+    await this.until(`mail ${mail} of ${name} is answered`, async () => {
+      ended = endOf(await this.entries(name), mail)
+      return ended !== undefined
+    })
+    if (ended === undefined) throw new Error('no end')
+    return ended
+  }
+
+  /** Until the session has come to rest and nobody holds it. */
+  async untilFree(name: string): Promise<void> {
+    await this.until(`${name} is given back`, async () => (await this.row(name)).runner === null)
+  }
+
+  async until(what: string, test: () => Promise<boolean> | boolean): Promise<void> {
+    const end = performance.now() + this.#patienceMs
+    while (!(await test())) {
+      const now = performance.now()
+      if (now > end) throw new NotInTime(`not in time: ${what}`)
+      if (this.#isEnough()) this.#enoughAt ??= now + ENOUGH_MS
+      if (this.#enoughAt !== null && now > this.#enoughAt) throw new Enough(what)
+      await this.pause(LOOK_MS)
+    }
+  }
+
+  /** Rejects when the rehearsal is called off. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#signal })
+  }
+
+  /** Arms an aim; its id names it from then on. */
+  async aim(seat: Seat, verb: Aim['verb'], mishap: Aim['mishap'], name?: string): Promise<string> {
+    const id = `${seat.name} ${mishap} ${verb} ${name ?? ''} ${++this.#keys}`
+    const stays = mishap === 'hold' && name === undefined ? ({ stays: true } as const) : {}
+    const aim: Aim = { id, verb, mishap, ...(name !== undefined && { sessionId: name }), ...stays }
+    await seat.ask({ what: 'aim', aim })
+    this.#armed.set(id, seat)
+    return id
+  }
+
+  /** What is held goes on; what was not met is forgotten. */
+  release(id: string): void {
+    this.#armed.get(id)?.order({ verb: 'release', aim: id })
+    this.#armed.delete(id)
+  }
+
+  async rest(seat: Seat, isResting: boolean): Promise<void> {
+    await seat.ask({ what: 'rest', isResting })
+  }
+
+  met(aim: string): void {
+    this.#met.add(aim)
+  }
+
+  async untilMet(aim: string): Promise<void> {
+    await this.until(`met: ${aim}`, () => this.#met.has(aim))
+  }
+}
+
+export interface Telling {
+  readonly lane?: 'user' | 'notification'
+  readonly address?: string
+  readonly picture?: string
+}
+
+/** So many tokens that begin with what they are about. */
+export function long(about: string, tokens: number): string {
+  return `${about}.${fillerOf(tokens * 4)}`
+}
+
+export function kindOf(value: JsonValue): string {
+  const kind = isObject(value) ? value['kind'] : null
+  return typeof kind === 'string' ? kind : JSON.stringify(value)
+}
+
+/** Undefined: not yet. */
+function endOf(entries: readonly Entry[], mail: number): TurnEnd | undefined {
+  const at = entries.findIndex((entry) => entry.kind === 'input' && entry.meta.mail === mail)
+  if (at === -1) return undefined
+  let isSeen = false
+  for (const entry of entries.slice(at + 1)) {
+    if (entry.kind === 'assistant' && entry.meta.upto > at) isSeen = true
+    if (entry.kind === 'turn' && (isSeen || entry.meta.ended === 'failed')) return entry.meta.ended
+  }
+  return undefined
+}

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Courier } from './courier.ts'
+import { isForSummary, type RehearsalModel } from './stage/model.ts'
+import type { Seat } from './stage/process-handle.ts'
+import { FREEZE_MS, type Terms } from './terms.ts'
+
+/**
+ * Makes trouble, on time and at the worst moment: kills fall into compactions and between an effect
+ * and its commit. No dice are rolled; agents have their turns one after another.
+ */
+export interface TroubleParts {
+  readonly terms: Terms
+  readonly seats: readonly Seat[]
+  readonly couriers: ReadonlyMap<string, Courier>
+  readonly model: RehearsalModel
+  readonly onTrouble: (text: string) => void
+}
+
+export interface TroubleFigures {
+  readonly kills: number
+  readonly freezes: number
+  readonly outages: number
+  readonly faults: number
+}
+
+export const NO_TROUBLES: TroubleFigures = { kills: 0, freezes: 0, outages: 0, faults: 0 }
+
+/** A turn whose stream is silent for so long is stopped by its impatient person. */
+const PATIENCE_MS = 1_500
+const MODEL_FAULT_MS = 700
+const RESTART_MS = 300
+/** How far into a compaction a kill falls. */
+const INTO_COMPACTION_MS = 250
+
+export class Troubles {
+  readonly #parts: TroubleParts
+  readonly #work = new Set<Promise<void>>()
+  #killDueAt: number
+  readonly #killEveryMs: number
+  #killed = new Set<string>()
+  #isOver = false
+  #kills = 0
+  #freezes = 0
+  #outages = 0
+  #faults = 0
+
+  constructor(parts: TroubleParts) {
+    this.#parts = parts
+    const { agents, seconds } = parts.terms
+    // Everybody once within the first two thirds, and at least a second apart.
+    this.#killEveryMs = Math.max(1_000, (seconds * 650) / agents)
+    this.#killDueAt = performance.now() + this.#killEveryMs
+  }
+
+  get figures(): TroubleFigures {
+    return {
+      ...{ kills: this.#kills, freezes: this.#freezes },
+      ...{ outages: this.#outages, faults: this.#faults },
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#spoilAnswers(signal),
+      this.#stopTurns(signal),
+      this.#holdAgents(signal),
+      this.#takeModelAway(signal),
+    ])
+    this.#isOver = true
+    await Promise.all(this.#work)
+  }
+
+  /** Called when an agent is at a point where a kill hurts. */
+  chance(agent: string, where: 'compaction' | 'effect'): void {
+    const { terms, seats } = this.#parts
+    if (this.#isOver || !terms.faults.has('kills') || performance.now() < this.#killDueAt) return
+    // One at a time: a turn that meets its third death is given up, and rightly.
+    if (seats.some(({ isReady }) => !isReady)) return
+    if (this.#killed.size === seats.length) this.#killed = new Set()
+    const seat = seats.find(({ name }) => name === agent)
+    if (seat === undefined || !seat.isReady || this.#killed.has(agent)) return
+    this.#killed.add(agent)
+    this.#killDueAt = performance.now() + this.#killEveryMs
+    this.#own(this.#killAndRestart(seat, where === 'compaction' ? INTO_COMPACTION_MS : 0))
+  }
+
+  #own(work: Promise<void>): void {
+    const owned = work
+      .catch((error: unknown) => this.#parts.onTrouble(String(error)))
+      .finally(() => this.#work.delete(owned))
+    this.#work.add(owned)
+  }
+
+  async #killAndRestart(seat: Seat, delayMs: number): Promise<void> {
+    await sleep(delayMs)
+    this.#kills += 1
+    await seat.kill()
+    await sleep(RESTART_MS)
+    await seat.start()
+  }
+
+  /** One bad answer after another, for turns and for summaries. */
+  async #spoilAnswers(signal: AbortSignal): Promise<void> {
+    const { terms, model } = this.#parts
+    const { faults } = model.server
+    const kinds = ANSWER_FAULTS.filter(({ needs }) => terms.faults.has(needs))
+    for (let at = 0; kinds.length > 0 && (await wait(MODEL_FAULT_MS, signal)); at++) {
+      const kind = kinds[at % kinds.length]
+      if (kind === undefined || faults.waiting > 0) continue
+      this.#faults += 1
+      const { fault, aim } = kind
+      const isAimed = (target: { readonly model: string | undefined; readonly reused: boolean }) =>
+        aim === 'summary' ? isForSummary(target) : target.model?.startsWith('agent-') === true
+      faults.next(fault, {
+        // One that met nobody in time meets nobody any more.
+        when: (target) =>
+          !this.#isOver && isAimed(target) && (kind.reused !== true || target.reused),
+      })
+    }
+  }
+
+  /** People interrupt: each agent in its turn, and whoever has waited too long for an answer. */
+  async #stopTurns(signal: AbortSignal): Promise<void> {
+    const { couriers, model } = this.#parts
+    const names = [...couriers.keys()]
+    for (let at = 0; await wait(STOP_MS, signal); at++) {
+      const due = at % STOP_EVERY === 0 ? [names[(at / STOP_EVERY) % names.length] ?? ''] : []
+      const late = model.waitingFor(PATIENCE_MS)
+      for (const name of new Set([...due, ...late])) {
+        const courier = couriers.get(name)
+        if (courier !== undefined) this.#own(courier.stop())
+      }
+    }
+    // Nobody is left hanging behind a stalled answer.
+    const end = performance.now() + 5 * PATIENCE_MS
+    while (performance.now() < end) {
+      const late = model.waitingFor(PATIENCE_MS)
+      if (late.length === 0 && model.waitingFor(0).length === 0) return
+      for (const name of new Set(late)) await couriers.get(name)?.stop()
+      await sleep(STOP_MS)
+    }
+  }
+
+  async #holdAgents(signal: AbortSignal): Promise<void> {
+    const { terms, seats } = this.#parts
+    if (!terms.faults.has('freezes')) return
+    const everyMs = Math.max(FREEZE_MS + 1_000, (terms.seconds * 1_000) / 5)
+    for (let at = 1; await wait(everyMs, signal); at++) {
+      const seat = seats[(at * 2) % seats.length]
+      if (!seat?.isReady) continue
+      this.#freezes += 1
+      seat.freeze(FREEZE_MS)
+    }
+  }
+
+  async #takeModelAway(signal: AbortSignal): Promise<void> {
+    const { terms, model, couriers } = this.#parts
+    if (!terms.faults.has('outage')) return
+    const awayMs = Math.min(4_000, terms.seconds * 100)
+    if (!(await wait(terms.seconds * 450, signal))) return
+    this.#outages += 1
+    await model.stop()
+    try {
+      for (const courier of couriers.values()) courier.bring('user', MEANWHILE)
+      await wait(awayMs, signal)
+    } finally {
+      await model.start()
+    }
+  }
+}
+
+const STOP_MS = 500
+const STOP_EVERY = 3
+/** Everybody has written so often by the time the provider is back. */
+const MEANWHILE = 14
+
+const ANSWER_FAULTS = [
+  { needs: 'timeouts', aim: 'summary', fault: 'half-open', reused: false },
+  { needs: 'resets', aim: 'turn', fault: 'reset-before-headers', reused: false },
+  { needs: 'poisoned', aim: 'turn', fault: 'reset-reused-socket', reused: true },
+  { needs: 'stalls', aim: 'turn', fault: 'stall-mid-stream; after=0.5', reused: false },
+  { needs: 'poisoned', aim: 'summary', fault: 'half-open', reused: true },
+  { needs: 'resets', aim: 'turn', fault: 'cut-stream; after=0.5; how=reset', reused: false },
+  { needs: 'stalls', aim: 'summary', fault: 'stall-mid-stream; after=0.3', reused: false },
+  { needs: 'resets', aim: 'summary', fault: 'cut-stream; after=0.7; how=fin', reused: false },
+] as const
+
+/** False: it is over. */
+async function wait(ms: number, signal: AbortSignal): Promise<boolean> {
+  await sleep(ms, undefined, { signal }).catch(() => {})
+  return !signal.aborted
+}

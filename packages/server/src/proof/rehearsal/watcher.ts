@@ -1,0 +1,146 @@
+import type { JsonObject } from '#core/base/json'
+import type { Reads } from '#core/store/contract'
+import type { AuditRow } from '#core/store/rows'
+
+/**
+ * Follows the store's own record of what was committed, from outside all agents: who compacts just
+ * now, what was admitted meanwhile, who took over from whom.
+ */
+export interface SessionFigures {
+  /** Committed. */
+  compactions: number
+  failed: number
+  /** Of those, how many were broken off by something other than their own end. */
+  torn: number
+  /** Acquired without having been given back by the last holder. */
+  takeOvers: number
+  turns: number
+  stopped: number
+  isCompacting: boolean
+  /** Mail that was admitted while a compaction ran. */
+  readonly meanwhile: Set<number>
+}
+
+/** One time that somebody was a session's only writer, and how it ended; null: it has not. */
+export interface LeaseRecord {
+  readonly sessionId: string
+  readonly fence: number
+  readonly runner: string
+  ended: 'lost' | 'idle' | 'shutdown' | 'crash' | null
+}
+
+export type WatchedRow = Pick<AuditRow, 'cursor' | 'sessionId' | 'kind' | 'facts'>
+
+const PAGE = 500
+const EVERY_MS = 100
+
+export class Watcher {
+  readonly #store: Pick<Reads, 'readAudit'>
+  readonly #onCompaction: (agent: string) => void
+  readonly #sessions = new Map<string, SessionFigures & { isHeld: boolean }>()
+  readonly #recoveries = new Set<string>()
+  readonly #leases = new Map<string, LeaseRecord>()
+  readonly recoveredTwice: string[] = []
+  #cursor = 0
+
+  constructor(store: Pick<Reads, 'readAudit'>, onCompaction: (agent: string) => void) {
+    this.#store = store
+    this.#onCompaction = onCompaction
+  }
+
+  of(agent: string): SessionFigures {
+    return this.#account(agent)
+  }
+
+  get leases(): readonly LeaseRecord[] {
+    return [...this.#leases.values()]
+  }
+
+  sum(figure: (session: SessionFigures) => number): number {
+    return [...this.#sessions.values()].reduce((total, session) => total + figure(session), 0)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.read()
+      await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
+    }
+  }
+
+  /** Everything up to now. */
+  async read(): Promise<void> {
+    for (;;) {
+      const rows = await this.#store.readAudit({ after: this.#cursor, limit: PAGE })
+      for (const row of rows) this.hear(row)
+      if (rows.length < PAGE) return
+    }
+  }
+
+  hear({ cursor, sessionId, kind, facts }: WatchedRow): void {
+    this.#cursor = cursor
+    const session = this.#account(sessionId)
+    switch (kind) {
+      case 'compaction started':
+        session.isCompacting = true
+        this.#onCompaction(sessionId)
+        break
+      case 'compaction committed':
+        session.isCompacting = false
+        session.compactions += 1
+        break
+      case 'compaction failed':
+      case 'compaction superseded':
+      case 'compaction abandoned':
+        session.isCompacting = false
+        session.failed += 1
+        if (facts['reason'] === 'aborted') session.torn += 1
+        break
+      case 'message admitted':
+        if (session.isCompacting) session.meanwhile.add(Number(facts['mail']))
+        break
+      case 'turn ended':
+        session.turns += 1
+        if (facts['ended'] === 'stopped') session.stopped += 1
+        break
+      case 'turn recovered': {
+        const recovery = `${sessionId} under fence ${String(facts['fence'])}`
+        if (this.#recoveries.has(recovery)) this.recoveredTwice.push(recovery)
+        this.#recoveries.add(recovery)
+        break
+      }
+      case 'lease lost':
+        this.#endLease(sessionId, facts, 'lost')
+        break
+      case 'lease acquired':
+        if (session.isHeld) session.takeOvers += 1
+        session.isHeld = true
+        this.#beginLease(sessionId, facts)
+        break
+      case 'lease released':
+        session.isHeld = false
+        this.#endLease(sessionId, facts, facts['reason'] as LeaseRecord['ended'])
+    }
+  }
+
+  #beginLease(sessionId: string, { fence, runner }: JsonObject): void {
+    const lease = { sessionId, fence: Number(fence), runner: String(runner), ended: null }
+    this.#leases.set(`${sessionId} ${lease.fence}`, lease)
+  }
+
+  #endLease(sessionId: string, { fence }: JsonObject, how: LeaseRecord['ended']): void {
+    const lease = this.#leases.get(`${sessionId} ${Number(fence)}`)
+    if (lease !== undefined) lease.ended = how
+  }
+
+  #account(agent: string): SessionFigures & { isHeld: boolean } {
+    let known = this.#sessions.get(agent)
+    if (known === undefined) {
+      known = {
+        ...{ compactions: 0, failed: 0, torn: 0, takeOvers: 0, turns: 0, stopped: 0 },
+        ...{ isCompacting: false, meanwhile: new Set<number>(), isHeld: false },
+      }
+      this.#sessions.set(agent, known)
+    }
+    return known
+  }
+}

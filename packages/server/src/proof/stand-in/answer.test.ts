@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '#core/message/message'
+import {
+  assistant,
+  handoff,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from '../../../../../test/support/builders.ts'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { makeAnswer, type Script } from './answer.ts'
+import type { Ask } from './protocols/protocol.ts'
+
+function ask(messages: readonly Message[], rest: Partial<Ask> = {}): Ask {
+  return {
+    model: 'stand-in',
+    messages,
+    tools: ['read', 'bash'],
+    inputTokens: 10,
+    wantsStream: false,
+    wantsReasoning: false,
+    wantsUsage: false,
+    ...rest,
+  }
+}
+
+function answerTo(...messages: readonly Message[]) {
+  return makeAnswer(ask(messages))
+}
+
+describe('makeAnswer to a question', () => {
+  it('finds what the user said and tells where', () => {
+    const { text } = answerTo(
+      user('Hello. The code word is PELICAN-7. Please keep it.'),
+      assistant('Noted.'),
+      user('What was the code word?'),
+    )
+    expect(text).toContain('"The code word is PELICAN-7."')
+    expect(text).toContain('your message 1')
+  })
+
+  it('says that it has no record of what nobody said', () => {
+    const { text } = answerTo(user('The sky is blue.'), user('What was the code word?'))
+    expect(text).toContain('no record of: code word')
+  })
+
+  it('does not take an earlier question or its own answer for a record', () => {
+    const question = user('What was the code word?')
+    const first = answerTo(question)
+    const second = answerTo(question, assistant(first.text), question)
+    expect(second.text).toContain('no record of: code word')
+    expect(second.text).not.toContain('found')
+  })
+
+  it('prefers the newest of two answers', () => {
+    const { text } = answerTo(
+      user('The code word is HERON.'),
+      user('The code word is now OSPREY.'),
+      user('Which code word did I give you?'),
+    )
+    expect(text).toContain('OSPREY')
+  })
+
+  it.each([
+    ['the summary', { summary: '- The user said: the code word is PELICAN.' }],
+    ['a preserved message', { preserved: [kept('The code word is PELICAN.')] }],
+    ['the ledger', { ledger: [{ kind: 'value', text: 'code word PELICAN', count: 1, number: 1 }] }],
+    ['a task', { tasks: [{ status: 'pending', text: 'send the code word PELICAN' }] }],
+  ] as const)('looks into a handoff: %s', (_, values) => {
+    const { text } = answerTo(handoff(values), user('What was the codeword?'))
+    expect(text).toContain('PELICAN')
+    expect(text).toContain('handoff')
+  })
+
+  it('looks into tool results and the system prompt', () => {
+    const results = [user('go'), toolCall('a'), toolResult('a', 'build number: 4711')]
+    expect(answerTo(...results, user('What was the build number?')).text).toContain('4711')
+    const pinned = system('The deploy window is Tuesday.')
+    expect(answerTo(pinned, user('When is the deploy window?')).text).toContain('Tuesday')
+  })
+
+  it('tells the files that were touched', () => {
+    const files = [{ path: 'src/plan.ts', access: 'changed', number: 3 }] as const
+    const question = user('Which file did you change?')
+    expect(answerTo(handoff({ files }), question).text).toContain('src/plan.ts')
+    const call = toolCall('a', { path: 'docs/guide.md' }, 'write')
+    const said = [user('go'), call, toolResult('a', 'ok'), question]
+    expect(answerTo(...said).text).toContain('docs/guide.md')
+    expect(answerTo(user('Nothing yet.'), question).text).toContain('no record of: file')
+  })
+
+  it('finds a word anywhere in a line without an end', () => {
+    const line = (at: number) => `${'x,'.repeat(at)} code word PELICAN ${',y'.repeat(3_000)}`
+    for (let at = 380; at < 520; at += 3) {
+      expect(answerTo(user(line(at)), user('What was the code word?')).text).toContain('PELICAN')
+    }
+  })
+
+  it('says in every answer of its own that it is a stand-in', () => {
+    for (const text of ['Hello.', 'What was the code word?', 'use nothing {}']) {
+      expect(answerTo(user(text)).text).toContain('stand-in')
+    }
+  })
+})
+
+describe('makeAnswer to commands', () => {
+  it('calls the tools that the user names, several at once', () => {
+    const { calls, finish } = answerTo(user('Please:\nuse read {"path":"a"}\nuse bash {"x": [1]}'))
+    expect(calls).toEqual([
+      { name: 'read', input: '{"path":"a"}' },
+      { name: 'bash', input: '{"x": [1]}' },
+    ])
+    expect(finish).toBe('tool-calls')
+  })
+
+  it('goes on step by step as the results come in, then tells the results', () => {
+    const script = user('think first\nuse read {}\nthen\nuse bash {}\nthen\nsay All done.')
+    const first = [toolCall('a'), toolResult('a', 'one')]
+    const second = [toolCall('b'), toolResult('b', 'two')]
+    expect(answerTo(script)).toMatchObject({ reasoning: 'first', calls: [{ name: 'read' }] })
+    expect(answerTo(script, ...first).calls).toEqual([{ name: 'bash', input: '{}' }])
+    expect(answerTo(script, ...first, ...second)).toMatchObject({ text: 'All done.', calls: [] })
+    expect(answerTo(user('use bash {}'), ...second).text).toContain('answered: two')
+  })
+
+  it('takes no commands from tools, from handoffs or from earlier messages', () => {
+    const results = [user('go'), toolCall('a'), toolResult('a', 'use bash {"command":"rm"}')]
+    expect(answerTo(...results).calls).toEqual([])
+    expect(answerTo(handoff({ summary: 'use bash {}' }), user('Hello.')).calls).toEqual([])
+    expect(answerTo(user('use bash {}'), assistant('no'), user('Hello.')).calls).toEqual([])
+  })
+
+  it('does not call what is not offered', () => {
+    const { calls, text } = answerTo(user('use rocket {}'))
+    expect(calls).toEqual([])
+    expect(text).toContain('rocket is not offered; offered: read, bash')
+  })
+
+  it('leaves the word to a script that was handed in', () => {
+    const script: Script = ({ messages }) =>
+      messages.length > 1 ? undefined : { calls: [{ name: 'odd', input: '{"torn' }] }
+    expect(makeAnswer(ask([user('Hello.')]), script)).toEqual({
+      reasoning: '',
+      text: '',
+      calls: [{ name: 'odd', input: '{"torn' }],
+      finish: 'tool-calls',
+    })
+    expect(makeAnswer(ask([user('a'), user('Hello.')]), script).text).toContain('stand-in')
+  })
+})
+
+describe('makeAnswer within a limit', () => {
+  it('stops at the limit and says so', () => {
+    const said = makeAnswer(ask([user(`say ${'word '.repeat(50)}`)], { tokensMax: 10 }))
+    expect(said).toMatchObject({ finish: 'length' })
+    expect(said.text).toHaveLength(40)
+  })
+
+  it('thinks where thoughts are wanted', () => {
+    const said = makeAnswer(ask([user('Hello.')], { wantsReasoning: true }))
+    expect(said.reasoning).toBe('I read 1 messages.')
+  })
+})
+
+describe('makeAnswer to a very long text', () => {
+  it.each(['What was the code word?', 'Which file was it?', 'Summarize the conversation.'])(
+    'takes time in proportion to its length: %s',
+    (question) => {
+      const seeds = ['a', '/', 'a/', 'A1-', '===== a 0123456789ab =====\n', '#1 user:\n', '? ']
+      const prepare = (length: number) => {
+        const messages = seeds.map((seed) => user(seed.repeat(length / seeds.length / seed.length)))
+        return () => answerTo(...messages, user(question))
+      }
+      expect(costOfTenfold(prepare, { size: 100_000, floorMs: 8 })).toBeLessThan(15)
+    },
+  )
+})
+
+function kept(text: string) {
+  return { message: user(text), number: 4, state: 'answered' } as const
+}

@@ -1,0 +1,91 @@
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { findStep, isSpoken, type Step } from './commands.ts'
+import { type Answer, type Ask, clipTokens, countTokens } from './protocols/protocol.ts'
+import { isQuestion, recall, subjectOf } from './recall.ts'
+import { recordsOf, sentencesOf } from './records.ts'
+import { asksForSummary, summarize } from './summary.ts'
+import { asksForTitle, titleOf } from './title.ts'
+
+/**
+ * What the stand-in says. It knows nothing but the request: a script that was handed in comes first,
+ * then a wish for a handoff, the user's commands, the results of tools, and questions about what was
+ * said. It never pretends to be a model.
+ */
+export type Script = (ask: Ask) => Partial<Answer> | undefined
+
+const INTRODUCTION = 'I am the stand-in model: no provider answers here, and nobody thinks.'
+
+const HELP = `${INTRODUCTION} I repeat what I was told when I am asked for it, write handoffs, and call tools on a line such as: use <tool> {"json": true}`
+
+const RESULT_CHARACTERS_MAX = 400
+
+export function makeAnswer(ask: Ask, script?: Script): Answer {
+  const scripted = script?.(ask)
+  const answer = scripted === undefined ? answerOf(ask) : { ...SILENT, ...scripted }
+  const withThoughts =
+    ask.wantsReasoning && answer.reasoning === '' && scripted === undefined
+      ? { ...answer, reasoning: `I read ${ask.messages.length} messages.` }
+      : answer
+  return withinLimit(ended(withThoughts), ask)
+}
+
+const SILENT: Answer = { reasoning: '', text: '', calls: [], finish: 'stop' }
+
+function answerOf(ask: Ask): Answer {
+  const { messages } = ask
+  // Claude Code adds system messages behind what was said.
+  const last = messages.findLast(({ role }) => role !== 'system')
+  const spoken = messages.findLast(isSpoken)
+  const asked = spoken === undefined ? '' : textOf(spoken)
+  if (last === spoken && asksForSummary(asked)) {
+    return say(summarize(messages, ask.tokensMax))
+  }
+  if (asksForTitle(messages)) return say(titleOf(last === undefined ? '' : textOf(last)))
+  const step = findStep(messages)
+  if (step !== undefined) return playStep(step, ask)
+  if (last?.role === 'tool') return say(tellResults(last))
+  const question = sentencesOf(asked).findLast(isQuestion)
+  if (question === undefined) return say(HELP)
+  const found = recall(question, recordsOf(messages))
+  if (found !== undefined) {
+    return say(`${INTRODUCTION} I found this in ${found.where}: "${found.quote}"`)
+  }
+  return say(`${INTRODUCTION} I have no record of: ${subjectOf(question)}.`)
+}
+
+function say(text: string): Answer {
+  return { ...SILENT, text }
+}
+
+function playStep(step: Step, ask: Ask): Answer {
+  const missing = step.calls.find(({ name }) => !ask.tools.includes(name))
+  if (missing === undefined) return { ...SILENT, ...step }
+  const offered = ask.tools.length === 0 ? 'none' : ask.tools.join(', ')
+  return say(`${INTRODUCTION} The tool ${missing.name} is not offered; offered: ${offered}.`)
+}
+
+function tellResults(message: Extract<Message, { role: 'tool' }>): string {
+  const results = message.parts.map((part) => {
+    const text = textOf(part).slice(0, RESULT_CHARACTERS_MAX).toWellFormed()
+    return `${part.name ?? part.callId} ${part.isError === true ? 'failed' : 'answered'}: ${text}`
+  })
+  return [INTRODUCTION, ...results].join('\n')
+}
+
+function ended(answer: Answer): Answer {
+  const isCalling = answer.finish === 'stop' && answer.calls.length > 0
+  return isCalling ? { ...answer, finish: 'tool-calls' } : answer
+}
+
+/** The limit of the request holds for thoughts and words, as with a provider. */
+function withinLimit(answer: Answer, { tokensMax = Number.POSITIVE_INFINITY }: Ask): Answer {
+  const thoughts = countTokens(answer.reasoning)
+  if (thoughts + countTokens(answer.text) <= tokensMax) return answer
+  return {
+    reasoning: clipTokens(answer.reasoning, tokensMax),
+    text: clipTokens(answer.text, Math.max(0, tokensMax - thoughts)),
+    calls: [],
+    finish: 'length',
+  }
+}

@@ -1,0 +1,106 @@
+import { isObject, type JsonValue } from '#core/base/json'
+import type { Handoff } from '#core/message/handoff'
+import type { Message, Part } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { unseal } from './seal.ts'
+
+/** What a request says, piece by piece with its place: all that the stand-in knows of the world. */
+export interface Record {
+  /** For people: `your message 3`, `the handoff's summary`. */
+  readonly where: string
+  readonly who: 'user' | 'assistant' | 'tool' | 'system' | 'handoff'
+  readonly text: string
+}
+
+/** Oldest first. A handoff is opened, and so are compactions that the stand-in made itself. */
+export function recordsOf(messages: readonly Message[]): readonly Record[] {
+  return messages.flatMap((message, index): readonly Record[] => {
+    const number = index + 1
+    if (message.role === 'handoff') return recordsOfHandoff(message.handoff)
+    const sealed = message.parts.flatMap((part) => unsealedText(part))
+    const opened = sealed.map((text) => ({
+      where: 'the compaction',
+      who: 'handoff' as const,
+      text,
+    }))
+    const text = textOf(message)
+    switch (message.role) {
+      case 'user':
+        return [...opened, { where: `your message ${number}`, who: 'user', text }]
+      case 'assistant':
+        return [...opened, { where: `my message ${number}`, who: 'assistant', text }]
+      case 'tool':
+        return [{ where: `the tool results in message ${number}`, who: 'tool', text }]
+      case 'system':
+        return [{ where: 'the system prompt', who: 'system', text }]
+      default:
+        return message satisfies never
+    }
+  })
+}
+
+function recordsOfHandoff(handoff: Handoff): readonly Record[] {
+  const { summary, ledger, files, tasks, preserved } = handoff
+  const section = (name: string, lines: readonly string[]): readonly Record[] =>
+    lines.length === 0
+      ? []
+      : [{ where: `the handoff's ${name}`, who: 'handoff', text: lines.join('\n') }]
+  return [
+    ...section('summary', [summary]),
+    ...section(
+      'ledger',
+      ledger.map(({ kind, text }) => `${kind}: ${text}`),
+    ),
+    ...section(
+      'files',
+      files.map(({ access, path }) => `${access} the file ${path}`),
+    ),
+    ...section(
+      'tasks',
+      tasks.map(({ status, text }) => `${status} task: ${text}`),
+    ),
+    ...preserved.map(({ number, message }) => ({
+      where: `your message ${number}, kept in the handoff`,
+      who: 'user' as const,
+      text: textOf(message),
+    })),
+  ]
+}
+
+function unsealedText(part: Part): readonly string[] {
+  if (part.type !== 'opaque') return []
+  const { type, content } = isObject(part.value) ? part.value : {}
+  // Anthropic's can be read by anybody.
+  if (type === 'compaction' && typeof content === 'string') return [content]
+  const sealed = encryptedContent(part.value)
+  const text = sealed === undefined ? undefined : unseal(sealed)
+  return text === undefined ? [] : [text]
+}
+
+function encryptedContent(value: JsonValue): string | undefined {
+  const content = isObject(value) ? value['encrypted_content'] : undefined
+  return typeof content === 'string' ? content : undefined
+}
+
+/** A line without an end, such as JSON of a tool, is read in pieces that overlap. */
+const PIECE_CHARACTERS = 1_000
+const OVERLAP_CHARACTERS = 200
+
+/** Sentences and lines, with the mark at their end; bounded work per character. */
+export function sentencesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .flatMap((line) => line.split(/(?<=[.!?])\s/))
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '')
+    .flatMap(piecesOf)
+}
+
+function piecesOf(sentence: string): readonly string[] {
+  if (sentence.length <= PIECE_CHARACTERS) return [sentence]
+  const step = PIECE_CHARACTERS - OVERLAP_CHARACTERS
+  const count = Math.ceil((sentence.length - OVERLAP_CHARACTERS) / step)
+  return Array.from({ length: count }, (_, index) =>
+    sentence.slice(index * step, index * step + PIECE_CHARACTERS).toWellFormed(),
+  )
+}

@@ -1,0 +1,233 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { isObject } from '#core/base/json'
+import { parseDocument } from '#core/message/read-lines'
+import type { Script } from './answer.ts'
+import { type Fault, Faults, UnknownFaultError } from './faults.ts'
+import { Journal, type OpenEntry } from './journal.ts'
+import { type Play, play, type Speed, silence } from './play.ts'
+import { Rejection } from './protocols/protocol.ts'
+import { findEndpoint, respond, respondWithError } from './respond.ts'
+
+/**
+ * A model server that needs no provider: OpenAI chat and Responses and Anthropic Messages over real
+ * HTTP with event streams. It answers from what it is sent, counts what it is sent, and plays faults
+ * on demand. It keeps no conversation, reads no clock and rolls no dice for its answers: the same
+ * request gets the same body.
+ */
+export interface StandInOptions {
+  /** Answers instead of the stand-in where it gives something. Must not throw. */
+  readonly script?: Script
+  /** What a model takes; larger requests are refused in the provider's words. Absent: anything. */
+  readonly windowTokens?: number | ((model: string) => number | undefined)
+  readonly speed?: Speed
+  /** What `GET /v1/models` lists; any name is answered. */
+  readonly models?: readonly string[]
+  /** How many requests its journal holds, word for word; where nobody looks at it, a few. */
+  readonly journalEntriesMax?: number
+}
+
+export interface Running {
+  /** Without a path: `http://127.0.0.1:34567`. */
+  readonly url: string
+  readonly port: number
+  /** Ends every connection, also those that a fault holds. May be called twice. */
+  close(): Promise<void>
+}
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+const CLOSING = Symbol('the server closes')
+
+export function standIn(options: StandInOptions = {}): StandIn {
+  return new StandIn(options)
+}
+
+export class StandIn {
+  readonly faults = new Faults()
+  readonly journal: Journal
+  readonly #options: StandInOptions
+  #server: Server | undefined
+
+  constructor(options: StandInOptions) {
+    this.#options = options
+    this.journal = new Journal(options.journalEntriesMax)
+  }
+
+  /** Once at a time; again after `close`, also on the same port, as a server that comes back. */
+  async start(address: { host?: string; port?: number } = {}): Promise<Running> {
+    if (this.#server !== undefined) throw new Error('this stand-in is running; close it first')
+    const { host = '127.0.0.1', port = 0 } = address
+    const exchanges = new Map<AbortController, Promise<void>>()
+    const server = createServer((request, response) => {
+      const leaving = new AbortController()
+      const exchange = this.#exchange(request, response, leaving)
+      exchanges.set(leaving, exchange)
+      void exchange.finally(() => exchanges.delete(leaving))
+    })
+    // Idle connections stay until the client or a test closes them: reuse is not a matter of time.
+    server.keepAliveTimeout = 0
+    server.on('connection', (socket: Socket) => this.journal.openSocket(socket))
+    // What is no HTTP at all gets no answer.
+    server.on('clientError', (_error, socket) => socket.destroy())
+    this.#server = server
+    try {
+      await listen(server, host, port)
+    } catch (error) {
+      this.#server = undefined
+      throw error
+    }
+    let closed: Promise<void> | undefined
+    const found = (server.address() as AddressInfo).port
+    const shown = host.includes(':') ? `[${host}]` : host
+    return {
+      url: `http://${shown}:${found}`,
+      port: found,
+      close: () => {
+        closed ??= this.#close(server, exchanges)
+        return closed
+      },
+    }
+  }
+
+  /** Closes the connections that carry no request just now, as servers do after a while. */
+  closeIdleSockets(): void {
+    this.#server?.closeIdleConnections()
+  }
+
+  async #close(
+    server: Server,
+    exchanges: ReadonlyMap<AbortController, Promise<void>>,
+  ): Promise<void> {
+    const ended = Promise.withResolvers<void>()
+    server.close(() => ended.resolve())
+    for (const leaving of exchanges.keys()) leaving.abort(CLOSING)
+    await Promise.all(exchanges.values())
+    server.closeAllConnections()
+    await Promise.all([ended.promise, this.journal.closed()])
+    // One that came in over an open connection while the others ended.
+    await Promise.all(exchanges.values())
+    this.#server = undefined
+  }
+
+  /** One request and its answer. Never rejects. */
+  async #exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    leaving: AbortController,
+  ): Promise<void> {
+    const { signal } = leaving
+    response.once('close', () => leaving.abort())
+    response.on('error', () => leaving.abort())
+    let entry: OpenEntry | undefined
+    try {
+      const bodyText = await readBody(request, signal)
+      entry = this.#open(request, bodyText ?? '')
+      if (bodyText === undefined) entry.outcome = await this.#refuseSize(entry, response, signal)
+      else entry.outcome = await this.#answer(entry, response, signal)
+    } catch {
+      // The client went, or the server closes; what is half said stays half said.
+      if (entry !== undefined) entry.outcome = signal.reason === CLOSING ? 'faulted' : 'left'
+      request.destroy()
+    }
+    if (entry !== undefined) entry.endedAtMs = performance.now()
+  }
+
+  #open(request: IncomingMessage, bodyText: string): OpenEntry {
+    const { method = 'GET', url = '/', socket } = request
+    const [path = '/'] = url.split('?')
+    const headers = request.headers as OpenEntry['headers']
+    const body = parsed(bodyText)
+    const facts = { method, path, headers, bodyText, ...(body !== undefined && { body }) }
+    return this.journal.openEntry(socket, facts)
+  }
+
+  async #answer(
+    entry: OpenEntry,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<'answered' | 'faulted'> {
+    const endpoint = findEndpoint(entry)
+    let performance: Play
+    try {
+      const body = isObject(entry.body) ? entry.body : undefined
+      const model = typeof body?.['model'] === 'string' ? body['model'] : undefined
+      entry.fault = this.faults.take({ ...entry, model }, entry.number)
+      if (strikesFirst(entry.fault, entry.reused)) {
+        return await strike(entry.fault, response, signal)
+      }
+      performance = respond(endpoint, entry, this.#options)
+    } catch (error) {
+      performance = respondWithError(endpoint, rejectionOf(error), entry)
+    }
+    entry.status = performance.status
+    const { fault } = entry
+    return await play(response, performance, { fault, speed: this.#options.speed ?? {}, signal })
+  }
+
+  async #refuseSize(entry: OpenEntry, response: ServerResponse, signal: AbortSignal) {
+    const message = `The request is larger than ${BODY_BYTES_MAX} bytes.`
+    const rejection = new Rejection(message, { status: 413 })
+    const performance = respondWithError(findEndpoint(entry), rejection, entry)
+    entry.status = performance.status
+    return await play(response, performance, { fault: undefined, speed: {}, signal })
+  }
+}
+
+/** The faults that come before any byte of an answer. */
+async function strike(
+  fault: Fault | undefined,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<'faulted'> {
+  if (fault?.kind === 'half-open') return await silence(signal)
+  response.socket?.resetAndDestroy()
+  return 'faulted'
+}
+
+function strikesFirst(fault: Fault | undefined, reused: boolean): boolean {
+  if (fault?.kind === 'reset-reused-socket') return reused
+  return fault?.kind === 'half-open' || fault?.kind === 'reset-before-headers'
+}
+
+function rejectionOf(error: unknown): Rejection {
+  if (error instanceof Rejection) return error
+  if (error instanceof UnknownFaultError) return new Rejection(error.message)
+  const message = error instanceof Error ? error.message : String(error)
+  return new Rejection(`The stand-in failed: ${message}`, { status: 500 })
+}
+
+function parsed(text: string) {
+  try {
+    return parseDocument(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** `undefined` for a body that is too large; it is read to its end all the same, to be answered. */
+async function readBody(
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const leave = () => request.destroy()
+  signal.addEventListener('abort', leave, { once: true })
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
+  }
+  signal.removeEventListener('abort', leave)
+  return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks).toString() : undefined
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, () => {
+    server.off('error', reject)
+    resolve()
+  })
+  await promise
+}

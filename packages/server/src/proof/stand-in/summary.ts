@@ -1,0 +1,155 @@
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { findAllNames } from './names.ts'
+import { readQuotations } from './quotation.ts'
+import { type Record, recordsOf, sentencesOf } from './records.ts'
+
+/**
+ * Handoffs without a model: extracts of what the request quotes, under the headings that it asks
+ * for. The same request gives the same text. What earlier handoffs said is carried on, so that
+ * pieces can be joined and a summary brought up to date.
+ */
+const HEADINGS = [
+  'Progress and decisions',
+  'Constraints and preferences',
+  'What remains',
+  'Critical data',
+  'Tool results that matter',
+]
+
+export const SUMMARY_NOTE = 'Written by the stand-in model: extracts, not understanding.'
+
+const ASKS = [
+  /^===== [a-z0-9 ]{1,60} [0-9a-f]{12} =====$/m,
+  /\b(?:write|create|give me|produce) (?:a|the|your) (?:handoff|summary of (?:the|this|our))\b/i,
+  /\bsummari[sz]e (?:the|this|our) conversation\b/i,
+]
+
+export function asksForSummary(prompt: string): boolean {
+  return ASKS.some((ask) => ask.test(prompt))
+}
+
+/** A long text is said in its first words: extracts stay short and the whole range shows. */
+const LINE_CHARACTERS_MAX = 240
+const NAMES_MAX = 80
+
+/** An eighth of what was read is a summary; a text as long as its source is none. */
+const SHARE = 1 / 8
+const CHARACTERS_MIN = 600
+const CHARACTERS_MAX = 8_000
+
+/**
+ * The summary that the last message asks for: of the quotations in it, or of the whole conversation
+ * where it quotes nothing.
+ */
+export function summarize(messages: readonly Message[], tokensMax = 1_500): string {
+  const last = messages.at(-1)
+  const prompt = last === undefined ? '' : textOf(last)
+  const { instructions, handoffs, records } = readQuotations(prompt)
+  const isQuoted = records.length + handoffs.length > 0
+  const read = isQuoted ? records : recordsOf(messages.slice(0, -1))
+  return writeSummary({ records: read, handoffs, instructions, tokensMax })
+}
+
+/** The summary of a whole conversation, for the compact endpoint. */
+export function summarizeAll(messages: readonly Message[]): string {
+  const records = recordsOf(messages)
+  return writeSummary({ records, handoffs: [], instructions: '', tokensMax: 1_500 })
+}
+
+interface SummaryRequest {
+  readonly records: readonly Record[]
+  readonly handoffs: readonly string[]
+  readonly instructions: string
+  readonly tokensMax: number
+}
+
+function writeSummary({ records, handoffs, instructions, tokensMax }: SummaryRequest): string {
+  const earlier = readSections(handoffs)
+  const headings = instructions
+    .split('\n')
+    .filter((line) => line.startsWith('## '))
+    .map((line) => line.slice(3).trim())
+  const words = /at most about (\d{1,7}) words/i.exec(instructions)?.[1]
+  const read = [...records.map(({ text }) => text), ...handoffs].join('\n').length
+  const charactersMax = Math.min(
+    Math.max(read * SHARE, CHARACTERS_MIN),
+    tokensMax * 3,
+    Number(words ?? CHARACTERS_MAX) * 5,
+    CHARACTERS_MAX,
+  )
+  const names = headings.length === 0 ? HEADINGS : headings
+  const sections = names.map((heading) => {
+    const extracts = extract(heading, records)
+    // What once remained is done with when somebody spoke since.
+    const isOver = REMAINS.test(heading) && extracts.length > 0
+    const lines = isOver ? extracts : [...(earlier.get(heading) ?? []), ...extracts]
+    return `## ${heading}\n${newest(lines, charactersMax / names.length) || '- Nothing noted.'}`
+  })
+  return [SUMMARY_NOTE, ...sections].join('\n')
+}
+
+const REMAINS = /remain|next|open|pending/i
+
+/** Which of the extracts a heading is about, by its words. */
+function extract(heading: string, records: readonly Record[]): readonly string[] {
+  if (/tool/i.test(heading)) return saidBy(records, 'tool').map(firstLine)
+  if (/critical|data|identifier|exact/i.test(heading)) {
+    return findAllNames(records.map(({ text }) => text).join('\n')).slice(-NAMES_MAX)
+  }
+  if (REMAINS.test(heading)) {
+    const last = records.findLast(({ who }) => who === 'user')
+    return last === undefined ? [] : [`The user said last: ${firstLine(last.text)}`]
+  }
+  if (/constraint|preference|user/i.test(heading)) {
+    // What shall be kept goes last, where `newest` looks first.
+    const sentences = saidBy(records, 'user').flatMap(sentencesOf)
+    return sentences.toSorted((a, b) => Number(isDirective(a)) - Number(isDirective(b)))
+  }
+  return [...saidBy(records, 'handoff'), ...saidBy(records, 'assistant')].map(firstLine)
+}
+
+function isDirective(sentence: string): boolean {
+  return /\b(?:must|never|always|only|remember|prefer|don't|do not|keep|is|are)\b/i.test(sentence)
+}
+
+function saidBy(records: readonly Record[], speaker: Record['who']): readonly string[] {
+  return records.filter(({ who, text }) => who === speaker && text !== '').map(({ text }) => text)
+}
+
+function firstLine(text: string): string {
+  return text.split('\n').find((line) => line.trim() !== '') ?? ''
+}
+
+/** The newest lines that fit, in their order, each once. */
+function newest(lines: readonly string[], charactersMax: number): string {
+  const taken: string[] = []
+  const seen = new Set<string>()
+  const lineMax = Math.min(LINE_CHARACTERS_MAX, charactersMax - 3)
+  let room = charactersMax
+  for (const line of lines.toReversed()) {
+    const short = line.trim().slice(0, lineMax).toWellFormed()
+    if (short === '' || seen.has(short)) continue
+    room -= short.length + 3
+    if (room < 0) break
+    seen.add(short)
+    taken.unshift(`- ${short}`)
+  }
+  return taken.join('\n')
+}
+
+/** The points of earlier handoffs by heading, oldest first. */
+function readSections(handoffs: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const sections = new Map<string, string[]>()
+  for (const handoff of handoffs) {
+    let points: string[] | undefined
+    for (const line of handoff.split('\n')) {
+      if (line.startsWith('## ')) {
+        const heading = line.slice(3).trim()
+        points = sections.get(heading) ?? []
+        sections.set(heading, points)
+      } else if (line.startsWith('- ') && line !== '- Nothing noted.') points?.push(line.slice(2))
+    }
+  }
+  return sections
+}

@@ -1,0 +1,127 @@
+import type { JsonObject, JsonValue } from '#core/base/json'
+import type { SessionSettings, WantedSettings } from '#core/session/protocol/state'
+import type { BusyPolicy } from '#core/store/rows'
+import { estimateText, estimateTools } from '#core/tokens/estimate'
+import { familyOf, type ModelFamily } from '#core/tokens/family'
+import { Routes, type RoutesConfig } from '../model/routes/routes.ts'
+import { capabilitiesOf } from '../model/routes/windows.ts'
+import type { McpServerTerms } from '../tools/mcp/terms.ts'
+import type { NoteSharing } from '../tools/memory/visible.ts'
+import type { Tool } from '../tools/tool.ts'
+import { fixedTokensMax, limitsFor } from './models/limits.ts'
+import type { AgentSummary } from './runtime.ts'
+import type { ToolDependencies } from './tools/tool-dependencies.ts'
+
+/** Who answers: a name, what it is told, which models it talks to, and what it can do. */
+export interface Agent {
+  readonly name: string
+  readonly system: string
+  /** Constraints that stay byte-identical in every context. */
+  readonly pins?: Readonly<Record<string, string>>
+  readonly routes: RoutesConfig
+  /** The tools, or how they are made from what the runtime has. */
+  readonly tools?: readonly Tool[] | ((desk: ToolDependencies) => readonly Tool[])
+  /** Servers whose tools it gets as well, by name. */
+  readonly mcp?: Readonly<Record<string, McpServerTerms>>
+  readonly policy?: BusyPolicy
+  /** Steps in one turn before the agent is asked to sum up. */
+  readonly stepsMax?: number
+  /** When and how its sessions are compacted, where that differs from the runtime's. */
+  readonly settings?: Partial<SessionSettings>
+  /** False: nobody is told when a turn waits for a compaction. */
+  readonly tellsWaits?: boolean
+  /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
+  readonly notes?: NoteSharing & { readonly tokensMax: number }
+  /** All its sessions see the notes of all of them; otherwise each sees those of its scope. */
+  readonly sharesNotes?: boolean
+  readonly mailMax?: { readonly lane: number; readonly source: number }
+}
+
+/** An agent with what follows from it. */
+export interface AgentDesk {
+  readonly agent: Agent
+  readonly routes: Routes
+  readonly tools: readonly Tool[]
+  /** Tools of others for which its window has no room. */
+  readonly leftOut: readonly string[]
+  readonly family: ModelFamily
+  readonly wanted: WantedSettings
+  readonly outputTokens: number
+  readonly summary: AgentSummary
+}
+
+/** `foreign`: tools of others; they get what room is left, in their order. */
+export function deskOf(
+  agent: Agent,
+  toolDesk: ToolDependencies,
+  foreign: readonly Tool[] = [],
+): AgentDesk {
+  const { name, policy = 'steer', mailMax } = agent
+  const own = typeof agent.tools === 'function' ? agent.tools(toolDesk) : (agent.tools ?? [])
+  const routes = new Routes(agent.routes)
+  const { main } = routes
+  const family = familyOf(main.model)
+  const { windowTokens, outputTokensMax } = capabilitiesOf(main)
+  const text = systemText(agent)
+  const window = { windowTokens, ...(outputTokensMax !== undefined && { outputTokensMax }) }
+  const ownTokens = estimateText(text, family) + toolTokens(own, family)
+  const room = fixedTokensMax(window) - ownTokens
+  const taken = foreign.filter(({ name }) => !own.some((tool) => tool.name === name))
+  const fitting = takeFitting(taken, { room, family })
+  const tools = [...own, ...fitting]
+  const tokens = ownTokens + toolTokens(fitting, family)
+  const limits = limitsFor({
+    ...window,
+    fixedTokens: tokens,
+    ...(mailMax !== undefined && { laneMailMax: mailMax.lane, sourceMailMax: mailMax.source }),
+  })
+  const body: JsonObject & { system: string } = {
+    system: text,
+    model: main.model,
+    tools: tools.map((tool) => tool.name),
+  }
+  const toolNames = tools.map((tool) => tool.name)
+  return {
+    agent,
+    routes,
+    tools,
+    leftOut: taken.filter((tool) => !fitting.includes(tool)).map((tool) => tool.name),
+    family,
+    wanted: { limits, policy, body, tokens },
+    outputTokens: limits.outputTokens,
+    summary: {
+      ...{ name, model: main.model, provider: main.provider, windowTokens, policy },
+      tools: toolNames,
+    },
+  }
+}
+
+function toolTokens(tools: readonly Tool[], family: ModelFamily): number {
+  const specs = tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }))
+  return specs.length === 0 ? 0 : estimateTools(specs as unknown as JsonValue, family)
+}
+
+/** A server that describes too much must not leave an agent without a window. */
+function takeFitting(
+  tools: readonly Tool[],
+  { room, family }: { readonly room: number; readonly family: ModelFamily },
+): readonly Tool[] {
+  let left = room
+  return tools.filter((tool) => {
+    // One more: what is estimated piece by piece may be rounded down each time.
+    const tokens = toolTokens([tool], family) + 1
+    if (tokens > left) return false
+    left -= tokens
+    return true
+  })
+}
+
+/** Configured pins follow the system text, each under its name; they change with the configuration. */
+function systemText({ system, pins = {} }: Agent): string {
+  const lines = Object.entries(pins).map(([name, text]) => `[${name}] ${text}`)
+  return [system, ...lines].filter((part) => part !== '').join('\n\n')
+}

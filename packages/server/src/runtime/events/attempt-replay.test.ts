@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import type { Session } from '../runtime.ts'
+import { Writing } from './attempt-replay.ts'
+
+const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
+
+/** What somebody who listens from now on has read of the answer that is being written. */
+function watch(session: Session) {
+  const stop = new AbortController()
+  const read = { text: '', isCaughtUp: false }
+  const listening = (async () => {
+    for await (const event of session.events({}, stop.signal)) {
+      if (event.type === 'caught-up') read.isCaughtUp = true
+      if (event.type === 'live' && event.kind === 'void') read.text = ''
+      if (event.type === 'live' && event.kind === 'delta') read.text += event.text
+    }
+  })()
+  const close = async () => {
+    stop.abort()
+    await listening
+  }
+  return { read, close }
+}
+
+describe('an answer that is being written', () => {
+  it('is told from its first word to whoever comes later, and to nobody once it is stored', async () => {
+    const { runtime, model } = await open()
+    await runtime.createSession({ agent: 'main', id: 'late' })
+    const session = runtime.session(sessionId('late'))
+    // Half of it comes; then the model is silent for good.
+    model.server.faults.next('stall-mid-stream; after=0.5')
+    const first = watch(session)
+    await until(async () => first.read.isCaughtUp)
+    const mail = mailOf(await session.admit(say(`say ${WORDS}`, '1')))
+    await until(async () => first.read.text.includes('word9 '))
+    const second = watch(session)
+    await until(async () => second.read.text !== '' && second.read.text === first.read.text)
+    expect(WORDS.startsWith(second.read.text)).toBe(true)
+    await session.stop({ source: 'test', key: 'stop' })
+    await session.reply(mail, soon())
+    const third = watch(session)
+    await until(async () => third.read.isCaughtUp)
+    await until(async () => (await session.summary())?.state === 'idle')
+    expect(third.read.text).toBe('')
+    for (const { close } of [first, second, third]) await close()
+  })
+})
+
+describe('Writing', () => {
+  it('keeps no more of an attempt than its bound, however much is written', () => {
+    const writing = new Writing()
+    const session = sessionId('long')
+    const id = { turn: 1, step: 1, attempt: 'a' }
+    const piece = { ...id, kind: 'delta', text: 'x'.repeat(1_000) } as const
+    for (let n = 0; n < 3_000; n++) writing.note(session, piece)
+    const told = writing.tell(session)
+    expect(told.map((event) => 'kind' in event && event.kind)).toEqual(['void', 'delta'])
+    expect(JSON.stringify(told).length).toBeLessThan(1_001_000)
+    const other = sessionId('restless')
+    for (let n = 0; n < 30_000; n++) {
+      writing.note(other, { ...id, kind: n % 2 === 0 ? 'delta' : 'reasoning', text: 'x' })
+    }
+    expect(writing.tell(other).length).toBeLessThan(10_000)
+  })
+})

@@ -1,0 +1,328 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type SessionId, sessionId } from '#core/base/ids'
+import { create } from '#core/store/contract-suite/bench'
+import { StoreBusyError, StoreClosedError } from '#core/store/errors'
+import { openMemoryStore } from '#core/store/memory/open'
+import { Timeline } from '../../../../../test/simulation/timeline.ts'
+import type { RuntimeEvent } from '../runtime.ts'
+import type { StandingNotice } from '../sessions/wait-notices.ts'
+import { EventHub } from './event-hub.ts'
+
+const pass = async (turns: number) => {
+  for (let n = 0; n < turns; n++) await null
+}
+
+/** A hub over a store that fails as often and takes as long as it is told to, on virtual time. */
+function open(readTurns = 0) {
+  const timeline = new Timeline()
+  const store = openMemoryStore()
+  const failing = { reads: 0, error: new StoreBusyError({ waitedMs: 0, problem: 'test' }) as Error }
+  const faltering = async <Value>(read: () => Promise<Value>) => {
+    await pass(readTurns)
+    if (failing.reads === 0) return await read()
+    failing.reads--
+    throw failing.error
+  }
+  const waits: StandingNotice[] = []
+  const told: string[] = []
+  const log = (_: object, text: string) => told.push(text)
+  const hub = new EventHub({
+    store: {
+      watch: store.watch,
+      readStore: () => faltering(() => store.readStore()),
+      readAudit: (query) => faltering(() => store.readAudit(query)),
+    },
+    clock: {
+      now: () => 0,
+      monotonic: () => timeline.now,
+      after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
+    },
+    logger: { debug: log, info: log, warn: log, error: log },
+    readWaits: async (only) => {
+      const found = waits.filter(({ sessionId }) => (only ?? sessionId) === sessionId)
+      // Sessions are read one by one: news may be quicker.
+      await pass(3 * readTurns)
+      return found
+    },
+  })
+  const passTime = () => timeline.run(timeline.now + 60_000, () => false)
+  return { store, hub, waits, failing, told, passTime }
+}
+
+describe('whoever listens', () => {
+  it('hears everything once and in order, however often the store is busy meanwhile', async () => {
+    for (const reads of [1, 2, 7]) {
+      const { store, hub, failing, told, passTime } = open()
+      await create(store)
+      const stop = new AbortController()
+      const heard: number[] = []
+      const listening = (async () => {
+        for await (const event of hub.events({ after: 0 }, stop.signal)) {
+          if (event.type === 'stored') heard.push(event.cursor)
+        }
+      })()
+      failing.reads = reads
+      await passTime()
+      for (let n = 0; n < 3; n++) {
+        failing.reads = reads
+        await create(store)
+        await passTime()
+      }
+      stop.abort()
+      await listening
+      const rows = await store.readAudit({ after: 0, limit: 100 })
+      expect(heard).toEqual(rows.map(({ cursor }) => cursor))
+      // Told once for each time it went away, however long.
+      expect(told.filter((text) => text === 'events cannot be read').length).toBeLessThanOrEqual(4)
+      expect(told.at(-1)).toBe('events can be read again')
+    }
+  })
+
+  it('is told of what asking again does not mend', async () => {
+    const { hub, failing } = open()
+    failing.error = new StoreClosedError({ verb: 'readStore' })
+    failing.reads = 1
+    const events = hub.events({}, new AbortController().signal)
+    await expect(events.next()).rejects.toThrow(StoreClosedError)
+  })
+
+  it('ends at once when it wants no more, also while the store is busy', async () => {
+    const { hub, failing } = open()
+    failing.reads = Number.POSITIVE_INFINITY
+    const stop = new AbortController()
+    const next = hub.events({}, stop.signal).next()
+    stop.abort()
+    expect((await next).done).toBe(true)
+  })
+})
+
+const one = sessionId('one')
+const ids = [one, sessionId('other')]
+
+type Act =
+  | { readonly do: 'say' | 'void' | 'end' | 'flood'; readonly session: SessionId }
+  | { readonly do: 'come'; readonly only: SessionId | undefined }
+  | { readonly do: 'pass'; readonly turns: number }
+  | { readonly do: 'commit' }
+
+/** Somebody who follows attempts by the rule that every client has: pieces add up, `void` clears. */
+function follow(hub: EventHub, only?: SessionId, shown = new Map<string, string>()) {
+  const stop = new AbortController()
+  const take = (event: RuntimeEvent) => {
+    if (event.type !== 'live' || event.kind === 'notice') return
+    const { attempt } = event
+    if (event.kind === 'void') shown.delete(attempt)
+    else if ('text' in event) shown.set(attempt, (shown.get(attempt) ?? '') + event.text)
+  }
+  const query = only === undefined ? {} : { sessionId: only }
+  const listening = (async () => {
+    for await (const event of hub.events(query, stop.signal)) take(event)
+  })()
+  const close = async () => {
+    stop.abort()
+    await listening
+  }
+  return { shown, only, close }
+}
+
+describe('whoever comes in the middle of an answer', () => {
+  it('has every word of it once, whenever they came and however slow the store and they are', async () => {
+    const session = fc.constantFrom(...ids)
+    const act: fc.Arbitrary<Act> = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ do: fc.constant('say'), session }) },
+      fc.record({ do: fc.constantFrom('void', 'end', 'flood'), session }),
+      fc.record({ do: fc.constant('come'), only: fc.option(session, { nil: undefined }) }),
+      fc.record({ do: fc.constant('pass'), turns: fc.nat(12) }),
+      fc.record({ do: fc.constant('commit') }),
+    )
+    const of = (what: 'say' | 'end' | 'flood') => ({ do: what, session: one }) as const
+    const come = { do: 'come', only: undefined } as const
+    const wait = (turns: number) => ({ do: 'pass', turns }) as const
+    // It ends while somebody is just coming; and while somebody who knows a part of it is behind.
+    const examples = Array.from({ length: 40 }, (_, turns): [Act[], number] => [
+      [of('say'), come, wait(turns), of('say'), of('end')],
+      9,
+    ])
+    examples.push([[come, wait(50), of('say'), wait(10), of('flood'), of('end')], 9])
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 40 }), fc.nat(9), async (acts, readTurns) => {
+        const { store, hub } = open(readTurns)
+        const told = new Map<string, { session: SessionId; text: string }>()
+        const running = new Map<SessionId, string>()
+        /** Who came before. */
+        const ended = new Map<string, number>()
+        const watchers: ReturnType<typeof follow>[] = []
+        let number = 0
+        const speak = (id: SessionId) => {
+          const attempt = running.get(id) ?? `${++number}`
+          running.set(id, attempt)
+          const text = `${++number} `
+          hub.publish(id, { kind: 'delta', turn: 1, step: 1, attempt, text })
+          told.set(attempt, { session: id, text: (told.get(attempt)?.text ?? '') + text })
+        }
+        for (const each of acts) {
+          if (each.do === 'pass') await pass(each.turns)
+          else if (each.do === 'commit') await create(store)
+          else if (each.do === 'come') watchers.push(follow(hub, each.only))
+          else if (each.do === 'say') speak(each.session)
+          else if (each.do === 'flood') for (let n = 0; n < 1_100; n++) speak(each.session)
+          else {
+            const attempt = running.get(each.session)
+            running.delete(each.session)
+            if (attempt === undefined) continue
+            if (each.do === 'end') {
+              hub.endAttempt(each.session)
+              ended.set(attempt, watchers.length)
+            } else {
+              hub.publish(each.session, { kind: 'void', turn: 1, step: 1, attempt })
+              told.delete(attempt)
+            }
+          }
+        }
+        await pass(400)
+        for (const [place, { shown, only, close }] of watchers.entries()) {
+          for (const [attempt, { session: id, text }] of told) {
+            if (only !== undefined && only !== id) continue
+            // What has ended may be missed as a whole: it is stored, and told of as such.
+            const isRunning = running.get(id) === attempt
+            if (isRunning || shown.has(attempt)) expect(shown.get(attempt)).toBe(text)
+          }
+          for (const attempt of shown.keys()) {
+            expect(told.has(attempt)).toBe(true)
+            expect(place).toBeLessThan(ended.get(attempt) ?? Number.POSITIVE_INFINITY)
+          }
+          await close()
+        }
+      }),
+      { seed: 8, numRuns: 300, examples },
+    )
+  })
+
+  it('has no word twice after a broken connection, also if they kept what they knew', async () => {
+    const { hub } = open()
+    const speak = (text: string) =>
+      hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text })
+    const first = follow(hub)
+    await pass(50)
+    speak('The river ')
+    await pass(50)
+    await first.close()
+    speak('is ')
+    const { shown, close } = follow(hub, undefined, first.shown)
+    await pass(50)
+    speak('high.')
+    await pass(50)
+    expect(shown.get('a')).toBe('The river is high.')
+    await close()
+  })
+
+  it('is told once, however many answers are being written, and reads on at leisure', async () => {
+    const { hub } = open()
+    const speak = (attempt: string) =>
+      hub.publish(sessionId(attempt), { kind: 'delta', turn: 1, step: 1, attempt, text: 'word ' })
+    const attempts = Array.from({ length: 1_500 }, (_, index) => `a${index}`)
+    for (const attempt of attempts) speak(attempt)
+    const stop = new AbortController()
+    const heard: RuntimeEvent[] = []
+    for await (const event of hub.events({}, stop.signal)) {
+      heard.push(event)
+      // It goes on while they read.
+      if (event.type === 'caught-up') speak('a0')
+      if (heard.length > attempts.length * 2 + 1) stop.abort()
+    }
+    const kinds = heard.map((event) => ('kind' in event ? event.kind : event.type))
+    const told = attempts.flatMap(() => ['void', 'delta'])
+    expect(kinds).toEqual(['caught-up', ...told, 'delta'])
+  })
+})
+
+describe('whoever comes while a turn waits', () => {
+  const wait = (sessionId: SessionId): StandingNotice => {
+    const text = 'Your message is safe.'
+    return { sessionId, kind: 'notice', turn: 1, code: 'waiting-for-model', text }
+  }
+  const told = (hub: EventHub, { sessionId, ...notice }: StandingNotice) =>
+    hub.publish(sessionId, notice)
+
+  function hear(hub: EventHub, only?: SessionId) {
+    const stop = new AbortController()
+    const heard: string[] = []
+    const listening = (async () => {
+      const query = only === undefined ? {} : { sessionId: only }
+      for await (const event of hub.events(query, stop.signal)) {
+        if (event.type !== 'live') continue
+        heard.push(`${event.sessionId} ${event.kind === 'notice' ? event.code : event.kind}`)
+      }
+    })()
+    const close = async () => {
+      stop.abort()
+      await listening
+    }
+    return { heard, close }
+  }
+
+  it('hears of it, of their own session only, before what is being written elsewhere', async () => {
+    const { hub, waits } = open()
+    const other = sessionId('other')
+    waits.push(wait(one), wait(other))
+    hub.publish(sessionId('busy'), { kind: 'delta', turn: 1, step: 1, attempt: 'a', text: 'w' })
+    const [all, own] = [hear(hub), hear(hub, one)]
+    await pass(100)
+    const waiting = ['one waiting-for-model', 'other waiting-for-model']
+    expect(all.heard).toEqual([...waiting, 'busy void', 'busy delta'])
+    expect(own.heard).toEqual(waiting.slice(0, 1))
+    await Promise.all([all.close(), own.close()])
+  })
+
+  it('hears of it once, whenever it is told and however often they fall behind', async () => {
+    for (const turns of [0, 1, 2, 3, 4, 5, 6, 8, 12, 20, 50]) {
+      const { hub, waits } = open(4)
+      const { heard, close } = hear(hub, one)
+      await pass(turns)
+      waits.push(wait(one))
+      told(hub, wait(one))
+      await pass(100)
+      const spent = { kind: 'notice', turn: 1, code: 'budget-spent', text: '' } as const
+      hub.publish(one, spent)
+      await pass(100)
+      for (let n = 0; n < 1_100; n++) hub.publish(one, spent)
+      await pass(100)
+      expect(heard).toEqual(['one waiting-for-model', 'one budget-spent'])
+      await close()
+    }
+  })
+
+  it('hears of it before what ends it, whenever that comes', async () => {
+    let tellings = 0
+    for (let turns = 0; turns < 40; turns++) {
+      const { store, hub, waits } = open(4)
+      waits.push(wait(one))
+      const stop = new AbortController()
+      const heard: string[] = []
+      const listening = (async () => {
+        for await (const { type } of hub.events({}, stop.signal)) heard.push(type)
+      })()
+      await pass(turns)
+      waits.pop()
+      await create(store)
+      await pass(100)
+      stop.abort()
+      await listening
+      const [before = '', behind] = heard.join(' ').split('stored')
+      if (before.includes('live')) tellings += 1
+      expect(behind ?? '').not.toContain('live')
+    }
+    expect(tellings).toBeGreaterThan(0)
+  })
+
+  it('hears nothing of a wait that is over because the turn writes', async () => {
+    const { hub, waits } = open()
+    waits.push(wait(one))
+    hub.publish(one, { kind: 'delta', turn: 1, step: 1, attempt: 'a', text: 'w' })
+    const { heard, close } = hear(hub, one)
+    await pass(100)
+    expect(heard).toEqual(['one void', 'one delta'])
+    await close()
+  })
+})

@@ -1,0 +1,235 @@
+import { type Clock, pause } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import type { SessionId } from '#core/base/ids'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Store } from '#core/store/contract'
+import type { AuditRow, StoreRow } from '#core/store/rows'
+import type { Logger } from '../logger.ts'
+import type { EventQuery, LiveEvent, RuntimeEvent } from '../runtime.ts'
+import type { StandingNotice } from '../sessions/wait-notices.ts'
+import { Heard, noticeName, Writing } from './attempt-replay.ts'
+
+/**
+ * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
+ * a listener that comes back behind its last cursor misses none. They are read once however many
+ * listen. A listener that falls behind loses live events and reads the stored ones for itself; what
+ * it heard of unfinished attempts is taken back. Whoever has come, or come back, hears the running
+ * attempts from their beginning, and what a turn still waits for, once.
+ */
+const QUEUE_MAX = 1_000
+/** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
+const ASK_AGAIN_MS = 1_000
+
+interface HubParts {
+  readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Of one session, or of all. */
+  readonly readWaits: (only: SessionId | undefined) => Promise<readonly StandingNotice[]>
+}
+
+interface Listener {
+  readonly sessionId: SessionId | undefined
+  queue: RuntimeEvent[]
+  queueMax: number
+  /** Reads from the store instead of being told. */
+  isBehind: boolean
+  /** Was told what the running attempts have written, and hears what they go on to write. */
+  hearsAttempts: boolean
+  wake: () => void
+}
+
+export class EventHub {
+  readonly #store: HubParts['store']
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #readWaits: HubParts['readWaits']
+  readonly #listeners = new Set<Listener>()
+  readonly #writing = new Writing()
+  #unwatch: (() => void) | null = null
+  #cursor = 0
+  #isReading = false
+  #isHinted = false
+  #isSilent = false
+
+  constructor(parts: HubParts) {
+    this.#store = parts.store
+    this.#clock = parts.clock
+    this.#logger = parts.logger
+    this.#readWaits = parts.readWaits
+  }
+
+  publish(sessionId: SessionId, event: LiveEvent): void {
+    if (event.kind !== 'notice') this.#writing.note(sessionId, event)
+    const told: RuntimeEvent = { type: 'live', sessionId, ...event }
+    for (const listener of this.#listeners) this.#tell(listener, told)
+  }
+
+  /** What it wrote stands to be committed: nobody is told of it any more as being written. */
+  endAttempt(sessionId: SessionId): void {
+    this.#writing.end(sessionId)
+  }
+
+  async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
+    const listener: Listener = {
+      sessionId: query.sessionId,
+      queue: [],
+      queueMax: QUEUE_MAX,
+      isBehind: true,
+      hearsAttempts: false,
+      wake: () => {},
+    }
+    const onAbort = () => listener.wake()
+    signal.addEventListener('abort', onAbort)
+    try {
+      const row = await this.#add(listener, signal)
+      if (row === null) return
+      const { id: store, commits: newest } = row
+      // A cursor from beyond the end belongs to another store, or to one that was restored since.
+      let cursor = Math.min(query.after ?? newest, newest)
+      const heard = new Heard()
+      let isNew = true
+      while (!signal.aborted) {
+        if (listener.isBehind) {
+          // From here on news is queued, so nothing falls between what is read and what is told.
+          listener.isBehind = false
+          listener.hearsAttempts = false
+          listener.queue = []
+          yield* heard.takeBack()
+          for (let isMore = true; isMore && !signal.aborted; ) {
+            const rows = await this.#ask(() => this.#read(cursor, query.sessionId), signal)
+            if (rows === null) return
+            for (const row of rows) {
+              yield storedEvent(row)
+              cursor = row.cursor
+            }
+            isMore = rows.length === LIST_MAX
+          }
+          const waits = await this.#ask(() => this.#readWaits(query.sessionId), signal)
+          if (waits === null) return
+          // At one blow, and behind what is stored: no word falls in between, and none comes behind
+          // the commit of its step. A turn that writes waits no more. Notices come before what was
+          // queued while they were asked for: that may be the end of the very turn that waited.
+          const queued = new Set(listener.queue.map(noticeName))
+          const standing = waits
+            .filter(({ sessionId }) => !this.#writing.has(sessionId))
+            .map((wait): RuntimeEvent => ({ type: 'live', ...wait }))
+            .filter((wait) => !heard.knows(wait) && !queued.has(noticeName(wait)))
+          const written = this.#writing.tell(query.sessionId)
+          listener.queue = [...standing, ...listener.queue, ...written]
+          // Running attempts may be many: told at one blow, they make nobody fall behind again.
+          listener.queueMax = listener.queue.length + QUEUE_MAX
+          listener.hearsAttempts = true
+          if (isNew && !signal.aborted) yield { type: 'caught-up', cursor, store }
+          isNew = false
+        }
+        for (let event = listener.queue.shift(); event; event = listener.queue.shift()) {
+          if (event.type === 'stored') {
+            if (event.cursor <= cursor) continue
+            cursor = event.cursor
+          }
+          heard.note(event)
+          yield event
+          if (signal.aborted) return
+        }
+        if (!listener.isBehind && !signal.aborted) {
+          await new Promise<void>((resolve) => {
+            listener.wake = resolve
+          })
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#remove(listener)
+    }
+  }
+
+  async #add(listener: Listener, signal: AbortSignal): Promise<StoreRow | null> {
+    const row = await this.#ask(() => this.#store.readStore(), signal)
+    if (row === null) return null
+    if (this.#listeners.size === 0) {
+      this.#cursor = row.commits
+      this.#unwatch ??= this.#store.watch(() => void this.#pump())
+    }
+    this.#listeners.add(listener)
+    return row
+  }
+
+  #remove(listener: Listener): void {
+    this.#listeners.delete(listener)
+    if (this.#listeners.size > 0) return
+    this.#unwatch?.()
+    this.#unwatch = null
+  }
+
+  /** Tells everybody what was stored since the last time; one reader at a time. */
+  async #pump(): Promise<void> {
+    this.#isHinted = true
+    if (this.#isReading) return
+    this.#isReading = true
+    try {
+      while (this.#isHinted && this.#listeners.size > 0) {
+        this.#isHinted = false
+        const rows = await this.#read(this.#cursor, undefined)
+        for (const row of rows) {
+          const event = storedEvent(row)
+          for (const listener of this.#listeners) this.#tell(listener, event)
+        }
+        this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+        if (rows.length === LIST_MAX) this.#isHinted = true
+      }
+    } catch {
+      // The store cannot be read now: everybody reads for themselves when it can.
+      for (const listener of this.#listeners) this.#fallBehind(listener)
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  /** Null: nobody wants to know any more. Throws what asking again does not mend. */
+  async #ask<Answer>(read: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
+    while (!signal.aborted) {
+      try {
+        const answer = await read()
+        if (this.#isSilent) this.#logger.info({}, 'events can be read again')
+        this.#isSilent = false
+        return answer
+      } catch (error) {
+        if (!(error instanceof KnownError) || !error.retryable) throw error
+        if (!this.#isSilent) this.#logger.warn({ code: error.code }, 'events cannot be read')
+        this.#isSilent = true
+      }
+      await pause(this.#clock, ASK_AGAIN_MS, signal)
+    }
+    return null
+  }
+
+  #tell(listener: Listener, event: RuntimeEvent): void {
+    if (listener.isBehind || event.type === 'caught-up') return
+    if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
+    const isOfAttempt = event.type === 'live' && event.kind !== 'notice'
+    if (isOfAttempt && !listener.hearsAttempts) return
+    if (listener.queue.length >= listener.queueMax) this.#fallBehind(listener)
+    else listener.queue.push(event)
+    listener.wake()
+  }
+
+  #fallBehind(listener: Listener): void {
+    listener.isBehind = true
+    listener.queue = []
+    listener.wake()
+  }
+
+  #read(after: number, sessionId: SessionId | undefined): Promise<readonly AuditRow[]> {
+    return this.#store.readAudit({
+      after,
+      ...(sessionId !== undefined && { sessionId }),
+      limit: LIST_MAX,
+    })
+  }
+}
+
+function storedEvent(row: AuditRow): RuntimeEvent {
+  const { cursor, at, sessionId, kind, operation, facts } = row
+  return { type: 'stored', cursor, at, sessionId, kind, operationId: operation, facts }
+}

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { thisHost } from '#core/base/host'
+import { runnerId } from '#core/base/ids'
+import { openMemoryStore } from '#core/store/memory/open'
+import { readHealth } from './health.ts'
+
+const NOTHING = {
+  runner: null,
+  edges: [],
+  room: { health: async () => [], connections: { opened: 0, open: 0, evicted: 0 } },
+  trouble: null,
+  problems: [],
+}
+
+it('tells of those who work on the store, and not of one that was killed here', async (context) => {
+  if (process.platform !== 'linux') return context.skip('not run: only Linux tells who is gone')
+  const store = openMemoryStore()
+  const { boot } = thisHost()
+  const past = spawnSync(process.execPath, ['-e', '']).pid
+  const about = { startedAt: 0, leaseMs: 1_000 }
+  const killed = { boot, process: past }
+  await store.registerRunner({ id: runnerId('killed'), ...killed, ...about })
+  await store.registerRunner({ id: runnerId('elsewhere'), ...killed, boot: 'other', ...about })
+  await store.registerRunner({ id: runnerId('living'), ...thisHost(), ...about })
+  const { runners } = await readHealth({ store, ...NOTHING })
+  expect(runners.map(({ id }) => id).sort()).toEqual(['elsewhere', 'living'])
+})

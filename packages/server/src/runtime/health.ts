@@ -1,0 +1,93 @@
+import { isGone } from '#core/base/host'
+import type { Runner } from '#core/session/runner'
+import type { Edge } from '#core/session/sender'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Reads } from '#core/store/contract'
+import type { StoreError } from '#core/store/errors'
+
+/** How a runtime and what it shares with others are, for those who run it. */
+export interface Health {
+  readonly isReady: boolean
+  /** Why not: a code of the store, or `no-lease`. */
+  readonly reason: string | null
+  readonly store: { readonly schema: number; readonly commits: number }
+  readonly runner: {
+    readonly id: string | null
+    readonly holdsLease: boolean
+    readonly sessions: number
+  }
+  /** Those that work on the store; of this host the dead are left out, of others nobody can tell. */
+  readonly runners: readonly {
+    readonly id: string
+    readonly process: number
+    readonly startedAt: number
+    readonly beat: number
+    readonly leaseMs: number
+  }[]
+  readonly routes: readonly RouteHealth[]
+  /** Lines to model servers: made so far, open now, given up because they were broken or too old. */
+  readonly connections: {
+    readonly opened: number
+    readonly open: number
+    readonly evicted: number
+  }
+  readonly edges: readonly {
+    readonly name: string
+    readonly waiting: number
+    readonly dead: number
+  }[]
+  readonly problems: readonly string[]
+}
+export interface RouteHealth {
+  readonly route: string
+  /** What it is asked for: `turn`, `compaction`, `title`. */
+  readonly task: string
+  readonly model: string
+  readonly state: 'closed' | 'open' | 'half-open'
+  readonly failures: number
+  readonly retryAt: number | null
+}
+
+export async function readHealth(parts: {
+  readonly store: Pick<Reads, 'readStore' | 'listRunners' | 'listReplies'>
+  readonly runner: Pick<Runner, 'id' | 'mayAct' | 'sessions'> | null
+  readonly edges: readonly Edge[]
+  readonly room: {
+    health(): Promise<readonly RouteHealth[]>
+    readonly connections: Health['connections']
+  }
+  /** What is wrong with writing to the store, where something is. */
+  readonly trouble: StoreError | null
+  /** What else somebody should look at. */
+  readonly problems: readonly string[]
+}): Promise<Health> {
+  const { store, runner, edges, room, trouble } = parts
+  const { schema, commits } = await store.readStore()
+  const runners = (await store.listRunners()).filter((row) => !isGone(row))
+  const waiting = await store.listReplies({ state: 'waiting', limit: LIST_MAX })
+  const dead = await store.listReplies({ state: 'dead', limit: LIST_MAX })
+  const holdsLease = runner?.mayAct() ?? false
+  const reason = trouble?.code ?? (runner === null || holdsLease ? null : 'no-lease')
+  return {
+    isReady: reason === null,
+    reason,
+    store: { schema, commits },
+    runner: { id: runner?.id ?? null, holdsLease, sessions: runner?.sessions.length ?? 0 },
+    runners: runners.map(({ id, process, startedAt, beat, leaseMs }) => ({
+      ...{ id, process, startedAt, beat, leaseMs },
+    })),
+    routes: await room.health(),
+    connections: room.connections,
+    edges: edges.map(({ name }) => ({
+      name,
+      waiting: waiting.filter((row) => row.edge === name).length,
+      dead: dead.filter((row) => row.edge === name).length,
+    })),
+    problems: [
+      ...(trouble === null ? [] : [trouble.message]),
+      ...(dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]),
+      ...edges.flatMap((edge) => edge.problems?.() ?? []),
+      ...parts.problems,
+    ],
+  }
+}

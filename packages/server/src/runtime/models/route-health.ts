@@ -1,0 +1,47 @@
+import type { Attempts } from '../../auxiliary/attempts.ts'
+import {
+  BREAKER_ATTEMPTS_MAX,
+  BREAKER_WINDOW_MS,
+  failuresOf,
+  standingOf,
+} from '../../auxiliary/breaker.ts'
+import { TASKS } from '../../auxiliary/task.ts'
+import { destinationOf, type ModelRoute } from '../../model/routes/route.ts'
+import type { AgentDesk } from '../agent.ts'
+import type { RouteHealth } from '../health.ts'
+import { TURN } from './turn-calls.ts'
+
+/**
+ * How the routes of these agents did in the last hour, from the record of all processes; one that
+ * nobody asked is not listed. What rests is not asked by tasks before `retryAt`; turns do not rest,
+ * each session comes back by its own clock.
+ */
+export async function readRouteHealth(
+  attempts: Attempts,
+  desks: Iterable<AgentDesk>,
+  now: number,
+): Promise<readonly RouteHealth[]> {
+  const uses = new Map<string, { readonly task: string; readonly route: ModelRoute }>()
+  for (const { routes } of desks) {
+    for (const task of [TURN, ...Object.keys(TASKS)]) {
+      for (const route of task === TURN ? routes.forMain() : routes.forTask(task)) {
+        uses.set(`${task} ${destinationOf(route)}`, { task, route })
+      }
+    }
+  }
+  const found = await Promise.all(
+    [...uses.values()].map(async ({ task, route }): Promise<readonly RouteHealth[]> => {
+      const modelRoute = destinationOf(route)
+      const since = now - BREAKER_WINDOW_MS
+      const query = { modelRoute, task, since, limit: BREAKER_ATTEMPTS_MAX }
+      const own = await attempts.read(query)
+      if (own.length === 0) return []
+      const standing = standingOf(own, now)
+      const { failures } = failuresOf(own, now)
+      const retryAt = standing.kind === 'open' ? standing.until : null
+      const { model } = route
+      return [{ route: modelRoute, task, model, state: standing.kind, failures, retryAt }]
+    }),
+  )
+  return found.flat()
+}

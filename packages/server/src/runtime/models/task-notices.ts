@@ -1,0 +1,43 @@
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { LiveEvent } from '../runtime.ts'
+
+type Notice = Extract<LiveEvent, { kind: 'notice' }>
+export type TaskNoticeCode = Extract<Notice['code'], 'stop-deferred' | 'budget-spent'>
+
+const SESSIONS_MAX = 10_000
+
+/**
+ * What people are told about the work beside their conversation: each thing once, in the turn that
+ * it happened in. That a budget is used up is told once for as long as this process lives.
+ */
+export class TaskNotices {
+  readonly #onLive: (sessionId: SessionId, event: LiveEvent) => void
+  readonly #turns = new Recent<SessionId, number>(SESSIONS_MAX)
+  readonly #told = new Recent<string, true>(SESSIONS_MAX)
+
+  constructor(onLive: (sessionId: SessionId, event: LiveEvent) => void) {
+    this.#onLive = onLive
+  }
+
+  noteTurn(sessionId: SessionId, turn: number): void {
+    this.#turns.set(sessionId, turn)
+  }
+
+  tell(sessionId: SessionId, code: TaskNoticeCode): void {
+    const turn = this.#turns.get(sessionId) ?? 0
+    const key = JSON.stringify(
+      code === 'budget-spent' ? [sessionId, code] : [sessionId, code, turn],
+    )
+    if (this.#told.has(key)) return
+    this.#told.set(key, true)
+    this.#onLive(sessionId, { kind: 'notice', turn, code, text: TEXTS[code] })
+  }
+}
+
+const TEXTS: { readonly [code in TaskNoticeCode]: string } = {
+  'stop-deferred':
+    'The summary of our conversation that is being written is finished all the same, so that nothing of it is lost.',
+  'budget-spent':
+    'The budget for work beside our conversation is used up for now. Until there is more, summaries are made without a model; titles and descriptions of images wait.',
+}

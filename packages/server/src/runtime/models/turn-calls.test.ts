@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { openMemoryStore } from '#core/store/memory/open'
+import type { Attempts } from '../../auxiliary/attempts.ts'
+import type { CallRecord } from '../../turn/model-steps.ts'
+import { type Logger, SILENT } from '../logger.ts'
+import { storedAttempts } from './attempts.ts'
+import { TurnCalls } from './turn-calls.ts'
+
+const CALL: CallRecord = {
+  ...{ sessionId: sessionId('s'), agent: 'main', turn: 1, step: 1, attempt: '1-1' },
+  route: {
+    ...{ name: 'r', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
+    credential: { kind: 'none' },
+  },
+  ...{ outcome: { kind: 'interrupted' }, durationMs: 1, at: 1 },
+}
+
+it('whoever records a call holds its end: it stands in the record, or the failure is told', async () => {
+  const store = openMemoryStore()
+  const attempts = storedAttempts(store)
+  const over = (record: Attempts['record']) =>
+    new TurnCalls({
+      ...{ attempts: { ...attempts, record }, prices: undefined, logger: SILENT },
+      onModelBack() {},
+    })
+  await over(async (attempt) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return await attempts.record(attempt)
+  }).record(CALL)
+  const { sessionId } = CALL
+  expect(await store.readAttempts({ sessionId, since: 0, limit: 10 })).toHaveLength(1)
+  const failing = over(async () => {
+    throw new Error('the store is busy')
+  })
+  await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
+})
+
+it('a model that fails, and one that is back, is told once each; an interrupt says nothing', async () => {
+  const told: string[] = []
+  let isBack = 0
+  const write: Logger['info'] = (facts, text) => told.push(`${text} ${JSON.stringify(facts)}`)
+  const calls = new TurnCalls({
+    ...{ attempts: storedAttempts(openMemoryStore()), prices: undefined },
+    logger: { ...SILENT, info: write, warn: write },
+    onModelBack: () => isBack++,
+  })
+  const outcomes: CallRecord['outcome'][] = [
+    { kind: 'interrupted' },
+    { kind: 'refused', refusal: 'server-error', status: 500 },
+    { kind: 'deadline', deadline: 'idle' },
+    { kind: 'finished', finish: 'stop' },
+    { kind: 'finished', finish: 'stop' },
+  ]
+  const backAfter: number[] = []
+  for (const outcome of outcomes) {
+    const recorded = calls.record({ ...CALL, outcome })
+    // At once, not when it stands in the record.
+    backAfter.push(isBack)
+    await recorded
+  }
+  const route = 'openai-compatible/m@127.0.0.1:1'
+  expect(told).toEqual([
+    `model fails ${JSON.stringify({ route, outcome: 'refused:server-error' })}`,
+    `model answers again ${JSON.stringify({ route })}`,
+  ])
+  expect(backAfter).toEqual([0, 0, 0, 1, 1])
+})

@@ -1,0 +1,42 @@
+import type { Clock } from '#core/base/clock'
+
+/**
+ * Work that is done now and then, by every process that serves a store: one round at a time, the
+ * next a while after the last has ended. A round sees to its own failures, and ends soon when told.
+ */
+export class Rounds {
+  readonly #clock: Clock
+  readonly #everyMs: number
+  readonly #round: (signal: AbortSignal) => Promise<void>
+  readonly #closing = new AbortController()
+  #cancel = () => {}
+  #going: Promise<void> = Promise.resolve()
+
+  constructor(parts: {
+    readonly clock: Clock
+    readonly everyMs: number
+    readonly round: (signal: AbortSignal) => Promise<void>
+  }) {
+    this.#clock = parts.clock
+    this.#everyMs = parts.everyMs
+    this.#round = parts.round
+  }
+
+  start({ firstMs = this.#everyMs }: { readonly firstMs?: number } = {}): void {
+    this.#cancel = this.#clock.after(firstMs, () => {
+      this.#going = this.#go()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#cancel()
+    await this.#going
+  }
+
+  async #go(): Promise<void> {
+    const { signal } = this.#closing
+    await this.#round(signal)
+    if (!signal.aborted) this.start()
+  }
+}

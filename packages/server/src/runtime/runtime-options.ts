@@ -1,0 +1,57 @@
+import type { AuditWriter } from '#core/audit/log/log'
+import type { Clock } from '#core/base/clock'
+import type { HandoffWriter } from '#core/session/handoff'
+import { DECISIONS, type Decisions } from '#core/session/protocol/policy'
+import type { SessionSettings } from '#core/session/protocol/state'
+import type { LeaseTimes } from '#core/session/runner'
+import type { Edge } from '#core/session/sender'
+import type { StepRunner, ToolRunner } from '#core/session/step'
+import type { Store } from '#core/store/contract'
+import type { RunnerRow } from '#core/store/rows'
+import type { Environment } from '../model/routes/credential.ts'
+import type { ProcessLimits } from '../tools/process/processes.ts'
+import type { Agent } from './agent.ts'
+import type { Logger } from './logger.ts'
+import type { AuxiliaryTerms } from './models/model-service.ts'
+
+export interface RuntimeOptions {
+  readonly store: Store
+  readonly agents: readonly Agent[]
+  readonly edges?: readonly Edge[]
+  readonly logger?: Logger
+  readonly clock?: Clock
+  /** Where credentials that are variables come from; usually `process.env`. */
+  readonly environment?: Environment
+  readonly settings?: Partial<SessionSettings>
+  /** Bounds of programs that agents start. */
+  readonly processes?: ProcessLimits
+  /** Terms of the calls beside the conversation: tasks, what may be spent, prices. */
+  readonly auxiliary?: AuxiliaryTerms
+  /** Where audit lines go; the caller opens and closes it. */
+  readonly audit?: AuditWriter
+  readonly lease?: LeaseTimes
+  /** False: admits, reads and sends nothing; sessions are run by other processes. */
+  readonly runs?: boolean
+  /** Puts something in the place of a part: how failpoints and planted bugs get in. */
+  readonly seams?: Partial<Seams>
+}
+
+export interface Seams {
+  readonly store: (store: Store) => Store
+  readonly steps: (steps: StepRunner, tools: ToolRunner) => StepRunner
+  readonly tools: (tools: ToolRunner) => ToolRunner
+  readonly writer: (writer: HandoffWriter) => HandoffWriter
+  readonly decisions: Decisions
+  /** What is made of the truth about another runner's process. */
+  readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
+}
+
+/** Every part as it is. */
+export const SOUND: Seams = {
+  store: (store) => store,
+  steps: (steps) => steps,
+  tools: (tools) => tools,
+  writer: (writer) => writer,
+  decisions: DECISIONS,
+  isGone: (_row, isDead) => isDead,
+}

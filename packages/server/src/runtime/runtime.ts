@@ -1,0 +1,400 @@
+import type { EntryNumber, MailNumber, SessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { Message, UserPart } from '#core/message/message'
+import type { Preview } from '#core/session/context/preview'
+import type { Edge } from '#core/session/sender'
+import type { Refusal } from '#core/store/commits'
+import type {
+  AuditKind,
+  BusyPolicy,
+  Entry,
+  EntryKind,
+  Lane,
+  MailState,
+  OperationRow,
+} from '#core/store/rows'
+import type { Health, RouteHealth } from './health.ts'
+
+/**
+ * What every edge talks to: HTTP, the terminal, chat platforms, a program of one's own. A runtime is
+ * one process's share of the work: it admits messages, runs the sessions it holds a lease on, sends
+ * replies through its edges and tells what happens. Several runtimes may share one store.
+ *
+ * What a careful caller expects is a value with a `kind`; operating errors are thrown (KnownError).
+ */
+export interface Runtime {
+  readonly agents: readonly AgentSummary[]
+
+  createSession(request: NewSession): Promise<Created>
+  /** `/new`: the route points to a new session from now on; the old one keeps its mail and answers. */
+  startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh>
+  /** By route. The first message of a route makes its session. */
+  admit(request: RouteAddress & NewMessage): Promise<Admission>
+  /** The session that a route points to. */
+  findRoute(address: RouteAddress): Promise<SessionId | undefined>
+
+  /** A handle costs nothing and reads nothing; every verb of it says when there is no such session. */
+  session(id: SessionId): Session
+  listSessions(query: SessionQuery): Promise<readonly SessionSummary[]>
+  /** Over all sessions, or those of one agent. */
+  search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]>
+
+  /** From behind a cursor (default: from now on): first what is stored, then what happens. */
+  events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
+  /** From now on this process sends the replies of that edge. */
+  attach(edge: Edge): void
+  health(): Promise<Health>
+  /** Ends in order: no new turns, what runs is finished or handed over, then everything is closed. */
+  close(): Promise<void>
+}
+
+export type { Edge, Health, RouteHealth }
+
+export interface Snapshot {
+  readonly sessionId: SessionId
+  readonly compaction: EntryNumber
+  readonly entries: EntryNumber
+  transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[]>
+  context(): Promise<ContextView | undefined>
+}
+
+export interface Session {
+  readonly id: SessionId
+  summary(): Promise<SessionSummary | undefined>
+  admit(message: NewMessage): Promise<Admission>
+  /** Ends the running turn, if there is one; a compaction goes on. */
+  stop(request: Idempotent): Promise<Admission>
+  compact(request: Idempotent & { focus?: string }): Promise<Admission>
+  /** What a compaction would make of it now; changes nothing. */
+  preview(request: { focus?: string }, signal: AbortSignal): Promise<Preview>
+  /** Has exactly this preview committed, unless something changed meanwhile. */
+  install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
+  /** Undoes the newest compaction in effect. */
+  revert(request: Idempotent): Promise<Admission>
+  /** `text` null removes it. */
+  pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
+  setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
+
+  /**
+   * How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: it was withdrawn, there
+   * is no such item, or the signal was aborted first.
+   */
+  settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
+  /** Throws UnknownSessionError, as `search` does. */
+  mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>
+  withdraw(mail: MailNumber): Promise<Withdrawal>
+
+  /** Entries with these numbers, both included; what was erased has `message` null. */
+  transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[] | undefined>
+  /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
+  context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
+  compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  /** As it was just before this compaction; undefined: no such session, or no compaction there. */
+  snapshot(compaction: EntryNumber): Promise<Snapshot | undefined>
+  /** What the agent has to do, as a compaction would carry it. */
+  tasks(): Promise<TaskList | undefined>
+  pins(): Promise<readonly PinView[] | undefined>
+  /** An image or a file that a message refers to as `blob:HASH`. */
+  blob(hash: string): Promise<BlobView | undefined>
+  search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
+  /** The reply of the turn that took this mail; waits for it. Null: that turn ended without one. */
+  reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
+  events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
+
+  /** JSON lines that `import` takes. */
+  exportLines(): AsyncIterable<string>
+  /** Removes the bodies for good: of these entries, or of the whole session. */
+  purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged>
+}
+
+export interface AgentSummary {
+  readonly name: string
+  readonly model: string
+  readonly provider: string
+  readonly windowTokens: number
+  readonly tools: readonly string[]
+  readonly policy: BusyPolicy
+}
+
+export interface NewSession {
+  readonly agent: string
+  /** Chosen here when absent. */
+  readonly id?: string
+  readonly route?: { readonly channel: string; readonly address: string }
+}
+export type Created =
+  | { readonly kind: 'created'; readonly sessionId: SessionId }
+  | { readonly kind: 'exists'; readonly sessionId: SessionId }
+  | { readonly kind: 'route-taken'; readonly sessionId: SessionId }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+
+export interface RouteAddress {
+  readonly agent: string
+  /** Which edge and account, such as `telegram:mybot`. */
+  readonly channel: string
+  /** Where within it: a chat, a topic, a thread. */
+  readonly address: string
+}
+
+/** The same source and key are the same request, however often it comes. */
+export interface Idempotent {
+  /** The edge's account or the sending agent. */
+  readonly source: string
+  readonly key: string
+}
+
+export interface NewMessage extends Idempotent {
+  readonly parts: readonly UserPart[]
+  /** Default: `user`. */
+  readonly lane?: Exclude<Lane, 'control'>
+  /** Where the answer goes; without it, it stays in the transcript. */
+  readonly replyTo?: { readonly edge: string; readonly address: string }
+}
+
+export type StartedAfresh =
+  | { readonly kind: 'started' | 'duplicate'; readonly sessionId: SessionId }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+
+export type Admission =
+  | {
+      readonly kind: 'admitted' | 'duplicate'
+      readonly sessionId: SessionId
+      readonly mail: MailNumber
+    }
+  /** The same key with another body; the mail is the first one's. */
+  | { readonly kind: 'conflict'; readonly sessionId: SessionId; readonly mail: MailNumber }
+  /** The mailbox is full; nothing was taken. */
+  | { readonly kind: 'full'; readonly limit: number }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
+  | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'gone' }
+
+export type ControlEnd =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'turned-down'
+      readonly why: Refusal['why'] | 'compaction-failed'
+      /** Where room was missing: what it would have taken, and what there is. */
+      readonly tokensAfter?: number
+      readonly limit?: number
+    }
+
+export type Withdrawal =
+  | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'not-pending'; readonly state: MailState }
+  | { readonly kind: 'unknown' }
+
+export type Purged =
+  | { readonly kind: 'purged'; readonly entries: number }
+  /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
+  | { readonly kind: 'asked'; readonly entries: number; readonly mail: readonly MailNumber[] }
+  | { readonly kind: 'unknown' }
+
+export interface SessionQuery {
+  readonly agent?: string
+  readonly after?: SessionId
+  readonly limit: number
+}
+
+export interface SessionSummary {
+  readonly id: SessionId
+  readonly agent: string
+  readonly title: string | null
+  readonly state: 'idle' | 'turn' | 'waiting-for-compaction' | 'waiting-for-model' | 'gone'
+  /** A handoff is being prepared beside everything else. */
+  readonly isCompacting: boolean
+  /** Where it is talked to, such as `telegram:mybot`; none: by its id alone. */
+  readonly channels: readonly string[]
+  readonly createdAt: number
+  /** When its newest entry was written. */
+  readonly activeAt: number
+  readonly entries: number
+  readonly turn: number
+  /** Messages in the mailbox that no turn has taken yet. */
+  readonly waiting: number
+  readonly contextTokens: number
+  readonly windowTokens: number
+  /** The newest compaction in effect; null: none. */
+  readonly compaction: EntryNumber | null
+  readonly compactedAt: number | null
+  readonly policy: BusyPolicy
+  readonly pins: readonly string[]
+  /** The process that holds it now; null: nobody. */
+  readonly runner: string | null
+}
+
+export interface Mail {
+  readonly number: MailNumber
+  /** Who sent it under which key; null once erased. */
+  readonly source: string | null
+  readonly key: string | null
+  readonly lane: Lane
+  readonly control: string | null
+  readonly state: MailState
+  readonly at: number
+  readonly text: string
+}
+
+export interface TranscriptEntry {
+  readonly number: EntryNumber
+  readonly kind: EntryKind
+  readonly at: number
+  readonly tokens: number
+  readonly meta: Entry['meta']
+  /** For input, assistant and result; null once erased, and for the other kinds. */
+  readonly message: Message | null
+  /** For the other kinds: pins, tasks, settings, handoffs. */
+  readonly body: JsonObject | string | null
+  /** The compaction in effect covers it: the model no longer sees it word for word. */
+  readonly isCovered: boolean
+}
+
+export interface ContextView {
+  readonly sessionId: SessionId
+  readonly upto: EntryNumber
+  readonly tokens: number
+  readonly windowTokens: number
+  readonly hardTokens: number
+  /** From here on a compaction is prepared; null for a context of the past. */
+  readonly softTokens: number | null
+  readonly parts: readonly ContextPart[]
+  readonly messages: readonly Message[]
+}
+export interface ContextPart {
+  readonly kind:
+    | 'system'
+    | 'pin'
+    | 'preserved'
+    | 'tasks'
+    | 'files'
+    | 'ledger'
+    | 'summary'
+    | 'tail'
+    | 'incoming'
+  readonly tokens: number
+  readonly text: string
+  /** The entries it comes from. */
+  readonly origin: { readonly from: number; readonly to: number }
+}
+
+export interface CompactionView {
+  readonly operationId: string
+  readonly state: OperationRow['state']
+  readonly by: OperationRow['by']
+  readonly trigger: string
+  readonly reason: string
+  readonly base: EntryNumber
+  readonly covers: EntryNumber
+  readonly startedAt: number
+  readonly endedAt: number | null
+  readonly tokensBefore: number | null
+  readonly tokensAfter: number | null
+  /** Who wrote the summary, where a model did. */
+  readonly modelRoute: string | null
+  /** Which rung of the ladder wrote it: `provider`, `prefix`, `auxiliary`, `fresh`, `main`, `digest`. */
+  readonly rung: string | null
+  /** How long a turn stood still for it. */
+  readonly waitMs: number
+  /** What its model calls took; null: the record does not reach back so far. */
+  readonly spend: CompactionSpend | null
+  /** Why it came to nothing. */
+  readonly failure: string | null
+  /** The entry that it made, when committed. */
+  readonly entry: EntryNumber | null
+  readonly isInEffect: boolean
+  /** What people were told when it was committed: details fade with every round. */
+  readonly warning: string | null
+}
+export interface CompactionSpend {
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Millionths of the operator's currency; null: no price is known for a call of it. */
+  readonly cost: number | null
+}
+
+export interface TaskList {
+  readonly tasks: readonly {
+    readonly text: string
+    readonly status: 'pending' | 'running' | 'done' | 'cancelled'
+  }[]
+}
+
+export interface PinView {
+  readonly name: string
+  readonly text: string
+  readonly tokens: number
+  /** Where it was set. */
+  readonly entry: number
+}
+
+export interface BlobView {
+  readonly mediaType: string
+  /** Base64. */
+  readonly data: string
+}
+
+export interface Found {
+  readonly sessionId: SessionId
+  readonly entry: TranscriptEntry
+  readonly before: readonly TranscriptEntry[]
+  readonly after: readonly TranscriptEntry[]
+}
+
+export interface Reply {
+  readonly sessionId: SessionId
+  readonly turn: number
+  readonly entry: EntryNumber
+  readonly ended: 'answered' | 'stopped' | 'failed'
+  readonly text: string
+}
+
+export interface EventQuery {
+  readonly sessionId?: SessionId
+  /** The cursor of the last stored event that the caller has. */
+  readonly after?: number
+}
+
+/**
+ * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
+ * and are lost with the process. Deltas of one attempt belong together; `void` takes them back. A
+ * subscription begins with what running attempts have written so far, each behind a `void`, and with
+ * the notices of turns that still wait.
+ */
+export type RuntimeEvent =
+  | {
+      readonly type: 'stored'
+      readonly cursor: number
+      readonly at: number
+      readonly sessionId: SessionId
+      readonly kind: AuditKind
+      readonly operationId: string | null
+      readonly facts: JsonObject
+    }
+  | ({ readonly type: 'live'; readonly sessionId: SessionId } & LiveEvent)
+  /** Everything stored so far was told; what follows is new. */
+  | { readonly type: 'caught-up'; readonly cursor: number; readonly store: string }
+
+export type LiveEvent =
+  | ({ readonly kind: 'delta' | 'reasoning'; readonly text: string } & AttemptId)
+  | ({ readonly kind: 'void' } & AttemptId)
+  | ({ readonly kind: 'call'; readonly callId: string; readonly tool: string } & AttemptId)
+  | {
+      readonly kind: 'notice'
+      readonly turn: number
+      readonly code:
+        | 'waiting-for-compaction'
+        | 'waiting-for-model'
+        | 'stop-deferred'
+        | 'budget-spent'
+      /** A kind sentence for the person who waits. */
+      readonly text: string
+    }
+
+/** Which attempt at which step of which turn; `step` is the entry that the context was built up to. */
+export interface AttemptId {
+  readonly turn: number
+  readonly step: number
+  readonly attempt: string
+}

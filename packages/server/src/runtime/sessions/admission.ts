@@ -1,0 +1,73 @@
+import type { SessionId } from '#core/base/ids'
+import type { JsonValue } from '#core/base/json'
+import type { UserMessage, UserPart } from '#core/message/message'
+import type { AdmitOutcome } from '#core/store/commits'
+import type { Store } from '#core/store/contract'
+import type { Admission, NewMessage } from '../runtime.ts'
+import { shelve } from './blobs.ts'
+
+/** What it takes to bring a message into a mailbox. */
+export interface AdmissionDesk {
+  readonly store: Store
+  readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
+  /** Has the session show its agent's notes as they are now. */
+  readonly refreshMemory: (sessionId: SessionId) => Promise<void>
+  /** The session has news: have it looked at soon. */
+  readonly wake: (sessionId: SessionId) => void
+}
+
+export async function admitMessage(
+  desk: AdmissionDesk,
+  sessionId: SessionId,
+  request: NewMessage,
+): Promise<Admission> {
+  const { source, key, lane = 'user', replyTo } = request
+  await desk.refreshMemory(sessionId)
+  const shelved = await shelve(desk.store, sessionId, request.parts)
+  if (shelved.kind !== 'shelved') return shelved
+  const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
+  const body = { message, ...(replyTo !== undefined && { replyTo }) } as unknown as JsonValue
+  const outcome = await desk.store.admit({
+    to: { sessionId },
+    source,
+    key,
+    lane,
+    body,
+    // Counted with its images, which the body holds by reference.
+    tokens: desk.countMessage(sessionId, { role: 'user', parts: request.parts }),
+    blobs: shelved.hashes,
+  })
+  return admissionOf(outcome, desk.wake)
+}
+
+/**
+ * Whoever names a session means that one. What came before under the same key for another session is
+ * no repetition of it: acknowledged as one, it would be in neither.
+ */
+export function meantFor<Outcome extends Admission | AdmitOutcome>(
+  id: SessionId,
+  outcome: Outcome,
+): Outcome | Extract<Admission, { kind: 'conflict' }> {
+  if (outcome.kind !== 'duplicate' || outcome.sessionId === id) return outcome
+  const { sessionId, mail } = outcome
+  return { kind: 'conflict', sessionId, mail }
+}
+
+export function admissionOf(outcome: AdmitOutcome, wake: (id: SessionId) => void): Admission {
+  switch (outcome.kind) {
+    case 'admitted':
+    case 'duplicate': {
+      const { kind, sessionId, mail } = outcome
+      wake(sessionId)
+      return { kind, sessionId, mail }
+    }
+    case 'conflict':
+      return { kind: 'conflict', sessionId: outcome.sessionId, mail: outcome.mail }
+    case 'full':
+      return { kind: 'full', limit: outcome.limit }
+    case 'blob-missing':
+      throw new Error('A blob that was staged just now is gone.')
+    default:
+      return outcome
+  }
+}

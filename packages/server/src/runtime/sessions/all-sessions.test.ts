@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { Desk } from '#core/store/contract-suite/bench'
+import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { listSummaries } from './all-sessions.ts'
+
+const { newPath, open } = sqlitePlace()
+
+const UNGUARDED = 'drop trigger entry_changes_by_erasure_only'
+
+it.each(['meta', 'body'])(
+  'an entry whose %s is damaged hides no session from a list, its own included',
+  async (column) => {
+    const path = newPath()
+    const store = await open(path)
+    const desks = [await Desk.open(store), await Desk.open(store)]
+    for (const desk of desks) await desk.exchange('hi', 'hello')
+    byHand(path, `${UNGUARDED}; update entry set ${column} = '(' where id >> 31 = 1`)
+    const listed = await listSummaries(store, { limit: 9 }, () => undefined)
+    const known = listed.map(({ id, entries, contextTokens }) => [id, entries, contextTokens > 0])
+    expect(new Set(known)).toEqual(
+      new Set(desks.map(({ id, tail }, index) => [id, tail.number, index > 0])),
+    )
+  },
+)

@@ -1,0 +1,91 @@
+import type { SessionId } from '#core/base/ids'
+import type { BlobSource, Message, Part, UserPart } from '#core/message/message'
+import type { Store } from '#core/store/contract'
+
+/**
+ * Images and files are kept once per session, by their hash, beside the transcript (decision 26).
+ * An entry holds the reference `blob:<hash>`; the bytes are put back when a model is asked.
+ */
+const PREFIX = 'blob:'
+/** Smaller ones stay where they are. */
+const BYTES_MIN = 2_048
+
+export type Shelved =
+  | { readonly kind: 'shelved'; readonly parts: readonly UserPart[]; readonly hashes: string[] }
+  | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'gone' }
+
+export async function shelve(
+  store: Pick<Store, 'stageBlob'>,
+  sessionId: SessionId,
+  parts: readonly UserPart[],
+): Promise<Shelved> {
+  const hashes: string[] = []
+  const shelved: UserPart[] = []
+  for (const part of parts) {
+    const source = sourceOf(part)
+    if (source?.kind !== 'base64' || source.data.length < BYTES_MIN) {
+      shelved.push(part)
+      continue
+    }
+    const bytes = Buffer.from(source.data, 'base64')
+    // In another spelling of base64 than the usual one it would not come back as it was.
+    if (bytes.toString('base64') !== source.data) {
+      shelved.push(part)
+      continue
+    }
+    const staged = await store.stageBlob({ sessionId, mediaType: source.mediaType, bytes })
+    if (staged.kind !== 'staged') return staged
+    hashes.push(staged.hash)
+    const id = `${PREFIX}${staged.hash}`
+    shelved.push({ ...part, source: { kind: 'id', id } } as UserPart)
+  }
+  return { kind: 'shelved', parts: shelved, hashes }
+}
+
+/** The messages with the bytes in the place of references; a blob that is gone is said to be. */
+export async function unshelve(
+  store: Pick<Store, 'findBlob'>,
+  sessionId: SessionId,
+  messages: readonly Message[],
+): Promise<readonly Message[]> {
+  if (!messages.some(refersToBlob)) return messages
+  return await Promise.all(
+    messages.map(async (message) => {
+      if (!refersToBlob(message) || message.role === 'handoff') return message
+      const parts = await Promise.all(
+        (message.parts as readonly Part[]).map((part) => withBytes(store, sessionId, part)),
+      )
+      return { ...message, parts } as Message
+    }),
+  )
+}
+
+async function withBytes(
+  store: Pick<Store, 'findBlob'>,
+  sessionId: SessionId,
+  part: Part,
+): Promise<Part> {
+  const hash = hashIn(part)
+  if (hash === undefined) return part
+  const blob = await store.findBlob({ sessionId, hash })
+  if (blob === undefined) return { type: 'text', text: '[image or file: erased]' }
+  const data = Buffer.from(blob.bytes).toString('base64')
+  return { ...part, source: { kind: 'base64', mediaType: blob.mediaType, data } } as Part
+}
+
+function refersToBlob(message: Message): boolean {
+  if (message.role === 'handoff') return false
+  return (message.parts as readonly Part[]).some((part) => hashIn(part) !== undefined)
+}
+
+function hashIn(part: Part): string | undefined {
+  const source = sourceOf(part)
+  if (source?.kind !== 'id' || !source.id.startsWith(PREFIX)) return undefined
+  return source.id.slice(PREFIX.length)
+}
+
+function sourceOf(part: Part): BlobSource | undefined {
+  return part.type === 'image' || part.type === 'file' ? part.source : undefined
+}

@@ -1,0 +1,81 @@
+import type { MailNumber, SessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import { REQUESTED } from '#core/session/protocol/rules/compaction'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Refusal } from '#core/store/commits'
+import type { Reads } from '#core/store/contract'
+import type { EventHub } from '../events/event-hub.ts'
+import type { ControlEnd } from '../runtime.ts'
+
+/**
+ * How a control item ended. The mailbox says only that it was settled; that it was turned down, and
+ * why, stands in the record of the commit that settled it.
+ */
+export async function settled(
+  { store, hub }: { readonly store: SettledReads; readonly hub: Pick<EventHub, 'events'> },
+  { sessionId, mail }: { readonly sessionId: SessionId; readonly mail: MailNumber },
+  signal: AbortSignal,
+): Promise<ControlEnd | null> {
+  for await (const event of hub.events({ sessionId }, signal)) {
+    // `caught-up` comes first: what was settled before we listened is seen then.
+    if (event.type === 'live') continue
+    const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+    if (item?.number !== mail || item.lane !== 'control' || item.state === 'withdrawn') return null
+    if (item.state === 'settled') return await findEnd(store, sessionId, mail)
+  }
+  return null
+}
+
+type SettledReads = Pick<Reads, 'listMail' | 'readAudit' | 'readStore' | 'listOperations'>
+
+const OPERATIONS_READ = 50
+
+async function findEnd(
+  store: SettledReads,
+  sessionId: SessionId,
+  mail: MailNumber,
+): Promise<ControlEnd> {
+  const facts = await findRecord(store, sessionId, mail)
+  const why = facts?.['refused']
+  if (typeof why === 'string') {
+    const { tokensAfter, limit } = facts ?? {}
+    return {
+      kind: 'turned-down',
+      why: why as Refusal['why'],
+      ...(typeof tokensAfter === 'number' && typeof limit === 'number' && { tokensAfter, limit }),
+    }
+  }
+  const operations = await store.listOperations({ sessionId, limit: OPERATIONS_READ })
+  const asked = operations.find(({ reason }) => reason === REQUESTED + mail)
+  const isVain = asked !== undefined && asked.state !== 'committed'
+  return isVain ? { kind: 'turned-down', why: 'compaction-failed' } : { kind: 'done' }
+}
+
+/**
+ * Backwards from the newest commit, in steps that grow: it is mostly among the last. Nothing about an
+ * item stands before the line that it was admitted.
+ */
+async function findRecord(
+  store: SettledReads,
+  sessionId: SessionId,
+  mail: MailNumber,
+): Promise<JsonObject | undefined> {
+  const { commits } = await store.readStore()
+  for (let to = commits, span = LIST_MAX; to > 0; span *= 4) {
+    const from = Math.max(0, to - span)
+    let isAdmittedHere = false
+    for (let after = from; after < to; ) {
+      const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
+      for (const { kind, facts } of rows) {
+        if (kind === 'message admitted' && facts['mail'] === mail) isAdmittedHere = true
+        if (kind !== 'control settled' || !Array.isArray(facts['mail'])) continue
+        if (facts['mail'].includes(mail)) return facts
+      }
+      if (rows.length < LIST_MAX) break
+      after = rows.at(-1)?.cursor ?? to
+    }
+    if (isAdmittedHere) return undefined
+    to = from
+  }
+  return undefined
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { KnownError } from '#core/base/errors'
+import type { MailNumber, SessionId } from '#core/base/ids'
+import type { JsonObject, JsonValue } from '#core/base/json'
+import { bodyOf } from '#core/session/protocol/state'
+import { ERASE_MAX, LIST_MAX } from '#core/store/bounds'
+import type { Store } from '#core/store/contract'
+import type { MailItem } from '#core/store/queries'
+
+/**
+ * Only whoever holds a session writes there; whoever wants something forgotten in it asks, and must
+ * know when it was not even asked for.
+ */
+export class NotAskedError extends KnownError {
+  override readonly name = 'NotAskedError'
+  readonly code = 'purge-not-asked'
+  readonly retryable = true
+
+  constructor(sessionId: SessionId, why: string) {
+    super(`The mailbox of session ${sessionId} did not take the request (${why}); ask again later.`)
+  }
+}
+
+/** Asks whoever holds a session, now or next, to do something. Null: there is no such session. */
+export async function ask(
+  store: Store,
+  sessionId: SessionId,
+  mail: { readonly control: string; readonly body: JsonObject; readonly tokens: number },
+): Promise<MailNumber | null> {
+  const request = { source: 'purge', key: randomUUID(), lane: 'control', ...mail } as const
+  const outcome = await store.admit({ to: { sessionId }, ...request })
+  if (outcome.kind === 'gone' || outcome.kind === 'unknown') return null
+  if (outcome.kind !== 'admitted') throw new NotAskedError(sessionId, outcome.kind)
+  return outcome.mail
+}
+
+/** Each entry once, however often it is asked for: what waits already is not asked again. */
+export async function askToErase(
+  store: Store,
+  sessionId: SessionId,
+  numbers: readonly number[],
+  reason: string,
+): Promise<void> {
+  if (numbers.length === 0) return
+  const asked = new Set((await readControls(store, sessionId)).flatMap(({ erases }) => erases))
+  const entries = numbers.filter((number) => !asked.has(number))
+  for (let from = 0; from < entries.length; from += ERASE_MAX) {
+    const body = { entries: entries.slice(from, from + ERASE_MAX), reason }
+    await ask(store, sessionId, { control: 'erase', body, tokens: 0 })
+  }
+}
+
+/** A control item that waits: which pin it sets to what, and which entries it erases. */
+export interface WaitingControl {
+  readonly mail: MailNumber
+  readonly pin: { readonly name: string; readonly text: string } | null
+  readonly erases: readonly JsonValue[]
+}
+
+export async function readControls(
+  store: Store,
+  sessionId: SessionId,
+): Promise<readonly WaitingControl[]> {
+  const query = { sessionId, lane: 'control', state: 'pending', limit: LIST_MAX } as const
+  return (await store.listMail(query)).map(controlOf)
+}
+
+function controlOf(item: MailItem): WaitingControl {
+  const { control } = item
+  const { name, text, entries } = bodyOf(item)
+  const isPin = control === 'pin' && typeof name === 'string' && typeof text === 'string'
+  const erases = control === 'erase' && Array.isArray(entries) ? entries : []
+  return { mail: item.number, pin: isPin ? { name, text } : null, erases }
+}

@@ -1,0 +1,32 @@
+import type { ControlEnd } from '../runtime.ts'
+
+/** Why a control item was turned down, for people: the end of a sentence, without its full stop. */
+export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
+  switch (end.why) {
+    case 'no-room': {
+      const { tokensAfter, limit } = end
+      const figures = limit === undefined ? '' : `: ${tokensAfter} tokens where ${limit} fit`
+      return `there is no room for it${figures}`
+    }
+    case 'nothing-to-revert':
+      return 'no compaction is in effect'
+    case 'nothing-to-compact':
+      return 'there is nothing to compact yet'
+    case 'tried-too-often':
+      return 'it was tried too often just now; ask again in some minutes'
+    case 'out-of-date':
+      return 'the session has changed since it was shown'
+    case 'no-replacement':
+      return 'the summary in effect could not be written anew without it'
+    case 'unknown-pin':
+      return 'there is no such pin'
+    case 'unknown-entry':
+      return 'there is no such entry'
+    case 'compaction-failed':
+      return 'the compaction failed; the session is as it was'
+    case 'not-understood':
+      return 'it was not understood'
+    default:
+      return end.why satisfies never
+  }
+}

@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { KnownError } from '#core/base/errors'
+import { operationId, type SessionId, sessionId } from '#core/base/ids'
+import type { Commits, Reads } from '#core/store/contract'
+import type { AgentDesk } from '../agent.ts'
+import type { Created, Idempotent, NewSession, RouteAddress, StartedAfresh } from '../runtime.ts'
+
+/** Each attempt loses only to somebody who moved the route meanwhile. */
+const AFRESH_ATTEMPTS_MAX = 20
+
+export class RouteBusyError extends KnownError {
+  override readonly name = 'RouteBusyError'
+  readonly code = 'route-busy'
+  readonly retryable = true
+
+  constructor({ agent, channel, address }: RouteAddress) {
+    const route = JSON.stringify([agent, channel, address])
+    const times = `${AFRESH_ATTEMPTS_MAX} times in a row`
+    super(`The route ${route} was moved by others ${times}; ask again later.`)
+  }
+}
+
+/** The scope of another session; only what the runtime itself opens joins one. */
+interface Joins {
+  readonly scope?: string
+}
+
+/** How sessions come to be: by name, for a route, or in the place of another. */
+export class Births {
+  readonly #store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>
+  readonly #desks: () => ReadonlyMap<string, AgentDesk>
+
+  constructor(
+    store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>,
+    desks: () => ReadonlyMap<string, AgentDesk>,
+  ) {
+    this.#store = store
+    this.#desks = desks
+  }
+
+  async create({ agent, id, route, scope }: NewSession & Joins): Promise<Created> {
+    const desk = this.#desks().get(agent)
+    if (desk === undefined) return this.unknownAgent()
+    const chosen = id === undefined ? newSessionId(agent) : sessionId(id)
+    const { limits, policy = 'steer' } = desk.wanted
+    const outcome = await this.#store.createSession({
+      id: chosen,
+      agent,
+      limits,
+      policy,
+      ...(route !== undefined && { route: { agent, ...route } }),
+      ...(scope !== undefined && { scope }),
+      operation: operationId(randomUUID()),
+    })
+    switch (outcome.kind) {
+      case 'created':
+        return { kind: 'created', sessionId: chosen }
+      case 'exists':
+        return { kind: 'exists', sessionId: chosen }
+      case 'route-taken':
+        return outcome
+      case 'limits-refused':
+        throw new Error('An agent was configured with limits that do not fit its window.')
+    }
+  }
+
+  async startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh> {
+    const { agent, channel, address, source, key } = request
+    const desk = this.#desks().get(agent)
+    if (desk === undefined) return this.unknownAgent()
+    const route = { agent, channel, address }
+    const { limits, policy = 'steer' } = desk.wanted
+    for (let attempt = 1; attempt <= AFRESH_ATTEMPTS_MAX; attempt++) {
+      const version = (await this.#store.findRoute(route))?.version ?? 0
+      const id = newSessionId(agent)
+      const operation = operationId(randomUUID())
+      const outcome = await this.#store.startAfresh({
+        ...{ source, key, route, version, id, limits, policy, operation },
+      })
+      if (outcome.kind === 'started' || outcome.kind === 'duplicate') {
+        return { kind: outcome.kind, sessionId: outcome.sessionId }
+      }
+      if (outcome.kind !== 'route-changed' && outcome.kind !== 'exists') {
+        throw new Error(`A session could not be started afresh: ${outcome.kind}.`)
+      }
+    }
+    throw new RouteBusyError(route)
+  }
+
+  /** The session of a route, made where there is none and the agent is known. */
+  async openRoute(route: RouteAddress, scope?: string): Promise<SessionId | undefined> {
+    const { agent, channel, address } = route
+    const known = await this.#store.findRoute({ agent, channel, address })
+    if (known !== undefined) return known.sessionId
+    const joins = scope !== undefined && { scope }
+    const created = await this.create({ agent, route: { channel, address }, ...joins })
+    return created.kind === 'unknown-agent' ? undefined : created.sessionId
+  }
+
+  unknownAgent() {
+    return { kind: 'unknown-agent', agents: [...this.#desks().keys()] } as const
+  }
+}
+
+/** Readable, sorted by day, and never the same: `main-20261115-k3j9x2pq7d`. */
+function newSessionId(agent: string): SessionId {
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+  const chance = BigInt(`0x${randomBytes(8).toString('hex')}`).toString(36)
+  return sessionId(`${agent.slice(0, 32)}-${day}-${chance}`)
+}

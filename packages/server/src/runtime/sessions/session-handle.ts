@@ -1,0 +1,373 @@
+import {
+  type EntryNumber,
+  entryNumber,
+  isId,
+  type MailNumber,
+  type SessionId,
+} from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import { writeEnvelope } from '#core/message/envelope'
+import { pinnedText } from '#core/message/pinned'
+import { buildContext } from '#core/session/context/build'
+import { findShown } from '#core/session/context/parse-preview'
+import { type Preview, previewCompaction } from '#core/session/context/preview'
+import { readRange } from '#core/session/context/source'
+import type { HandoffWriter } from '#core/session/handoff'
+import type { SessionSettings } from '#core/session/protocol/state'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Store } from '#core/store/contract'
+import { DamagedRowError, InvalidRequestError, UnknownSessionError } from '#core/store/errors'
+import type { ContextEntries } from '#core/store/queries'
+import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '#core/store/rows'
+import type { EventHub } from '../events/event-hub.ts'
+import type {
+  Admission,
+  BlobView,
+  CompactionView,
+  ContextView,
+  ControlEnd,
+  Found,
+  Idempotent,
+  Mail,
+  NewMessage,
+  PinView,
+  Purged,
+  Reply,
+  RuntimeEvent,
+  Session,
+  SessionSummary,
+  Snapshot,
+  TaskList,
+  TranscriptEntry,
+  Withdrawal,
+} from '../runtime.ts'
+import { purge } from '../store-layers/purge.ts'
+import { type AdmissionDesk, admissionOf, admitMessage, meantFor } from './admission.ts'
+import { settled } from './control-outcome.ts'
+import { openSnapshot } from './snapshot.ts'
+import {
+  compactionView,
+  contextView,
+  entryView,
+  findReply,
+  mailView,
+  pinsIn,
+  spendOn,
+  summaryOf,
+  tasksIn,
+} from './views.ts'
+
+/** What a handle needs of the runtime it belongs to. */
+export interface SessionDesk extends AdmissionDesk {
+  readonly sharesNotes: (agent: string) => boolean
+  readonly hub: EventHub
+  readonly settingsFor: (agent: string) => SessionSettings
+  readonly writerFor: (agent: string) => HandoffWriter
+  readonly countText: (sessionId: SessionId, text: string) => number
+  /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
+  readonly interrupt: (sessionId: SessionId) => void
+  /** What a running turn of it waits for, as far as this process knows. */
+  readonly waitOf: (session: SessionRow) => SessionSummary['state'] | undefined
+}
+
+export class SessionHandle implements Session {
+  readonly id: SessionId
+  readonly #desk: SessionDesk
+
+  constructor(id: SessionId, desk: SessionDesk) {
+    this.id = id
+    this.#desk = desk
+  }
+
+  async summary(): Promise<SessionSummary | undefined> {
+    const { store, waitOf } = this.#desk
+    const session = await store.findSession(this.id)
+    return session && (await readSummary(store, session, waitOf))
+  }
+
+  async admit(message: NewMessage): Promise<Admission> {
+    return meantFor(this.id, await admitMessage(this.#desk, this.id, message))
+  }
+
+  async stop(request: Idempotent): Promise<Admission> {
+    const admission = await this.#control(request, 'stop', {})
+    // The turn's own process sees to the turn; what runs beside it here ends at once.
+    if (admission.kind === 'admitted') this.#desk.interrupt(this.id)
+    return admission
+  }
+
+  async compact({ focus, ...request }: Idempotent & { focus?: string }): Promise<Admission> {
+    return await this.#control(request, 'compact', focus === undefined ? {} : { focus })
+  }
+
+  async preview({ focus }: { focus?: string }, signal: AbortSignal): Promise<Preview> {
+    const { store, settingsFor, writerFor } = this.#desk
+    const sessionId = this.id
+    const session = await store.findSession(sessionId)
+    if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
+    const { agent } = session
+    const writer = writerFor(agent)
+    const settings = settingsFor(agent)
+    return await previewCompaction(
+      { store, writer, settings, sessionId, ...(focus !== undefined && { focus }) },
+      signal,
+    )
+  }
+
+  async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
+    const shown = findShown(preview)
+    if (shown === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
+    // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
+    const counted = this.#desk.countMessage(this.id, writeEnvelope(shown.handoff))
+    if (shown.tokens < counted / 2) {
+      const problem = `A handoff of about ${counted} tokens is said to have ${shown.tokens}.`
+      throw new InvalidRequestError({ problem })
+    }
+    return await this.#control(request, 'install', preview)
+  }
+
+  async revert(request: Idempotent): Promise<Admission> {
+    return await this.#control(request, 'revert', {})
+  }
+
+  async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
+    const { name, text, ...rest } = request
+    if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
+    const tokens = text === null ? 0 : this.#desk.countText(this.id, pinnedText(name, text))
+    return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
+  }
+
+  async setPolicy({ policy, ...request }: Idempotent & { policy: BusyPolicy }): Promise<Admission> {
+    return await this.#control(request, 'policy', { policy })
+  }
+
+  async settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
+    return await settled(this.#desk, { sessionId: this.id, mail }, signal)
+  }
+
+  async mailbox(query: {
+    state?: MailState
+    after?: number
+    limit: number
+  }): Promise<readonly Mail[]> {
+    await this.#known()
+    const { after, ...rest } = query
+    const items = await this.#desk.store.listMail({
+      sessionId: this.id,
+      ...rest,
+      ...(after !== undefined && { after: after as MailNumber }),
+    })
+    return items.map(mailView)
+  }
+
+  async withdraw(mail: MailNumber): Promise<Withdrawal> {
+    return await this.#desk.store.withdraw({ sessionId: this.id, mail })
+  }
+
+  async transcript({
+    from,
+    to,
+  }: {
+    from: number
+    to: number
+  }): Promise<readonly TranscriptEntry[] | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) return undefined
+    const last = Math.min(to, session.tail, from + LIST_MAX - 1)
+    const entries = await readRange(this.#desk.store, this.id, Math.max(1, from) - 1, last)
+    return entries.map((entry) => entryView(entry, session.covers))
+  }
+
+  async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
+    const { store, settingsFor } = this.#desk
+    const sessionId = this.id
+    const upto = at === undefined ? undefined : await this.#uptoOf(at)
+    const query = upto === undefined ? { sessionId } : { sessionId, upto }
+    const source = await store.readContext(query)
+    if (source === null) return undefined
+    const { session } = source
+    const context = buildContext(source, source.limits, upto ?? session.tail)
+    const settings = at === undefined ? settingsFor(session.agent) : null
+    return contextView(session.id, context, { limits: source.limits, settings })
+  }
+
+  /** A step's record says how far its context went; for any other entry: up to that entry. */
+  async #uptoOf(at: EntryNumber): Promise<EntryNumber> {
+    const [entry] = await readRange(this.#desk.store, this.id, at - 1, at)
+    return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
+  }
+
+  async blob(hash: string): Promise<BlobView | undefined> {
+    const blob = await this.#desk.store.findBlob({ sessionId: this.id, hash })
+    if (blob === undefined) return undefined
+    return { mediaType: blob.mediaType, data: Buffer.from(blob.bytes).toString('base64') }
+  }
+
+  async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) return undefined
+    const { store } = this.#desk
+    const sessionId = this.id
+    const rows = await store.listOperations({ sessionId, limit })
+    const since = rows.at(-1)?.startedAt ?? 0
+    const task = 'compaction'
+    const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
+    const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
+    return await Promise.all(
+      rows.map(async (row) => {
+        const spend = row.startedAt < knownSince ? null : spendOn(row, attempts)
+        return compactionView(row, session, {
+          spend,
+          heldSince: await this.#heldSince(row, session),
+        })
+      }),
+    )
+  }
+
+  /** When the turn came to stand still that a compaction beside it had to let go on. */
+  async #heldSince(row: OperationRow, session: SessionRow): Promise<number | null> {
+    const { entry, tokensBefore } = row.result
+    const { hardTokens, outputTokens } = session.limits
+    if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
+    if (tokensBefore + outputTokens <= hardTokens) return null
+    const [before] = await readRange(this.#desk.store, this.id, entry - 2, entry - 1)
+    return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
+  }
+
+  async tasks(): Promise<TaskList | undefined> {
+    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    if (source === null) return undefined
+    const newest = source.entries.findLast(({ kind }) => kind === 'task')
+    return { tasks: tasksIn(newest, buildContext(source, source.limits, source.session.tail)) }
+  }
+
+  async pins(): Promise<readonly PinView[] | undefined> {
+    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    return source === null ? undefined : pinsIn(source)
+  }
+
+  async snapshot(compaction: EntryNumber): Promise<Snapshot | undefined> {
+    const session = await this.#desk.store.findSession(this.id)
+    return session && (await openSnapshot(this.#desk.store, session, compaction))
+  }
+
+  async search(query: {
+    text: string
+    limit: number
+    neighbours: number
+  }): Promise<readonly Found[]> {
+    return await searchSession(this.#desk.store, await this.#known(), query)
+  }
+
+  /** An empty list would say that there is nothing in it. */
+  async #known(): Promise<SessionRow> {
+    const session = await this.#desk.store.findSession(this.id)
+    if (session === undefined) throw new UnknownSessionError({ sessionId: this.id })
+    return session
+  }
+
+  async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {
+    const { store, hub } = this.#desk
+    const { commits } = await store.readStore()
+    const known = await this.#findReply(mail)
+    if (known !== undefined) return known
+    for await (const event of hub.events({ sessionId: this.id, after: commits }, signal)) {
+      if (event.type !== 'stored' || !ENDS.includes(event.kind)) continue
+      const reply = await this.#findReply(mail)
+      if (reply !== undefined) return reply
+    }
+    return null
+  }
+
+  /** Undefined: not yet. Null: it was withdrawn, or nobody knows it. */
+  async #findReply(mail: MailNumber): Promise<Reply | null | undefined> {
+    const { store } = this.#desk
+    const sessionId = this.id
+    // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
+    const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+    const session = await store.findSession(sessionId)
+    if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
+    if (item.lane === 'control') return null
+    if (item.state === 'pending') return undefined
+    // Backwards: what somebody waits for is near the end.
+    let behind: readonly Entry[] = []
+    for (let to = session.tail as number; to > 0; to -= PAGE) {
+      const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
+      const at = page.findIndex(
+        ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
+      )
+      behind = [...page.slice(at + 1), ...behind]
+      const input = page[at]
+      if (input !== undefined) return findReply(sessionId, input.number, behind)
+    }
+    return null
+  }
+
+  events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return this.#desk.hub.events({ sessionId: this.id, ...query }, signal)
+  }
+
+  exportLines(): AsyncIterable<string> {
+    return this.#desk.store.exportSession(this.id)
+  }
+
+  async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
+    const { store, countText: countTokens, sharesNotes, wake } = this.#desk
+    const purged = await purge({ store, countTokens, sharesNotes }, this.id, request)
+    if (purged.kind === 'asked') wake(this.id)
+    return purged
+  }
+
+  async #control(
+    { source, key }: Idempotent,
+    control: string,
+    body: JsonObject,
+    tokens = 0,
+  ): Promise<Admission> {
+    const to = { sessionId: this.id }
+    const outcome = await this.#desk.store.admit({
+      ...{ to, source, key, lane: 'control', control, body, tokens },
+    })
+    return meantFor(this.id, admissionOf(outcome, this.#desk.wake))
+  }
+}
+
+const PAGE = 200
+const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
+
+/**
+ * Of one with a damaged entry it tells what the row knows: that one must neither hide all others in
+ * a list nor keep anybody from purging it.
+ */
+export async function readSummary(
+  store: Store,
+  session: SessionRow,
+  waitOf: SessionDesk['waitOf'],
+): Promise<SessionSummary> {
+  const { id: sessionId } = session
+  const routes = await store.listRoutes({ sessionId })
+  const tell = (row: SessionRow, source: ContextEntries | null) =>
+    summaryOf(row, { source, routes, waits: waitOf(row) })
+  try {
+    const source = await store.readContext({ sessionId })
+    return tell(source?.session ?? session, source)
+  } catch (error) {
+    if (error instanceof DamagedRowError) return tell(session, null)
+    throw error
+  }
+}
+
+export async function searchSession(
+  store: Store,
+  session: SessionRow,
+  query: { text: string; limit: number; neighbours: number },
+): Promise<readonly Found[]> {
+  const hits = await store.search({ sessionId: session.id, ...query })
+  const view = (entry: Entry) => entryView(entry, session.covers)
+  return hits.map(({ entry, before, after }) => ({
+    sessionId: session.id,
+    entry: view(entry),
+    before: before.map(view),
+    after: after.map(view),
+  }))
+}

@@ -1,0 +1,33 @@
+import { entryNumber } from '#core/base/ids'
+import type { Message } from '#core/message/message'
+import type { StepRequest } from '#core/session/step'
+import type { Store } from '#core/store/contract'
+import type { Auxiliary } from '../../auxiliary/auxiliary.ts'
+import type { Logger } from '../logger.ts'
+
+const TITLE_TURNS_MAX = 5
+
+/**
+ * A session gets its name from its first answer on; one that fails is tried with the next. What is
+ * erased while a name is being written does not come back with it.
+ */
+export async function nameSession(
+  { store, logger }: { readonly store: Store; readonly logger: Logger },
+  auxiliary: Pick<Auxiliary, 'writeTitle'>,
+  asked: Pick<StepRequest, 'sessionId' | 'turn' | 'upto'> & {
+    readonly messages: readonly Message[]
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { sessionId, turn, messages } = asked
+  const upto = entryNumber(asked.upto)
+  if (turn > TITLE_TURNS_MAX) return
+  const session = await store.findSession(sessionId)
+  if (session === undefined || session.title !== null) return
+  const written = await auxiliary.writeTitle(messages, { sessionId, signal })
+  const { kind: outcome } =
+    written.kind === 'written'
+      ? await store.setTitle({ sessionId, title: written.value, upto })
+      : written
+  if (outcome !== 'done') logger.debug({ sessionId, outcome }, 'no title')
+}

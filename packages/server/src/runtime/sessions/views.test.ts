@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { entryNumber, operationId, sessionId } from '#core/base/ids'
+import { pinnedText } from '#core/message/pinned'
+import { buildContext } from '#core/session/context/build'
+import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
+import { compactionView, contextView, spendOn } from './views.ts'
+
+const ROW: OperationRow = {
+  id: operationId('o'),
+  sessionId: sessionId('s'),
+  by: 'model',
+  trigger: 'background',
+  reason: 'over the soft limit',
+  fence: 1,
+  base: entryNumber(0),
+  covers: entryNumber(4),
+  previous: entryNumber(0),
+  state: 'committed',
+  result: { entry: 6, tokensBefore: 900, tokensAfter: 300, rung: 'main' },
+  startedAt: 1_000,
+  endedAt: 5_000,
+}
+const SESSION = { effective: entryNumber(6) } as SessionRow
+const view = (row: Partial<OperationRow>, heldSince: number | null = null) =>
+  compactionView({ ...ROW, ...row }, SESSION, { spend: null, heldSince })
+
+describe('compactionView', () => {
+  it('counts as waited for only what a turn stood still', () => {
+    expect(view({}).waitMs).toBe(0)
+    expect(view({}, 4_000).waitMs).toBe(1_000)
+    // It came to a stop before this one began: what it waited for then was another.
+    expect(view({}, 200).waitMs).toBe(4_000)
+    expect(view({ trigger: 'preflight' }).waitMs).toBe(4_000)
+    expect(view({ trigger: 'preflight', endedAt: null }).waitMs).toBe(0)
+  })
+
+  it('names the rung, the digest as the last, and why one came to nothing', () => {
+    expect(view({})).toMatchObject({ rung: 'main', failure: null, isInEffect: true })
+    expect(view({ by: 'digest', result: { entry: 6 } }).rung).toBe('digest')
+    const failed = view({ state: 'failed', result: { reason: 'refused:overloaded' } })
+    expect(failed).toMatchObject({ rung: null, failure: 'refused:overloaded', isInEffect: false })
+  })
+})
+
+describe('contextView', () => {
+  const limits = { hardTokens: 1_000, outputTokens: 100 } as SessionRow['limits']
+  const entry = (number: number, kind: 'settings' | 'pin', tokens: number, body: unknown) => {
+    const meta = { name: 'rule', change: 'set' }
+    return { number, kind, meta, tokens, body: JSON.stringify(body) } as unknown as Entry
+  }
+  const partsFor = (settingsTokens: number) => {
+    const source = {
+      session: { ...SESSION, limits },
+      ...{ effective: entryNumber(0), covers: entryNumber(0), limits },
+      entries: [
+        entry(1, 'settings', settingsTokens, { system: '' }),
+        entry(2, 'pin', 5, 'Never shout.'),
+      ],
+    }
+    const context = buildContext(source, limits, entryNumber(2))
+    const { parts } = contextView(sessionId('s'), context, { limits, settings: null })
+    return parts.map(({ kind, tokens, text }) => ({ kind, tokens, text }))
+  }
+
+  it('takes no pin for the system text where there is none', () => {
+    const pin = { kind: 'pin', tokens: 5, text: pinnedText('rule', 'Never shout.') }
+    expect(partsFor(0)).toEqual([pin])
+    // What tools weigh is counted all the same.
+    expect(partsFor(40)).toEqual([{ kind: 'system', tokens: 40, text: '' }, pin])
+  })
+})
+
+describe('spendOn', () => {
+  const call = (at: number, more: Partial<AttemptRow> = {}) =>
+    ({ task: 'compaction', at, inputTokens: 10, outputTokens: 2, cost: 5, ...more }) as AttemptRow
+
+  it('adds up the calls for summaries of its time, and nothing else', () => {
+    const attempts = [
+      call(6_000),
+      call(5_000),
+      call(3_000, { task: 'turn' }),
+      call(1_000),
+      call(999),
+    ]
+    const sum = { calls: 2, inputTokens: 20, outputTokens: 4, cost: 10 }
+    expect(spendOn(ROW, attempts)).toEqual(sum)
+  })
+
+  it('claims no price where one call has none', () => {
+    expect(spendOn(ROW, [call(2_000), call(3_000, { cost: null })]).cost).toBeNull()
+  })
+})

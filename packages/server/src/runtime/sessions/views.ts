@@ -1,0 +1,319 @@
+import { entryNumber, type SessionId } from '#core/base/ids'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { findTasks } from '#core/compaction/plan/tasks'
+import type { Handoff } from '#core/message/handoff'
+import { writeLedger } from '#core/message/ledger-text'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { budgetOf } from '#core/session/context/budget'
+import { buildContext, type Context, messagesOf, type Piece } from '#core/session/context/build'
+import type { SessionSettings } from '#core/session/protocol/state'
+import { parseBody } from '#core/store/integrity/damaged-row'
+import type { ContextEntries, MailItem } from '#core/store/queries'
+import type {
+  AttemptRow,
+  Entry,
+  Limits,
+  OperationRow,
+  RouteRow,
+  SessionRow,
+} from '#core/store/rows'
+import type {
+  CompactionSpend,
+  CompactionView,
+  ContextPart,
+  ContextView,
+  Mail,
+  PinView,
+  Reply,
+  SessionSummary,
+  TaskList,
+  TranscriptEntry,
+} from '../runtime.ts'
+
+/** The store's rows as people and programs want to see them. Pure. */
+
+export function entryView(entry: Entry, covers: number): TranscriptEntry {
+  const { number, kind, at, tokens, meta } = entry
+  const body = parseBody('entry', entry)
+  return {
+    number,
+    kind,
+    at,
+    tokens,
+    meta,
+    message: messageIn(entry, body),
+    body: isMessage(entry) || body === null ? null : shown(body),
+    isCovered: isMessage(entry) && number <= covers,
+  }
+}
+
+function isMessage({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+function shown(body: JsonValue): JsonObject | string {
+  if (typeof body === 'string' || isObject(body)) return body
+  return JSON.stringify(body)
+}
+
+function messageIn(entry: Entry, body: JsonValue): Message | null {
+  if (body === null) return null
+  switch (entry.kind) {
+    case 'input': {
+      const inner = isObject(body) ? body['message'] : undefined
+      return isObject(inner) ? (inner as unknown as Message) : null
+    }
+    case 'assistant':
+      return isObject(body) ? (body as unknown as Message) : null
+    case 'result': {
+      const output = Array.isArray(body)
+        ? (body as never)
+        : [{ type: 'text' as const, text: typeof body === 'string' ? body : JSON.stringify(body) }]
+      const part = { type: 'tool-result' as const, callId: entry.meta.call, output }
+      const isError = entry.meta.outcome !== 'ok'
+      return { role: 'tool', parts: [isError ? { ...part, isError } : part] }
+    }
+    default:
+      return null
+  }
+}
+
+export function mailView(item: MailItem): Mail {
+  const { number, source, key, lane, control, state, at } = item
+  const body = parseBody('mail', item)
+  const message = isObject(body) ? body['message'] : undefined
+  const text = isObject(message) ? textOf(message as unknown as Message) : ''
+  return { number, source, key, lane, control, state, at, text }
+}
+
+export function summaryOf(
+  session: SessionRow,
+  seen: {
+    /** Null: there is nothing to see any more. */
+    readonly source: ContextEntries | null
+    readonly routes: readonly RouteRow[]
+    /** What its turn waits for. */
+    readonly waits: SessionSummary['state'] | undefined
+  },
+): SessionSummary {
+  const { routes, waits } = seen
+  const isGone = session.state !== 'open'
+  const source = isGone ? null : seen.source
+  const entries = source?.entries ?? []
+  const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
+  return {
+    id,
+    agent,
+    title,
+    state: isGone ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
+    isCompacting: session.operation !== null,
+    channels: [...new Set(routes.map(({ channel }) => channel))],
+    createdAt,
+    activeAt: entries.at(-1)?.at ?? createdAt,
+    entries: tail,
+    turn,
+    waiting: isGone ? 0 : pending.user + pending.notification,
+    contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
+    windowTokens: session.limits.hardTokens,
+    compaction: isGone || effective === 0 ? null : effective,
+    compactedAt: entries.find(({ number }) => number === effective)?.at ?? null,
+    policy,
+    pins: Object.keys(pins),
+    runner: session.runner,
+  }
+}
+
+/** By the limits that held when it was shown; those of today say nothing about a context of then. */
+export function contextView(
+  sessionId: SessionId,
+  context: Context,
+  held: {
+    readonly limits: Limits
+    /** Null: those of then are not known. */
+    readonly settings: SessionSettings | null
+  },
+): ContextView {
+  const { limits, settings } = held
+  return {
+    sessionId,
+    upto: context.upto,
+    tokens: context.tokens,
+    windowTokens: limits.hardTokens,
+    hardTokens: limits.hardTokens - limits.outputTokens,
+    softTokens: settings === null ? null : budgetOf(limits, settings).softTokens,
+    parts: partsOf(context),
+    messages: messagesOf(context),
+  }
+}
+
+function partsOf({ system, handoff, pieces, covers, settings }: Context): readonly ContextPart[] {
+  const parts: ContextPart[] = []
+  for (const [index, piece] of system.entries()) {
+    const isSystemText = index === 0 && settings.length > 0
+    parts.push(part(isSystemText ? 'system' : 'pin', piece))
+  }
+  if (handoff?.message.role === 'handoff') {
+    parts.push(...handoffParts(handoff.message.handoff, handoff.tokens, covers))
+  }
+  const lastAnswer = pieces.findLastIndex(({ message }) => message.role === 'assistant')
+  for (const [index, piece] of pieces.entries()) {
+    parts.push(
+      part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
+    )
+  }
+  // Settings without words and without tools are nothing to look at.
+  return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
+}
+
+function part(kind: ContextPart['kind'], { message, tokens, number }: Piece): ContextPart {
+  return { kind, tokens, text: textOf(message), origin: { from: number, to: number } }
+}
+
+/** Sections share the whole by the length of their texts, so that they add up to it. */
+function handoffParts(handoff: Handoff, tokens: number, covers: number): readonly ContextPart[] {
+  const { preserved, tasks, files, ledger, summary } = handoff
+  const texts: readonly (readonly [ContextPart['kind'], string])[] = [
+    ['preserved', preserved.map(({ message }) => textOf(message)).join('\n\n')],
+    ['tasks', tasks.map(({ status, text }) => `${status}: ${text}`).join('\n')],
+    ['files', files.map(({ access, path }) => `${access} ${path}`).join('\n')],
+    ['ledger', writeLedger(ledger)],
+    ['summary', summary],
+  ]
+  const present = texts.filter(([, text]) => text !== '')
+  const length = present.reduce((sum, [, text]) => sum + text.length, 0)
+  const origin = { from: 1, to: covers }
+  let rest = tokens
+  return present.map(([kind, text], index) => {
+    const isLast = index === present.length - 1
+    const share = isLast ? rest : Math.round((tokens * text.length) / Math.max(1, length))
+    rest -= share
+    return { kind, tokens: share, text, origin }
+  })
+}
+
+export function compactionView(
+  row: OperationRow,
+  session: SessionRow,
+  beside: {
+    readonly spend: CompactionSpend | null
+    /** Since when a turn stood still, where one did. */
+    readonly heldSince: number | null
+  },
+): CompactionView {
+  const number = (key: string) => {
+    const found = row.result[key]
+    return typeof found === 'number' ? found : null
+  }
+  const text = (key: string) => {
+    const found = row.result[key]
+    return typeof found === 'string' ? found : null
+  }
+  const entry = number('entry')
+  const { by, trigger, startedAt, endedAt } = row
+  // A turn asked for these because it could not go on; the others it may have run into.
+  const isAskedByTurn = trigger === 'preflight' || trigger === 'reactive'
+  const heldSince = isAskedByTurn ? startedAt : beside.heldSince
+  return {
+    operationId: row.id,
+    state: row.state,
+    by,
+    trigger,
+    reason: row.reason,
+    base: row.base,
+    covers: row.covers,
+    startedAt,
+    endedAt,
+    tokensBefore: number('tokensBefore'),
+    tokensAfter: number('tokensAfter'),
+    entry: entry === null ? null : entryNumber(entry),
+    modelRoute: text('modelRoute'),
+    rung: by === 'digest' ? 'digest' : text('rung'),
+    waitMs:
+      heldSince === null || endedAt === null
+        ? 0
+        : Math.max(0, endedAt - Math.max(startedAt, heldSince)),
+    spend: beside.spend,
+    failure: row.state === 'committed' ? null : text('reason'),
+    isInEffect: row.state === 'committed' && entry === session.effective,
+    warning: text('warning'),
+  }
+}
+
+/** The calls of its time that wrote summaries: a session has one compaction at a time. */
+export function spendOn(
+  { startedAt, endedAt }: OperationRow,
+  attempts: readonly AttemptRow[],
+): CompactionSpend {
+  const own = attempts.filter(
+    ({ task, at }) =>
+      task === 'compaction' && at >= startedAt && at <= (endedAt ?? Number.POSITIVE_INFINITY),
+  )
+  const sum = (figure: (row: AttemptRow) => number) =>
+    own.reduce((total, row) => total + figure(row), 0)
+  return {
+    calls: own.length,
+    inputTokens: sum((row) => row.inputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+    cost: own.some(({ cost }) => cost === null) ? null : sum((row) => row.cost ?? 0),
+  }
+}
+
+const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = {
+  in_progress: 'running',
+  completed: 'done',
+  cancelled: 'cancelled',
+}
+
+/** The agent's list as it last kept it; or what a compaction finds in the conversation. */
+export function tasksIn(newest: Entry | undefined, context: Context): TaskList['tasks'] {
+  const body = newest === undefined ? null : parseBody('entry', newest)
+  const kept = isObject(body) ? body['tasks'] : undefined
+  if (Array.isArray(kept)) {
+    return kept.filter(isObject).map(({ content, status }) => ({
+      text: String(content ?? ''),
+      status: STATUSES[String(status)] ?? 'pending',
+    }))
+  }
+  const earlier = context.handoff?.message
+  const carried = earlier?.role === 'handoff' ? earlier.handoff.tasks : []
+  return findTasks(messagesOf(context)) ?? carried
+}
+
+/** As they were set, in the order in which the model reads them. */
+export function pinsIn(source: ContextEntries): readonly PinView[] {
+  const pins = Object.entries(source.session.pins).map(([name, { entry, tokens }]) => {
+    const set = source.entries.find(({ number }) => number === entry)
+    const text = set === undefined ? null : parseBody('entry', set)
+    return { name, entry, tokens, text: typeof text === 'string' ? text : '[erased]' }
+  })
+  return pins.sort((a, b) => a.entry - b.entry)
+}
+
+/**
+ * The answer to an input, from the entries behind it: that of the first turn to end whose model had
+ * the input in its context, or that was given up. Undefined: not yet.
+ */
+export function findReply(
+  sessionId: SessionId,
+  input: number,
+  entries: readonly Entry[],
+): Reply | undefined {
+  let seen = 0
+  let last: Entry | undefined
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') {
+      seen = Math.max(seen, entry.meta.upto)
+      last = entry
+    } else if (entry.kind === 'turn') {
+      const { turn, ended } = entry.meta
+      if (seen >= input || ended === 'failed') {
+        const message = last === undefined ? null : entryView(last, 0).message
+        const text = message === null ? '' : textOf(message)
+        return { sessionId, turn, entry: last?.number ?? entry.number, ended, text }
+      }
+      last = undefined
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,97 @@
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { Notice } from '#core/session/protocol/state'
+import type { Reads } from '#core/store/contract'
+import { DamagedRowError } from '#core/store/errors'
+import type { SessionRow } from '#core/store/rows'
+import type { LiveEvent } from '../runtime.ts'
+
+const SESSIONS_MAX = 10_000
+
+interface Noted {
+  readonly id: SessionId
+  readonly turn: number
+  readonly notice: Notice
+  /** Whether people are told of it. */
+  readonly isTold: boolean
+}
+
+/** What a person is told who waits. */
+export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
+/** One that still holds. */
+export type StandingNotice = { readonly sessionId: SessionId } & WaitNotice
+type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
+
+/**
+ * What turns wait for, as far as this process knows: noted when a person is told, over when the turn
+ * says something. It counts only for that turn and only while this process holds the session; of a
+ * turn that ended otherwise, or went on elsewhere, nobody need tell us.
+ */
+export class Waits {
+  readonly #noted = new Recent<SessionId, Noted>(SESSIONS_MAX)
+
+  note(noted: Noted): void {
+    this.#noted.set(noted.id, noted)
+  }
+
+  end(id: SessionId): void {
+    this.#noted.delete(id)
+  }
+
+  of(session: Turn, ourselves: SessionRow['runner']): Notice | undefined {
+    return this.#find(session, ourselves)?.notice
+  }
+
+  /** What people were told and what still holds, for whoever was not there. */
+  async readStanding(
+    store: Pick<Reads, 'findSession'>,
+    { only, ourselves }: { only: SessionId | undefined; ourselves: SessionRow['runner'] },
+  ): Promise<readonly StandingNotice[]> {
+    const standing: StandingNotice[] = []
+    for (const { id, isTold } of [...this.#noted.values()]) {
+      if (!isTold || (only ?? id) !== id) continue
+      const session = await findReadable(store, id)
+      if (session === undefined) continue
+      const noted = this.#find(session, ourselves)
+      if (noted?.isTold) standing.push({ sessionId: id, ...waitNotice(noted.turn, noted.notice) })
+      else this.#forgetIfOver(session)
+    }
+    return standing
+  }
+
+  /** A later turn than the row's was noted after the row was read: that one goes on waiting. */
+  #forgetIfOver({ id, turn, turnState }: Turn): void {
+    const waitedIn = this.#noted.get(id)?.turn ?? turn
+    if (waitedIn < turn || (waitedIn === turn && turnState === 'idle')) this.end(id)
+  }
+
+  #find({ id, turn, turnState, runner }: Turn, ourselves: SessionRow['runner']): Noted | undefined {
+    const noted = this.#noted.get(id)
+    const holds = noted?.turn === turn && turnState === 'running' && runner === ourselves
+    return holds ? noted : undefined
+  }
+}
+
+/** One whose row is damaged must not end what is heard of all others. */
+async function findReadable(
+  store: Pick<Reads, 'findSession'>,
+  id: SessionId,
+): Promise<SessionRow | undefined> {
+  try {
+    return await store.findSession(id)
+  } catch (error) {
+    if (error instanceof DamagedRowError) return undefined
+    throw error
+  }
+}
+
+export function waitNotice(turn: number, code: Notice): WaitNotice {
+  return { kind: 'notice', turn, code, text: NOTICES[code] }
+}
+
+const NOTICES: { readonly [notice in Notice]: string } = {
+  'waiting-for-compaction':
+    'Your message is safe. I am putting a long conversation in order and will answer right after.',
+  'waiting-for-model':
+    'Your message is safe. The model cannot be reached just now; I will answer when it is back.',
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { type SessionId, sessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import { Desk } from '#core/store/contract-suite/bench'
+import {
+  mailOf,
+  open as openRuntime,
+  say,
+  soon,
+} from '../../../../../test/support/runtime-place.ts'
+import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+
+const { newPath, open } = sqlitePlace()
+const LIMITS = { hardTokens: 16_000, pinTokens: 1_000, handoffTokens: 1_000, inputTokens: 1_000 }
+const limits = {
+  ...LIMITS,
+  stepTokens: 1_000,
+  outputTokens: 1_000,
+  laneMailMax: 9,
+  sourceMailMax: 9,
+}
+const [harmed, sound] = [sessionId('harmed'), sessionId('sound')]
+const HARM = `drop trigger entry_changes_by_erasure_only;
+  update entry set body = replace(body, 'hello', 'jello') where id >> 31 = 1`
+const DAMAGED = { code: 'damaged-row' }
+
+/** A store with two sessions; of the first an answer can be changed by hand. */
+async function kept() {
+  const path = newPath()
+  const store = await open(path)
+  for (const id of [harmed, sound]) {
+    const desk = await Desk.open(store, { id, agent: 'main', limits })
+    await desk.exchange('hi', 'hello')
+    await store.retireRunner({ runner: desk.lease.runner })
+  }
+  await store.close()
+  return { path, harm: () => byHand(path, HARM) }
+}
+
+async function serve(store: Store) {
+  const told: object[] = []
+  const log = (facts: object, text: string) => text.endsWith(' is damaged') && told.push(facts)
+  const logger = { debug: log, info: log, warn: log, error: log }
+  const { runtime } = await openRuntime({ store, logger })
+  const problems = async () => (await runtime.health()).problems
+  const tell = (id: SessionId) => runtime.session(id).admit(say('Go on.', `key of ${id}`))
+  return { runtime, told, problems, tell }
+}
+
+describe('a session of which something stored is damaged', () => {
+  it.each([
+    ['small', undefined],
+    ['large', 2 ** 40],
+  ])(
+    'in a %s store is known from the start, and takes nothing; others go on [I26]',
+    async (_, bytes) => {
+      const { path, harm } = await kept()
+      harm()
+      const store = await open(path)
+      const sized = bytes === undefined ? store : { ...store, readSize: async () => bytes }
+      const { runtime, told, problems, tell } = await serve(sized)
+      expect(await problems()).toEqual([
+        expect.stringMatching(/^Session harmed is damaged: .*hash/),
+      ])
+      expect(told).toEqual([expect.objectContaining({ sessionId: harmed })])
+      await expect(tell(harmed)).rejects.toMatchObject(DAMAGED)
+      expect((await store.findSession(harmed))?.mail).toBe(1)
+      const mail = mailOf(await tell(sound))
+      expect(await runtime.session(sound).reply(mail, soon())).toBeTruthy()
+      expect((await runtime.health()).isReady).toBe(true)
+    },
+  )
+
+  it('that is harmed later is known from the first read on, which is refused', async () => {
+    const { path, harm } = await kept()
+    const { runtime, told, problems, tell } = await serve(await open(path))
+    expect(await problems()).toEqual([])
+    harm()
+    const read = () => runtime.session(harmed).transcript({ from: 1, to: 9 })
+    await expect(read()).rejects.toMatchObject(DAMAGED)
+    await expect(read()).rejects.toMatchObject(DAMAGED)
+    await expect(tell(harmed)).rejects.toMatchObject(DAMAGED)
+    expect(await problems()).toHaveLength(1)
+    expect(told).toHaveLength(1)
+    expect(await runtime.session(sound).transcript({ from: 1, to: 9 })).toHaveLength(3)
+  })
+
+  it('hides neither itself from lists nor the others from a search', async () => {
+    const { path, harm } = await kept()
+    harm()
+    const { runtime } = await serve(await open(path))
+    const listed = await runtime.listSessions({ limit: 9 })
+    expect(listed.map(({ id }) => id).sort()).toEqual([harmed, sound])
+    const found = await runtime.search({ text: 'hello', limit: 9 })
+    expect(found.map((hit) => hit.sessionId)).toEqual([sound])
+  })
+})

@@ -1,0 +1,27 @@
+import type { Clock } from '#core/base/clock'
+import type { Store } from '#core/store/contract'
+import type { Logger } from '../logger.ts'
+import { Rounds } from '../periodic-task.ts'
+
+const EVERY_MS = 3_600_000
+/** A file is staged before the message that carries it; after a day none comes any more. */
+const STAGED_MS_MAX = 86_400_000
+
+interface SweepParts {
+  readonly store: Pick<Store, 'dropStaged'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Files that were staged and that no message ever used are dropped, now and then. */
+export function stagedSweep({ store, clock, logger }: SweepParts): Rounds {
+  const round = async () => {
+    try {
+      const { count } = await store.dropStaged({ before: clock.now() - STAGED_MS_MAX })
+      if (count > 0) logger.info({ count }, 'files that no message used dropped')
+    } catch (error) {
+      logger.warn({ err: error }, 'files that no message used not dropped')
+    }
+  }
+  return new Rounds({ clock, everyMs: EVERY_MS, round })
+}

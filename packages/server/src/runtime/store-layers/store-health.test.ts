@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import { sessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import { StoreFullError } from '#core/store/errors'
+import { open as openRuntime, say, until } from '../../../../../test/support/runtime-place.ts'
+import { PROBE_EVERY_MS } from './store-health.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-trouble-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const path = join(folder, 'store.db')
+writeFileSync(path, '')
+/** While this stands in the way, nothing can be written beside the store. */
+const obstacle = join(folder, `store.db.probe-${process.pid}`)
+
+/** A store on a disk that is full while it is told so; other commits go on, as renewals do there. */
+async function open() {
+  const disk = { isFull: false }
+  const looks = { count: 0 }
+  const told: string[] = []
+  const log = (_: object, text: string) => TOLD.includes(text) && told.push(text)
+  const full = () => Promise.reject(new StoreFullError({ path }))
+  const { runtime } = await openRuntime({
+    clock: {
+      ...systemClock,
+      after: (ms, run) =>
+        systemClock.after(ms / 500, () => {
+          if (ms === PROBE_EVERY_MS) looks.count++
+          run()
+        }),
+    },
+    logger: { debug: log, info: log, warn: log, error: log },
+    seams: {
+      store: (inner): Store => ({
+        ...inner,
+        admit: (request) => (disk.isFull ? full() : inner.admit(request)),
+      }),
+    },
+  })
+  await runtime.createSession({ agent: 'main', id: 's' })
+  const session = runtime.session(sessionId('s'))
+  let keys = 0
+  const tell = () => session.admit(say('Hello.', `${++keys}`))
+  const reason = async () => (await runtime.health()).reason
+  // Its lease comes a moment after the start.
+  await until(async () => (await reason()) === null)
+  return { runtime, disk, looks, told, tell, reason }
+}
+
+const TOLD = ['store takes nothing', 'store takes what is written again']
+
+describe('a store on a full disk', () => {
+  it('makes the process not ready, with a reason and one line, until a message is taken', async () => {
+    mkdirSync(obstacle)
+    const { runtime, disk, looks, told, tell, reason } = await open()
+    disk.isFull = true
+    for (let n = 0; n < 3; n++) await expect(tell()).rejects.toThrow(StoreFullError)
+    // The third look begins when the second has come to nothing.
+    await until(async () => looks.count >= 3)
+    const { isReady, problems } = await runtime.health()
+    expect([isReady, await reason()]).toEqual([false, 'store-full'])
+    expect(problems[0]).toMatch(/^No space left for /)
+    expect(told).toEqual(TOLD.slice(0, 1))
+    disk.isFull = false
+    await tell()
+    expect(await reason()).toBeNull()
+    expect(told).toEqual(TOLD)
+    rmdirSync(obstacle)
+  })
+
+  it('makes it ready again by itself once there is space, and leaves nothing beside the store', async () => {
+    mkdirSync(obstacle)
+    const { disk, told, tell, reason } = await open()
+    disk.isFull = true
+    await expect(tell()).rejects.toThrow(StoreFullError)
+    expect(await reason()).toBe('store-full')
+    rmdirSync(obstacle)
+    await until(async () => (await reason()) === null)
+    expect(told).toEqual(TOLD)
+    expect(readdirSync(folder)).toEqual(['store.db'])
+  })
+})

@@ -1,0 +1,49 @@
+import type { Clock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Logger } from '../logger.ts'
+import { Rounds } from '../periodic-task.ts'
+import type { ForgettingParts } from './erasure-propagation.ts'
+import { finishErasure } from './purge.ts'
+
+const EVERY_MS = 10 * 60_000
+
+interface ErasureParts extends ForgettingParts {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Whoever asked for a session to be removed need not see to it that it is: what a process left
+ * halfway when it died is finished by the next that serves the store. One that is being removed at
+ * this moment is joined, which harms nothing: each piece takes what is still there.
+ */
+export function erasureRounds(parts: ErasureParts): Rounds {
+  const round = (signal: AbortSignal) => finishErasures(parts, signal)
+  return new Rounds({ clock: parts.clock, everyMs: EVERY_MS, round })
+}
+
+async function finishErasures(parts: ErasureParts, signal: AbortSignal): Promise<void> {
+  const { store, logger } = parts
+  try {
+    for (let after: SessionId | undefined; !signal.aborted; ) {
+      const query = { state: 'erasing', limit: LIST_MAX, ...(after && { after }) } as const
+      const page = await store.listSessions(query)
+      for (const { id } of page) await finishOne(parts, id, signal)
+      after = page.at(-1)?.id
+      if (page.length < LIST_MAX) return
+    }
+  } catch (error) {
+    logger.warn({ err: error }, 'sessions to erase not looked for')
+  }
+}
+
+/** What keeps one from being finished keeps none of the others. */
+async function finishOne(parts: ErasureParts, id: SessionId, signal: AbortSignal): Promise<void> {
+  const { logger } = parts
+  try {
+    if (await finishErasure(parts, id, signal)) logger.info({ sessionId: id }, 'erasure finished')
+  } catch (error) {
+    logger.warn({ sessionId: id, err: error }, 'erasure not finished')
+  }
+}

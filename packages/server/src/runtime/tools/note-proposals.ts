@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto'
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { HandoffRequest } from '#core/session/handoff'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Store } from '#core/store/contract'
+import { PROPOSED } from '#core/store/operational-rows'
+import type { OperationRow } from '#core/store/rows'
+import type { Auxiliary } from '../../auxiliary/auxiliary.ts'
+import { memoryBlock } from '../../tools/memory/block.ts'
+import { keepNote, refreshMemory } from '../../tools/memory/memory.ts'
+import { readNotes } from '../../tools/memory/visible.ts'
+import type { Agent } from '../agent.ts'
+import type { Logger } from '../logger.ts'
+
+/**
+ * Before a range is compacted, the task `memory` reads it and proposes notes. A proposal is kept on
+ * the terms of a note of the agent's own: one that denies what the transcript holds is refused, and
+ * so is one that does not fit. Sessions show it between turns. The compaction waits for none of it.
+ */
+export interface NoteProposalsParts {
+  readonly store: Store
+  readonly logger: Logger
+  readonly countTokens: (sessionId: SessionId, text: string) => number
+}
+
+type NoteWriter = Pick<Auxiliary, 'writeNotes'>
+
+const SESSIONS_MAX = 10_000
+
+export class NoteProposals {
+  readonly #parts: NoteProposalsParts
+  /**
+   * Up to where each session was read: a compaction that is tried again proposes nothing new, unless
+   * nothing was written before. Of the sessions read last: one that is forgotten is read once more.
+   */
+  readonly #read = new Recent<SessionId, number>(SESSIONS_MAX)
+
+  constructor(parts: NoteProposalsParts) {
+    this.#parts = parts
+  }
+
+  async propose(
+    { notes }: Pick<Agent, 'notes'>,
+    auxiliary: NoteWriter,
+    request: HandoffRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { sessionId, covers } = request.operation
+    const readBefore = this.#read.get(sessionId) ?? 0
+    if (notes === undefined || covers <= readBefore) return
+    this.#read.set(sessionId, covers)
+    let isWritten = false
+    try {
+      isWritten = await this.#write(notes, auxiliary, request, signal)
+    } finally {
+      // Unless a longer range is being read by now.
+      if (!isWritten && this.#read.get(sessionId) === covers) this.#read.set(sessionId, readBefore)
+    }
+  }
+
+  /** False: nothing was written, and it may be tried again. */
+  async #write(
+    notes: NonNullable<Agent['notes']>,
+    auxiliary: NoteWriter,
+    { agent, messages, cut, operation }: HandoffRequest,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { store, logger, countTokens } = this.#parts
+    const { sessionId, covers } = operation
+    const { commits } = await store.readStore()
+    const session = await store.findSession(sessionId)
+    if (session === undefined) return false
+    const known = memoryBlock(await readNotes(store, session, notes)) ?? ''
+    const asking = { sessionId, signal, known }
+    const written = await auxiliary.writeNotes(messages.slice(0, cut), asking)
+    if (written.kind !== 'written') {
+      const reason = written.kind === 'failed' ? written.reason : written.kind
+      logger.info({ sessionId, reason }, 'no notes proposed')
+      return false
+    }
+    if (await this.#isErasedSince(commits, operation)) {
+      logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
+      return false
+    }
+    const kept: string[] = []
+    for (const text of written.value) {
+      const id = `${PROPOSED}${hash('sha256', text, 'hex').slice(0, 16)}`
+      // In no turn: all that was covered was said before.
+      const turn = Number.MAX_SAFE_INTEGER
+      const call = { sessionId, agent, turn, entry: covers, key: `${operation.id}-${id}` }
+      const outcome = await keepNote({ store, countTokens, ...notes }, call, { id, text })
+      if (outcome.kind === 'noted') kept.push(id)
+    }
+    // An erasure between the look above and a note has not seen that note.
+    if (await this.#isErasedSince(commits, operation)) {
+      const { scope } = session
+      for (const id of kept) await store.removeNote({ agent, scope, id })
+      logger.info({ sessionId, reason: 'erased meanwhile' }, 'no notes proposed')
+      return false
+    }
+    logger.info({ sessionId, proposed: written.value.length, kept: kept.length }, 'notes proposed')
+    if (kept.length === 0) return true
+    const target = { sessionId, agent, key: `${operation.id}-notes` }
+    const shown = await refreshMemory({ store, countTokens, ...notes }, target)
+    if (shown !== null && shown.kind !== 'admitted' && shown.kind !== 'duplicate') {
+      logger.warn({ sessionId, why: shown.kind }, 'notes are not shown')
+    }
+    return true
+  }
+
+  /** What was read may be gone by now, and no note may bring it back. */
+  async #isErasedSince(after: number, { id, sessionId }: OperationRow): Promise<boolean> {
+    const { store } = this.#parts
+    // What was erased before we began, but after the range was read, ended the compaction.
+    if ((await store.findOperation(id))?.state === 'superseded') return true
+    const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
+    return rows.length === LIST_MAX || rows.some(({ kind }) => kind === 'entries erased')
+  }
+}

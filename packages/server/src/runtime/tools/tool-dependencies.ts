@@ -1,0 +1,16 @@
+import type { Clock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import type { Route } from '#core/store/rows'
+import type { Processes } from '../../tools/process/processes.ts'
+
+/** What tools are made from: the runtime's own parts, as far as a tool may use them. */
+export interface ToolDependencies {
+  readonly store: Store
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly countTokens: (sessionId: SessionId, text: string) => number
+  readonly openRoute: (route: Route, scope?: string) => Promise<SessionId | undefined>
+  /** A session got mail. */
+  readonly onAdmitted: (sessionId: SessionId) => void
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { Store } from '#core/store/contract'
+import {
+  type CredentialSource,
+  Credentials,
+  type Environment,
+} from '../../model/routes/credential.ts'
+import { McpServers } from '../../tools/mcp/servers.ts'
+import { MEMORY_TOOL } from '../../tools/memory/memory.ts'
+import { Processes, type ProcessLimits } from '../../tools/process/processes.ts'
+import { SCHEDULE_POLL_MS, Scheduler } from '../../tools/schedule/scheduler.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { type Agent, type AgentDesk, deskOf } from '../agent.ts'
+import type { Logger } from '../logger.ts'
+import { Rounds } from '../periodic-task.ts'
+import { MemoryKeeper } from './memory-keeper.ts'
+import type { ToolDependencies } from './tool-dependencies.ts'
+
+/** What agents can do, and what of it outlasts a call: programs, schedules, notes, servers. */
+export interface ToolRoomParts
+  extends Pick<ToolDependencies, 'store' | 'clock' | 'countTokens' | 'openRoute' | 'onAdmitted'> {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly processes?: ProcessLimits
+  readonly environment: Environment
+  /** Some agent's tools are others now: ask for the desks again. */
+  readonly onToolsChanged: () => void
+}
+
+const TROUBLED_MAX = 1_000
+/** How soon programs of a purged session end, and those of a killed process are reported. */
+const LOOK_MS = 2_000
+
+export class ToolRoom {
+  /** By agent; the same map for life, with other tools after a change of agents. */
+  readonly tools = new Map<string, readonly Tool[]>()
+  readonly #desk: ToolDependencies
+  readonly #processes: Processes
+  readonly #looking: Rounds
+  readonly #scheduler: Scheduler
+  readonly #memory: MemoryKeeper
+  /** Agents whose sessions see each other's notes. */
+  #sharing: ReadonlySet<string> = new Set()
+  readonly #mcp: McpServers
+  readonly #logger: Logger
+  readonly #troubled = new Recent<SessionId, true>(TROUBLED_MAX)
+
+  constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolRoomParts) {
+    this.#logger = logger
+    const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
+    const store = this.#refreshing(parts.store)
+    this.#processes = new Processes({
+      ...{ ...parts, store },
+      onCrash,
+      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
+      ...(processes !== undefined && { limits: processes }),
+    })
+    const round = () => this.#processes.look()
+    this.#looking = new Rounds({ clock: parts.clock, everyMs: LOOK_MS, round })
+    this.#scheduler = new Scheduler({
+      ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
+      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
+    })
+    const keepsNotes = (agent: string) =>
+      this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
+    const onRefused = (sessionId: SessionId, why: string) =>
+      logger.warn({ sessionId, why }, 'notes are not shown')
+    const sharesNotes = (agent: string) => this.#sharing.has(agent)
+    this.#memory = new MemoryKeeper({ ...parts, keepsNotes, sharesNotes, onRefused })
+    const credentials = new Credentials(environment)
+    this.#mcp = new McpServers({
+      clock: parts.clock,
+      environment,
+      readSecret: (source) => credentials.read(source as CredentialSource),
+      onChange: onToolsChanged,
+      onState: ({ state, ...fact }) =>
+        state === 'ready' ? logger.info(fact, 'server ready') : logger.warn(fact, 'server down'),
+    })
+    this.#desk = { ...parts, store, processes: this.#processes }
+  }
+
+  /** Whoever is woken by a tool shows its notes as they are now, as it does for a person. */
+  #refreshing(store: Store): Store {
+    return {
+      ...store,
+      admit: async (request) => {
+        const { to, lane } = request
+        if (lane === 'notification' && 'sessionId' in to) {
+          await this.#refreshIfPossible(to.sessionId)
+        }
+        return await store.admit(request)
+      },
+    }
+  }
+
+  /** What goes wrong with notes holds up no message. Told once: what is due is tried every second. */
+  async #refreshIfPossible(sessionId: SessionId): Promise<void> {
+    try {
+      await this.refreshMemory(sessionId)
+      this.#troubled.delete(sessionId)
+    } catch (error) {
+      if (this.#troubled.has(sessionId)) return
+      this.#troubled.set(sessionId, true)
+      this.#logger.warn({ sessionId, err: error }, 'notes not refreshed')
+    }
+  }
+
+  desksOf(agents: readonly Agent[]): ReadonlyMap<string, AgentDesk> {
+    // Before anything is changed: an agent that does not fit its window leaves all as it was.
+    for (const agent of agents) deskOf(agent, this.#desk)
+    this.#mcp.configure(new Map(agents.map(({ name, mcp = {} }) => [name, mcp])))
+    const desks = new Map(
+      agents.map((agent) => [agent.name, deskOf(agent, this.#desk, this.#mcp.toolsOf(agent.name))]),
+    )
+    this.#sharing = new Set(agents.filter((each) => each.sharesNotes).map(({ name }) => name))
+    this.tools.clear()
+    for (const [name, { tools, leftOut }] of desks) {
+      this.tools.set(name, tools)
+      if (leftOut.length === 0) continue
+      this.#logger.warn({ agent: name, leftOut }, 'tools of servers do not fit the window')
+    }
+    return desks
+  }
+
+  /** Has a session show its agent's notes as they are now. */
+  async refreshMemory(sessionId: SessionId): Promise<void> {
+    await this.#memory.refresh(sessionId)
+  }
+
+  /** What an operator should know. */
+  get problems(): readonly string[] {
+    return this.#mcp.problems
+  }
+
+  /** Resolves when every server has told its tools, or its time for that is over. */
+  async start(): Promise<void> {
+    await this.#mcp.start()
+    this.#scheduler.start()
+    this.#looking.start({ firstMs: 0 })
+  }
+
+  async close(): Promise<void> {
+    await this.#scheduler.close()
+    await this.#looking.close()
+    await this.#processes.close()
+    await this.#mcp.close()
+  }
+}

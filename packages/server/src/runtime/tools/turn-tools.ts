@@ -1,0 +1,35 @@
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { StepRequest } from '#core/session/step'
+import type { ToolSpec } from '../../model/model.ts'
+import type { Tool } from '../../tools/tool.ts'
+
+const SESSIONS_MAX = 2_000
+
+/**
+ * A turn keeps the tools it began with. Lists change while turns run (a configuration, a server of
+ * others); one that changed between two steps would cost the cached prefix and confuse the model.
+ */
+export class TurnTools {
+  readonly #kept = new Recent<
+    SessionId,
+    { readonly turn: number; readonly specs: readonly ToolSpec[] }
+  >(SESSIONS_MAX)
+
+  of({ sessionId, turn }: StepRequest, tools: readonly Tool[]): readonly ToolSpec[] {
+    const kept = this.#kept.get(sessionId)
+    if (kept?.turn === turn) return kept.specs
+    const specs = specsOf(tools)
+    this.#kept.set(sessionId, { turn, specs })
+    return specs
+  }
+
+  /** What the newest turn was offered; a session that had none here yet would get these. */
+  newestOf(sessionId: SessionId, tools: readonly Tool[]): readonly ToolSpec[] {
+    return this.#kept.get(sessionId)?.specs ?? specsOf(tools)
+  }
+}
+
+function specsOf(tools: readonly Tool[]): readonly ToolSpec[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+}

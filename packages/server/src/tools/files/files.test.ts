@@ -1,0 +1,225 @@
+import { execFileSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { entryNumber } from '#core/base/ids'
+import type { JsonObject, JsonValue } from '#core/base/json'
+import { collectFiles } from '#core/compaction/plan/files'
+import { callKey } from '#core/session/step'
+import { Desk } from '#core/store/contract-suite/bench'
+import { openMemoryStore } from '#core/store/memory/open'
+import { handoffOf } from '../../../../../test/support/builders.ts'
+import { filesTool } from './files.ts'
+import { FILE_BYTES_MAX } from './read-text.ts'
+import { MissingRootError } from './roots.ts'
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A root with something readable in it, beside something that is not to be read. */
+async function place() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'throughline-files-')))
+  folders.push(folder)
+  const root = join(folder, 'root')
+  mkdirSync(join(root, 'sub'), { recursive: true })
+  writeFileSync(join(root, 'a.txt'), 'one\ntwo\nthree\n')
+  writeFileSync(join(folder, 'secret.txt'), 'the secret')
+  const store = openMemoryStore()
+  const desk = await Desk.open(store)
+  const make = () => filesTool({ roots: [root], store })
+  let tool = make()
+  const read = async (path: string, more: JsonObject = {}, entry = 5) => {
+    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key: 'k' }
+    const input: JsonValue = { path, ...more }
+    const { outcome, output } = await tool.run({ ...call, input }, new AbortController().signal)
+    return `${outcome}: ${String(output)}`
+  }
+  const restart = () => {
+    tool = make()
+  }
+  return { folder, root, read, desk, store, restart }
+}
+
+/** A reply that reads all of these side by side, as it comes to stand in the transcript. */
+async function step(
+  { desk, store, tool }: Reader,
+  wanted: readonly (string | JsonObject)[],
+  { isStopped = false } = {},
+) {
+  const calls = wanted.map((each, index) => ({
+    id: `c${index}`,
+    input: typeof each === 'string' ? { path: each } : each,
+  }))
+  await desk.hear('read')
+  await desk.reply('', { calls: calls.map(({ id }) => id) })
+  const entry = desk.tail.number
+  const results = await Promise.all(
+    calls.map(async ({ id: call, input }) => {
+      const key = callKey(desk.id, entry, call)
+      const place = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key }
+      const { outcome, output } = await tool.run({ ...place, input }, new AbortController().signal)
+      return isStopped
+        ? ({ call, outcome: 'interrupted', body: 'Stopped.', tokens: 5 } as const)
+        : { call, outcome, body: String(output), tokens: 5 }
+    }),
+  )
+  const committed = await store.commitResults({ ...desk.fenced(), results })
+  if (committed.kind !== 'committed') throw new Error(committed.kind)
+  desk.tail = committed.tail
+  return results.map(({ body }) => body)
+}
+
+type Reader = Awaited<ReturnType<typeof reader>>
+
+async function reader() {
+  const { desk, root, store } = await place()
+  return { desk, root, store, tool: filesTool({ roots: [root], store }) }
+}
+
+describe('files', () => {
+  it('gives a file word for word, or the lines that are asked for', async () => {
+    const { root, read } = await place()
+    expect(await read('a.txt')).toBe('ok: one\ntwo\nthree\n')
+    expect(await read(join(root, 'a.txt'), { again: true })).toBe('ok: one\ntwo\nthree\n')
+    expect(await read('a.txt', { offset: 2, limit: 1 })).toBe('ok: two\n[lines 2 to 2 of 4]')
+    expect(await read('a.txt', { offset: 2, limit: 2 })).toBe('ok: two\nthree\n[lines 2 to 3 of 4]')
+    expect(await read('a.txt', { offset: 3 })).toBe('ok: three\n')
+    expect(await read('a.txt', { offset: 4, limit: 9 })).toBe('ok: ')
+    expect(await read('a.txt', { limit: 4 })).toBe('ok: one\ntwo\nthree\n')
+    expect(await read('a.txt', { offset: 5 })).toBe('error: There are 4 lines.')
+    expect(await read('.')).toBe('ok: a.txt\nsub/')
+    expect(await read('b.txt')).toBe('error: There is no b.txt.')
+  })
+
+  it.each(['../secret.txt', 'sub/../../secret.txt', '/etc/passwd', '..', 'a.txt/../../secret.txt'])(
+    'does not lead out by %s',
+    async (path) => {
+      const { read } = await place()
+      expect(await read(path)).toMatch(/^error: .* is outside of what may be read/)
+    },
+  )
+
+  it('does not tell whether something outside exists', async () => {
+    const { read } = await place()
+    expect(await read('../nothing')).toMatch(/^error: .* is outside of what may be read/)
+  })
+
+  it('follows a link that stays inside, and none that leaves', async () => {
+    const { folder, root, read } = await place()
+    symlinkSync(join(root, 'a.txt'), join(root, 'inside'))
+    symlinkSync(join(folder, 'secret.txt'), join(root, 'outside'))
+    symlinkSync('../..', join(root, 'sub', 'up'))
+    expect(await read('inside')).toBe('ok: one\ntwo\nthree\n')
+    for (const path of ['outside', 'sub/up/secret.txt', 'sub/up']) {
+      expect(await read(path)).toMatch(/^error: .* is outside/)
+    }
+  })
+
+  it('never shows what a link leads to while it is swapped to and fro', async () => {
+    const { folder, root, read } = await place()
+    mkdirSync(join(folder, 'out'))
+    writeFileSync(join(folder, 'out', 'f.txt'), 'the secret')
+    mkdirSync(join(root, 'd'))
+    writeFileSync(join(root, 'd', 'f.txt'), 'fine')
+    symlinkSync(join(folder, 'out'), join(root, 'evil'))
+    const seen = new Set<string>()
+    for (let round = 0; round < 300; round++) {
+      const reading = read('d/f.txt', { again: true })
+      renameSync(join(root, 'd'), join(root, 'kept'))
+      renameSync(join(root, 'evil'), join(root, 'd'))
+      await Promise.resolve()
+      const second = read('d/f.txt', { again: true })
+      renameSync(join(root, 'd'), join(root, 'evil'))
+      renameSync(join(root, 'kept'), join(root, 'd'))
+      for (const answer of await Promise.all([reading, second])) seen.add(answer)
+    }
+    expect([...seen].filter((answer) => answer.includes('secret'))).toEqual([])
+  })
+
+  it('is not sent again while it is unchanged, and is when it has changed', async () => {
+    const ada = await reader()
+    await step(ada, ['a.txt'])
+    expect(await step(ada, ['sub/../a.txt'])).toEqual([
+      expect.stringMatching(/^sub\/..\/a.txt is unchanged since entry 3 \(sha256/),
+    ])
+    expect(await step(ada, [{ path: 'a.txt', offset: 1 }])).toEqual(['one\ntwo\nthree\n'])
+    writeFileSync(join(ada.root, 'a.txt'), 'other\n')
+    expect(await step(ada, ['a.txt'])).toEqual(['other\n'])
+    expect(await step(ada, ['a.txt'])).toEqual([expect.stringMatching(/unchanged since entry 12/)])
+  })
+
+  it('that is unchanged is named by the entry that shows it, and sent again when none does', async () => {
+    const ada = await reader()
+    const { desk, root, store } = ada
+    writeFileSync(join(root, 'b.txt'), 'of b')
+    await step(ada, ['b.txt'], { isStopped: true })
+    // The results of others stand between a call and its own.
+    expect(await step(ada, ['a.txt', '.', 'b.txt'])).toContain('of b')
+    const [answer = ''] = await step(ada, ['b.txt'])
+    const [, number = '0'] = /recall shows it \(from: (\d+)\)/.exec(answer) ?? []
+    const from = entryNumber(Number(number))
+    const [shown] = await store.readEntries({ sessionId: desk.id, from, to: from })
+    expect([shown?.kind, shown?.body]).toEqual(['result', '"of b"'])
+    await desk.erase([from])
+    expect(await step(ada, ['b.txt'])).toEqual(['of b'])
+  })
+
+  it('is known again after a compaction and a restart, by the hash in the handoff', async () => {
+    const { root, read, desk, store, restart } = await place()
+    const answer = (await read('a.txt')).slice('ok: '.length)
+    const call = { type: 'tool-call', id: 'c', name: 'files', input: { path: 'a.txt' } } as const
+    const output = [{ type: 'text', text: answer } as const]
+    const files = collectFiles({
+      earlier: [],
+      head: [
+        { role: 'assistant', parts: [call] },
+        { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', output }] },
+      ],
+      firstNumber: 1,
+      tokensMax: 500,
+      countTokens: (text) => text.length,
+    })
+    await desk.exchange('read it', 'done')
+    const operation = await desk.claim(1)
+    const body = handoffOf({ files }) as unknown as JsonValue
+    const { lease, tail } = desk
+    const content = { body, tokens: 20, result: { tokensAfter: 20 } }
+    await store.commitCompaction({ lease, tail, operation, ...content })
+    restart()
+    expect(await read('a.txt')).toMatch(/is unchanged since it was last read/)
+    writeFileSync(join(root, 'a.txt'), 'other\n')
+    expect(await read('a.txt')).toBe('ok: other\n')
+  })
+
+  it('names a root that does not exist', () => {
+    const make = () => filesTool({ roots: ['no/such/folder'], store: openMemoryStore() })
+    expect(make).toThrow(MissingRootError)
+  })
+
+  it('says plainly what is not text, too large, or no file', async () => {
+    const { root, read } = await place()
+    writeFileSync(join(root, 'zeros'), Buffer.from([65, 0, 66]))
+    writeFileSync(join(root, 'latin'), Buffer.from([0x66, 0xfc, 0x72]))
+    writeFileSync(join(root, 'big'), Buffer.alloc(FILE_BYTES_MAX + 1, 'a'))
+    writeFileSync(join(root, 'long'), 'line\n'.repeat(60_000))
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    expect(await read('zeros')).toMatch(/^error: zeros is not text \(3 bytes/)
+    expect(await read('latin')).toMatch(/^error: latin is not text/)
+    expect(await read('big')).toMatch(/^error: big has 8388609 bytes; at most/)
+    expect(await read('long')).toMatch(/300000 characters in 60001 lines: give offset and limit/)
+    expect(await read('pipe')).toBe('error: pipe is neither a file nor a folder.')
+    expect(await read('a\0b')).toMatch(/^error: There is no/)
+  })
+})

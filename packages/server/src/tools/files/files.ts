@@ -1,0 +1,136 @@
+import { readdir } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Reads } from '#core/store/contract'
+import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
+import { callOf, type Tool, type ToolAnswer } from '../tool.ts'
+import { openedFolder } from './opened-path.ts'
+import { FILE_BYTES_MAX, hashOf, readText } from './read-text.ts'
+import { type Opened, Roots } from './roots.ts'
+import { SeenFiles } from './seen.ts'
+
+const LINES_MAX = 1_000_000
+
+const input = z.strictObject({
+  path: z.string().min(1).max(4_096).describe('A file to read, or a folder to list.'),
+  offset: z.int().min(1).max(LINES_MAX).optional().describe('Begin with this line, from 1.'),
+  limit: z.int().min(1).max(LINES_MAX).optional().describe('Read so many lines.'),
+  again: z.boolean().optional().describe('Read it also if it has not changed.'),
+})
+
+export interface FilesParts {
+  /** Folders that may be read; each exists. Relative paths are looked up in the first. */
+  readonly roots: readonly string[]
+  readonly store: Pick<Reads, 'findSession' | 'readEntries'>
+}
+
+/** More than this is asked for in pieces. */
+const TEXT_CHARACTERS_MAX = 200_000
+const NAMES_MAX = 500
+
+/** Files within the allowed folders, to read. Nothing leads out of them: no `..` and no link. */
+export function filesTool(parts: FilesParts): Tool {
+  const roots = new Roots(parts.roots)
+  const seen = new SeenFiles(parts.store)
+  return defineTool({
+    name: 'files',
+    description:
+      'Read a text file, or list a folder. A file that you have read before and that has not ' +
+      'changed is not sent again. ' +
+      `Readable: ${roots.paths.join(', ') || 'nothing'}.`,
+    input,
+    isRepeatable: true,
+    run: async (call) => {
+      const { path } = call.input
+      const opened = await roots.open(path)
+      if (opened.kind !== 'opened') return refuse(explain(opened, path, roots))
+      const { handle } = opened
+      try {
+        const stats = await handle.stat()
+        if (stats.isDirectory()) return ok(await list(openedFolder(handle, opened.path)))
+        if (!stats.isFile()) return refuse(`${path} is neither a file nor a folder.`)
+        return await read(seen, opened, call)
+      } finally {
+        await handle.close()
+      }
+    },
+  })
+}
+
+async function read(
+  seen: SeenFiles,
+  { handle, path: real }: Extract<Opened, { kind: 'opened' }>,
+  call: ParsedCall<typeof input>,
+): Promise<ToolAnswer> {
+  const { sessionId, entry, input } = call
+  const { path, offset, limit } = input
+  const file = await readText(handle)
+  if (file.kind === 'too-large') {
+    return refuse(`${path} has ${file.bytes} bytes; at most ${FILE_BYTES_MAX} are read.`)
+  }
+  if (file.kind === 'binary') {
+    return refuse(
+      `${path} is not text (${file.bytes} bytes that are not valid UTF-8 or hold zeros).`,
+    )
+  }
+  const { text } = file
+  if (offset !== undefined || limit !== undefined) return piece(text, offset ?? 1, limit)
+  // Before its hash, which of a large one takes a while: no such one was ever read whole.
+  if (text.length > TEXT_CHARACTERS_MAX) {
+    const { lines } = find(text, 1, LINES_MAX)
+    return refuse(`${path} has ${text.length} characters in ${lines} lines: give offset and limit.`)
+  }
+  const hash = hashOf(text)
+  const known = input.again === true ? undefined : await seen.find(sessionId, real, path)
+  if (known?.hash === hash) return ok(unchanged(path, known.entry, hash))
+  seen.note(sessionId, real, { hash, entry, call: callOf(call) })
+  // Word for word and nothing else: a handoff takes the file's hash from this very text.
+  return ok(text)
+}
+
+function unchanged(path: string, entry: number | null, hash: string): string {
+  const where = entry === null ? 'it was last read' : `entry ${entry}`
+  const how = entry === null ? '' : `recall shows it (from: ${entry}); `
+  return `${path} is unchanged since ${where} (sha256 ${hash}); ${how}again: true reads it again.`
+}
+
+function piece(text: string, offset: number, limit = LINES_MAX): ToolAnswer {
+  const { from, to, last, lines } = find(text, offset, limit)
+  if (offset > lines) return refuse(`There are ${lines} lines.`)
+  if (to - from > TEXT_CHARACTERS_MAX) {
+    return refuse(`These lines have ${to - from} characters: give a smaller limit.`)
+  }
+  const wanted = text.slice(from, to)
+  return ok(last < lines ? `${wanted}\n[lines ${offset} to ${last} of ${lines}]` : wanted)
+}
+
+/** Where lines begin and end, and how many there are in all; without a copy of each. */
+function find(text: string, offset: number, limit: number) {
+  const last = offset - 1 + limit
+  let [from, to, lines] = [0, text.length, 1]
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
+    if (lines === last) to = end
+    lines++
+    if (lines === offset) from = end + 1
+  }
+  return { from, to, last: Math.min(last, lines), lines }
+}
+
+async function list(folder: string): Promise<string> {
+  const found = await readdir(folder, { withFileTypes: true })
+  const names = found.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort()
+  const more = names.length > NAMES_MAX ? [`[${names.length - NAMES_MAX} more]`] : []
+  return [...names.slice(0, NAMES_MAX), ...more].join('\n') || '(empty)'
+}
+
+function explain(opened: Exclude<Opened, { kind: 'opened' }>, path: string, roots: Roots): string {
+  switch (opened.kind) {
+    case 'outside':
+      return `${path} is outside of what may be read: ${roots.paths.join(', ')}.`
+    case 'missing':
+      return `There is no ${path}.`
+    case 'refused':
+      return `${path} cannot be opened (${opened.code}).`
+    default:
+      return opened satisfies never
+  }
+}

@@ -1,0 +1,82 @@
+import { entryNumber, type SessionId } from '#core/base/ids'
+import { isObject, type JsonValue } from '#core/base/json'
+import { Recent } from '#core/base/recent'
+import type { Reads } from '#core/store/contract'
+
+/** What a file was when it was last read whole. */
+export interface Seen {
+  readonly hash: string
+  /** The entry that shows it; null: the handoff in effect tells of it. */
+  readonly entry: number | null
+}
+
+/** A call that read a file whole; `entry` holds the call. */
+export interface Reading {
+  readonly hash: string
+  readonly entry: number
+  readonly call: string
+}
+
+const FILES_MAX = 5_000
+/** Results stand close behind their calls: with those of the same reply, and what else came then. */
+const RESULT_DISTANCE_MAX = 64
+const READ_AT_ONCE = 8
+
+/**
+ * What each session has read. Remembered in this process, and behind that in the handoff: its list
+ * of files has their hashes, which is what survives a compaction and a restart together. What was
+ * read counts only where it was also shown: a call may have been stopped, its result been erased.
+ */
+export class SeenFiles {
+  readonly #store: Pick<Reads, 'findSession' | 'readEntries'>
+  readonly #known = new Recent<string, Reading>(FILES_MAX)
+
+  constructor(store: Pick<Reads, 'findSession' | 'readEntries'>) {
+    this.#store = store
+  }
+
+  note(sessionId: SessionId, path: string, reading: Reading): void {
+    this.#known.set(keyOf(sessionId, path), reading)
+  }
+
+  /** `asked` is the path in the words of the model: the handoff knows it by those. */
+  async find(sessionId: SessionId, path: string, asked: string): Promise<Seen | undefined> {
+    const reading = this.#known.get(keyOf(sessionId, path))
+    const entry = reading && (await this.#findShown(sessionId, reading))
+    if (reading !== undefined && entry !== undefined) return { hash: reading.hash, entry }
+    return await this.#findInHandoff(sessionId, asked)
+  }
+
+  async #findShown(sessionId: SessionId, { entry, call }: Reading): Promise<number | undefined> {
+    for (let from = entry + 1; from <= entry + RESULT_DISTANCE_MAX; from += READ_AT_ONCE) {
+      const to = entryNumber(from + READ_AT_ONCE - 1)
+      const page = await this.#store.readEntries({ sessionId, from: entryNumber(from), to })
+      const result = page.find((each) => each.kind === 'result' && each.meta.call === call)
+      if (result?.kind === 'result') {
+        const isShown = result.body !== null && result.meta.outcome === 'ok'
+        return isShown ? result.number : undefined
+      }
+      if (page.length < READ_AT_ONCE) return undefined
+    }
+    return undefined
+  }
+
+  async #findInHandoff(sessionId: SessionId, asked: string): Promise<Seen | undefined> {
+    const session = await this.#store.findSession(sessionId)
+    if (session === undefined || session.effective === 0) return undefined
+    const { effective } = session
+    const [entry] = await this.#store.readEntries({ sessionId, from: effective, to: effective })
+    const body = entry?.body == null ? null : (JSON.parse(entry.body) as JsonValue)
+    const files = isObject(body) ? body['files'] : undefined
+    if (!Array.isArray(files)) return undefined
+    for (const file of files as readonly JsonValue[]) {
+      if (!isObject(file) || file['path'] !== asked) continue
+      if (typeof file['hash'] === 'string') return { hash: file['hash'], entry: null }
+    }
+    return undefined
+  }
+}
+
+function keyOf(sessionId: SessionId, path: string): string {
+  return `${sessionId}\n${path}`
+}

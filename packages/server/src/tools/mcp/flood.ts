@@ -1,0 +1,39 @@
+import type { Clock } from '#core/base/clock'
+
+/**
+ * How much a server may say. Reading what it says takes our time, whatever it is, so one that never
+ * stops is ended before others notice. The bounds are far above what work needs: a screen recording
+ * sent as pictures stays below them.
+ */
+const WINDOW_MS = 10_000
+export const FLOOD_BYTES_MAX = 64 * 1024 * 1024
+export const FLOOD_MESSAGES_MAX = 5_000
+
+export class FloodGauge {
+  readonly #clock: Clock
+  #since: number
+  #bytes = 0
+  #messages = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#since = clock.monotonic()
+  }
+
+  /** Null: all is well. Otherwise what was too much. */
+  add(what: { readonly bytes?: number; readonly messages?: number }): string | null {
+    const now = this.#clock.monotonic()
+    if (now - this.#since > WINDOW_MS) {
+      this.#since = now
+      this.#bytes = 0
+      this.#messages = 0
+    }
+    this.#bytes += what.bytes ?? 0
+    this.#messages += what.messages ?? 0
+    const span = `within ${WINDOW_MS / 1_000} s`
+    if (this.#bytes > FLOOD_BYTES_MAX) return `it sent more than ${FLOOD_BYTES_MAX} bytes ${span}`
+    return this.#messages > FLOOD_MESSAGES_MAX
+      ? `it sent more than ${FLOOD_MESSAGES_MAX} messages ${span}`
+      : null
+  }
+}

@@ -1,0 +1,21 @@
+import { clip } from '#core/base/line'
+
+/**
+ * What a server says is somebody else's text. It may reach a model, a terminal or a log, so nothing
+ * in it may act on those: controls, escapes, text directions and characters that nobody can see are
+ * taken out. What the words themselves say cannot be made harmless; it is only kept short.
+ */
+// Cc without tab and line feed; directions, joiners and fillers without width; tags; variation
+// selectors beyond the common ones, which can carry hidden bytes.
+const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
+
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll(UNSEEN, '')
+}
+
+/** Cut before it is cleaned as well: cleaning a flood takes time. */
+export function shortText(text: string, charactersMax: number): string {
+  return clip(cleanText(text.slice(0, 4 * charactersMax)).trim(), charactersMax)
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { SessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { AdmitOutcome } from '#core/store/commits'
+import type { Commits } from '#core/store/contract'
+import { ok, refuse } from './define-tool.ts'
+import type { ToolAnswer, ToolCall } from './tool.ts'
+
+/** What a tool wants changed in its own session, under the call's key: a repetition changes nothing. */
+export async function admitControl(
+  store: Pick<Commits, 'admit'>,
+  call: Pick<ToolCall, 'sessionId' | 'agent' | 'key'>,
+  mail: { readonly control: string; readonly body: JsonObject; readonly tokens: number },
+): Promise<AdmitOutcome> {
+  return await store.admit({
+    to: { sessionId: call.sessionId },
+    source: `tool:${call.agent}`,
+    key: call.key,
+    lane: 'control',
+    ...mail,
+  })
+}
+
+/** Done, or in plain words why not. */
+export function answerTo(outcome: AdmitOutcome, done: string): ToolAnswer {
+  switch (outcome.kind) {
+    case 'admitted':
+    case 'duplicate':
+    // Under the same key a repetition may find the world changed; the first one stands.
+    case 'conflict':
+      return ok(done)
+    case 'full':
+      return refuse(`The mailbox takes nothing now (${outcome.limit} wait). Try again later.`)
+    case 'too-large':
+      return refuse(`That has ${outcome.bytes} bytes; ${outcome.limit} are the limit.`)
+    case 'blob-missing':
+    case 'unknown':
+      return refuse('There is no such session.')
+    case 'gone':
+      return refuse('That session was deleted.')
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** An id that belongs to one call and comes out the same for every repetition of it. */
+export function idFor(prefix: string, { key }: Pick<ToolCall, 'key'>): string {
+  return `${prefix}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+}
+
+/** The body of a notification, as the session reads it. */
+export function noticeBody(text: string, more: JsonObject = {}): JsonObject {
+  return { ...more, message: { role: 'user', parts: [{ type: 'text', text }] } }
+}
+
+export interface Counting {
+  /** As exact as the runtime can; the session's bounds are counted with it. */
+  readonly countTokens: (sessionId: SessionId, text: string) => number
+}

@@ -1,0 +1,160 @@
+import type { ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { Readable } from 'node:stream'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { Child } from './child.ts'
+import { compilePatterns, Matches, NOTICE_LIMITS } from './matches.ts'
+import { Lines, Output } from './output.ts'
+
+const LIMITS = {
+  ...{ timeMs: 60_000, outputBytesMax: 1e6, keptCharactersMax: 1e6, graceMs: 1_000 },
+}
+// No system gives this number to a process.
+const NOBODY = 2 ** 30
+
+/** What a program writes, without a program. */
+function program(...chunks: readonly string[]): ChildProcess {
+  const stdout = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+  const emitter = Object.assign(new EventEmitter(), { stdout, stderr: null })
+  stdout.once('end', () => emitter.emit('exit', 0, null))
+  return emitter as unknown as ChildProcess
+}
+
+function watch(...patterns: readonly string[]): Matches {
+  const compiled = compilePatterns(patterns)
+  if (compiled.kind === 'refused') throw new Error(compiled.problem)
+  return new Matches(compiled.patterns, NOTICE_LIMITS)
+}
+
+describe('a child', () => {
+  it('lets others have their turn between lines that take long to look at', async () => {
+    let now = 0
+    const clock = { now: () => 0, monotonic: () => (now += 20), after: () => () => {} }
+    const parts = { clock, limits: LIMITS, matches: watch('z'), onMatch: () => {} }
+    let rounds = 0
+    let isOver = false
+    const count = () => {
+      rounds++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    await new Child({ process: program('line\n'.repeat(200)), pid: NOBODY }, parts).ended
+    isOver = true
+    expect(rounds).toBeGreaterThan(190)
+  })
+
+  it('puts characters and lines together that came in pieces', async () => {
+    const matches = watch('^a grüne line$')
+    const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} }
+    const bytes = Buffer.from('a grüne line\nand more')
+    const process = program()
+    const stdout = Readable.from([...bytes].map((byte) => Buffer.from([byte])))
+    stdout.once('end', () => process.emit('exit', 0, null))
+    const whole = Object.assign(process, { stdout })
+    const parts = { clock, limits: LIMITS, matches, onMatch: () => {} }
+    const child = new Child({ process: whole, pid: NOBODY }, parts)
+    expect(await child.ended).toEqual({ kind: 'exited', code: 0, signal: null })
+    expect(matches.untold).toBe(1)
+    expect(child.output.read(0, 100).text).toBe('a grüne line\nand more')
+  })
+})
+
+/** What is written to the one and the other, in this order. */
+async function told(matches: Matches, ...chunks: readonly (readonly ['out' | 'err', string])[]) {
+  const streams = { out: new Readable({ read() {} }), err: new Readable({ read() {} }) }
+  const { out: stdout, err: stderr } = streams
+  const process = Object.assign(new EventEmitter(), { stdout, stderr }) as unknown as ChildProcess
+  const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} }
+  const parts = { clock, limits: LIMITS, matches, onMatch: () => {} }
+  const child = new Child({ process, pid: NOBODY }, parts)
+  for (const [to, text] of chunks) {
+    const length = child.output.end + text.length
+    streams[to].push(text)
+    while (child.output.end < length) await nextRound()
+  }
+  for (const stream of [stdout, stderr]) stream.push(null)
+  process.emit('exit', 0, null)
+  await child.ended
+  return { untold: matches.untold, text: child.output.read(0, 1_000).text }
+}
+
+describe('a watched line', () => {
+  it('is not cut by what the other stream writes in the middle of it', async () => {
+    const chunks = [
+      ['out', 'server is rea'],
+      ['err', 'ERROR disk full\n'],
+      ['out', 'dy\n'],
+    ] as const
+    for (const pattern of ['^server is ready$', '^ERROR disk full$']) {
+      const { untold, text } = await told(watch(pattern), ...chunks)
+      expect([pattern, untold]).toEqual([pattern, 1])
+      expect(text).toBe('server is reaERROR disk full\ndy\n')
+    }
+  })
+
+  it('ends where the program goes to the beginning of a line, also between two pieces', async () => {
+    const chunks = [
+      ['out', '10 %\r50 %\r100 % done\r'],
+      ['out', '\nready\r\n'],
+      ['out', 'last\r'],
+    ] as const
+    for (const pattern of ['^50 %$', '^100 % done$', '^ready$', '^last$']) {
+      const { untold } = await told(watch(pattern), ...chunks)
+      expect([pattern, untold]).toEqual([pattern, 1])
+    }
+    expect((await told(watch('^$'), ...chunks)).untold).toBe(0)
+  })
+})
+
+describe('Output', () => {
+  it('keeps the end of what was written, and counts from its beginning', () => {
+    const output = new Output(100)
+    for (let n = 0; n < 1_000; n++) output.write(`${n % 10}`.repeat(10))
+    expect(output.end).toBe(10_000)
+    expect(output.read(0, 50)).toEqual({
+      text: '0123456789'
+        .split('')
+        .flatMap((digit) => digit.repeat(10))
+        .join('')
+        .slice(0, 50),
+      from: 9_900,
+      next: 9_950,
+    })
+    expect(output.read(9_995, 50)).toEqual({ text: '99999', from: 9_995, next: 10_000 })
+    expect(output.read(20_000, 50)).toEqual({ text: '', from: 10_000, next: 10_000 })
+  })
+
+  it('takes linear time for a line that never ends', () => {
+    const prepare = (pieces: number) => () => {
+      const output = new Output(200_000)
+      const lines = new Lines()
+      for (let n = 0; n < pieces; n++) {
+        output.write('x'.repeat(1_000))
+        lines.take('x'.repeat(1_000))
+      }
+    }
+    expect(costOfTenfold(prepare, { size: 1_000, floorMs: 5 })).toBeLessThan(15)
+  })
+})
+
+describe('Matches', () => {
+  it('tells at once, then not more often than allowed, and counts the rest', () => {
+    const compiled = compilePatterns(['error'])
+    if (compiled.kind === 'refused') throw new Error(compiled.problem)
+    const matches = new Matches(compiled.patterns, { intervalMs: 100, noticesMax: 2 })
+    for (const line of ['fine', 'error 1']) matches.take(line)
+    expect(matches.next(0)).toEqual({ pattern: 'error', line: 'error 1', suppressed: 0 })
+    for (const line of ['error 2', 'error 3', 'error 4']) matches.take(line)
+    expect(matches.next(99)).toBeNull()
+    const notice = matches.next(100)
+    expect(notice).toEqual({ pattern: 'error', line: 'error 4', suppressed: 2 })
+    matches.take('error 5')
+    if (notice !== null) matches.putBack(notice)
+    expect(matches.next(200)).toEqual({ pattern: 'error', line: 'error 5', suppressed: 3 })
+    matches.take('error 6')
+    // The last of the notices was used up; the end of the program tells of this one.
+    expect([matches.next(1_000), matches.untold]).toEqual([null, 1])
+  })
+})

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { Recent } from '#core/base/recent'
+
+/**
+ * All that differs between systems when children are started and ended. On POSIX systems each child
+ * leads a process group of its own, so that what it starts ends with it. Windows has no such groups:
+ * there the tree below the child is ended by its own tool, at once and by force.
+ *
+ * What leaves the group (`setsid`, a daemon) is out of a signal's reach. On Linux it is still found,
+ * by a mark in the environment that it inherits; only what wipes its environment as well gets away.
+ * On macOS nothing tells whose it was, and it stays.
+ */
+const IS_WINDOWS = process.platform === 'win32'
+const IS_LINUX = process.platform === 'linux'
+const MARK = 'THROUGHLINE_GROUP'
+/** What is started while we look is found in the next round. */
+const ROUNDS_MAX = 5
+
+const marks = new Recent<number, string>(1_000)
+
+/** What the environment of everything that this child starts holds. */
+export function markOf(pid: number): string | undefined {
+  return marks.get(pid)
+}
+
+/** Without a shell: the arguments reach the program as they are. */
+export function startGroup(
+  program: string,
+  args: readonly string[],
+  {
+    folder,
+    env,
+    stdin = 'ignore',
+    isMarked = false,
+  }: {
+    readonly folder: string
+    readonly env: Readonly<Record<string, string>>
+    readonly stdin?: 'ignore' | 'pipe'
+    /** Also what leaves the group is to be found; see `endStrays`. */
+    readonly isMarked?: boolean
+  },
+): ChildProcess {
+  const hasMark = isMarked && IS_LINUX
+  const mark = randomUUID()
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...env, ...(hasMark && { [MARK]: mark }) },
+    detached: !IS_WINDOWS,
+    shell: false,
+    stdio: [stdin, 'pipe', 'pipe'],
+    windowsHide: true,
+  })
+  const { pid } = child
+  if (hasMark && pid !== undefined) marks.set(pid, mark)
+  return child
+}
+
+/** Asks the group to end, or ends it. What is gone already is no failure. */
+export function endGroup(pid: number, how: 'ask' | 'force'): void {
+  if (IS_WINDOWS) {
+    execFile('taskkill', ['/pid', String(pid), '/t', '/f'], () => {})
+    return
+  }
+  try {
+    process.kill(-pid, how === 'ask' ? 'SIGTERM' : 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+}
+
+/** Ends what left the group of a child that has ended. */
+export async function endStrays(pid: number): Promise<void> {
+  const mark = marks.get(pid)
+  marks.delete(pid)
+  if (mark === undefined) return
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const found: number[] = []
+    for (const name of await readdir('/proc')) {
+      if (!/^\d+$/.test(name)) continue
+      // Of others, or gone meanwhile: cannot be read.
+      const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
+      if (isMarked(environment, mark)) found.push(Number(name))
+    }
+    if (!endAll(found)) return
+  }
+}
+
+/** The same for a process that ends and can wait for nothing. */
+export function endStraysNow(mark: string): void {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    const found = names.filter((name) => {
+      try {
+        return isMarked(readFileSync(`/proc/${name}/environ`, 'latin1'), mark)
+      } catch {
+        return false
+      }
+    })
+    if (!endAll(found.map(Number))) return
+  }
+}
+
+function isMarked(environment: string, mark: string): boolean {
+  return environment.split('\0').includes(`${MARK}=${mark}`)
+}
+
+/** False: there was nobody left. */
+function endAll(pids: readonly number[]): boolean {
+  const ended = pids.filter((pid) => {
+    try {
+      return process.kill(pid, 'SIGKILL')
+    } catch {
+      return false
+    }
+  })
+  return ended.length > 0
+}
+
+/** Whether a guard can end the groups of a process that was killed. */
+export const HAS_GROUPS = !IS_WINDOWS

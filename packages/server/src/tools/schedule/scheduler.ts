@@ -1,0 +1,170 @@
+import { type Clock, pause } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Commits, Reads } from '#core/store/contract'
+import { DamagedRowError } from '#core/store/errors'
+import type { ScheduleRow } from '#core/store/operational-rows'
+import { releaseHeld } from '../send-message/held.ts'
+import { firstDue, nextDue, readRepeat } from './repeat.ts'
+
+/**
+ * Fires what is due. Every process of a store runs one; the store lets exactly one of them fire each
+ * due time, and the mail is in the same commit. After a time in which nobody ran, a repeating
+ * schedule fires once and goes on from now: nobody wants an hour's worth of reminders at once. What
+ * fired while a clock was years ahead is brought back when it is not any more.
+ *
+ * `new -> running -> closed`. A store that cannot be asked is asked again in the next round.
+ */
+export interface SchedulerParts {
+  readonly store: Pick<
+    Commits & Reads,
+    'listSchedules' | 'fireSchedule' | 'putSchedule' | 'findSession'
+  >
+  readonly clock: Clock
+  readonly pollMs: number
+  /** This session is about to get mail. */
+  readonly beforeFire?: (sessionId: SessionId) => Promise<void>
+  /** This session got mail. */
+  readonly onFired: (sessionId: SessionId) => void
+  /** A programmer's error, or a row that is damaged; the next round comes all the same. */
+  readonly onCrash: (error: unknown) => void
+}
+
+export const SCHEDULE_POLL_MS = 1_000
+const DUE_READ = 64
+/** Hosts of one store may be minutes apart, and none of them is to pull at what another has set. */
+const AHEAD_MS = 3_600_000
+const READ_AT_ONCE = 50
+
+export class Scheduler {
+  readonly #parts: SchedulerParts
+  #round: Promise<void> = Promise.resolve()
+  #isClosed = false
+  readonly #broken = new Recent<string, true>(1_000)
+  #lastNow = Number.POSITIVE_INFINITY
+  #cancel = () => {}
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#next(0)
+  }
+
+  /** Waits for what is being fired. May be called twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#round
+  }
+
+  #next(delayMs: number): void {
+    if (this.#isClosed) return
+    this.#cancel = this.#parts.clock.after(delayMs, () => {
+      this.#round = this.#run()
+    })
+  }
+
+  async #run(): Promise<void> {
+    let hasMore = false
+    try {
+      await this.#mindClock()
+      hasMore = await this.#fireDue()
+      const { store, beforeFire, onFired } = this.#parts
+      const release = (id: SessionId, run: () => Promise<boolean>) => this.#spare(id, run)
+      for (const id of await releaseHeld(store, { beforeFire, release })) onFired(id)
+    } catch (error) {
+      if (!(error instanceof KnownError)) this.#parts.onCrash(error)
+    }
+    this.#next(hasMore ? 0 : this.#parts.pollMs)
+  }
+
+  /** In the first round nobody knows what the clock was before. */
+  async #mindClock(): Promise<void> {
+    const now = this.#parts.clock.now()
+    if (now < this.#lastNow) await this.#bringBack(now)
+    this.#lastNow = now
+  }
+
+  /** One that fired when the clock was ahead waits for a time that is as far off. */
+  async #bringBack(now: number): Promise<void> {
+    const { store, clock } = this.#parts
+    for (let after = ''; ; ) {
+      const page = await store.listSchedules({ state: 'waiting', after, limit: READ_AT_ONCE })
+      for (const { id, sessionId, dueAt, repeat: text, body, tokens } of page) {
+        if (this.#isClosed) return
+        const repeat = text === null || dueAt < now + AHEAD_MS ? undefined : readRepeat(text)
+        const first = repeat === undefined ? null : firstDue(repeat, dueAt, now)
+        if (first === null || dueAt < first + AHEAD_MS) continue
+        const moved = { id, sessionId, dueAt: first, from: dueAt, repeat: text, tokens }
+        await this.#spare(id, async () => {
+          await store.putSchedule({ ...moved, body: JSON.parse(body) })
+          return true
+        })
+      }
+      after = page.at(-1)?.id ?? ''
+      if (page.length < READ_AT_ONCE) return
+      // Reading a calendar takes its time; others have theirs in between.
+      await pause(clock, 0)
+    }
+  }
+
+  async #fireDue(): Promise<boolean> {
+    const { store, clock } = this.#parts
+    const now = clock.now()
+    const due = await store.listSchedules({ state: 'waiting', dueBy: now, limit: DUE_READ })
+    const stuck = new Set<string>()
+    for (const schedule of due) {
+      if (this.#isClosed) return false
+      if (!(await this.#fire(schedule, now))) stuck.add(schedule.id)
+    }
+    if (due.length < DUE_READ) return false
+    // The earliest may be those whose mailbox is full: who stands behind them is not held up.
+    if (stuck.size > 0) await this.#fireOthers(stuck, now)
+    return stuck.size === 0
+  }
+
+  async #fireOthers(tried: ReadonlySet<string>, now: number): Promise<void> {
+    const { store } = this.#parts
+    for (let after: string | undefined; ; ) {
+      const behind = after === undefined ? {} : { after }
+      const page = await store.listSchedules({ state: 'waiting', ...behind, limit: LIST_MAX })
+      for (const schedule of page) {
+        if (this.#isClosed) return
+        if (schedule.dueAt > now || tried.has(schedule.id)) continue
+        await this.#fire(schedule, now)
+      }
+      after = page.at(-1)?.id
+      if (page.length < LIST_MAX || after === undefined) return
+    }
+  }
+
+  #fire(schedule: ScheduleRow, now: number): Promise<boolean> {
+    return this.#spare(schedule.id, () => this.#fireOne(schedule, now))
+  }
+
+  /** A row that cannot be read costs its own reminder, and never those of others; told once. */
+  async #spare(name: string, run: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await run()
+    } catch (error) {
+      if (error instanceof KnownError && !(error instanceof DamagedRowError)) throw error
+      if (!this.#broken.has(name)) this.#parts.onCrash(error)
+      this.#broken.set(name, true)
+      return false
+    }
+  }
+
+  async #fireOne(schedule: ScheduleRow, now: number): Promise<boolean> {
+    const { id, dueAt } = schedule
+    const repeat = schedule.repeat === null ? undefined : readRepeat(schedule.repeat)
+    const nextDueAt = repeat === undefined ? null : nextDue(repeat, dueAt, Math.max(dueAt, now))
+    await this.#parts.beforeFire?.(schedule.sessionId)
+    const outcome = await this.#parts.store.fireSchedule({ id, dueAt, nextDueAt })
+    if (outcome.kind === 'fired') this.#parts.onFired(outcome.sessionId)
+    return outcome.kind === 'fired'
+  }
+}

@@ -1,0 +1,46 @@
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import { type Calibration, calibrated, observe, UNCALIBRATED } from '#core/tokens/calibration'
+
+interface Known {
+  readonly model: string
+  readonly calibration: Calibration
+  readonly estimated: number
+  readonly reported: number
+}
+
+const SESSIONS_MAX = 2_000
+
+/**
+ * What each session has learnt from its bills, for its present model. Kept in memory: lost with the
+ * process it is learnt anew within a few steps, and until then the estimate is believed.
+ */
+export class Calibrations {
+  readonly #known = new Recent<SessionId, Known>(SESSIONS_MAX)
+
+  /** A context as we counted it and as the provider found it. */
+  observe(
+    sessionId: SessionId,
+    seen: {
+      readonly model: string
+      readonly estimated: number
+      readonly reported: number
+    },
+  ): void {
+    const before = this.#known.get(sessionId)
+    const isSame = before?.model === seen.model
+    const calibration = isSame
+      ? observe(before.calibration, {
+          estimated: seen.estimated - before.estimated,
+          reported: seen.reported - before.reported,
+        })
+      : UNCALIBRATED
+    this.#known.set(sessionId, { ...seen, calibration })
+  }
+
+  /** An estimate for this session, corrected by its bills. */
+  correct(sessionId: SessionId, estimate: number): number {
+    const { calibration = UNCALIBRATED } = this.#known.get(sessionId) ?? {}
+    return calibrated(calibration, estimate)
+  }
+}

@@ -1,0 +1,283 @@
+import type { Clock } from '#core/base/clock'
+import type { SessionId } from '#core/base/ids'
+import type { AssistantMessage, Message, UserMessage } from '#core/message/message'
+import type { StepOutcome, StepRequest, StepRunner } from '#core/session/step'
+import { callModel } from '../model/calls/call.ts'
+import type { Deadlines } from '../model/connections/deadlines.ts'
+import type { CallUsage, EndPiece, Model, Piece, ToolSpec } from '../model/model.ts'
+import { explainOutcome, type Outcome, prospectOf } from '../model/outcomes/outcome.ts'
+import type { ModelRoute } from '../model/routes/route.ts'
+import { Calibrations } from './calibrations.ts'
+import { StepCounts } from './steps-taken.ts'
+import { judgeAnswer, withoutCalls } from './verdict.ts'
+
+/** What a step of one agent is made with; asked for at every step, so that it may change between. */
+export interface StepAgent {
+  /** The main model and behind it those that stand in. */
+  readonly models: readonly [Model, ...Model[]]
+  readonly tools: readonly ToolSpec[]
+  /** So many steps of one turn may call tools; the next is asked to sum up. */
+  readonly stepsMax: number
+  readonly outputTokensMax: number
+  readonly countMessage: (message: Message) => number
+}
+
+export interface ModelStepParts {
+  /** Undefined: nobody of that name is configured. */
+  readonly agentOf: (name: string, request: StepRequest) => StepAgent | undefined
+  readonly deadlines: Deadlines
+  readonly clock: Clock
+  /** From 0 to 1. */
+  readonly random: () => number
+  /** Shared with whoever counts input, so that all counts of a session are corrected alike. */
+  readonly calibrations?: Calibrations
+  readonly onPiece?: (attempt: LiveAttempt, piece: LivePiece) => void
+  readonly onCall?: (record: CallRecord) => void
+}
+
+/** `step` is the entry that the context was built up to; `attempt` is never used twice for a step. */
+export interface LiveAttempt {
+  readonly sessionId: SessionId
+  readonly turn: number
+  readonly step: number
+  readonly attempt: string
+}
+
+export type LivePiece =
+  | { readonly kind: 'text' | 'reasoning'; readonly text: string }
+  | { readonly kind: 'call'; readonly callId: string; readonly tool: string }
+  /** Everything told of this attempt is taken back. */
+  | { readonly kind: 'void' }
+
+/** One try on one route. What was billed stands with the last try of a call, for all of them. */
+export interface CallRecord {
+  readonly sessionId: SessionId
+  readonly agent: string
+  readonly turn: number
+  readonly step: number
+  readonly attempt: string
+  readonly route: ModelRoute
+  readonly outcome: Outcome
+  readonly usage?: CallUsage
+  readonly durationMs: number
+  readonly at: number
+}
+
+/**
+ * Steps over a model: the context is sent, pieces are told as they come, and what was said becomes
+ * the outcome. An empty answer is asked for once more and then named. At the step limit the model is
+ * asked to sum up, with nothing to call.
+ */
+export function modelSteps(parts: ModelStepParts): StepRunner {
+  const calibrations = parts.calibrations ?? new Calibrations()
+  const counts = new StepCounts()
+  // Counted for the life of the process: a step that is run again begins no number anew.
+  let attempts = 0
+  const nextAttempt = () => ++attempts
+  return {
+    async run(request, signal) {
+      const agent = parts.agentOf(request.agent, request)
+      if (agent === undefined) {
+        const reason = `No agent of the name ${request.agent} is configured here.`
+        return { kind: 'failed', reason, retryable: false }
+      }
+      const steps = counts.taken(request)
+      const step = new Step(parts, { agent, request, signal, calibrations, nextAttempt })
+      const outcome =
+        steps < agent.stepsMax ? await step.answer(agent.tools) : await step.sumUp(steps)
+      if (outcome.kind === 'replied') counts.note(request, steps)
+      // Of what failed nothing is kept; what was interrupted stays said.
+      else if (outcome.kind !== 'interrupted') step.takeBack()
+      return outcome
+    },
+  }
+}
+
+interface Asked {
+  readonly agent: StepAgent
+  readonly request: StepRequest
+  readonly signal: AbortSignal
+  readonly calibrations: Calibrations
+  readonly nextAttempt: () => number
+}
+
+class Step {
+  readonly #parts: ModelStepParts
+  readonly #asked: Asked
+  #number: number
+  #hasTold = false
+
+  constructor(parts: ModelStepParts, asked: Asked) {
+    this.#parts = parts
+    this.#asked = asked
+    this.#number = asked.nextAttempt()
+  }
+
+  /** Nothing of what this attempt told came to stay. */
+  takeBack(): void {
+    if (this.#hasTold) this.#void()
+  }
+
+  async answer(
+    tools: readonly ToolSpec[],
+    messages: readonly Message[] = this.#asked.request.context,
+  ): Promise<StepOutcome> {
+    for (let ask = 1; ; ask++) {
+      const end = await this.#call(messages, tools)
+      const outcome = this.#outcomeOf(end)
+      if (outcome !== 'empty') return outcome
+      if (ask === ASKS_MAX) {
+        const reason = 'The model answered twice with nothing.'
+        return { kind: 'failed', reason, retryable: false }
+      }
+      this.#void()
+    }
+  }
+
+  /** Offers no tools; a provider that will not read old calls without them is offered them again. */
+  async sumUp(steps: number): Promise<StepOutcome> {
+    const { agent, request } = this.#asked
+    const messages = [...request.context, sumUpMessage(steps)]
+    const end = await this.#call(messages, [])
+    const { outcome } = end
+    const isRefused = outcome.kind === 'refused' && outcome.refusal === 'bad-request'
+    const isToAskAgain = isRefused && agent.tools.length > 0
+    if (isToAskAgain) this.#void()
+    const summed = this.#outcomeOf(isToAskAgain ? await this.#call(messages, agent.tools) : end)
+    if (summed !== 'empty' && summed.kind !== 'replied') return summed
+    const said = summed === 'empty' ? EMPTY : withoutCalls(summed.message)
+    const note = `[This turn ended at its limit of ${steps} steps.]`
+    const message = { ...said, parts: [...said.parts, { type: 'text', text: note } as const] }
+    return { kind: 'replied', message, tokens: this.#count(message) }
+  }
+
+  #outcomeOf({ outcome, reply }: EndPiece): StepOutcome | 'empty' {
+    switch (outcome.kind) {
+      case 'finished': {
+        const { outputTokensMax } = this.#asked.agent
+        const verdict = judgeAnswer(outcome.finish, reply, outputTokensMax)
+        if (verdict.kind === 'empty') return 'empty'
+        if (verdict.kind === 'give-up') {
+          return { kind: 'failed', reason: verdict.reason, retryable: false }
+        }
+        const { message } = verdict
+        return { kind: 'replied', message, tokens: this.#count(message) }
+      }
+      case 'interrupted': {
+        const message = reply === null ? null : withoutCalls(reply)
+        return { kind: 'interrupted', message, tokens: message === null ? 0 : this.#count(message) }
+      }
+      case 'overflow': {
+        const limitTokens = this.#limitOf(outcome)
+        return { kind: 'overflow', ...(limitTokens !== undefined && { limitTokens }) }
+      }
+      default: {
+        const retryable = prospectOf(outcome) === 'heals'
+        return { kind: 'failed', reason: explainOutcome(outcome), retryable }
+      }
+    }
+  }
+
+  /** A provider that counts more than we do takes less than its number says. */
+  #limitOf({ limitTokens, askedTokens = 0 }: Extract<Outcome, { kind: 'overflow' }>) {
+    if (limitTokens === undefined) return undefined
+    const { agent, request } = this.#asked
+    // What was asked for may hold the room for the answer; taken with it, a limit is never too low.
+    const counted = this.#estimate(request.context) + agent.outputTokensMax
+    const share = askedTokens > counted ? counted / askedTokens : 1
+    return Math.floor(limitTokens * share)
+  }
+
+  #estimate(messages: readonly Message[]): number {
+    const { countMessage } = this.#asked.agent
+    return messages.reduce((sum, message) => sum + countMessage(message), 0)
+  }
+
+  /** One call with its retries and fallbacks; all but its end is told on the way. */
+  async #call(messages: readonly Message[], tools: readonly ToolSpec[]): Promise<EndPiece> {
+    const { agent, request, signal } = this.#asked
+    const { clock, random, deadlines } = this.#parts
+    const { models, outputTokensMax } = agent
+    const pieces = callModel(
+      models,
+      { messages, tools, outputTokensMax, cacheKey: request.sessionId },
+      { purpose: 'turn', signal, deadlines, clock, random },
+    )
+    let model = models[0]
+    let startedAt = clock.monotonic()
+    for await (const piece of pieces) {
+      if (piece.kind === 'end') {
+        this.#record(model, piece, startedAt)
+        this.#learn(model, piece, messages)
+        return piece
+      }
+      if (piece.kind === 'retry') {
+        this.#record(model, { outcome: piece.after }, startedAt)
+        this.#void()
+        model = models.find(({ route }) => route.name === piece.route) ?? model
+        startedAt = clock.monotonic()
+      } else this.#tell(piece)
+    }
+    throw new Error('A model stream ended without its end.')
+  }
+
+  #tell(piece: Piece): void {
+    const { onPiece } = this.#parts
+    if (onPiece === undefined) return
+    this.#hasTold = true
+    if (piece.kind === 'text' || piece.kind === 'reasoning') {
+      onPiece(this.#attempt, { kind: piece.kind, text: piece.text })
+    } else if (piece.kind === 'call') {
+      onPiece(this.#attempt, { kind: 'call', callId: piece.id, tool: piece.name })
+    }
+  }
+
+  #void(): void {
+    this.#parts.onPiece?.(this.#attempt, { kind: 'void' })
+    this.#number = this.#asked.nextAttempt()
+    this.#hasTold = false
+  }
+
+  get #attempt(): LiveAttempt {
+    const { sessionId, turn, upto, fence } = this.#asked.request
+    return { sessionId, turn, step: upto, attempt: `${fence}-${this.#number}` }
+  }
+
+  #record(model: Model, end: Pick<EndPiece, 'outcome' | 'usage'>, startedAt: number): void {
+    const { clock, onCall } = this.#parts
+    const { outcome, usage } = end
+    onCall?.({
+      ...this.#attempt,
+      agent: this.#asked.request.agent,
+      route: model.route,
+      outcome,
+      ...(usage !== undefined && { usage }),
+      durationMs: Math.round(clock.monotonic() - startedAt),
+      at: clock.now(),
+    })
+  }
+
+  #learn(model: Model, { contextTokens }: EndPiece, messages: readonly Message[]): void {
+    if (contextTokens === undefined) return
+    const { request, calibrations } = this.#asked
+    const estimated = this.#estimate(messages)
+    const { model: name } = model.route
+    calibrations.observe(request.sessionId, { model: name, estimated, reported: contextTokens })
+  }
+
+  #count(message: AssistantMessage): number {
+    const { agent, request, calibrations } = this.#asked
+    return calibrations.correct(request.sessionId, agent.countMessage(message))
+  }
+}
+
+const ASKS_MAX = 2
+const EMPTY: AssistantMessage = { role: 'assistant', parts: [] }
+
+function sumUpMessage(steps: number): UserMessage {
+  const text = [
+    `This turn has taken ${steps} steps, which is its limit; no further tool can be called in it.`,
+    'Tell the person where things stand: what is done, what is still open, and what you would do next.',
+  ].join(' ')
+  return { role: 'user', synthetic: true, parts: [{ type: 'text', text }] }
+}

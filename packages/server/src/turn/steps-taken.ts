@@ -1,0 +1,47 @@
+import type { SessionId } from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import type { Message } from '#core/message/message'
+import type { StepRequest } from '#core/session/step'
+
+/**
+ * How many steps a turn has taken. The context tells, and so it survives a restart: a reply with
+ * calls is a step of a turn that goes on, one without calls ended a turn, and a person's word begins
+ * the count anew. A notification does not: a watch that fires at every step would make a turn endless.
+ */
+export function stepsTaken(context: readonly Message[]): {
+  readonly steps: number
+  /** False: the turn began before what the context shows word for word. */
+  readonly isWhole: boolean
+} {
+  let steps = 0
+  for (let index = context.length - 1; index >= 0; index--) {
+    const message = context[index]
+    if (message?.role === 'handoff') return { steps, isWhole: false }
+    if (message?.role === 'user' && message.synthetic !== true) break
+    if (message?.role !== 'assistant') continue
+    if (!message.parts.some((part) => part.type === 'tool-call')) break
+    steps++
+  }
+  return { steps, isWhole: true }
+}
+
+const SESSIONS_MAX = 2_000
+
+/** Remembers what a compaction in the middle of a turn takes out of sight. */
+export class StepCounts {
+  readonly #known = new Recent<SessionId, { readonly turn: number; readonly steps: number }>(
+    SESSIONS_MAX,
+  )
+
+  taken({ sessionId, turn, context }: StepRequest): number {
+    const { steps, isWhole } = stepsTaken(context)
+    const known = this.#known.get(sessionId)
+    const before = known?.turn === turn ? known.steps + 1 : 0
+    return isWhole ? steps : Math.max(steps, before)
+  }
+
+  /** Called when the step has been answered: a step that failed is asked for again. */
+  note({ sessionId, turn }: StepRequest, steps: number): void {
+    this.#known.set(sessionId, { turn, steps })
+  }
+}

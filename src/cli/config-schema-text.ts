@@ -1,5 +1,0 @@
-import { buildJsonSchema } from '../runtime/config/schema-walk.ts'
-
-export function schemaText(): string {
-  return `${JSON.stringify(buildJsonSchema(), undefined, 2)}\n`
-}
