@@ -35,15 +35,15 @@ describe('bash completion', () => {
       ['auto', 'codex'],
     ],
     // Files where a file is wanted, ids where a session is, and nothing where nobody knows.
-    [['compact', '--store', 'completion-text.te'], ['completion-text.test.ts']],
-    [['compact', '--agent', 'completion-text.te'], []],
+    [['compact', '--store', 'text.te'], ['text.test.ts']],
+    [['compact', '--agent', 'text.te'], []],
     [
       ['compact', '--session', 'main-'],
       ['main-1', 'main-2'],
     ],
     [['show', 'oth'], ['other_3']],
-    [['import', 'completion-text.te'], ['completion-text.test.ts']],
-    [['search', 'completion-text.te'], []],
+    [['import', 'text.te'], ['text.test.ts']],
+    [['search', 'text.te'], []],
     [['service', 'pr'], ['print']],
     [
       ['service', 'print', ''],
