@@ -106,7 +106,7 @@ describe('a store of an earlier schema', () => {
     const note = { agent: 'ada', id: 'drink', text: 'tea' }
     await bench.store.putNote({ ...note, scope: one.id, origin })
     await bench.store.putNote({ ...note, id: 'loose', scope: '', origin: null })
-    await bench.sql(`alter table session drop column scope;
+    await bench.sql(`alter table session drop column scope, drop column title_salt;
       alter table note drop constraint note_pkey, drop column scope, add primary key (agent, id);
       update store set schema = 4`)
     const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
@@ -118,6 +118,18 @@ describe('a store of an earlier schema', () => {
     expect(await seen()).toEqual(['drink', 'loose'])
     expect((await store.findSession(two.id))?.scope).toBe(two.id)
     await store.close()
+  })
+})
+
+describe('verify', () => {
+  it('finds a title that was changed by hand [I19]', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const { id } = await Desk.open(bench.store)
+    await bench.store.setTitle({ sessionId: id, title: 'Orchids' })
+    expect(await bench.store.verify({})).toEqual([])
+    await bench.sql(`update session set title = 'Roses'`)
+    const problem = 'session row has another title than the audit tells of'
+    expect(await bench.store.verify({})).toEqual([{ sessionId: id, entry: null, problem }])
   })
 })
 

@@ -98,6 +98,8 @@ export interface SessionRow {
   readonly tasks: EntryNumber
   /** For people's lists; never part of a context. */
   readonly title: string | null
+  /** Makes the title's hash in the audit one that cannot be guessed back; goes with the title. */
+  readonly titleSalt: string | null
 }
 
 export type CompactionBy = 'model' | 'digest' | 'rewrite'

@@ -175,11 +175,13 @@ const titles: readonly StoreCase[] = [
       const other = await sibling()
       const title = 'Ünïcode 🌱 \0'
       expectKind(await other.setTitle({ sessionId: desk.id, title }), 'done')
-      assert.deepEqual(await desk.row(), { ...before, title })
+      const { titleSalt, ...after } = await desk.row()
+      assert.deepEqual({ ...after, titleSalt: null }, { ...before, title })
+      assert.equal(titleSalt?.length, 32)
       await desk.exchange('hello', 'hi')
       assert.equal((await desk.row()).title, title)
       expectKind(await other.setTitle({ sessionId: desk.id, title: null }), 'done')
-      assert.equal((await desk.row()).title, null)
+      assert.deepEqual(await desk.row(), { ...(await desk.row()), title: null, titleSalt: null })
       assert.deepEqual(await store.verify({}), [])
     },
   },

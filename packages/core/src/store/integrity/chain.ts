@@ -1,5 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
-import type { AuditRow, Entry, EntryHead } from '../rows.ts'
+import type { AuditRow, Entry, EntryHead, SessionRow } from '../rows.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 
 /**
@@ -26,6 +26,13 @@ export function hashEntry(prevHash: string, head: EntryHead, bodyHash: string): 
   return sha256(
     canonicalJson([prevHash, number, kind, operation, fence, at, tokens, meta, bodyHash]),
   )
+}
+
+export type Titled = Pick<SessionRow, 'title' | 'titleSalt'>
+
+/** The audit tells it, which outlives the title: hence the salt. Null: no title. */
+export function hashTitle({ title, titleSalt }: Titled): string | null {
+  return title === null ? null : hashBody(titleSalt ?? '', title)
 }
 
 export type EntryDamage = 'body' | 'head' | 'order'

@@ -184,7 +184,7 @@ class Import {
     if (!this.#ended) return 'the file was cut: its end is missing'
     const owned = { sessionId: session.id }
     return {
-      session: { ...session, runner: null, holder: null, operation: null },
+      session: { ...session, runner: null, holder: null, operation: null, titleSalt: null },
       entries: this.#entries,
       mail: this.#mail,
       replies: this.#replies.map((reply) => ({ ...reply, ...owned, claimant: null })),

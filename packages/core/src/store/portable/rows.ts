@@ -158,7 +158,7 @@ function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
 }
 
 /** Whoever held the session, and what it was busy with, stays behind. */
-export type CarriedSession = Omit<SessionRow, 'runner' | 'holder' | 'operation'>
+export type CarriedSession = Omit<SessionRow, 'runner' | 'holder' | 'operation' | 'titleSalt'>
 export type CarriedReply = Omit<ReplyRow, 'sessionId' | 'claimant'>
 export type CarriedBlob = Pick<BlobRow, 'hash' | 'mediaType' | 'uses'> & { readonly base64: string }
 

@@ -336,4 +336,9 @@ update note set scope = origin_session where origin_session is not null;
 alter table note drop constraint note_pkey, add primary key (agent, scope, id);
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH]
+// A title of before is in no hash until it is set again.
+const SIXTH = `
+alter table session add column title_salt text;
+`
+
+export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH]

@@ -125,6 +125,7 @@ const SESSION_FIELDS = table<SessionRow>('session', {
   settings: ['settings', 'int'],
   tasks: ['tasks', 'int'],
   title: ['title', 'text'],
+  titleSalt: ['title_salt', 'text'],
   scope: ['scope', 'text'],
 })
 export const SESSION: Table<SessionRow> = {

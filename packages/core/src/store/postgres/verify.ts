@@ -151,15 +151,22 @@ async function verifyAudit(loan: Loan, only: SessionId | undefined): Promise<rea
   }
   check.endAt({ commits, hash })
   const [unlinked = [], sessions = []] = await loan.send([
-    { text: `select ${AUDIT_COLUMNS} from audit where cursor is null`, values: [] },
-    { text: 'select id, agent, birth, tail, mail, fence from session', values: [] },
+    { text: `select ${AUDIT_COLUMNS} from audit where cursor is null order by id`, values: [] },
+    {
+      text: `select id, agent, birth, tail, mail, fence, title, title_salt as "titleSalt" from session`,
+      values: [],
+    },
   ])
   for (const { line } of unlinked) {
     const columns = { line, cursor: 0, hash: Buffer.alloc(0) }
     const row = orUnreadable(() => decodeAudit(columns))
     if (row !== null) check.addUnlinked(row)
   }
-  const counted = sessions.map((row) => ({ ...row, agent: fromText(String(row['agent'])) }))
+  const counted = sessions.map(({ title, ...row }) => ({
+    ...row,
+    agent: fromText(String(row['agent'])),
+    title: title === null ? null : fromText(String(title)),
+  }))
   return check.end(counted as unknown as Counted[], only)
 }
 

@@ -8,7 +8,7 @@ import { checkTranscript } from '../verify/transcript.ts'
 import { hashKey, intakeHash, UNTOLD } from './admit.ts'
 import { birthLine } from './create-session.ts'
 import type { Rule, SenderRow } from './ruling.ts'
-import { checkLimits } from './settings.ts'
+import { checkLimits, titled } from './settings.ts'
 
 /**
  * A session carried over from another store keeps its id, its chain and its waiting mail; its lease
@@ -26,6 +26,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
     holder: null,
     operation: null,
     pending: pendingOf(request),
+    ...titled(request.session.title, stamp),
   }
   const sessionId = session.id
   if (rows.session(sessionId) !== undefined) return { outcome: { kind: 'exists', sessionId } }

@@ -2,7 +2,7 @@ import { entryNumber, mailNumber } from '../../base/ids.ts'
 import { REWRITES_MAX } from '../bounds.ts'
 import type { CreateSession } from '../commits.ts'
 import { canonicalJson, sha256 } from '../integrity/canonical.ts'
-import { firstHash } from '../integrity/chain.ts'
+import { firstHash, hashTitle } from '../integrity/chain.ts'
 import { checkName } from '../measure.ts'
 import type { MailRow, RouteRow, SessionRow } from '../rows.ts'
 import { hashKey } from './admit.ts'
@@ -132,7 +132,12 @@ export function birthLine(session: SessionRow, operation: CreateSession['operati
     kind: 'session created',
     operation,
     phase: 'created',
-    facts: { agent: session.agent, birth: session.birth },
+    facts: {
+      agent: session.agent,
+      birth: session.birth,
+      // Only an imported one brings a title along.
+      ...(session.birth === 'imported' && { titleHash: hashTitle(session) }),
+    },
   }
 }
 
@@ -179,6 +184,7 @@ export function newSession(
     settings: none,
     tasks: none,
     title: null,
+    titleSalt: null,
   }
 }
 

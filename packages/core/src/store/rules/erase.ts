@@ -54,8 +54,8 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
   // A title is made from messages, and nobody knows from which.
-  const title = repeated.length === 0 ? session.title : null
-  draft.set({ base: number, title, ...(replaces === null ? {} : { effective: number }) })
+  const title = repeated.length === 0 ? {} : UNTITLED
+  draft.set({ base: number, ...title, ...(replaces === null ? {} : { effective: number }) })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
   const heads = [...named.values()]
   draft.dropBlobs(blobs)
@@ -119,13 +119,14 @@ export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
     state: 'erasing',
     wakeAt: null,
     // Lists show it until the rest is gone.
-    title: null,
+    ...UNTITLED,
   })
   draft.endOperation('superseded', { reason: 'the session was deleted' })
   draft.auditOperation('session deleted', 'started', { fence: draft.session.fence })
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 
+const UNTITLED = { title: null, titleSalt: null } as const
 const NOTHING_ERASED: ErasedUpTo = { entry: 0, mail: 0, reply: 0 }
 
 export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) => {
@@ -159,7 +160,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     outcome: { kind: 'erased', left, upTo },
     change: {
       // The title also here: whoever began this may have been an older program.
-      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, title: null } }],
+      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, ...UNTITLED } }],
       draftsRemoved: sessionId,
       sendersRemoved: sessionId,
       audit: [

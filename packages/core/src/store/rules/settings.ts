@@ -2,12 +2,13 @@ import { isId } from '../../base/ids.ts'
 import { TITLE_MAX } from '../bounds.ts'
 import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { hashTitle, saltFor, type Titled } from '../integrity/chain.ts'
 import { isCount } from '../measure.ts'
 import { roomForPin } from '../pins.ts'
 import type { Limits, PinRecord } from '../rows.ts'
 import { NO_OPERATION } from './admit.ts'
 import { Draft } from './change-builder.ts'
-import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
+import { fencedAtTail, type Rule, type Stamp, tailOf } from './ruling.ts'
 
 const LIMIT_NAMES: readonly (keyof Limits)[] = [
   ...(['hardTokens', 'pinTokens', 'handoffTokens', 'inputTokens', 'stepTokens'] as const),
@@ -74,6 +75,12 @@ export const setTasks: Rule<'setTasks'> = (rows, request, stamp) => {
   return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
 }
 
+export function titled(title: string | null, { seed }: Stamp): Titled {
+  return { title, titleSalt: title === null ? null : saltFor(seed, NO_ENTRY) }
+}
+
+const NO_ENTRY = 0
+
 /** No entry and no lease: a title is for people's lists and changes nothing that a model sees. */
 export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const title = request.title?.toWellFormed() ?? null
@@ -88,8 +95,8 @@ export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const { upto = session.base } = request
   if (session.base > upto) return { outcome: { kind: 'superseded', by: 'tail' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  draft.set({ title })
-  draft.audit('settings changed', { what: 'title' })
+  draft.set(titled(title, stamp))
+  draft.audit('settings changed', { what: 'title', titleHash: hashTitle(draft.session) })
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 

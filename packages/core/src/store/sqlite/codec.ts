@@ -81,6 +81,7 @@ export const SESSION_COLUMNS = [
   'settings',
   'tasks',
   'title',
+  'title_salt',
   'scope',
   'work',
 ] as const
@@ -122,6 +123,7 @@ export function encodeSession(row: SessionRow): readonly Value[] {
     row.settings,
     row.tasks,
     row.title,
+    row.titleSalt,
     row.scope,
     hasWork(row) ? 1 : 0,
   ]
@@ -164,6 +166,7 @@ export function decodeSession(row: Row): SessionRow {
     settings: row['settings'] as never,
     tasks: row['tasks'] as never,
     title: row['title'] as never,
+    titleSalt: row['title_salt'] as never,
     scope: row['scope'] as never,
   })
 }

@@ -306,7 +306,12 @@ alter table scoped_note rename to note;
 create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH]
+// A title of before is in no hash until it is set again.
+const SEVENTH = `
+alter table session add column title_salt text;
+`
+
+const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

@@ -11,6 +11,7 @@ const { newPath, open } = sqlitePlace()
 
 /** As the schema was before there were scopes. */
 const TO_SCHEMA_5 = `
+  alter table session drop column title_salt;
   alter table session drop column scope;
   create table old_note (agent text not null, id text not null, text text not null,
     origin_session text, origin_entry integer, at integer not null, primary key (agent, id)) strict;

@@ -137,7 +137,7 @@ function verifyAudit(db: Connection, only: SessionId | undefined): readonly Find
 function* eachCounted(db: Connection): Iterable<Counted> {
   for (let last = 0; ; ) {
     const page = db.all(
-      `select n, id, agent, birth, cast(tail as real) as tail, cast(mail as real) as mail,
+      `select n, id, agent, birth, title, title_salt as titleSalt, cast(tail as real) as tail, cast(mail as real) as mail,
          cast(fence as real) as fence from session where n > ? order by n limit ?`,
       last,
       PAGE,

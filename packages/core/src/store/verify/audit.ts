@@ -1,11 +1,14 @@
 import type { SessionId } from '../../base/ids.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import { hashAudit } from '../integrity/chain.ts'
+import { hashAudit, hashTitle } from '../integrity/chain.ts'
 import type { Finding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
 
-/** The counters of a session's row that the audit tells of as well. */
-export type Counted = Pick<SessionRow, 'id' | 'agent' | 'birth' | 'tail' | 'mail' | 'fence'>
+/** The columns of a session's row that the audit tells of as well. */
+export type Counted = Pick<
+  SessionRow,
+  'id' | 'agent' | 'birth' | 'tail' | 'mail' | 'fence' | 'title' | 'titleSalt'
+>
 
 interface Told {
   isBorn: boolean
@@ -13,9 +16,21 @@ interface Told {
   entry: number
   mail: number
   fence: number
+  /** Undefined: an earlier program set the title and did not tell its hash. */
+  titleHash: string | null | undefined
+  /** Something was erased behind it, and perhaps the title with it. */
+  mayLackTitle: boolean
 }
 
-const UNTOLD: Told = { isBorn: false, agent: null, entry: 0, mail: 0, fence: 0 }
+const UNTOLD: Told = {
+  isBorn: false,
+  agent: null,
+  entry: 0,
+  mail: 0,
+  fence: 0,
+  titleHash: null,
+  mayLackTitle: false,
+}
 
 /**
  * Checks the audit's chain, and what it tells against the sessions that are there. A chain that was
@@ -62,6 +77,15 @@ export class AuditCheck {
       case 'session created':
         told.isBorn = true
         told.agent = typeof facts['agent'] === 'string' ? facts['agent'] : null
+        if (facts['birth'] === 'imported') told.titleHash = titleHashIn(facts)
+        break
+      case 'settings changed':
+        if (facts['what'] !== 'title') break
+        told.titleHash = titleHashIn(facts)
+        told.mayLackTitle = false
+        break
+      case 'entries erased':
+        told.mayLackTitle = true
         break
       case 'message admitted':
         told.mail = Math.max(told.mail, countOf(facts['mail']))
@@ -72,6 +96,7 @@ export class AuditCheck {
         break
       case 'lease acquired':
       case 'session deleted':
+        told.mayLackTitle ||= kind === 'session deleted'
         told.fence = Math.max(told.fence, countOf(facts['fence']))
         break
       default:
@@ -112,6 +137,9 @@ export class AuditCheck {
     if (told.agent !== null && told.agent !== agent) {
       this.#find('session row names another agent than the one it was created with', id)
     }
+    if (this.#isWhole && !hasToldTitle(session, told)) {
+      this.#find('session row has another title than the audit tells of', id)
+    }
     if (told.entry > tail) {
       this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)
     }
@@ -136,6 +164,15 @@ export class AuditCheck {
   #find(problem: string, sessionId: SessionId | null = null): void {
     this.#findings.push({ sessionId, entry: null, problem })
   }
+}
+
+function titleHashIn({ titleHash }: AuditRow['facts']): Told['titleHash'] {
+  return typeof titleHash === 'string' || titleHash === null ? titleHash : undefined
+}
+
+function hasToldTitle(session: Counted, { titleHash, mayLackTitle }: Told): boolean {
+  if (titleHash === undefined || (session.title === null && mayLackTitle)) return true
+  return hashTitle(session) === titleHash
 }
 
 function countOf(value: unknown): number {
