@@ -79,7 +79,7 @@ const DEATHS: readonly Death[] = [
 ]
 
 describe.each(DEATHS)('a compaction that $how', (death) => {
-  it('harms nobody else on its route, on any protocol [S4, fault 54]', async () => {
+  it('harms nobody else on its route, on any protocol [S4, I22, fault 54]', async () => {
     await Promise.all(WIRES.map((wire) => onBench((bench) => showHarmless(death, wire, bench))))
   })
 })
@@ -174,7 +174,7 @@ describe('a call with retries', () => {
     },
   )
 
-  it('on a dead dispatcher is not even a retry: the pool looks before it lends [S4, fault 54]', async () => {
+  it('on a dead dispatcher is not even a retry: the pool looks before it lends [S4, I22, fault 54]', async () => {
     const model = bench.modelOf('openai-responses')
     await hear(model.stream(asking('say one'), options('memory')))
     await bench.destroyLines()

@@ -155,7 +155,7 @@ describe('the rungs of a summary', () => {
     })
   })
 
-  it('all rungs failing changes nothing, says why, and costs what it cost: I12', async () => {
+  it('all rungs failing changes nothing, says why, and costs what it cost [I12]', async () => {
     const { handoffs, server } = await opened()
     server.faults.always('status; code=400')
     const messages = conversation()

@@ -43,12 +43,21 @@ describe('the tags in titles', () => {
       { kind: 'D', file: 'packages/core/src/store/x.test.ts', title: 'a law', marks: ['fault 12'] },
     ])
     expect(read('[I1-I9, faults 1-3, 9]')[0]?.marks).toEqual([
+      ...['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9'],
       ...['fault 1', 'fault 2', 'fault 3', 'fault 9'],
     ])
-    expect(read('[S17, D2-D3, I5, fault 39]')[0]?.marks).toEqual(['S17', 'D2', 'D3', 'fault 39'])
-    expect(read('[I26]')).toEqual([])
+    expect(read('[S17, D2-D3, I5, fault 39]')[0]?.marks).toEqual([
+      'S17',
+      'D2',
+      'D3',
+      'I5',
+      'fault 39',
+    ])
+    expect(read('[I26]')[0]?.marks).toEqual(['I26'])
     expect(read('[1, 2]')).toEqual([])
-    expect(unknownIn(read('[S31, faults 0, 88, 89]'))).toEqual(['S31', 'fault 0', 'fault 89'])
+    expect(unknownIn(read('[S31, I35, faults 0, 88, 89]'))).toEqual([
+      ...['S31', 'I35', 'fault 0', 'fault 89'],
+    ])
     expect(() => read('[fault 1] and more')).toThrow('at the end of a title')
   })
 })

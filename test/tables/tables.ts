@@ -3,17 +3,18 @@ import { join } from 'node:path'
 import { FAULTS_OF_COUNTER } from '../simulation/tally.ts'
 import { BEHAVIOURS, CRITERIA } from './behaviours.ts'
 import { FAULTS } from './faults.ts'
+import { INVARIANTS } from './invariants.ts'
 
 /**
- * `npm run tables` writes docs/faults.md and docs/parity.md: which test covers which fault and which
- * behaviour. A test says so itself, at the end of its title: `[fault 12]`, `[S17, I7, faults 1-7, 9]`.
- * The simulation says so by the counters that must not stay at zero.
+ * `npm run tables` writes docs/faults.md, docs/parity.md and docs/invariants.md: which test covers which
+ * fault, behaviour and law. A test says so at the end of its title: `[fault 12]`, `[S17, I7, faults 1-7, 9]`.
+ * The simulation says so by the counters that must not stay at zero and by the laws it checks.
  */
 export interface Cover {
   readonly kind: string
   readonly file: string
   readonly title: string
-  /** `fault 12`, `S17`, `D3`. */
+  /** `fault 12`, `S17`, `D3`, `I7`. */
   readonly marks: readonly string[]
 }
 
@@ -22,6 +23,8 @@ export interface Document {
   readonly title: string
   readonly about: readonly string[]
   readonly noun: string
+  /** How many tests a row names; the rest is counted. */
+  readonly testsMax: number
   readonly groups: readonly {
     readonly name: string
     /** The mark, and what must hold or be survived. */
@@ -42,6 +45,7 @@ export const DOCUMENTS: readonly Document[] = [
     title: 'Faults and their tests',
     about: [WRITTEN, '', ...KINDS_TEXT],
     noun: 'faults',
+    testsMax: Infinity,
     groups: FAULTS.map(([name, first, list]) => ({
       name,
       rows: list.map((text, index) => [`fault ${first + index}`, text] as const),
@@ -57,6 +61,7 @@ export const DOCUMENTS: readonly Document[] = [
       ...KINDS_TEXT,
     ],
     noun: 'behaviours',
+    testsMax: Infinity,
     groups: [
       { name: 'Behaviours', rows: BEHAVIOURS.map((text, at) => [`S${at + 1}`, text] as const) },
       {
@@ -64,6 +69,19 @@ export const DOCUMENTS: readonly Document[] = [
         rows: CRITERIA.map((text, at) => [`D${at + 1}`, text] as const),
       },
     ],
+  },
+  {
+    path: 'docs/invariants.md',
+    title: 'Invariants and their tests',
+    about: [
+      'The laws of the product. Comments, tests and the audit cite them by number.',
+      WRITTEN,
+      '',
+      ...KINDS_TEXT,
+    ],
+    noun: 'laws',
+    testsMax: 4,
+    groups: [{ name: 'Laws', rows: INVARIANTS.map((text, at) => [`I${at + 1}`, text] as const) }],
   },
 ]
 
@@ -102,14 +120,14 @@ export function readTags(file: string, source: string): Cover[] {
   )
 }
 
-/** `S1-S3, I7, faults 1-2, 9` names three behaviours and three faults. Laws (I7) have no table yet. */
+/** `S1-S3, I7, faults 1-2, 9` names three behaviours, a law and three faults. */
 function readMarks(text: string): string[] {
   let sort = ''
   return text.split(',').flatMap((item) => {
     const [, word = '', first = '', last = first] =
-      /^\s*(faults? |[A-Za-z]+ ?)?(\d+)(?:-[SD]?(\d+))?\s*$/.exec(item) ?? []
+      /^\s*(faults? |[A-Za-z]+ ?)?(\d+)(?:-[ISD]?(\d+))?\s*$/.exec(item) ?? []
     sort = word === '' ? sort : word.trim().replace('faults', 'fault')
-    if (first === '' || !['fault', 'S', 'D'].includes(sort)) return []
+    if (first === '' || !['fault', 'S', 'D', 'I'].includes(sort)) return []
     const count = Number(last) - Number(first) + 1
     const gap = sort === 'fault' ? ' ' : ''
     return Array.from({ length: count }, (_, at) => `${sort}${gap}${Number(first) + at}`)
@@ -130,7 +148,16 @@ export function collectCovers(): Cover[] {
     ...{ kind: 'S', file: 'test/simulation/simulation.test.ts' },
     ...{ title: `makes it happen: ${name}`, marks: faults.map((fault) => `fault ${fault}`) },
   }))
-  return [...tagged, ...counted]
+  const simulated = globSync('test/simulation/*.ts', { cwd: root }).flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/['"](I\d+)['"]/g)].map(
+      ([, law = '']) => law,
+    ),
+  )
+  const lawful = {
+    ...{ kind: 'S', file: 'test/simulation/simulation.test.ts' },
+    ...{ title: 'holds after every step of every seed', marks: [...new Set(simulated)] },
+  }
+  return [lawful, ...tagged, ...counted]
 }
 
 export function unknownIn(covers: readonly Cover[]): readonly string[] {
@@ -155,16 +182,27 @@ export function writeTable(document: Document, covers: readonly Cover[]): string
       const label = mark.replace('fault ', '')
       const tests = covers.filter(({ marks }) => marks.includes(mark))
       if (tests.length === 0) return [row([label, text, '', '**missing**'])]
-      return tests.map(({ kind, file, title }, at) => {
-        const test = `${file}: ${title}`
-        return row(at === 0 ? [label, text, kind, test] : ['', '', kind, test])
-      })
+      const named = strongest(tests, document.testsMax).map(
+        ({ kind, file, title }) => [kind, `${file}: ${title}`] as const,
+      )
+      const rest = tests.length - named.length
+      const more = rest > 0 ? [['', `and ${rest} more`] as const] : []
+      return [...named, ...more].map(([kind, test], at) =>
+        row(at === 0 ? [label, text, kind, test] : ['', '', kind, test]),
+      )
     })
     const head = [row(['', 'What', 'Kind', 'Test']), '| --- | --- | --- | --- |']
     return [`## ${name}`, '', ...head, ...lines, ''].join('\n')
   })
   const count = `${covered} of ${all} ${document.noun} have a test.`
   return [`# ${document.title}`, '', ...document.about, '', count, '', ...sections].join('\n')
+}
+
+/** Tests with processes and stores before tests of one unit, in their order otherwise. */
+function strongest(tests: readonly Cover[], max: number): readonly Cover[] {
+  if (tests.length <= max) return tests
+  const rank = ({ kind }: Cover) => 'PSDHU'.indexOf(kind.charAt(0))
+  return tests.toSorted((a, b) => rank(a) - rank(b)).slice(0, max)
 }
 
 function row(cells: readonly string[]): string {

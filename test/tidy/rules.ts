@@ -20,6 +20,10 @@ export interface Architecture {
   /** Files that are run or imported from outside the tree. */
   readonly entryPoints: readonly string[]
   readonly sourceLinesMax: number
+  readonly importsMax: number
+  readonly folderFilesMax: number
+  /** Words that no file and no exported name carries; the glossary has the ordinary ones. */
+  readonly retiredWords: readonly string[]
 }
 
 const DRAWERS = ['common', 'helper', 'helpers', 'lib', 'misc', 'shared', 'types', 'util', 'utils']
@@ -69,6 +73,86 @@ export function findWrongDirections(sources: readonly Source[], rules: Architect
       return [`${source.path} imports ${target}: ${arrow}`]
     })
   })
+}
+
+/** Every edge of the table is used, so that the table shows the architecture as it is. */
+export function findUnusedEdges(sources: readonly Source[], rules: Architecture): string[] {
+  const used = new Set(
+    sources
+      .filter(({ path }) => !isTest(path))
+      .flatMap(({ path, imports }) =>
+        imports.map(({ target }) => `${folderOf(path)} -> ${folderOf(target)}`),
+      ),
+  )
+  return Object.entries(rules.imports).flatMap(([from, allowed]) =>
+    allowed
+      .filter((to) => !used.has(`${from} -> ${to}`))
+      .map((to) => `the table allows ${from} -> ${to}, which no file uses`),
+  )
+}
+
+/** One word, one meaning: an exported name is declared in one file of the packages. */
+export function findDoubleExports(sources: readonly Source[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const { path, exports } of sources) {
+    if (folderOf(path) === undefined || isTest(path)) continue
+    for (const name of exports) places.set(name, [...(places.get(name) ?? []), path])
+  }
+  return [...places]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name} is exported by ${paths.join(' and ')}`)
+}
+
+/** Retired words appear neither in file names nor in exported names. */
+export function findRetiredWords(sources: readonly Source[], rules: Architecture): string[] {
+  return sources
+    .filter(({ path }) => folderOf(path) !== undefined)
+    .flatMap(({ path, exports }) =>
+      [posix.basename(path).replace(/\..*$/, ''), ...exports].flatMap((name) =>
+        wordsIn(name)
+          .filter((word) => rules.retiredWords.includes(word))
+          .map((word) => `${path}: "${name}" uses the retired word "${word}"`),
+      ),
+    )
+}
+
+/** `I7` is in docs/invariants.md, `decision 14` in docs/protocol.md. */
+export function findUnresolvedLaws(tree: Tree): string[] {
+  const laws = new Set(
+    tree
+      .get('docs/invariants.md')
+      ?.match(/^\| I\d+ /gm)
+      ?.map((row) => row.slice(2).trim()),
+  )
+  const decisions = new Set(tree.get('docs/protocol.md')?.match(/^\d+(?=\. )/gm))
+  return [...tree]
+    .filter(([path]) => /\.(?:tsx?|md)$/.test(path) && !path.startsWith('test/t'))
+    .flatMap(([path, text]) =>
+      text.split('\n').flatMap((line, index) => [
+        ...[...line.matchAll(/\bI\d{1,2}\b/g)]
+          .filter(([law]) => !laws.has(law))
+          .map(([law]) => `${path}:${index + 1} cites ${law}, which is not in docs/invariants.md`),
+        ...[...line.matchAll(/\bdecisions? (\d+(?:(?:, | and )\d+)*)/g)]
+          .flatMap(([, list = '']) => list.match(/\d+/g) ?? [])
+          .filter((number) => !decisions.has(number))
+          .map(
+            (number) => `${path}:${index + 1} cites decision ${number}, not in docs/protocol.md`,
+          ),
+      ]),
+    )
+}
+
+/** No folder is a heap. */
+export function findCrowdedFolders(sources: readonly Source[], rules: Architecture): string[] {
+  const folders = Map.groupBy(
+    sources.filter(({ path }) => folderOf(path) !== undefined),
+    ({ path }) => posix.dirname(path),
+  )
+  return [...folders]
+    .filter(([, files]) => files.length > rules.folderFilesMax)
+    .map(
+      ([folder, files]) => `${folder} holds ${files.length} files: at most ${rules.folderFilesMax}`,
+    )
 }
 
 /** Packages of others are imported only where the table says; that keeps them few and replaceable. */
@@ -169,6 +253,10 @@ export function findFormOffences(sources: readonly Source[], rules: Architecture
         !isTest(path) &&
         source.lines > rules.sourceLinesMax &&
         `${path} has ${source.lines} lines: at most ${rules.sourceLinesMax}, split it by idea`,
+      inSource &&
+        !isTest(path) &&
+        source.imports.length > rules.importsMax &&
+        `${path} has ${source.imports.length} imports: at most ${rules.importsMax}, split it by idea`,
       ...source.testTitles
         .filter((title) => /\bshould\b/i.test(title))
         .map((title) => `${path}: "${title}" is a wish: state the law in the present tense`),
@@ -254,6 +342,10 @@ function packageOf(specifier: string): string {
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
+}
+
+function wordsIn(name: string): readonly string[] {
+  return (name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []).map((word) => word.toLowerCase())
 }
 
 function startsAPath(line: string, root: string): boolean {

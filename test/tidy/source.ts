@@ -9,6 +9,8 @@ export interface Source {
   readonly path: string
   readonly lines: number
   readonly imports: readonly Import[]
+  /** Names that the file declares and exports; not what it passes on. */
+  readonly exports: readonly string[]
   /** Our own files that are named as paths, such as a worker's `new URL('./x.ts', import.meta.url)`. */
   readonly mentions: readonly string[]
   /** Globals the file uses, with the member where there is one: `Date.now`, `process.env`, `fetch`. */
@@ -39,6 +41,7 @@ interface Node {
 
 export function readSource(path: string, text: string): Source {
   const imports: Import[] = []
+  const exports: string[] = []
   const mentions: string[] = []
   const used = new Set<string>()
   const declared = new Set<string>()
@@ -68,6 +71,7 @@ export function readSource(path: string, text: string): Source {
         const specifiers = node['specifiers'] as Node[]
         const typeOnly = isTypeOnly(node['exportKind'], specifiers, 'exportKind')
         addImport(literal(node['source']), [], typeOnly)
+        exports.push(...exportedNames(node['declaration']))
         break
       }
       case 'ExportAllDeclaration':
@@ -113,6 +117,7 @@ export function readSource(path: string, text: string): Source {
     path,
     lines,
     imports,
+    exports,
     mentions,
     globals,
     awaits,
@@ -179,6 +184,14 @@ function isTypeOnly(kind: unknown, specifiers: readonly Node[], key: string): bo
 function importedName(specifier: Node): string {
   const imported = specifier['imported']
   return isNode(imported) ? String(imported['name'] ?? imported['value']) : '*'
+}
+
+function exportedNames(declaration: unknown): readonly string[] {
+  if (!isNode(declaration)) return []
+  const declarations = declaration['declarations']
+  return Array.isArray(declarations)
+    ? declarations.flatMap((one: Node) => bindingNames(one['id']))
+    : bindingNames(declaration['id'])
 }
 
 /** The names that a declaration brings into its file, patterns taken apart. */

@@ -63,7 +63,7 @@ describe('planCover', () => {
     )
   })
 
-  it('always finds a cut that makes room when the unseen part is within its bounds (I33)', () => {
+  it('always finds a cut that makes room when the unseen part is within its bounds [I33]', () => {
     const seen = fc.array(fc.integer({ min: 1, max: 800 }), { minLength: 1, maxLength: 20 })
     const unseen = fc.tuple(
       fc.integer({ min: 1, max: LIMITS.stepTokens }),

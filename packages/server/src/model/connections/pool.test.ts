@@ -41,7 +41,7 @@ describe('a loan', () => {
     expect(lines).toEqual([1, 1, 2, 3, 4])
   })
 
-  it('is never of a line that was evicted', () => {
+  it('is never of a line that was evicted [I22]', () => {
     const { made } = pool()
     const first = made.loan(request)
     first.evict()
