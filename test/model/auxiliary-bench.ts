@@ -58,7 +58,7 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
       clock,
       random: () => 0,
       openModel: (each) => openModel(each, desk),
-      tell: (notice) => notices.push(notice),
+      report: (notice) => notices.push(notice),
     })
     const parts = { tasks, routes, clock, ...(summaries !== undefined && { summaries }) }
     const auxiliary = new Auxiliary(parts)

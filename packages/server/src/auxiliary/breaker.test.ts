@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { standingOf, wordOf } from './breaker.ts'
+import { breakerStateOf, wordOf } from './breaker.ts'
 
 const NOW = 10_000_000
 /** Newest first, a second apart, the newest `agoMs` ago. */
@@ -12,30 +12,32 @@ const badKey = wordOf({ kind: 'refused', refusal: 'bad-key' })
 
 describe('standingOf', () => {
   it('stays closed below three failures in a row', () => {
-    expect(standingOf([], NOW)).toEqual({ kind: 'closed' })
-    expect(standingOf(attempts([reset, reset]), NOW)).toEqual({ kind: 'closed' })
-    expect(standingOf(attempts([reset, reset, 'answered', reset]), NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf([], NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf(attempts([reset, reset]), NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf(attempts([reset, reset, 'answered', reset]), NOW)).toEqual({
+      kind: 'closed',
+    })
   })
 
   it('opens at the third, for half a minute, twice as long each time, ten minutes at most', () => {
     const untilAfter = (count: number) => {
-      const standing = standingOf(attempts(Array(count).fill(reset)), NOW)
-      return standing.kind === 'open' ? standing.until - NOW : standing.kind
+      const state = breakerStateOf(attempts(Array(count).fill(reset)), NOW)
+      return state.kind === 'open' ? state.until - NOW : state.kind
     }
     expect([3, 4, 5, 9, 200].map(untilAfter)).toEqual([30_000, 60_000, 120_000, 600_000, 600_000])
   })
 
   it('is half-open when it has rested, and closed by one answer', () => {
     const failures = Array(3).fill(reset)
-    expect(standingOf(attempts(failures, 30_000), NOW)).toEqual({
+    expect(breakerStateOf(attempts(failures, 30_000), NOW)).toEqual({
       kind: 'half-open',
       since: NOW,
     })
-    expect(standingOf(attempts(['answered', ...failures]), NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf(attempts(['answered', ...failures]), NOW)).toEqual({ kind: 'closed' })
   })
 
   it('opens at once for what asking again cannot change', () => {
-    expect(standingOf(attempts([badKey]), NOW)).toEqual({ kind: 'open', until: NOW + 30_000 })
+    expect(breakerStateOf(attempts([badKey]), NOW)).toEqual({ kind: 'open', until: NOW + 30_000 })
   })
 
   it('holds nothing against a route that is not its fault', () => {
@@ -47,11 +49,13 @@ describe('standingOf', () => {
       'refused:bad-request',
       'unusable:refusal',
     ]
-    expect(standingOf(attempts([...others, ...others]), NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf(attempts([...others, ...others]), NOW)).toEqual({ kind: 'closed' })
   })
 
   it('takes an attempt from the future as none: a clock jumped', () => {
-    expect(standingOf(attempts([reset, reset, reset], -60_000), NOW)).toEqual({ kind: 'closed' })
+    expect(breakerStateOf(attempts([reset, reset, reset], -60_000), NOW)).toEqual({
+      kind: 'closed',
+    })
   })
 
   it('never rests longer than ten minutes, whatever is recorded', () => {
@@ -59,8 +63,8 @@ describe('standingOf', () => {
     const rows = fc.array(fc.record({ outcome, at: fc.integer({ min: 0, max: 2 * NOW }) }))
     fc.assert(
       fc.property(rows, (list) => {
-        const standing = standingOf(list, NOW)
-        return standing.kind !== 'open' || standing.until <= NOW + 600_000
+        const state = breakerStateOf(list, NOW)
+        return state.kind !== 'open' || state.until <= NOW + 600_000
       }),
     )
   })

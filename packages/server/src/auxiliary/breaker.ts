@@ -10,7 +10,7 @@ import type { Attempt } from './attempts.ts'
  * Only failures of the route count. A summary that one conversation cannot get (its content is
  * refused, it is too long) says nothing about the others.
  */
-export type Standing =
+export type BreakerState =
   | { readonly kind: 'closed' }
   | { readonly kind: 'open'; readonly until: number }
   | { readonly kind: 'half-open'; readonly since: number }
@@ -23,7 +23,7 @@ export const BREAKER_ATTEMPTS_MAX = 200
 const FAILURES_MIN = 3
 
 /** `attempts` are those of one task on one route, newest first. */
-export function standingOf(attempts: readonly Told[], now: number): Standing {
+export function breakerStateOf(attempts: readonly Reported[], now: number): BreakerState {
   const { failures, failedAt, isHopeless } = failuresOf(attempts, now)
   const needed = isHopeless ? 1 : FAILURES_MIN
   if (failedAt === undefined || failures < needed) return { kind: 'closed' }
@@ -31,10 +31,10 @@ export function standingOf(attempts: readonly Told[], now: number): Standing {
   return now < until ? { kind: 'open', until } : { kind: 'half-open', since: until }
 }
 
-type Told = Pick<Attempt, 'outcome' | 'at'>
+type Reported = Pick<Attempt, 'outcome' | 'at'>
 
 /** How often a route failed in a row, until now. */
-export function failuresOf(attempts: readonly Told[], now: number) {
+export function failuresOf(attempts: readonly Reported[], now: number) {
   let failures = 0
   let failedAt: number | undefined
   let isHopeless = false

@@ -6,9 +6,9 @@ import type { Attempts } from './attempts.ts'
 import {
   BREAKER_ATTEMPTS_MAX,
   BREAKER_WINDOW_MS,
+  type BreakerState,
+  breakerStateOf,
   PROBING,
-  type Standing,
-  standingOf,
 } from './breaker.ts'
 
 /**
@@ -32,21 +32,21 @@ export class RouteStates {
     sessionId: SessionId,
   ): Promise<Entrance> {
     const now = this.#clock.now()
-    const standings = await Promise.all(routes.map((route) => this.#standing(task, route, now)))
+    const states = await Promise.all(routes.map((route) => this.#state(task, route, now)))
     const probes: string[] = []
     const usable: ModelRoute[] = []
     let until = Number.POSITIVE_INFINITY
     for (const [index, route] of routes.entries()) {
       const key = `${task} ${destinationOf(route)}`
-      const standing = standings[index] ?? { kind: 'closed' }
-      if (standing.kind === 'open') until = Math.min(until, standing.until)
-      else if (standing.kind === 'closed') usable.push(route)
+      const state = states[index] ?? { kind: 'closed' }
+      if (state.kind === 'open') until = Math.min(until, state.until)
+      else if (state.kind === 'closed') usable.push(route)
       else if (this.#probed.has(key)) until = Math.min(until, now + PROBED_MS)
       else {
         this.#probed.add(key)
         // One that stands behind another is likely not tried at all: nothing is claimed for it.
         const isOurs =
-          usable.length > 0 || (await this.#claim({ task, route, standing, sessionId, now }))
+          usable.length > 0 || (await this.#claim({ task, route, state, sessionId, now }))
         if (isOurs) {
           probes.push(key)
           usable.push(route)
@@ -66,14 +66,14 @@ export class RouteStates {
   }
 
   /** Attempts that cannot be read stop nobody: the breaker spares a route, it does not guard one. */
-  async #standing(task: string, route: ModelRoute, now: number): Promise<Standing> {
+  async #state(task: string, route: ModelRoute, now: number): Promise<BreakerState> {
     const query = {
       modelRoute: destinationOf(route),
       task,
       since: now - BREAKER_WINDOW_MS,
       limit: BREAKER_ATTEMPTS_MAX,
     }
-    return standingOf(await this.#attempts.read(query).catch(() => []), now)
+    return breakerStateOf(await this.#attempts.read(query).catch(() => []), now)
   }
 
   /**
@@ -81,10 +81,10 @@ export class RouteStates {
    * after the same rest; after a while it is another one, for somebody may have died over it.
    */
   async #claim(probe: Probe): Promise<boolean> {
-    const { task, route, standing, sessionId, now } = probe
+    const { task, route, state, sessionId, now } = probe
     const modelRoute = destinationOf(route)
-    const span = Math.floor((now - standing.since) / PROBED_MS)
-    const name = hash('sha256', JSON.stringify([task, modelRoute, standing.since, span]), 'hex')
+    const span = Math.floor((now - state.since) / PROBED_MS)
+    const name = hash('sha256', JSON.stringify([task, modelRoute, state.since, span]), 'hex')
     const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0 }
     const id = operationId(`probe-${name.slice(0, 32)}`)
     return await this.#attempts
@@ -96,7 +96,7 @@ export class RouteStates {
 interface Probe {
   readonly task: string
   readonly route: ModelRoute
-  readonly standing: Extract<Standing, { kind: 'half-open' }>
+  readonly state: Extract<BreakerState, { kind: 'half-open' }>
   readonly sessionId: SessionId
   readonly now: number
 }

@@ -98,7 +98,7 @@ export class AuxiliaryTasks {
   }
 
   async #call(task: string, request: TaskRequest, options: TaskOptions): Promise<TaskOutcome> {
-    const { prices, clock, tell } = this.#parts
+    const { prices, clock, report } = this.#parts
     const { routes, sessionId } = options
     const { deadlines, outputTokensMax: usual } = this.settingsOf(task)
     const outputTokensMax = Math.min(request.outputTokensMax ?? usual, usual)
@@ -117,7 +117,7 @@ export class AuxiliaryTasks {
     const reserved = await this.#allowance.reserve(expected, clock.now())
     if (reserved.kind === 'exceeded') {
       tried.leave()
-      tell?.({ kind: 'budget-spent', task, sessionId, which: reserved.which })
+      report?.({ kind: 'budget-spent', task, sessionId, which: reserved.which })
       return { kind: 'failed', reason: `budget-spent:${reserved.which}`, spend: NOTHING_SPENT }
     }
     try {
@@ -176,14 +176,14 @@ export class AuxiliaryTasks {
 
   /** Never rejects: a record that cannot be kept must not cost the answer that it is about. */
   async #record(facts: Omit<CallFacts, 'at'>): Promise<Spend> {
-    const { attempts, clock, prices, tell } = this.#parts
+    const { attempts, clock, prices, report } = this.#parts
     const { task, sessionId } = facts
     const attempt = attemptOf({ ...facts, at: clock.now() }, prices)
-    tell?.({ kind: 'attempt', attempt })
+    report?.({ kind: 'attempt', attempt })
     try {
       await attempts.record(attempt)
     } catch {
-      tell?.({ kind: 'record-lost', task, sessionId })
+      report?.({ kind: 'record-lost', task, sessionId })
     }
     return spendOf(attempt)
   }
@@ -198,7 +198,7 @@ export interface AuxiliaryTasksParts {
   readonly tasks?: TaskOverrides
   readonly allowance?: AllowanceLimits
   readonly prices?: Prices
-  readonly tell?: (notice: TaskNotice) => void
+  readonly report?: (notice: TaskNotice) => void
 }
 
 export interface TaskRequest extends ModelRequest {

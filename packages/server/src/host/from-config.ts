@@ -45,7 +45,7 @@ function agentFrom(
     tools: builtInTools(plan.tools, place),
     mcp: mcpTerms(plan.mcp, place),
     settings: settingsFrom(plan),
-    tellsWaits: plan.compaction.notices,
+    notifiesOfCompaction: plan.compaction.notices,
     sharesNotes: isShared,
     ...(auxiliary.memory.enabled &&
       plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax, isShared } }),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Tool } from '../tools/tool.ts'
-import { type Agent, deskOf } from './agent.ts'
+import { type Agent, resolveAgent } from './agent.ts'
 import { fixedTokensMax } from './models/limits.ts'
 import type { ToolDependencies } from './tools/tool-dependencies.ts'
 
@@ -24,7 +24,7 @@ function tool(name: string, words = 5): Tool {
 }
 
 function desk(foreign: readonly Tool[], own: readonly Tool[] = []) {
-  const made = deskOf({ ...AGENT, tools: own }, {} as ToolDependencies, foreign)
+  const made = resolveAgent({ ...AGENT, tools: own }, {} as ToolDependencies, foreign)
   return { ...made, names: made.tools.map(({ name }) => name), tokens: made.wanted.tokens }
 }
 

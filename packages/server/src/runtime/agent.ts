@@ -20,7 +20,7 @@ export interface Agent {
   readonly pins?: Readonly<Record<string, string>>
   readonly routes: RoutesConfig
   /** The tools, or how they are made from what the runtime has. */
-  readonly tools?: readonly Tool[] | ((desk: ToolDependencies) => readonly Tool[])
+  readonly tools?: readonly Tool[] | ((dependencies: ToolDependencies) => readonly Tool[])
   /** Servers whose tools it gets as well, by name. */
   readonly mcp?: Readonly<Record<string, McpServerTerms>>
   readonly policy?: BusyPolicy
@@ -29,7 +29,7 @@ export interface Agent {
   /** When and how its sessions are compacted, where that differs from the runtime's. */
   readonly settings?: Partial<SessionSettings>
   /** False: nobody is told when a turn waits for a compaction. */
-  readonly tellsWaits?: boolean
+  readonly notifiesOfCompaction?: boolean
   /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
   readonly notes?: NoteSharing & { readonly tokensMax: number }
   /** All its sessions see the notes of all of them; otherwise each sees those of its scope. */
@@ -38,11 +38,11 @@ export interface Agent {
 }
 
 /** An agent with what follows from it. */
-export interface AgentDesk {
+export interface ResolvedAgent {
   readonly agent: Agent
   readonly routes: Routes
   readonly tools: readonly Tool[]
-  /** Tools of others for which its window has no room. */
+  /** Tools of others for which its window has no budget. */
   readonly leftOut: readonly string[]
   readonly family: ModelFamily
   readonly wanted: WantedSettings
@@ -50,14 +50,14 @@ export interface AgentDesk {
   readonly summary: AgentSummary
 }
 
-/** `foreign`: tools of others; they get what room is left, in their order. */
-export function deskOf(
+/** `foreign`: tools of others; they get what budget is left, in their order. */
+export function resolveAgent(
   agent: Agent,
-  toolDesk: ToolDependencies,
+  dependencies: ToolDependencies,
   foreign: readonly Tool[] = [],
-): AgentDesk {
+): ResolvedAgent {
   const { name, policy = 'steer', mailMax } = agent
-  const own = typeof agent.tools === 'function' ? agent.tools(toolDesk) : (agent.tools ?? [])
+  const own = typeof agent.tools === 'function' ? agent.tools(dependencies) : (agent.tools ?? [])
   const routes = new Routes(agent.routes)
   const { main } = routes
   const family = familyOf(main.model)
@@ -65,9 +65,9 @@ export function deskOf(
   const text = systemText(agent)
   const window = { windowTokens, ...(outputTokensMax !== undefined && { outputTokensMax }) }
   const ownTokens = estimateText(text, family) + toolTokens(own, family)
-  const room = fixedTokensMax(window) - ownTokens
+  const budget = fixedTokensMax(window) - ownTokens
   const taken = foreign.filter(({ name }) => !own.some((tool) => tool.name === name))
-  const fitting = takeFitting(taken, { room, family })
+  const fitting = takeFitting(taken, { budget, family })
   const tools = [...own, ...fitting]
   const tokens = ownTokens + toolTokens(fitting, family)
   const limits = limitsFor({
@@ -108,9 +108,9 @@ function toolTokens(tools: readonly Tool[], family: ModelFamily): number {
 /** A server that describes too much must not leave an agent without a window. */
 function takeFitting(
   tools: readonly Tool[],
-  { room, family }: { readonly room: number; readonly family: ModelFamily },
+  { budget, family }: { readonly budget: number; readonly family: ModelFamily },
 ): readonly Tool[] {
-  let left = room
+  let left = budget
   return tools.filter((tool) => {
     // One more: what is estimated piece by piece may be rounded down each time.
     const tokens = toolTokens([tool], family) + 1

@@ -8,8 +8,8 @@ import { readHealth } from './health.ts'
 const NOTHING = {
   runner: null,
   edges: [],
-  room: { health: async () => [], connections: { opened: 0, open: 0, evicted: 0 } },
-  trouble: null,
+  models: { health: async () => [], connections: { opened: 0, open: 0, evicted: 0 } },
+  storeError: null,
   problems: [],
 }
 

@@ -52,22 +52,22 @@ export async function readHealth(parts: {
   readonly store: Pick<Reads, 'readStore' | 'listRunners' | 'listReplies'>
   readonly runner: Pick<Runner, 'id' | 'mayAct' | 'sessions'> | null
   readonly edges: readonly Edge[]
-  readonly room: {
+  readonly models: {
     health(): Promise<readonly RouteHealth[]>
     readonly connections: Health['connections']
   }
   /** What is wrong with writing to the store, where something is. */
-  readonly trouble: StoreError | null
+  readonly storeError: StoreError | null
   /** What else somebody should look at. */
   readonly problems: readonly string[]
 }): Promise<Health> {
-  const { store, runner, edges, room, trouble } = parts
+  const { store, runner, edges, models, storeError } = parts
   const { schema, commits } = await store.readStore()
   const runners = (await store.listRunners()).filter((row) => !isGone(row))
   const waiting = await store.listReplies({ state: 'waiting', limit: LIST_MAX })
   const dead = await store.listReplies({ state: 'dead', limit: LIST_MAX })
   const holdsLease = runner?.mayAct() ?? false
-  const reason = trouble?.code ?? (runner === null || holdsLease ? null : 'no-lease')
+  const reason = storeError?.code ?? (runner === null || holdsLease ? null : 'no-lease')
   return {
     isReady: reason === null,
     reason,
@@ -76,15 +76,15 @@ export async function readHealth(parts: {
     runners: runners.map(({ id, process, startedAt, beat, leaseMs }) => ({
       ...{ id, process, startedAt, beat, leaseMs },
     })),
-    routes: await room.health(),
-    connections: room.connections,
+    routes: await models.health(),
+    connections: models.connections,
     edges: edges.map(({ name }) => ({
       name,
       waiting: waiting.filter((row) => row.edge === name).length,
       dead: dead.filter((row) => row.edge === name).length,
     })),
     problems: [
-      ...(trouble === null ? [] : [trouble.message]),
+      ...(storeError === null ? [] : [storeError.message]),
       ...(dead.length === 0 ? [] : [`${dead.length} replies could not be sent`]),
       ...edges.flatMap((edge) => edge.problems?.() ?? []),
       ...parts.problems,

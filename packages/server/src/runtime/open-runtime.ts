@@ -8,12 +8,12 @@ import { LEASE_TIMES, Runner } from '#core/session/runner'
 import { type Edge, Sender } from '#core/session/sender'
 import type { Store } from '#core/store/contract'
 import { estimateMessage, estimateText } from '#core/tokens/estimate'
-import type { Agent, AgentDesk } from './agent.ts'
+import type { Agent, ResolvedAgent } from './agent.ts'
 import { EventHub } from './events/event-hub.ts'
 import { type Health, readHealth } from './health.ts'
 import { type Logger, SILENT } from './logger.ts'
-import { ModelRoom } from './models/model-service.ts'
-import type { Rounds } from './periodic-task.ts'
+import { ModelService } from './models/model-service.ts'
+import type { PeriodicTask } from './periodic-task.ts'
 import type {
   Admission,
   AgentSummary,
@@ -34,16 +34,16 @@ import type {
 import { type RuntimeOptions, SOUND } from './runtime-options.ts'
 import { admitMessage } from './sessions/admission.ts'
 import { listSummaries, searchAll } from './sessions/all-sessions.ts'
-import { Births } from './sessions/session-factory.ts'
-import { type SessionDesk, SessionHandle } from './sessions/session-handle.ts'
-import { Waits, waitNotice } from './sessions/wait-notices.ts'
+import { SessionFactory } from './sessions/session-factory.ts'
+import { type SessionDependencies, SessionHandle } from './sessions/session-handle.ts'
+import { WaitNotices, waitNotice } from './sessions/wait-notices.ts'
 import { auditedIntake } from './store-layers/audited-intake.ts'
 import { DamagedSessions } from './store-layers/damaged-sessions.ts'
-import { forgetting } from './store-layers/erasure-propagation.ts'
+import { propagateErasure } from './store-layers/erasure-propagation.ts'
 import { stagedSweep } from './store-layers/staged-sweep.ts'
-import { StoreTrouble } from './store-layers/store-health.ts'
-import { erasureRounds } from './store-layers/unfinished-erasures.ts'
-import { ToolRoom } from './tools/tool-service.ts'
+import { StoreHealth } from './store-layers/store-health.ts'
+import { unfinishedErasures } from './store-layers/unfinished-erasures.ts'
+import { ToolService } from './tools/tool-service.ts'
 
 export type { RuntimeOptions }
 
@@ -62,83 +62,83 @@ const SEND_ATTEMPTS_MAX = 20
 
 export class LocalRuntime implements Runtime {
   readonly #store: Store
-  readonly #trouble: StoreTrouble
+  readonly #storeHealth: StoreHealth
   readonly #damaged: DamagedSessions
   readonly #clock: Clock
   readonly #hub: EventHub
   readonly #runner: Runner | null
   readonly #edges: Edge[]
-  readonly #room: ModelRoom
-  readonly #desk: SessionDesk
-  readonly #waits = new Waits()
-  readonly #births: Births
-  readonly #toolRoom: ToolRoom
-  readonly #sweeping: Rounds
-  readonly #erasing: Rounds
+  readonly #models: ModelService
+  readonly #sessionDeps: SessionDependencies
+  readonly #waitNotices = new WaitNotices()
+  readonly #sessions: SessionFactory
+  readonly #tools: ToolService
+  readonly #sweeping: PeriodicTask
+  readonly #erasing: PeriodicTask
   #agents: readonly Agent[]
-  #desks: ReadonlyMap<string, AgentDesk>
+  #resolved: ReadonlyMap<string, ResolvedAgent>
 
   constructor(options: RuntimeOptions) {
     const { agents, edges = [], logger = SILENT, clock = systemClock, runs = true } = options
     const audit = options.audit ?? NO_AUDIT
     const seams = { ...SOUND, ...options.seams }
-    this.#trouble = new StoreTrouble(clock, logger)
+    this.#storeHealth = new StoreHealth(clock, logger)
     const countTokens = (id: SessionId, text: string) =>
-      this.#room.calibrations.correct(id, estimateText(text, 'generic'))
+      this.#models.calibrations.correct(id, estimateText(text, 'generic'))
     this.#damaged = new DamagedSessions(logger)
     this.#clock = clock
-    const heard = this.#damaged.heard(this.#trouble.heard(seams.store(options.store)))
-    const sharesNotes = (agent: string) => this.#desks.get(agent)?.agent.sharesNotes === true
-    const store = forgetting({ store: auditedIntake(heard, audit), countTokens, sharesNotes })
+    const heard = this.#damaged.heard(this.#storeHealth.heard(seams.store(options.store)))
+    const sharesNotes = (agent: string) => this.#resolved.get(agent)?.agent.sharesNotes === true
+    const store = propagateErasure({ store: auditedIntake(heard, audit), countTokens, sharesNotes })
     const settings = { ...SESSION_SETTINGS, ...options.settings }
     this.#store = store
-    this.#births = new Births(store, () => this.#desks)
-    const readWaits = (only: SessionId | undefined) =>
-      this.#waits.readStanding(store, { only, ourselves: this.#runner?.id ?? null })
-    this.#hub = new EventHub({ store, clock, logger, readWaits })
+    this.#sessions = new SessionFactory(store, () => this.#resolved)
+    const readWaitNotices = (only: SessionId | undefined) =>
+      this.#waitNotices.readCurrent(store, { only, ourselves: this.#runner?.id ?? null })
+    this.#hub = new EventHub({ store, clock, logger, readWaitNotices: readWaitNotices })
     this.#sweeping = stagedSweep({ store, clock, logger })
-    this.#erasing = erasureRounds({ store, countTokens, sharesNotes, clock, logger })
+    this.#erasing = unfinishedErasures({ store, countTokens, sharesNotes, clock, logger })
     this.#edges = [...edges]
-    this.#toolRoom = new ToolRoom({
+    this.#tools = new ToolService({
       ...{ store, clock, logger, countTokens },
       onAdmitted: (id) => this.#runner?.wake(id),
-      openRoute: (route, scope) => this.#births.openRoute(route, scope),
+      openRoute: (route, scope) => this.#sessions.openRoute(route, scope),
       environment: options.environment ?? {},
       onToolsChanged: () => this.#takeUpTools(logger),
       ...(options.processes !== undefined && { processes: options.processes }),
     })
     this.#agents = agents
-    this.#desks = this.#toolRoom.desksOf(agents)
-    this.#room = new ModelRoom({
+    this.#resolved = this.#tools.resolveAgents(agents)
+    this.#models = new ModelService({
       store,
       clock,
       logger,
       environment: options.environment ?? {},
       auxiliary: options.auxiliary ?? {},
-      desks: () => this.#desks,
+      agents: () => this.#resolved,
       countTokens,
-      tools: this.#toolRoom.tools,
+      tools: this.#tools.tools,
       onLive: (id, event) => {
         // What is taken back was no answer: whoever waits still does.
-        if (event.kind !== 'void') this.#waits.end(id)
+        if (event.kind !== 'void') this.#waitNotices.end(id)
         this.#hub.publish(id, event)
       },
       onStepEnd: (id) => this.#hub.endAttempt(id),
       onModelBack: () => this.#runner?.modelIsBack(),
     })
-    const desks = () => this.#desks
+    const resolved = () => this.#resolved
     const settingsFor = (agent: string): SessionSettings => ({
       ...settings,
-      ...this.#desks.get(agent)?.agent.settings,
+      ...this.#resolved.get(agent)?.agent.settings,
     })
-    const tools = seams.tools(this.#room.tools)
-    const { model, digest } = this.#room.writers
+    const tools = seams.tools(this.#models.tools)
+    const { model, digest } = this.#models.writers
     const writers = { model: seams.writer(model), digest: seams.writer(digest) }
     this.#runner = runs
       ? new Runner({
           store,
           clock,
-          steps: seams.steps(this.#room.steps, tools),
+          steps: seams.steps(this.#models.steps, tools),
           tools,
           writers,
           decisions: seams.decisions,
@@ -146,11 +146,11 @@ export class LocalRuntime implements Runtime {
           settingsFor,
           handoffMsMax: HANDOFF_MS_MAX,
           audit,
-          wantedFor: (agent) => this.#desks.get(agent)?.wanted,
-          onNotice: (id, agent, told) => this.#tellWait(id, agent, told),
-          onStop: (id) => this.#room.interrupt(id),
+          wantedFor: (agent) => this.#resolved.get(agent)?.wanted,
+          onNotice: (id, agent, wait) => this.#announceWait(id, agent, wait),
+          onStop: (id) => this.#models.interrupt(id),
           get agents() {
-            return [...desks().keys()]
+            return [...resolved().keys()]
           },
           host: thisHost(),
           isGone: (row) => seams.isGone(row, isGone(row)),
@@ -166,38 +166,38 @@ export class LocalRuntime implements Runtime {
           onCrash: (id, error) => logger.error({ sessionId: id, err: error }, 'session crashed'),
         })
       : null
-    this.#desk = {
+    this.#sessionDeps = {
       ...{ store, sharesNotes },
-      refreshMemory: (id) => this.#toolRoom.refreshMemory(id),
-      interrupt: (id) => this.#room.interrupt(id),
+      refreshMemory: (id) => this.#tools.refreshMemory(id),
+      interrupt: (id) => this.#models.interrupt(id),
       hub: this.#hub,
       settingsFor,
-      writerFor: () => this.#room.writers.preview,
+      writerFor: () => this.#models.writers.preview,
       countMessage: (id, message) =>
-        this.#room.calibrations.correct(id, estimateMessage(message, 'generic')),
+        this.#models.calibrations.correct(id, estimateMessage(message, 'generic')),
       countText: countTokens,
       wake: (id) => this.#runner?.wake(id),
-      waitOf: (session) => this.#waits.of(session, this.#runner?.id ?? null),
+      waitOf: (session) => this.#waitNotices.of(session, this.#runner?.id ?? null),
     }
   }
 
   async start(): Promise<void> {
     if (this.#runner === null) return
     await this.#damaged.check(this.#store, this.#clock)
-    await Promise.all([this.#toolRoom.start(), this.#room.start()])
+    await Promise.all([this.#tools.start(), this.#models.start()])
     this.#runner.start()
     this.#sweeping.start()
     this.#erasing.start({ firstMs: 0 })
   }
 
   get agents(): readonly AgentSummary[] {
-    return [...this.#desks.values()].map((desk) => desk.summary)
+    return [...this.#resolved.values()].map((resolved) => resolved.summary)
   }
 
   /** From the next turn of each session on. */
   reconfigure(agents: readonly Agent[]): void {
     // Refused as a whole: what cannot be built leaves everything as it was.
-    this.#desks = this.#toolRoom.desksOf(agents)
+    this.#resolved = this.#tools.resolveAgents(agents)
     this.#agents = agents
   }
 
@@ -211,19 +211,19 @@ export class LocalRuntime implements Runtime {
   }
 
   async createSession(request: NewSession): Promise<Created> {
-    return await this.#births.create(request)
+    return await this.#sessions.create(request)
   }
 
   async startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh> {
-    return await this.#births.startAfresh(request)
+    return await this.#sessions.startAfresh(request)
   }
 
   async admit(request: RouteAddress & NewMessage): Promise<Admission> {
     const { agent, channel, address, ...message } = request
-    const id = await this.#births.openRoute({ agent, channel, address })
+    const id = await this.#sessions.openRoute({ agent, channel, address })
     return id === undefined
-      ? this.#births.unknownAgent()
-      : await admitMessage(this.#desk, id, message)
+      ? this.#sessions.unknownAgent()
+      : await admitMessage(this.#sessionDeps, id, message)
   }
 
   async findRoute({ agent, channel, address }: RouteAddress): Promise<SessionId | undefined> {
@@ -231,11 +231,11 @@ export class LocalRuntime implements Runtime {
   }
 
   session(id: SessionId): Session {
-    return new SessionHandle(id, this.#desk)
+    return new SessionHandle(id, this.#sessionDeps)
   }
 
   async listSessions(query: SessionQuery): Promise<readonly SessionSummary[]> {
-    return await listSummaries(this.#store, query, this.#desk.waitOf)
+    return await listSummaries(this.#store, query, this.#sessionDeps.waitOf)
   }
 
   async search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]> {
@@ -255,9 +255,9 @@ export class LocalRuntime implements Runtime {
       store: this.#store,
       runner: this.#runner,
       edges: this.#edges,
-      room: this.#room,
-      trouble: this.#trouble.problem,
-      problems: [...this.#damaged.problems, ...this.#toolRoom.problems],
+      models: this.#models,
+      storeError: this.#storeHealth.problem,
+      problems: [...this.#damaged.problems, ...this.#tools.problems],
     })
   }
 
@@ -265,20 +265,20 @@ export class LocalRuntime implements Runtime {
     await this.#sweeping.close()
     await this.#erasing.close()
     await this.#runner?.close()
-    await this.#toolRoom.close()
-    await this.#room.close()
+    await this.#tools.close()
+    await this.#models.close()
     await this.#damaged.close()
-    await this.#trouble.close()
+    await this.#storeHealth.close()
   }
 
-  #tellWait(
+  #announceWait(
     id: SessionId,
     agent: string,
     { turn, notice, isKnown }: { turn: number; notice: Notice; isKnown: boolean },
   ): void {
-    const tellsWaits = this.#desks.get(agent)?.agent.tellsWaits ?? true
-    const isTold = tellsWaits || notice !== 'waiting-for-compaction'
-    this.#waits.note({ id, turn, notice, isTold })
-    if (isTold && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
+    const notifiesOfCompaction = this.#resolved.get(agent)?.agent.notifiesOfCompaction ?? true
+    const isVisible = notifiesOfCompaction || notice !== 'waiting-for-compaction'
+    this.#waitNotices.note({ id, turn, notice, isVisible: isVisible })
+    if (isVisible && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '#core/base/clock'
  * Work that is done now and then, by every process that serves a store: one round at a time, the
  * next a while after the last has ended. A round sees to its own failures, and ends soon when told.
  */
-export class Rounds {
+export class PeriodicTask {
   readonly #clock: Clock
   readonly #everyMs: number
   readonly #round: (signal: AbortSignal) => Promise<void>

@@ -50,7 +50,7 @@ export interface Runtime {
 
 export type { Edge, Health, RouteHealth }
 
-export interface Snapshot {
+export interface SessionSnapshot {
   readonly sessionId: SessionId
   readonly compaction: EntryNumber
   readonly entries: EntryNumber
@@ -79,7 +79,7 @@ export interface Session {
    * How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: it was withdrawn, there
    * is no such item, or the signal was aborted first.
    */
-  settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
+  controlOutcome(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
   /** Throws UnknownSessionError, as `search` does. */
   mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>
   withdraw(mail: MailNumber): Promise<Withdrawal>
@@ -90,7 +90,7 @@ export interface Session {
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** As it was just before this compaction; undefined: no such session, or no compaction there. */
-  snapshot(compaction: EntryNumber): Promise<Snapshot | undefined>
+  snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
   /** What the agent has to do, as a compaction would carry it. */
   tasks(): Promise<TaskList | undefined>
   pins(): Promise<readonly PinView[] | undefined>

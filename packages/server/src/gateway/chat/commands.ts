@@ -139,7 +139,7 @@ async function carriedOut(
     return NOT_TAKEN[admission.kind]
   }
   if (waits === undefined) return done
-  const end = await session.settled(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
+  const end = await session.controlOutcome(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
   if (end === null) return waits
   return end.kind === 'done' ? done : `Not done: ${whyNot(end)}.`
 }

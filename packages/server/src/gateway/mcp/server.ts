@@ -291,7 +291,7 @@ async function compact(
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') throw unknown(session)
   const served = await isServed(parts.runtime)
   const waited = AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1_000)])
-  const end = served ? await handle.settled(admission.mail, waited) : null
+  const end = served ? await handle.controlOutcome(admission.mail, waited) : null
   const none = { covers: null, tokensBefore: null, tokensAfter: null }
   if (end === null && served && !waited.aborted) {
     const note = 'Not compacted: the request was withdrawn.'

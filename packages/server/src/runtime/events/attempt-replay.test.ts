@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
 import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
 import type { Session } from '../runtime.ts'
-import { Writing } from './attempt-replay.ts'
+import { RunningAttempts } from './attempt-replay.ts'
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
 
@@ -25,7 +25,7 @@ function watch(session: Session) {
 }
 
 describe('an answer that is being written', () => {
-  it('is told from its first word to whoever comes later, and to nobody once it is stored', async () => {
+  it('is replayed from its first word to whoever comes later, and to nobody once it is stored', async () => {
     const { runtime, model } = await open()
     await runtime.createSession({ agent: 'main', id: 'late' })
     const session = runtime.session(sessionId('late'))
@@ -50,18 +50,18 @@ describe('an answer that is being written', () => {
 
 describe('Writing', () => {
   it('keeps no more of an attempt than its bound, however much is written', () => {
-    const writing = new Writing()
+    const attempts = new RunningAttempts()
     const session = sessionId('long')
     const id = { turn: 1, step: 1, attempt: 'a' }
     const piece = { ...id, kind: 'delta', text: 'x'.repeat(1_000) } as const
-    for (let n = 0; n < 3_000; n++) writing.note(session, piece)
-    const told = writing.tell(session)
-    expect(told.map((event) => 'kind' in event && event.kind)).toEqual(['void', 'delta'])
-    expect(JSON.stringify(told).length).toBeLessThan(1_001_000)
+    for (let n = 0; n < 3_000; n++) attempts.note(session, piece)
+    const replayed = attempts.replay(session)
+    expect(replayed.map((event) => 'kind' in event && event.kind)).toEqual(['void', 'delta'])
+    expect(JSON.stringify(replayed).length).toBeLessThan(1_001_000)
     const other = sessionId('restless')
     for (let n = 0; n < 30_000; n++) {
-      writing.note(other, { ...id, kind: n % 2 === 0 ? 'delta' : 'reasoning', text: 'x' })
+      attempts.note(other, { ...id, kind: n % 2 === 0 ? 'delta' : 'reasoning', text: 'x' })
     }
-    expect(writing.tell(other).length).toBeLessThan(10_000)
+    expect(attempts.replay(other).length).toBeLessThan(10_000)
   })
 })

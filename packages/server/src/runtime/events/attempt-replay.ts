@@ -2,9 +2,9 @@ import type { SessionId } from '#core/base/ids'
 import type { AttemptId, LiveEvent, RuntimeEvent } from '../runtime.ts'
 
 /**
- * What the running attempt of each session has told so far, for whoever begins to listen in the
- * middle of it: taken back first and told again from its beginning, so that a listener who knows a
- * part of it has no word twice. It ends with its step, before that is committed: what is told here
+ * What the running attempt of each session has events so far, for whoever begins to listen in the
+ * middle of it: taken back first and events again from its beginning, so that a listener who knows a
+ * part of it has no word twice. It ends with its step, before that is committed: what is events here
  * was never stored.
  */
 export type AttemptEvent = Exclude<LiveEvent, { kind: 'notice' }>
@@ -20,11 +20,11 @@ const EVENT_CHARACTERS = 100
 interface Unfinished {
   readonly attempt: string
   /** Neighbours of one kind are one. */
-  readonly told: AttemptEvent[]
+  readonly events: AttemptEvent[]
   characters: number
 }
 
-export class Writing {
+export class RunningAttempts {
   readonly #bySession = new Map<SessionId, Unfinished>()
 
   note(sessionId: SessionId, event: AttemptEvent): void {
@@ -35,18 +35,22 @@ export class Writing {
       if (isKnown) this.end(sessionId)
       return
     }
-    const begun = { attempt, told: [{ kind: 'void', turn, step, attempt } as const], characters: 0 }
+    const begun = {
+      attempt,
+      events: [{ kind: 'void', turn, step, attempt } as const],
+      characters: 0,
+    }
     const unfinished: Unfinished = isKnown ? known : begun
     this.#bySession.set(sessionId, unfinished)
     unfinished.characters += 'text' in event ? event.text.length : event.tool.length
     if (unfinished.characters > CHARACTERS_MAX) return
-    const last = unfinished.told.at(-1)
+    const last = unfinished.events.at(-1)
     if (last !== undefined && 'text' in last && 'text' in event && last.kind === event.kind) {
-      unfinished.told[unfinished.told.length - 1] = { ...last, text: last.text + event.text }
+      unfinished.events[unfinished.events.length - 1] = { ...last, text: last.text + event.text }
       return
     }
     unfinished.characters += EVENT_CHARACTERS
-    unfinished.told.push(event)
+    unfinished.events.push(event)
   }
 
   end(sessionId: SessionId): void {
@@ -58,11 +62,11 @@ export class Writing {
   }
 
   /** Of one session, or of all. */
-  tell(only: SessionId | undefined): readonly RuntimeEvent[] {
+  replay(only: SessionId | undefined): readonly RuntimeEvent[] {
     return [...this.#bySession]
       .filter(([sessionId]) => only === undefined || only === sessionId)
-      .flatMap(([sessionId, { told }]) =>
-        told.map((event): RuntimeEvent => ({ type: 'live', sessionId, ...event })),
+      .flatMap(([sessionId, { events }]) =>
+        events.map((event): RuntimeEvent => ({ type: 'live', sessionId, ...event })),
       )
   }
 }
@@ -77,7 +81,7 @@ const ENDS: readonly string[] = ['step committed', 'turn ended']
 
 /**
  * Which attempts one listener knows a part of: what it misses of them makes that part worthless. And
- * what it was told that a turn waits for: nobody is told that twice.
+ * what it was events that a turn waits for: nobody is events that twice.
  */
 export class Heard {
   readonly #bySession = new Map<SessionId, AttemptId>()

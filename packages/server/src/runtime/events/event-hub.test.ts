@@ -6,7 +6,7 @@ import { StoreBusyError, StoreClosedError } from '#core/store/errors'
 import { openMemoryStore } from '#core/store/memory/open'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
 import type { RuntimeEvent } from '../runtime.ts'
-import type { StandingNotice } from '../sessions/wait-notices.ts'
+import type { CurrentNotice } from '../sessions/wait-notices.ts'
 import { EventHub } from './event-hub.ts'
 
 const pass = async (turns: number) => {
@@ -24,7 +24,7 @@ function open(readTurns = 0) {
     failing.reads--
     throw failing.error
   }
-  const waits: StandingNotice[] = []
+  const waits: CurrentNotice[] = []
   const told: string[] = []
   const log = (_: object, text: string) => told.push(text)
   const hub = new EventHub({
@@ -39,7 +39,7 @@ function open(readTurns = 0) {
       after: (delayMs, callback) => timeline.plan(null, delayMs, callback),
     },
     logger: { debug: log, info: log, warn: log, error: log },
-    readWaits: async (only) => {
+    readWaitNotices: async (only) => {
       const found = waits.filter(({ sessionId }) => (only ?? sessionId) === sessionId)
       // Sessions are read one by one: news may be quicker.
       await pass(3 * readTurns)
@@ -238,11 +238,11 @@ describe('whoever comes in the middle of an answer', () => {
 })
 
 describe('whoever comes while a turn waits', () => {
-  const wait = (sessionId: SessionId): StandingNotice => {
+  const wait = (sessionId: SessionId): CurrentNotice => {
     const text = 'Your message is safe.'
     return { sessionId, kind: 'notice', turn: 1, code: 'waiting-for-model', text }
   }
-  const told = (hub: EventHub, { sessionId, ...notice }: StandingNotice) =>
+  const told = (hub: EventHub, { sessionId, ...notice }: CurrentNotice) =>
     hub.publish(sessionId, notice)
 
   function hear(hub: EventHub, only?: SessionId) {

@@ -6,8 +6,8 @@ import type { Store } from '#core/store/contract'
 import type { AuditRow, StoreRow } from '#core/store/rows'
 import type { Logger } from '../logger.ts'
 import type { EventQuery, LiveEvent, RuntimeEvent } from '../runtime.ts'
-import type { StandingNotice } from '../sessions/wait-notices.ts'
-import { Heard, noticeName, Writing } from './attempt-replay.ts'
+import type { CurrentNotice } from '../sessions/wait-notices.ts'
+import { Heard, noticeName, RunningAttempts } from './attempt-replay.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
@@ -25,7 +25,7 @@ interface HubParts {
   readonly clock: Clock
   readonly logger: Logger
   /** Of one session, or of all. */
-  readonly readWaits: (only: SessionId | undefined) => Promise<readonly StandingNotice[]>
+  readonly readWaitNotices: (only: SessionId | undefined) => Promise<readonly CurrentNotice[]>
 }
 
 interface Listener {
@@ -43,9 +43,9 @@ export class EventHub {
   readonly #store: HubParts['store']
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #readWaits: HubParts['readWaits']
+  readonly #readWaitNotices: HubParts['readWaitNotices']
   readonly #listeners = new Set<Listener>()
-  readonly #writing = new Writing()
+  readonly #attempts = new RunningAttempts()
   #unwatch: (() => void) | null = null
   #cursor = 0
   #isReading = false
@@ -56,18 +56,18 @@ export class EventHub {
     this.#store = parts.store
     this.#clock = parts.clock
     this.#logger = parts.logger
-    this.#readWaits = parts.readWaits
+    this.#readWaitNotices = parts.readWaitNotices
   }
 
   publish(sessionId: SessionId, event: LiveEvent): void {
-    if (event.kind !== 'notice') this.#writing.note(sessionId, event)
-    const told: RuntimeEvent = { type: 'live', sessionId, ...event }
-    for (const listener of this.#listeners) this.#tell(listener, told)
+    if (event.kind !== 'notice') this.#attempts.note(sessionId, event)
+    const live: RuntimeEvent = { type: 'live', sessionId, ...event }
+    for (const listener of this.#listeners) this.#notify(listener, live)
   }
 
   /** What it wrote stands to be committed: nobody is told of it any more as being written. */
   endAttempt(sessionId: SessionId): void {
-    this.#writing.end(sessionId)
+    this.#attempts.end(sessionId)
   }
 
   async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
@@ -105,18 +105,18 @@ export class EventHub {
             }
             isMore = rows.length === LIST_MAX
           }
-          const waits = await this.#ask(() => this.#readWaits(query.sessionId), signal)
-          if (waits === null) return
+          const notices = await this.#ask(() => this.#readWaitNotices(query.sessionId), signal)
+          if (notices === null) return
           // At one blow, and behind what is stored: no word falls in between, and none comes behind
           // the commit of its step. A turn that writes waits no more. Notices come before what was
           // queued while they were asked for: that may be the end of the very turn that waited.
           const queued = new Set(listener.queue.map(noticeName))
-          const standing = waits
-            .filter(({ sessionId }) => !this.#writing.has(sessionId))
+          const current = notices
+            .filter(({ sessionId }) => !this.#attempts.has(sessionId))
             .map((wait): RuntimeEvent => ({ type: 'live', ...wait }))
             .filter((wait) => !heard.knows(wait) && !queued.has(noticeName(wait)))
-          const written = this.#writing.tell(query.sessionId)
-          listener.queue = [...standing, ...listener.queue, ...written]
+          const written = this.#attempts.replay(query.sessionId)
+          listener.queue = [...current, ...listener.queue, ...written]
           // Running attempts may be many: told at one blow, they make nobody fall behind again.
           listener.queueMax = listener.queue.length + QUEUE_MAX
           listener.hearsAttempts = true
@@ -173,7 +173,7 @@ export class EventHub {
         const rows = await this.#read(this.#cursor, undefined)
         for (const row of rows) {
           const event = storedEvent(row)
-          for (const listener of this.#listeners) this.#tell(listener, event)
+          for (const listener of this.#listeners) this.#notify(listener, event)
         }
         this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
         if (rows.length === LIST_MAX) this.#isHinted = true
@@ -204,7 +204,7 @@ export class EventHub {
     return null
   }
 
-  #tell(listener: Listener, event: RuntimeEvent): void {
+  #notify(listener: Listener, event: RuntimeEvent): void {
     if (listener.isBehind || event.type === 'caught-up') return
     if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
     const isOfAttempt = event.type === 'live' && event.kind !== 'notice'

@@ -18,7 +18,7 @@ import { estimateText } from '#core/tokens/estimate'
 import type { ModelFamily } from '#core/tokens/family'
 import { limitsFor } from '../models/limits.ts'
 import { meantFor } from '../sessions/admission.ts'
-import { readMessage, writeMessages } from './messages.ts'
+import { readLoopMessage, writeMessages } from './messages.ts'
 import { type LoopCall, LoopReplies, SessionLostError } from './replies.ts'
 
 /**
@@ -127,7 +127,7 @@ class OwnLoop implements Loop {
 
   async admit(id: string, message: JsonValue, key: string = randomUUID()): Promise<AdmitOutcome> {
     const { store, agent, format } = this.#options
-    const parsed = readMessage(format, message, 'user') as UserMessage
+    const parsed = readLoopMessage(format, message, 'user') as UserMessage
     const to = { sessionId: sessionId(id) }
     const body = { message: parsed as unknown as JsonValue }
     const tokens = this.#count(parsed)
@@ -191,7 +191,7 @@ class OwnLoop implements Loop {
       signal,
       reply: async (answer) => {
         const { format } = this.#options
-        const message = readMessage(format, answer, 'assistant') as AssistantMessage
+        const message = readLoopMessage(format, answer, 'assistant') as AssistantMessage
         if (signal.aborted) throw new SessionLostError('This turn was stopped or taken over.')
         const durable = this.#replies.whenDurable(
           request.sessionId,

@@ -18,7 +18,7 @@ export function writeMessages(
 }
 
 /** One answer may be several items in some formats; together they are one message of ours. */
-export function readMessage(
+export function readLoopMessage(
   format: FormatName,
   value: JsonValue | readonly JsonValue[],
   role: 'user' | 'assistant',

@@ -43,7 +43,7 @@ interface Pending {
   /** The commits by which the session tried to make it durable, the first and the newest. */
   first: CommitReply | null
   newest: CommitReply | null
-  isAsking: boolean
+  isChecking: boolean
   /** No commit of it can be taken any more: one look tells whether an earlier one was. */
   isOver: boolean
 }
@@ -54,7 +54,7 @@ export class LoopReplies {
   readonly #store: Pick<Reads, 'findSession' | 'readEntries'>
   readonly #clock: Clock
   readonly #pending = new Map<SessionId, Pending>()
-  readonly #asking = new Set<Promise<void>>()
+  readonly #checks = new Set<Promise<void>>()
   readonly #closing = new AbortController()
 
   constructor(store: Pick<Reads, 'findSession' | 'readEntries'>, clock: Clock) {
@@ -65,7 +65,7 @@ export class LoopReplies {
   /** Resolves with the calls to carry out; rejects with SessionLostError. */
   whenDurable(id: SessionId, wanted: number, signal: AbortSignal): Promise<readonly LoopCall[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LoopCall[]>()
-    const fresh = { calls: [], first: null, newest: null, isAsking: false, isOver: false }
+    const fresh = { calls: [], first: null, newest: null, isChecking: false, isOver: false }
     const pending: Pending = { wanted, resolve, reject, ...fresh }
     const older = this.#pending.get(id)
     if (older !== undefined) this.#lose(id, older)
@@ -117,7 +117,7 @@ export class LoopReplies {
   async close(): Promise<void> {
     this.#closing.abort()
     for (const [id, pending] of this.#pending) this.#lose(id, pending)
-    await Promise.all(this.#asking)
+    await Promise.all(this.#checks)
   }
 
   #heard(id: SessionId, pending: Pending, outcome: ReplyOutcome): void {
@@ -143,16 +143,16 @@ export class LoopReplies {
   }
 
   #ask(id: SessionId, pending: Pending): void {
-    if (pending.isAsking) return
-    pending.isAsking = true
-    const asking = this.#askUntilTold(id, pending)
+    if (pending.isChecking) return
+    pending.isChecking = true
+    const check = this.#checkUntilKnown(id, pending)
       // A store that is closed tells nothing more.
       .catch(() => this.#lose(id, pending))
-      .finally(() => this.#asking.delete(asking))
-    this.#asking.add(asking)
+      .finally(() => this.#checks.delete(check))
+    this.#checks.add(check)
   }
 
-  async #askUntilTold(id: SessionId, pending: Pending): Promise<void> {
+  async #checkUntilKnown(id: SessionId, pending: Pending): Promise<void> {
     const { signal } = this.#closing
     while (this.#pending.get(id) === pending && !signal.aborted) {
       await pause(this.#clock, ASK_AGAIN_MS, signal)

@@ -40,11 +40,11 @@ export function fixedTokensMax(shares: Omit<WindowShares, 'fixedTokens'>): numbe
 
 export function limitsFor(shares: WindowShares): Limits {
   const { windowTokens, fixedTokens } = shares
-  const room = fixedTokensMax(shares)
-  if (fixedTokens > room) {
+  const tokensMax = fixedTokensMax(shares)
+  if (fixedTokens > tokensMax) {
     throw new WindowTooSmallError(
       `System text and tools take ${fixedTokens} tokens, but a window of ${windowTokens} leaves ` +
-        `${room} for them. Shorten the system text, switch tools off, or ` +
+        `${tokensMax} for them. Shorten the system text, switch tools off, or ` +
         'choose a model with a larger window.',
     )
   }

@@ -30,7 +30,7 @@ import {
   type StepAgent,
 } from '../../turn/model-steps.ts'
 import { CALL_MS_MAX, toolRunner } from '../../turn/tool-runner.ts'
-import type { AgentDesk } from '../agent.ts'
+import type { ResolvedAgent } from '../agent.ts'
 import type { Health, RouteHealth } from '../health.ts'
 import type { Logger } from '../logger.ts'
 import type { AttemptId, LiveEvent } from '../runtime.ts'
@@ -49,14 +49,14 @@ import { TurnCalls } from './turn-calls.ts'
  * Everything of a process that talks to models: one pool of connections, one record of attempts and
  * one set of tasks for all agents; steps, tools and handoffs as the sessions want them.
  */
-export interface ModelRoomParts extends NoteProposalsParts {
+export interface ModelServiceParts extends NoteProposalsParts {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
   readonly environment: Environment
   readonly auxiliary: AuxiliaryTerms
   /** The agents as they are now. */
-  readonly desks: () => ReadonlyMap<string, AgentDesk>
+  readonly agents: () => ReadonlyMap<string, ResolvedAgent>
   /** By agent; changes with the configuration. */
   readonly tools: ReadonlyMap<string, readonly Tool[]>
   readonly onLive: (sessionId: SessionId, event: LiveEvent) => void
@@ -72,14 +72,14 @@ export interface AuxiliaryTerms
 
 const STEPS_MAX = 50
 
-export class ModelRoom {
+export class ModelService {
   readonly steps: StepRunner
   readonly tools: ToolRunner
   /** `preview` shows what `model` would write, and changes nothing. */
   readonly writers: { readonly [kind in 'model' | 'preview' | 'digest']: HandoffWriter }
   /** What each session's bills have taught about its tokens. */
   readonly calibrations = new Calibrations()
-  readonly #parts: ModelRoomParts
+  readonly #parts: ModelServiceParts
   readonly #pool: Pool
   readonly #credentials: Credentials
   readonly #attempts: ReturnType<typeof storedAttempts>
@@ -92,7 +92,7 @@ export class ModelRoom {
   readonly #beside = new Set<Promise<void>>()
   readonly #closing = new AbortController()
 
-  constructor(parts: ModelRoomParts) {
+  constructor(parts: ModelServiceParts) {
     this.#parts = parts
     const { clock, logger, auxiliary } = parts
     this.#pool = new Pool({ environment: parts.environment })
@@ -107,9 +107,9 @@ export class ModelRoom {
       attempts: this.#attempts,
       random: Math.random,
       openModel: (route) => this.#open(route),
-      tell: (notice) => {
+      report: (notice) => {
         if (notice.kind !== 'attempt') logger.warn({ notice }, 'auxiliary task')
-        if (notice.kind === 'budget-spent') this.#notices.tell(notice.sessionId, notice.kind)
+        if (notice.kind === 'budget-spent') this.#notices.notify(notice.sessionId, notice.kind)
       },
     })
     const turnCalls = new TurnCalls({
@@ -122,7 +122,7 @@ export class ModelRoom {
       clock,
       random: Math.random,
       calibrations: this.calibrations,
-      onPiece: (attempt, piece) => this.#tell(attempt, piece),
+      onPiece: (attempt, piece) => this.#publish(attempt, piece),
       onCall: (record) => this.#own(turnCalls.record(record), 'attempt not recorded'),
     })
     this.steps = { run: (request, signal) => this.#runStep(steps, request, signal) }
@@ -146,8 +146,8 @@ export class ModelRoom {
 
   /** What the first call would load is loaded before anybody waits. */
   async start(): Promise<void> {
-    const desks = [...this.#parts.desks().values()]
-    const providers = new Set(desks.flatMap(({ routes }) => [...routes.providers]))
+    const agents = [...this.#parts.agents().values()]
+    const providers = new Set(agents.flatMap(({ routes }) => [...routes.providers]))
     await Promise.all([...providers].map(warmUp))
   }
 
@@ -159,12 +159,12 @@ export class ModelRoom {
     const isDeferred = tasks.some(
       (each) => each.task === 'compaction' && each.answer === 'deferred',
     )
-    if (isDeferred) this.#notices.tell(sessionId, 'stop-deferred')
+    if (isDeferred) this.#notices.notify(sessionId, 'stop-deferred')
   }
 
   async health(): Promise<readonly RouteHealth[]> {
-    const { desks, clock } = this.#parts
-    return await readRouteHealth(this.#attempts, desks().values(), clock.now())
+    const { agents, clock } = this.#parts
+    return await readRouteHealth(this.#attempts, agents().values(), clock.now())
   }
 
   get connections(): Health['connections'] {
@@ -196,12 +196,12 @@ export class ModelRoom {
     const outcome = await steps
       .run({ ...request, context }, signal)
       .finally(() => this.#parts.onStepEnd(sessionId))
-    const desk = this.#parts.desks().get(agent)
+    const resolved = this.#parts.agents().get(agent)
     if (outcome.kind !== 'replied' || callsOf(outcome.message).length > 0) return outcome
-    if (desk !== undefined) {
+    if (resolved !== undefined) {
       const asked = { sessionId, turn, upto, messages: [...request.context, outcome.message] }
       this.#own(
-        nameSession(this.#parts, this.#auxiliaryOf(desk), asked, this.#closing.signal),
+        nameSession(this.#parts, this.#auxiliaryOf(resolved), asked, this.#closing.signal),
         'no title',
       )
     }
@@ -209,26 +209,26 @@ export class ModelRoom {
   }
 
   #writerWithNotes(request: Parameters<HandoffWriter['write']>[0]): HandoffWriter {
-    const desk = this.#parts.desks().get(request.agent)
-    if (desk !== undefined) {
+    const resolved = this.#parts.agents().get(request.agent)
+    if (resolved !== undefined) {
       const { signal } = this.#closing
-      const auxiliary = this.#auxiliaryOf(desk)
-      this.#own(this.#proposals.propose(desk.agent, auxiliary, request, signal), 'no notes')
+      const auxiliary = this.#auxiliaryOf(resolved)
+      this.#own(this.#proposals.propose(resolved.agent, auxiliary, request, signal), 'no notes')
     }
     return this.#writer(request.agent)
   }
 
   #writer(agent: string): HandoffWriter {
-    const desk = this.#parts.desks().get(agent)
+    const resolved = this.#parts.agents().get(agent)
     const counters = this.#countersFor(agent)
-    if (desk === undefined) return handoffWriter(counters, { breathe })
-    return this.#auxiliaryOf(desk).handoffs((summarize) =>
+    if (resolved === undefined) return handoffWriter(counters, { breathe })
+    return this.#auxiliaryOf(resolved).handoffs((summarize) =>
       handoffWriter(counters, { summarize, breathe }),
     )
   }
 
   /** Made for each use: it holds nothing, and an agent's routes change with the configuration. */
-  #auxiliaryOf({ routes, tools }: AgentDesk): Auxiliary {
+  #auxiliaryOf({ routes, tools }: ResolvedAgent): Auxiliary {
     const { clock, auxiliary } = this.#parts
     const summaries: SummarySettings = {
       ...auxiliary.summaries,
@@ -257,14 +257,14 @@ export class ModelRoom {
   }
 
   #countersFor(agent: string) {
-    return countersOf(this.#parts.desks().get(agent)?.family ?? 'generic')
+    return countersOf(this.#parts.agents().get(agent)?.family ?? 'generic')
   }
 
   #stepAgent(name: string, request: StepRequest): StepAgent | undefined {
-    const desk = this.#parts.desks().get(name)
-    if (desk === undefined) return undefined
+    const resolved = this.#parts.agents().get(name)
+    if (resolved === undefined) return undefined
     const { sessionId } = request
-    const auxiliary = this.#auxiliaryOf(desk)
+    const auxiliary = this.#auxiliaryOf(resolved)
     // What the step is told to stop for must not reach a description that is shielded.
     const isShielded = this.#auxiliaryTasks.settingsOf('vision').onInterrupt === 'defer'
     const open = (route: ModelRoute) =>
@@ -272,17 +272,17 @@ export class ModelRoom {
         const signal = isShielded ? this.#closing.signal : stop
         return auxiliary.describeImage(image, { sessionId, signal })
       })
-    const [main, ...fallbacks] = desk.routes.forMain()
+    const [main, ...fallbacks] = resolved.routes.forMain()
     return {
       models: [open(main), ...fallbacks.map(open)],
-      tools: this.#turnTools.of(request, desk.tools),
-      stepsMax: desk.agent.stepsMax ?? STEPS_MAX,
-      outputTokensMax: desk.outputTokens,
-      countMessage: countersOf(desk.family).countMessage,
+      tools: this.#turnTools.of(request, resolved.tools),
+      stepsMax: resolved.agent.stepsMax ?? STEPS_MAX,
+      outputTokensMax: resolved.outputTokens,
+      countMessage: countersOf(resolved.family).countMessage,
     }
   }
 
-  #tell({ sessionId, turn, step, attempt }: LiveAttempt, piece: LivePiece): void {
+  #publish({ sessionId, turn, step, attempt }: LiveAttempt, piece: LivePiece): void {
     const id = { turn, step, attempt }
     this.#parts.onLive(sessionId, liveEvent(piece, id))
   }

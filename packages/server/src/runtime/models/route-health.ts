@@ -2,12 +2,12 @@ import type { Attempts } from '../../auxiliary/attempts.ts'
 import {
   BREAKER_ATTEMPTS_MAX,
   BREAKER_WINDOW_MS,
+  breakerStateOf,
   failuresOf,
-  standingOf,
 } from '../../auxiliary/breaker.ts'
 import { TASKS } from '../../auxiliary/task.ts'
 import { destinationOf, type ModelRoute } from '../../model/routes/route.ts'
-import type { AgentDesk } from '../agent.ts'
+import type { ResolvedAgent } from '../agent.ts'
 import type { RouteHealth } from '../health.ts'
 import { TURN } from './turn-calls.ts'
 
@@ -18,11 +18,11 @@ import { TURN } from './turn-calls.ts'
  */
 export async function readRouteHealth(
   attempts: Attempts,
-  desks: Iterable<AgentDesk>,
+  agents: Iterable<ResolvedAgent>,
   now: number,
 ): Promise<readonly RouteHealth[]> {
   const uses = new Map<string, { readonly task: string; readonly route: ModelRoute }>()
-  for (const { routes } of desks) {
+  for (const { routes } of agents) {
     for (const task of [TURN, ...Object.keys(TASKS)]) {
       for (const route of task === TURN ? routes.forMain() : routes.forTask(task)) {
         uses.set(`${task} ${destinationOf(route)}`, { task, route })
@@ -36,11 +36,11 @@ export async function readRouteHealth(
       const query = { modelRoute, task, since, limit: BREAKER_ATTEMPTS_MAX }
       const own = await attempts.read(query)
       if (own.length === 0) return []
-      const standing = standingOf(own, now)
+      const state = breakerStateOf(own, now)
       const { failures } = failuresOf(own, now)
-      const retryAt = standing.kind === 'open' ? standing.until : null
+      const retryAt = state.kind === 'open' ? state.until : null
       const { model } = route
-      return [{ route: modelRoute, task, model, state: standing.kind, failures, retryAt }]
+      return [{ route: modelRoute, task, model, state: state.kind, failures, retryAt }]
     }),
   )
   return found.flat()

@@ -24,7 +24,7 @@ export class TaskNotices {
     this.#turns.set(sessionId, turn)
   }
 
-  tell(sessionId: SessionId, code: TaskNoticeCode): void {
+  notify(sessionId: SessionId, code: TaskNoticeCode): void {
     const turn = this.#turns.get(sessionId) ?? 0
     const key = JSON.stringify(
       code === 'budget-spent' ? [sessionId, code] : [sessionId, code, turn],

@@ -7,7 +7,7 @@ import type { Admission, NewMessage } from '../runtime.ts'
 import { shelve } from './blobs.ts'
 
 /** What it takes to bring a message into a mailbox. */
-export interface AdmissionDesk {
+export interface AdmissionDependencies {
   readonly store: Store
   readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
   /** Has the session show its agent's notes as they are now. */
@@ -17,27 +17,27 @@ export interface AdmissionDesk {
 }
 
 export async function admitMessage(
-  desk: AdmissionDesk,
+  deps: AdmissionDependencies,
   sessionId: SessionId,
   request: NewMessage,
 ): Promise<Admission> {
   const { source, key, lane = 'user', replyTo } = request
-  await desk.refreshMemory(sessionId)
-  const shelved = await shelve(desk.store, sessionId, request.parts)
+  await deps.refreshMemory(sessionId)
+  const shelved = await shelve(deps.store, sessionId, request.parts)
   if (shelved.kind !== 'shelved') return shelved
   const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
   const body = { message, ...(replyTo !== undefined && { replyTo }) } as unknown as JsonValue
-  const outcome = await desk.store.admit({
+  const outcome = await deps.store.admit({
     to: { sessionId },
     source,
     key,
     lane,
     body,
     // Counted with its images, which the body holds by reference.
-    tokens: desk.countMessage(sessionId, { role: 'user', parts: request.parts }),
+    tokens: deps.countMessage(sessionId, { role: 'user', parts: request.parts }),
     blobs: shelved.hashes,
   })
-  return admissionOf(outcome, desk.wake)
+  return admissionOf(outcome, deps.wake)
 }
 
 /**

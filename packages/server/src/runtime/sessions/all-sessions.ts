@@ -4,12 +4,12 @@ import type { Store } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
 import type { Found, SessionQuery, SessionSummary } from '../runtime.ts'
-import { readSummary, type SessionDesk, searchSession } from './session-handle.ts'
+import { readSummary, type SessionDependencies, searchEntries } from './session-handle.ts'
 
 export async function listSummaries(
   store: Store,
   query: SessionQuery,
-  waitOf: SessionDesk['waitOf'],
+  waitOf: SessionDependencies['waitOf'],
 ): Promise<readonly SessionSummary[]> {
   const rows = await store.listSessions(query)
   return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
@@ -46,7 +46,7 @@ async function searchSound(
   query: { text: string; limit: number },
 ): Promise<readonly Found[]> {
   try {
-    return await searchSession(store, row, { ...query, neighbours: 0 })
+    return await searchEntries(store, row, { ...query, neighbours: 0 })
   } catch (error) {
     if (error instanceof DamagedRowError) return []
     throw error

@@ -5,7 +5,7 @@ import type { Store } from '#core/store/contract'
 import { Desk } from '#core/store/contract-suite/bench'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 import type { LocalRuntime } from '../open-runtime.ts'
-import { settled } from './control-outcome.ts'
+import { controlOutcome } from './control-outcome.ts'
 
 const FILLER = 'the river is wide and slow here. '.repeat(120)
 
@@ -48,7 +48,7 @@ it('a control item that was carried out is looked for as far back as it was admi
       yield { type: 'caught-up', cursor: 0, store: '' } as const
     },
   }
-  const end = await settled({ store: counting, hub }, { sessionId: desk.id, mail }, soon())
+  const end = await controlOutcome({ store: counting, hub }, { sessionId: desk.id, mail }, soon())
   expect(end).toEqual({ kind: 'done' })
   expect(looks).toHaveLength(1)
 })
@@ -58,7 +58,7 @@ describe('a control item that was turned down', () => {
     const { runtime, store } = await open()
     const session = await make(runtime, 'pinned')
     const pin = async (name: string, text: string | null) =>
-      await session.settled(mailOf(await session.pin({ ...once(), name, text })), soon())
+      await session.controlOutcome(mailOf(await session.pin({ ...once(), name, text })), soon())
     expect(await pin('rule', 'Never delete.')).toEqual({ kind: 'done' })
     const large = await pin('large', FILLER.repeat(20))
     const row = await store.findSession(session.id)
@@ -78,11 +78,12 @@ describe('a control item that was turned down', () => {
   it('is told with its reason: a revert of nothing, and one without room', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'reverted')
-    const revert = async () => await session.settled(mailOf(await session.revert(once())), soon())
+    const revert = async () =>
+      await session.controlOutcome(mailOf(await session.revert(once())), soon())
     expect(await revert()).toEqual({ kind: 'turned-down', why: 'nothing-to-revert' })
     await fill(runtime, session.id, 7)
     const compacted = mailOf(await session.compact(once()))
-    expect(await session.settled(compacted, soon())).toEqual({ kind: 'done' })
+    expect(await session.controlOutcome(compacted, soon())).toEqual({ kind: 'done' })
     await fill(runtime, session.id, 6)
     expect(await revert()).toMatchObject({ kind: 'turned-down', why: 'no-room' })
     expect((await session.summary())?.compaction).not.toBeNull()
@@ -93,9 +94,9 @@ describe('a control item that was turned down', () => {
     const session = await make(runtime, 'short')
     const asked = mailOf(await session.compact(once()))
     const end = { kind: 'turned-down', why: 'nothing-to-compact' }
-    expect(await session.settled(asked, soon())).toEqual(end)
+    expect(await session.controlOutcome(asked, soon())).toEqual(end)
     // However often it is asked.
-    expect(await session.settled(asked, soon())).toEqual(end)
+    expect(await session.controlOutcome(asked, soon())).toEqual(end)
   })
 
   it('is told with its reason: an erasure whose handoff cannot be written anew', async () => {
@@ -111,11 +112,11 @@ describe('a control item that was turned down', () => {
     })
     const session = await make(runtime, 'erased')
     await fill(runtime, session.id, 6)
-    await session.settled(mailOf(await session.compact(once())), soon())
+    await session.controlOutcome(mailOf(await session.compact(once())), soon())
     const purged = await session.purge({ entries: [2], reason: 'asked' })
     if (purged.kind !== 'asked') throw new Error(purged.kind)
     const [mail] = purged.mail
-    expect(mail && (await session.settled(mail, soon()))).toEqual({
+    expect(mail && (await session.controlOutcome(mail, soon()))).toEqual({
       kind: 'turned-down',
       why: 'no-replacement',
     })
@@ -124,6 +125,6 @@ describe('a control item that was turned down', () => {
   it('is nobody’s when there is no such item', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'none')
-    expect(await session.settled(7 as never, soon())).toBeNull()
+    expect(await session.controlOutcome(7 as never, soon())).toBeNull()
   })
 })

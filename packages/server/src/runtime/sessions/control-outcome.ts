@@ -11,8 +11,8 @@ import type { ControlEnd } from '../runtime.ts'
  * How a control item ended. The mailbox says only that it was settled; that it was turned down, and
  * why, stands in the record of the commit that settled it.
  */
-export async function settled(
-  { store, hub }: { readonly store: SettledReads; readonly hub: Pick<EventHub, 'events'> },
+export async function controlOutcome(
+  { store, hub }: { readonly store: ControlReads; readonly hub: Pick<EventHub, 'events'> },
   { sessionId, mail }: { readonly sessionId: SessionId; readonly mail: MailNumber },
   signal: AbortSignal,
 ): Promise<ControlEnd | null> {
@@ -26,12 +26,12 @@ export async function settled(
   return null
 }
 
-type SettledReads = Pick<Reads, 'listMail' | 'readAudit' | 'readStore' | 'listOperations'>
+type ControlReads = Pick<Reads, 'listMail' | 'readAudit' | 'readStore' | 'listOperations'>
 
 const OPERATIONS_READ = 50
 
 async function findEnd(
-  store: SettledReads,
+  store: ControlReads,
   sessionId: SessionId,
   mail: MailNumber,
 ): Promise<ControlEnd> {
@@ -56,7 +56,7 @@ async function findEnd(
  * item stands before the line that it was admitted.
  */
 async function findRecord(
-  store: SettledReads,
+  store: ControlReads,
   sessionId: SessionId,
   mail: MailNumber,
 ): Promise<JsonObject | undefined> {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
 import { operationId, type SessionId, sessionId } from '#core/base/ids'
 import type { Commits, Reads } from '#core/store/contract'
-import type { AgentDesk } from '../agent.ts'
+import type { ResolvedAgent } from '../agent.ts'
 import type { Created, Idempotent, NewSession, RouteAddress, StartedAfresh } from '../runtime.ts'
 
 /** Each attempt loses only to somebody who moved the route meanwhile. */
@@ -26,23 +26,23 @@ interface Joins {
 }
 
 /** How sessions come to be: by name, for a route, or in the place of another. */
-export class Births {
+export class SessionFactory {
   readonly #store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>
-  readonly #desks: () => ReadonlyMap<string, AgentDesk>
+  readonly #agents: () => ReadonlyMap<string, ResolvedAgent>
 
   constructor(
     store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>,
-    desks: () => ReadonlyMap<string, AgentDesk>,
+    agents: () => ReadonlyMap<string, ResolvedAgent>,
   ) {
     this.#store = store
-    this.#desks = desks
+    this.#agents = agents
   }
 
   async create({ agent, id, route, scope }: NewSession & Joins): Promise<Created> {
-    const desk = this.#desks().get(agent)
-    if (desk === undefined) return this.unknownAgent()
+    const resolved = this.#agents().get(agent)
+    if (resolved === undefined) return this.unknownAgent()
     const chosen = id === undefined ? newSessionId(agent) : sessionId(id)
-    const { limits, policy = 'steer' } = desk.wanted
+    const { limits, policy = 'steer' } = resolved.wanted
     const outcome = await this.#store.createSession({
       id: chosen,
       agent,
@@ -66,10 +66,10 @@ export class Births {
 
   async startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh> {
     const { agent, channel, address, source, key } = request
-    const desk = this.#desks().get(agent)
-    if (desk === undefined) return this.unknownAgent()
+    const resolved = this.#agents().get(agent)
+    if (resolved === undefined) return this.unknownAgent()
     const route = { agent, channel, address }
-    const { limits, policy = 'steer' } = desk.wanted
+    const { limits, policy = 'steer' } = resolved.wanted
     for (let attempt = 1; attempt <= AFRESH_ATTEMPTS_MAX; attempt++) {
       const version = (await this.#store.findRoute(route))?.version ?? 0
       const id = newSessionId(agent)
@@ -98,7 +98,7 @@ export class Births {
   }
 
   unknownAgent() {
-    return { kind: 'unknown-agent', agents: [...this.#desks().keys()] } as const
+    return { kind: 'unknown-agent', agents: [...this.#agents().keys()] } as const
   }
 }
 

@@ -35,19 +35,18 @@ import type {
   Reply,
   RuntimeEvent,
   Session,
+  SessionSnapshot,
   SessionSummary,
-  Snapshot,
   TaskList,
   TranscriptEntry,
   Withdrawal,
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
-import { type AdmissionDesk, admissionOf, admitMessage, meantFor } from './admission.ts'
-import { settled } from './control-outcome.ts'
+import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
+import { controlOutcome } from './control-outcome.ts'
 import { openSnapshot } from './snapshot.ts'
 import {
   compactionView,
-  contextView,
   entryView,
   findReply,
   mailView,
@@ -55,10 +54,11 @@ import {
   spendOn,
   summaryOf,
   tasksIn,
+  viewContext,
 } from './views.ts'
 
 /** What a handle needs of the runtime it belongs to. */
-export interface SessionDesk extends AdmissionDesk {
+export interface SessionDependencies extends AdmissionDependencies {
   readonly sharesNotes: (agent: string) => boolean
   readonly hub: EventHub
   readonly settingsFor: (agent: string) => SessionSettings
@@ -72,27 +72,27 @@ export interface SessionDesk extends AdmissionDesk {
 
 export class SessionHandle implements Session {
   readonly id: SessionId
-  readonly #desk: SessionDesk
+  readonly #deps: SessionDependencies
 
-  constructor(id: SessionId, desk: SessionDesk) {
+  constructor(id: SessionId, deps: SessionDependencies) {
     this.id = id
-    this.#desk = desk
+    this.#deps = deps
   }
 
   async summary(): Promise<SessionSummary | undefined> {
-    const { store, waitOf } = this.#desk
+    const { store, waitOf } = this.#deps
     const session = await store.findSession(this.id)
     return session && (await readSummary(store, session, waitOf))
   }
 
   async admit(message: NewMessage): Promise<Admission> {
-    return meantFor(this.id, await admitMessage(this.#desk, this.id, message))
+    return meantFor(this.id, await admitMessage(this.#deps, this.id, message))
   }
 
   async stop(request: Idempotent): Promise<Admission> {
     const admission = await this.#control(request, 'stop', {})
     // The turn's own process sees to the turn; what runs beside it here ends at once.
-    if (admission.kind === 'admitted') this.#desk.interrupt(this.id)
+    if (admission.kind === 'admitted') this.#deps.interrupt(this.id)
     return admission
   }
 
@@ -101,7 +101,7 @@ export class SessionHandle implements Session {
   }
 
   async preview({ focus }: { focus?: string }, signal: AbortSignal): Promise<Preview> {
-    const { store, settingsFor, writerFor } = this.#desk
+    const { store, settingsFor, writerFor } = this.#deps
     const sessionId = this.id
     const session = await store.findSession(sessionId)
     if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
@@ -115,12 +115,12 @@ export class SessionHandle implements Session {
   }
 
   async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
-    const shown = findShown(preview)
-    if (shown === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
+    const parsed = findShown(preview)
+    if (parsed === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
     // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
-    const counted = this.#desk.countMessage(this.id, writeEnvelope(shown.handoff))
-    if (shown.tokens < counted / 2) {
-      const problem = `A handoff of about ${counted} tokens is said to have ${shown.tokens}.`
+    const counted = this.#deps.countMessage(this.id, writeEnvelope(parsed.handoff))
+    if (parsed.tokens < counted / 2) {
+      const problem = `A handoff of about ${counted} tokens is said to have ${parsed.tokens}.`
       throw new InvalidRequestError({ problem })
     }
     return await this.#control(request, 'install', preview)
@@ -133,7 +133,7 @@ export class SessionHandle implements Session {
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
     if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
-    const tokens = text === null ? 0 : this.#desk.countText(this.id, pinnedText(name, text))
+    const tokens = text === null ? 0 : this.#deps.countText(this.id, pinnedText(name, text))
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }
 
@@ -141,8 +141,8 @@ export class SessionHandle implements Session {
     return await this.#control(request, 'policy', { policy })
   }
 
-  async settled(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
-    return await settled(this.#desk, { sessionId: this.id, mail }, signal)
+  async controlOutcome(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
+    return await controlOutcome(this.#deps, { sessionId: this.id, mail }, signal)
   }
 
   async mailbox(query: {
@@ -152,7 +152,7 @@ export class SessionHandle implements Session {
   }): Promise<readonly Mail[]> {
     await this.#known()
     const { after, ...rest } = query
-    const items = await this.#desk.store.listMail({
+    const items = await this.#deps.store.listMail({
       sessionId: this.id,
       ...rest,
       ...(after !== undefined && { after: after as MailNumber }),
@@ -161,7 +161,7 @@ export class SessionHandle implements Session {
   }
 
   async withdraw(mail: MailNumber): Promise<Withdrawal> {
-    return await this.#desk.store.withdraw({ sessionId: this.id, mail })
+    return await this.#deps.store.withdraw({ sessionId: this.id, mail })
   }
 
   async transcript({
@@ -171,15 +171,15 @@ export class SessionHandle implements Session {
     from: number
     to: number
   }): Promise<readonly TranscriptEntry[] | undefined> {
-    const session = await this.#desk.store.findSession(this.id)
+    const session = await this.#deps.store.findSession(this.id)
     if (session === undefined) return undefined
     const last = Math.min(to, session.tail, from + LIST_MAX - 1)
-    const entries = await readRange(this.#desk.store, this.id, Math.max(1, from) - 1, last)
+    const entries = await readRange(this.#deps.store, this.id, Math.max(1, from) - 1, last)
     return entries.map((entry) => entryView(entry, session.covers))
   }
 
   async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
-    const { store, settingsFor } = this.#desk
+    const { store, settingsFor } = this.#deps
     const sessionId = this.id
     const upto = at === undefined ? undefined : await this.#uptoOf(at)
     const query = upto === undefined ? { sessionId } : { sessionId, upto }
@@ -188,25 +188,25 @@ export class SessionHandle implements Session {
     const { session } = source
     const context = buildContext(source, source.limits, upto ?? session.tail)
     const settings = at === undefined ? settingsFor(session.agent) : null
-    return contextView(session.id, context, { limits: source.limits, settings })
+    return viewContext(session.id, context, { limits: source.limits, settings })
   }
 
   /** A step's record says how far its context went; for any other entry: up to that entry. */
   async #uptoOf(at: EntryNumber): Promise<EntryNumber> {
-    const [entry] = await readRange(this.#desk.store, this.id, at - 1, at)
+    const [entry] = await readRange(this.#deps.store, this.id, at - 1, at)
     return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
   }
 
   async blob(hash: string): Promise<BlobView | undefined> {
-    const blob = await this.#desk.store.findBlob({ sessionId: this.id, hash })
+    const blob = await this.#deps.store.findBlob({ sessionId: this.id, hash })
     if (blob === undefined) return undefined
     return { mediaType: blob.mediaType, data: Buffer.from(blob.bytes).toString('base64') }
   }
 
   async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {
-    const session = await this.#desk.store.findSession(this.id)
+    const session = await this.#deps.store.findSession(this.id)
     if (session === undefined) return undefined
-    const { store } = this.#desk
+    const { store } = this.#deps
     const sessionId = this.id
     const rows = await store.listOperations({ sessionId, limit })
     const since = rows.at(-1)?.startedAt ?? 0
@@ -230,25 +230,25 @@ export class SessionHandle implements Session {
     const { hardTokens, outputTokens } = session.limits
     if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
     if (tokensBefore + outputTokens <= hardTokens) return null
-    const [before] = await readRange(this.#desk.store, this.id, entry - 2, entry - 1)
+    const [before] = await readRange(this.#deps.store, this.id, entry - 2, entry - 1)
     return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
   }
 
   async tasks(): Promise<TaskList | undefined> {
-    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    const source = await this.#deps.store.readContext({ sessionId: this.id })
     if (source === null) return undefined
     const newest = source.entries.findLast(({ kind }) => kind === 'task')
     return { tasks: tasksIn(newest, buildContext(source, source.limits, source.session.tail)) }
   }
 
   async pins(): Promise<readonly PinView[] | undefined> {
-    const source = await this.#desk.store.readContext({ sessionId: this.id })
+    const source = await this.#deps.store.readContext({ sessionId: this.id })
     return source === null ? undefined : pinsIn(source)
   }
 
-  async snapshot(compaction: EntryNumber): Promise<Snapshot | undefined> {
-    const session = await this.#desk.store.findSession(this.id)
-    return session && (await openSnapshot(this.#desk.store, session, compaction))
+  async snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined> {
+    const session = await this.#deps.store.findSession(this.id)
+    return session && (await openSnapshot(this.#deps.store, session, compaction))
   }
 
   async search(query: {
@@ -256,18 +256,18 @@ export class SessionHandle implements Session {
     limit: number
     neighbours: number
   }): Promise<readonly Found[]> {
-    return await searchSession(this.#desk.store, await this.#known(), query)
+    return await searchEntries(this.#deps.store, await this.#known(), query)
   }
 
   /** An empty list would say that there is nothing in it. */
   async #known(): Promise<SessionRow> {
-    const session = await this.#desk.store.findSession(this.id)
+    const session = await this.#deps.store.findSession(this.id)
     if (session === undefined) throw new UnknownSessionError({ sessionId: this.id })
     return session
   }
 
   async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {
-    const { store, hub } = this.#desk
+    const { store, hub } = this.#deps
     const { commits } = await store.readStore()
     const known = await this.#findReply(mail)
     if (known !== undefined) return known
@@ -281,7 +281,7 @@ export class SessionHandle implements Session {
 
   /** Undefined: not yet. Null: it was withdrawn, or nobody knows it. */
   async #findReply(mail: MailNumber): Promise<Reply | null | undefined> {
-    const { store } = this.#desk
+    const { store } = this.#deps
     const sessionId = this.id
     // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
     const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
@@ -304,15 +304,15 @@ export class SessionHandle implements Session {
   }
 
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
-    return this.#desk.hub.events({ sessionId: this.id, ...query }, signal)
+    return this.#deps.hub.events({ sessionId: this.id, ...query }, signal)
   }
 
   exportLines(): AsyncIterable<string> {
-    return this.#desk.store.exportSession(this.id)
+    return this.#deps.store.exportSession(this.id)
   }
 
   async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
-    const { store, countText: countTokens, sharesNotes, wake } = this.#desk
+    const { store, countText: countTokens, sharesNotes, wake } = this.#deps
     const purged = await purge({ store, countTokens, sharesNotes }, this.id, request)
     if (purged.kind === 'asked') wake(this.id)
     return purged
@@ -325,10 +325,10 @@ export class SessionHandle implements Session {
     tokens = 0,
   ): Promise<Admission> {
     const to = { sessionId: this.id }
-    const outcome = await this.#desk.store.admit({
+    const outcome = await this.#deps.store.admit({
       ...{ to, source, key, lane: 'control', control, body, tokens },
     })
-    return meantFor(this.id, admissionOf(outcome, this.#desk.wake))
+    return meantFor(this.id, admissionOf(outcome, this.#deps.wake))
   }
 }
 
@@ -342,22 +342,22 @@ const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session del
 export async function readSummary(
   store: Store,
   session: SessionRow,
-  waitOf: SessionDesk['waitOf'],
+  waitOf: SessionDependencies['waitOf'],
 ): Promise<SessionSummary> {
   const { id: sessionId } = session
   const routes = await store.listRoutes({ sessionId })
-  const tell = (row: SessionRow, source: ContextEntries | null) =>
-    summaryOf(row, { source, routes, waits: waitOf(row) })
+  const summarize = (row: SessionRow, source: ContextEntries | null) =>
+    summaryOf(row, { source, routes, waitingFor: waitOf(row) })
   try {
     const source = await store.readContext({ sessionId })
-    return tell(source?.session ?? session, source)
+    return summarize(source?.session ?? session, source)
   } catch (error) {
-    if (error instanceof DamagedRowError) return tell(session, null)
+    if (error instanceof DamagedRowError) return summarize(session, null)
     throw error
   }
 }
 
-export async function searchSession(
+export async function searchEntries(
   store: Store,
   session: SessionRow,
   query: { text: string; limit: number; neighbours: number },

@@ -3,15 +3,15 @@ import { buildContext } from '#core/session/context/build'
 import { readRange } from '#core/session/context/source'
 import type { Reads } from '#core/store/contract'
 import type { SessionRow } from '#core/store/rows'
-import type { Snapshot } from '../runtime.ts'
-import { contextView, entryView } from './views.ts'
+import type { SessionSnapshot } from '../runtime.ts'
+import { entryView, viewContext } from './views.ts'
 
 /** A read-only view of the transcript, without a copy. */
 export async function openSnapshot(
   store: Reads,
   { id }: SessionRow,
   compaction: EntryNumber,
-): Promise<Snapshot | undefined> {
+): Promise<SessionSnapshot | undefined> {
   if (compaction < 1) return undefined
   const [made] = await readRange(store, id, compaction - 1, compaction)
   if (made?.kind !== 'compaction') return undefined
@@ -32,7 +32,7 @@ export async function openSnapshot(
       const source = await store.readContext({ sessionId: id, upto: entries })
       if (source === null) return undefined
       const context = buildContext(source, source.limits, entries)
-      return contextView(id, context, { limits: source.limits, settings: null })
+      return viewContext(id, context, { limits: source.limits, settings: null })
     },
   }
 }

@@ -3,7 +3,7 @@ import { entryNumber, operationId, sessionId } from '#core/base/ids'
 import { pinnedText } from '#core/message/pinned'
 import { buildContext } from '#core/session/context/build'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
-import { compactionView, contextView, spendOn } from './views.ts'
+import { compactionView, spendOn, viewContext } from './views.ts'
 
 const ROW: OperationRow = {
   id: operationId('o'),
@@ -58,7 +58,7 @@ describe('contextView', () => {
       ],
     }
     const context = buildContext(source, limits, entryNumber(2))
-    const { parts } = contextView(sessionId('s'), context, { limits, settings: null })
+    const { parts } = viewContext(sessionId('s'), context, { limits, settings: null })
     return parts.map(({ kind, tokens, text }) => ({ kind, tokens, text }))
   }
 

@@ -43,7 +43,7 @@ export function entryView(entry: Entry, covers: number): TranscriptEntry {
     tokens,
     meta,
     message: messageIn(entry, body),
-    body: isMessage(entry) || body === null ? null : shown(body),
+    body: isMessage(entry) || body === null ? null : bodyView(body),
     isCovered: isMessage(entry) && number <= covers,
   }
 }
@@ -52,7 +52,7 @@ function isMessage({ kind }: Entry): boolean {
   return kind === 'input' || kind === 'assistant' || kind === 'result'
 }
 
-function shown(body: JsonValue): JsonObject | string {
+function bodyView(body: JsonValue): JsonObject | string {
   if (typeof body === 'string' || isObject(body)) return body
   return JSON.stringify(body)
 }
@@ -93,11 +93,11 @@ export function summaryOf(
     /** Null: there is nothing to see any more. */
     readonly source: ContextEntries | null
     readonly routes: readonly RouteRow[]
-    /** What its turn waits for. */
-    readonly waits: SessionSummary['state'] | undefined
+    /** What its turn waitingFor for. */
+    readonly waitingFor: SessionSummary['state'] | undefined
   },
 ): SessionSummary {
-  const { routes, waits } = seen
+  const { routes, waitingFor } = seen
   const isGone = session.state !== 'open'
   const source = isGone ? null : seen.source
   const entries = source?.entries ?? []
@@ -106,7 +106,7 @@ export function summaryOf(
     id,
     agent,
     title,
-    state: isGone ? 'gone' : session.turnState === 'idle' ? 'idle' : (waits ?? 'turn'),
+    state: isGone ? 'gone' : session.turnState === 'idle' ? 'idle' : (waitingFor ?? 'turn'),
     isCompacting: session.operation !== null,
     channels: [...new Set(routes.map(({ channel }) => channel))],
     createdAt,
@@ -125,7 +125,7 @@ export function summaryOf(
 }
 
 /** By the limits that held when it was shown; those of today say nothing about a context of then. */
-export function contextView(
+export function viewContext(
   sessionId: SessionId,
   context: Context,
   held: {

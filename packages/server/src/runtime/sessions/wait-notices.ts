@@ -13,13 +13,13 @@ interface Noted {
   readonly turn: number
   readonly notice: Notice
   /** Whether people are told of it. */
-  readonly isTold: boolean
+  readonly isVisible: boolean
 }
 
 /** What a person is told who waits. */
 export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
 /** One that still holds. */
-export type StandingNotice = { readonly sessionId: SessionId } & WaitNotice
+export type CurrentNotice = { readonly sessionId: SessionId } & WaitNotice
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
 /**
@@ -27,7 +27,7 @@ type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
  * says something. It counts only for that turn and only while this process holds the session; of a
  * turn that ended otherwise, or went on elsewhere, nobody need tell us.
  */
-export class Waits {
+export class WaitNotices {
   readonly #noted = new Recent<SessionId, Noted>(SESSIONS_MAX)
 
   note(noted: Noted): void {
@@ -43,20 +43,20 @@ export class Waits {
   }
 
   /** What people were told and what still holds, for whoever was not there. */
-  async readStanding(
+  async readCurrent(
     store: Pick<Reads, 'findSession'>,
     { only, ourselves }: { only: SessionId | undefined; ourselves: SessionRow['runner'] },
-  ): Promise<readonly StandingNotice[]> {
-    const standing: StandingNotice[] = []
-    for (const { id, isTold } of [...this.#noted.values()]) {
+  ): Promise<readonly CurrentNotice[]> {
+    const current: CurrentNotice[] = []
+    for (const { id, isVisible: isTold } of [...this.#noted.values()]) {
       if (!isTold || (only ?? id) !== id) continue
       const session = await findReadable(store, id)
       if (session === undefined) continue
       const noted = this.#find(session, ourselves)
-      if (noted?.isTold) standing.push({ sessionId: id, ...waitNotice(noted.turn, noted.notice) })
+      if (noted?.isVisible) current.push({ sessionId: id, ...waitNotice(noted.turn, noted.notice) })
       else this.#forgetIfOver(session)
     }
-    return standing
+    return current
   }
 
   /** A later turn than the row's was noted after the row was read: that one goes on waiting. */

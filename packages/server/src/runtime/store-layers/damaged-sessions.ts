@@ -13,7 +13,7 @@ const START_MS = 2_000
 /** Beside the work: a page, then a rest that leaves the store to everybody else. */
 const PAGE = LIST_MAX
 const REST_MS = 50
-const SHOWN_MAX = 10
+const LINES_MAX = 10
 
 /**
  * The sessions with damaged data that this process has found: at its start, when it takes a session,
@@ -38,9 +38,9 @@ export class DamagedSessions {
       ...this.#others,
       ...[...this.#found].map(([id, { facts }]) => `Session ${id} is damaged: ${facts.problem}`),
     ]
-    const more = lines.length - SHOWN_MAX
+    const more = lines.length - LINES_MAX
     const rest = more > 0 ? [`${more} more are damaged; \`throughline doctor\` names them all`] : []
-    return [...lines.slice(0, SHOWN_MAX), ...rest]
+    return [...lines.slice(0, LINES_MAX), ...rest]
   }
 
   /** The same store; what its reads meet is heard here, and what is damaged takes nothing. */

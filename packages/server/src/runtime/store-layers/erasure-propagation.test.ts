@@ -15,7 +15,7 @@ import { memoryBlock } from '../../tools/memory/block.ts'
 import { memoryTool, refreshMemory } from '../../tools/memory/memory.ts'
 import { tasksTool } from '../../tools/tasks.ts'
 import type { LocalRuntime } from '../open-runtime.ts'
-import { forgetNotes, forgetting } from './erasure-propagation.ts'
+import { forgetNotes, propagateErasure } from './erasure-propagation.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-forgetting-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -186,7 +186,7 @@ describe('forgetting notes', () => {
           return entries
         },
       }
-      const store = forgetting({ store: counting, countTokens })
+      const store = propagateErasure({ store: counting, countTokens })
       const [source, other] = [await Desk.open(store), await Desk.open(store)]
       await source.exchange('My word is …', '"memory"')
       await other.pin('memory', memoryBlock([note('word', WORD, source)]) ?? '', 5)

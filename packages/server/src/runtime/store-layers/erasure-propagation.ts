@@ -19,7 +19,7 @@ import { forgetReminders } from './reminder-erasure.ts'
  * it again. What it costs depends on what is erased and on what was noted; on what was said only
  * where reminders have come.
  */
-export interface ForgettingParts {
+export interface ErasureParts {
   readonly store: Store
   /** Absent: no agent does. */
   readonly sharesNotes?: (agent: string) => boolean
@@ -27,7 +27,7 @@ export interface ForgettingParts {
 }
 
 /** The same store; what it erases is forgotten by the tools as well. */
-export function forgetting(parts: ForgettingParts): Store {
+export function propagateErasure(parts: ErasureParts): Store {
   const { store } = parts
   return {
     ...store,
@@ -44,7 +44,7 @@ export function forgetting(parts: ForgettingParts): Store {
 }
 
 /** Throws NotAskedError where a mailbox takes nothing now. */
-export async function forgetNotes(parts: ForgettingParts, forgotten: Forgotten): Promise<void> {
+export async function forgetNotes(parts: ErasureParts, forgotten: Forgotten): Promise<void> {
   const { store } = parts
   const source = await store.findSession(forgotten.sessionId)
   if (source === undefined) return
@@ -91,7 +91,7 @@ async function readErased(
 }
 
 async function forgetIn(
-  parts: ForgettingParts,
+  parts: ErasureParts,
   { id: sessionId, agent }: SessionRow,
   forgotten: Forgotten,
 ): Promise<void> {
@@ -105,10 +105,10 @@ async function forgetIn(
   const session = await store.findSession(sessionId)
   if (session === undefined) return
   const entries = await findBlocks(store, session, forgotten)
-  const shown = session.pins[MEMORY_PIN]?.entry
-  const isAsked = waiting.some(({ erases }) => shown !== undefined && erases.includes(shown))
-  const isShown = shown !== undefined && entries.includes(shown) && !isAsked
-  if (isShown || tainted.length > 0) {
+  const pinEntry = session.pins[MEMORY_PIN]?.entry
+  const isAsked = waiting.some(({ erases }) => pinEntry !== undefined && erases.includes(pinEntry))
+  const isVisible = pinEntry !== undefined && entries.includes(pinEntry) && !isAsked
+  if (isVisible || tainted.length > 0) {
     const isShared = sharesNotes(agent)
     const text = memoryBlock(await readNotes(store, session, { isShared }))
     const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text))

@@ -4,7 +4,7 @@ import { ERASE_MAX } from '#core/store/bounds'
 import type { ErasedUpTo } from '#core/store/commits'
 import type { Purged } from '../runtime.ts'
 import { ask } from '../sessions/control-requests.ts'
-import { type ForgettingParts, forgetNotes } from './erasure-propagation.ts'
+import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
 
 const PIECE = 500
 
@@ -14,7 +14,7 @@ const PIECE = 500
  * request waits in the mailbox until then. Either way the notes that repeat it are forgotten, too.
  */
 export async function purge(
-  parts: ForgettingParts,
+  parts: ErasureParts,
   sessionId: SessionId,
   { entries, reason }: { entries: readonly number[] | 'all'; reason: string },
 ): Promise<Purged> {
@@ -43,7 +43,7 @@ export async function purge(
  * once. False: the signal ended it first. Throws NotAskedError where a mailbox takes nothing now.
  */
 export async function finishErasure(
-  parts: ForgettingParts,
+  parts: ErasureParts,
   sessionId: SessionId,
   signal?: AbortSignal,
 ): Promise<boolean> {

@@ -12,7 +12,7 @@ import { Desk } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { scheduleTool } from '../../tools/schedule/schedule.ts'
-import { forgetting } from './erasure-propagation.ts'
+import { propagateErasure } from './erasure-propagation.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-reminders-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,7 +26,7 @@ const ENGINES: readonly [string, () => Promise<Store>][] = [
 
 /** A conversation in which a word was said and two reminders were asked for, one of them with it. */
 async function reminded(inner: Store) {
-  const store = forgetting({ store: inner, countTokens })
+  const store = propagateErasure({ store: inner, countTokens })
   const desk = await Desk.open(store)
   const tool = scheduleTool({ store, countTokens, clock: systemClock, timezone: 'UTC' })
   await desk.hear(`My word is ${WORD}.`)

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import type { Store } from '#core/store/contract'
 import type { Logger } from '../logger.ts'
-import { Rounds } from '../periodic-task.ts'
+import { PeriodicTask } from '../periodic-task.ts'
 
 const EVERY_MS = 3_600_000
 /** A file is staged before the message that carries it; after a day none comes any more. */
@@ -14,7 +14,7 @@ interface SweepParts {
 }
 
 /** Files that were staged and that no message ever used are dropped, now and then. */
-export function stagedSweep({ store, clock, logger }: SweepParts): Rounds {
+export function stagedSweep({ store, clock, logger }: SweepParts): PeriodicTask {
   const round = async () => {
     try {
       const { count } = await store.dropStaged({ before: clock.now() - STAGED_MS_MAX })
@@ -23,5 +23,5 @@ export function stagedSweep({ store, clock, logger }: SweepParts): Rounds {
       logger.warn({ err: error }, 'files that no message used not dropped')
     }
   }
-  return new Rounds({ clock, everyMs: EVERY_MS, round })
+  return new PeriodicTask({ clock, everyMs: EVERY_MS, round })
 }

@@ -20,7 +20,7 @@ import type { Logger } from '../logger.ts'
 export const PROBE_EVERY_MS = 5_000
 const PROBE_BYTES = 256 * 1024
 
-export class StoreTrouble {
+export class StoreHealth {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #closing = new AbortController()
@@ -60,7 +60,7 @@ export class StoreTrouble {
         if (this.#problem !== null && proves) this.#end()
         return outcome
       } catch (error) {
-        if (isTrouble(error)) this.#begin(error)
+        if (isWriteFailure(error)) this.#begin(error)
         throw error
       }
     }
@@ -93,7 +93,7 @@ export class StoreTrouble {
   }
 }
 
-function isTrouble(error: unknown): error is StoreError {
+function isWriteFailure(error: unknown): error is StoreError {
   return (
     error instanceof StoreFullError ||
     error instanceof StoreReadOnlyError ||

@@ -8,7 +8,7 @@ import { open, until } from '../../../../../test/support/runtime-place.ts'
 import { memoryBlock } from '../../tools/memory/block.ts'
 import { MEMORY_PIN } from '../../tools/memory/memory.ts'
 import { SILENT } from '../logger.ts'
-import { erasureRounds } from './unfinished-erasures.ts'
+import { unfinishedErasures } from './unfinished-erasures.ts'
 
 const MINUTES = 60_000
 const countTokens = () => 1
@@ -46,7 +46,7 @@ describe('a removal that was left halfway', () => {
 
   it('is found again by a process that has run for a while', async () => {
     const [store, clock] = [openMemoryStore(), new FakeClock()]
-    const rounds = erasureRounds({ store, countTokens, clock, logger: SILENT })
+    const rounds = unfinishedErasures({ store, countTokens, clock, logger: SILENT })
     rounds.start({ firstMs: 0 })
     await clock.pass(MINUTES)
     const id = await leaveHalfway(store, 'later')
@@ -64,7 +64,7 @@ describe('a removal that was left halfway', () => {
     await other.pin(MEMORY_PIN, noted ?? '', 10)
     const operation = newOperation()
     await store.deleteSession({ sessionId: gone.id, operation, reason: 'asked' })
-    const rounds = erasureRounds({ store, countTokens, clock, logger: SILENT })
+    const rounds = unfinishedErasures({ store, countTokens, clock, logger: SILENT })
     rounds.start({ firstMs: 0 })
     await clock.pass(1)
     await rounds.close()
@@ -76,7 +76,9 @@ describe('a removal that was left halfway', () => {
   it('is finished by several at once as by one', async () => {
     const [store, clock] = [openMemoryStore(), new FakeClock()]
     const id = await leaveHalfway(store, 'shared')
-    const all = [1, 2, 3].map(() => erasureRounds({ store, countTokens, clock, logger: SILENT }))
+    const all = [1, 2, 3].map(() =>
+      unfinishedErasures({ store, countTokens, clock, logger: SILENT }),
+    )
     for (const rounds of all) rounds.start({ firstMs: 0 })
     await clock.pass(1)
     for (const rounds of all) await rounds.close()
@@ -103,7 +105,7 @@ describe('a removal that was left halfway', () => {
     const tell = (facts: { sessionId?: unknown }, text: string) =>
       told.push([facts.sessionId, text])
     const logger = { debug: tell, info: tell, warn: tell, error: tell }
-    const rounds = erasureRounds({ store, countTokens, clock, logger } as never)
+    const rounds = unfinishedErasures({ store, countTokens, clock, logger } as never)
     let closed: Promise<void> | undefined
     rounds.start({ firstMs: 0 })
     await clock.pass(1)

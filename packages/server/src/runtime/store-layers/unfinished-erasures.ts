@@ -2,13 +2,13 @@ import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Logger } from '../logger.ts'
-import { Rounds } from '../periodic-task.ts'
-import type { ForgettingParts } from './erasure-propagation.ts'
+import { PeriodicTask } from '../periodic-task.ts'
+import type { ErasureParts } from './erasure-propagation.ts'
 import { finishErasure } from './purge.ts'
 
 const EVERY_MS = 10 * 60_000
 
-interface ErasureParts extends ForgettingParts {
+interface ErasureTaskParts extends ErasureParts {
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -18,12 +18,12 @@ interface ErasureParts extends ForgettingParts {
  * halfway when it died is finished by the next that serves the store. One that is being removed at
  * this moment is joined, which harms nothing: each piece takes what is still there.
  */
-export function erasureRounds(parts: ErasureParts): Rounds {
+export function unfinishedErasures(parts: ErasureTaskParts): PeriodicTask {
   const round = (signal: AbortSignal) => finishErasures(parts, signal)
-  return new Rounds({ clock: parts.clock, everyMs: EVERY_MS, round })
+  return new PeriodicTask({ clock: parts.clock, everyMs: EVERY_MS, round })
 }
 
-async function finishErasures(parts: ErasureParts, signal: AbortSignal): Promise<void> {
+async function finishErasures(parts: ErasureTaskParts, signal: AbortSignal): Promise<void> {
   const { store, logger } = parts
   try {
     for (let after: SessionId | undefined; !signal.aborted; ) {
@@ -39,7 +39,11 @@ async function finishErasures(parts: ErasureParts, signal: AbortSignal): Promise
 }
 
 /** What keeps one from being finished keeps none of the others. */
-async function finishOne(parts: ErasureParts, id: SessionId, signal: AbortSignal): Promise<void> {
+async function finishOne(
+  parts: ErasureTaskParts,
+  id: SessionId,
+  signal: AbortSignal,
+): Promise<void> {
   const { logger } = parts
   try {
     if (await finishErasure(parts, id, signal)) logger.info({ sessionId: id }, 'erasure finished')

@@ -21,7 +21,7 @@ export interface MemoryKeeperParts {
   /** Whether this agent keeps notes. */
   readonly keepsNotes: (agent: string) => boolean
   readonly sharesNotes: (agent: string) => boolean
-  /** A session does not take the notes; told once for each state of them and reason. */
+  /** A session does not take the notes; reported once for each state of them and reason. */
   readonly onRefused: (sessionId: SessionId, why: string) => void
 }
 
@@ -39,18 +39,18 @@ export class MemoryKeeper {
   )
   /**
    * What each session shows, as far as we know, and what it was last asked to show. Of the sessions
-   * heard of last: one that is forgotten is read, asked and told of again.
+   * heard of last: one that is forgotten is read, asked and reported of again.
    */
-  readonly #shown = new Recent<SessionId, Shown>(SESSIONS_MAX)
+  readonly #sessions = new Recent<SessionId, SessionNotes>(SESSIONS_MAX)
 
   constructor(parts: MemoryKeeperParts) {
     this.#parts = parts
   }
 
   async refresh(sessionId: SessionId): Promise<void> {
-    const before = this.#shown.get(sessionId) ?? (await this.#read(sessionId))
+    const before = this.#sessions.get(sessionId) ?? (await this.#read(sessionId))
     if (before === undefined || !this.#parts.keepsNotes(before.agent)) return
-    this.#shown.set(sessionId, before)
+    this.#sessions.set(sessionId, before)
     const { agent, asked } = before
     const isShared = this.#parts.sharesNotes(agent)
     const block = await this.#blockOf(before, isShared)
@@ -58,7 +58,7 @@ export class MemoryKeeper {
     const now = await this.#read(sessionId)
     if (now === undefined || now.isWaiting || now.block === block) return
     const { store, countTokens, onRefused } = this.#parts
-    const same = asked?.block === block ? asked : { isAdmitted: false, told: null }
+    const same = asked?.block === block ? asked : { isAdmitted: false, reported: null }
     let { isAdmitted } = same
     let why: string | null = null
     if (isAdmitted) why = TURNED_DOWN
@@ -70,11 +70,14 @@ export class MemoryKeeper {
       // A mailbox that is full takes it with a later message.
       if (!isAdmitted) why = outcome.kind
     }
-    if (why !== null && why !== same.told) onRefused(sessionId, why)
-    this.#shown.set(sessionId, { ...now, asked: { block, isAdmitted, told: why ?? same.told } })
+    if (why !== null && why !== same.reported) onRefused(sessionId, why)
+    this.#sessions.set(sessionId, {
+      ...now,
+      asked: { block, isAdmitted, reported: why ?? same.reported },
+    })
   }
 
-  async #blockOf(of: Shown, isShared: boolean): Promise<string | null> {
+  async #blockOf(of: SessionNotes, isShared: boolean): Promise<string | null> {
     const { store, clock } = this.#parts
     const key = JSON.stringify(isShared ? [of.agent] : [of.agent, of.scope])
     const known = this.#blocks.get(key)
@@ -85,27 +88,27 @@ export class MemoryKeeper {
     return block
   }
 
-  async #read(sessionId: SessionId): Promise<Shown | undefined> {
+  async #read(sessionId: SessionId): Promise<SessionNotes | undefined> {
     const { store } = this.#parts
     const session = await store.findSession(sessionId)
     if (session === undefined) return undefined
     const entry = session.pins[MEMORY_PIN]?.entry ?? entryNumber(0)
     const [pin] = entry === 0 ? [] : await store.readEntries({ sessionId, from: entry, to: entry })
     const body = pin === undefined ? null : parseBody('entry', pin)
-    const { asked } = this.#shown.get(sessionId) ?? {}
-    const shown: Shown = {
+    const { asked } = this.#sessions.get(sessionId) ?? {}
+    const notes: SessionNotes = {
       agent: session.agent,
       scope: session.scope,
       block: typeof body === 'string' ? body : null,
       isWaiting: session.pending.control > 0,
       ...(asked !== undefined && { asked }),
     }
-    this.#shown.set(sessionId, shown)
-    return shown
+    this.#sessions.set(sessionId, notes)
+    return notes
   }
 }
 
-interface Shown {
+interface SessionNotes {
   readonly agent: string
   readonly scope: string
   readonly block: string | null
@@ -117,6 +120,6 @@ interface Shown {
 interface Asked {
   readonly block: string | null
   readonly isAdmitted: boolean
-  /** Why it is not shown, as it was told last; null: nothing was told. */
-  readonly told: string | null
+  /** Why it is not shown, as it was reported last; null: nothing was reported. */
+  readonly reported: string | null
 }

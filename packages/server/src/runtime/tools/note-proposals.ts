@@ -72,8 +72,8 @@ export class NoteProposals {
     const session = await store.findSession(sessionId)
     if (session === undefined) return false
     const known = memoryBlock(await readNotes(store, session, notes)) ?? ''
-    const asking = { sessionId, signal, known }
-    const written = await auxiliary.writeNotes(messages.slice(0, cut), asking)
+    const options = { sessionId, signal, known }
+    const written = await auxiliary.writeNotes(messages.slice(0, cut), options)
     if (written.kind !== 'written') {
       const reason = written.kind === 'failed' ? written.reason : written.kind
       logger.info({ sessionId, reason }, 'no notes proposed')
@@ -102,9 +102,9 @@ export class NoteProposals {
     logger.info({ sessionId, proposed: written.value.length, kept: kept.length }, 'notes proposed')
     if (kept.length === 0) return true
     const target = { sessionId, agent, key: `${operation.id}-notes` }
-    const shown = await refreshMemory({ store, countTokens, ...notes }, target)
-    if (shown !== null && shown.kind !== 'admitted' && shown.kind !== 'duplicate') {
-      logger.warn({ sessionId, why: shown.kind }, 'notes are not shown')
+    const refreshed = await refreshMemory({ store, countTokens, ...notes }, target)
+    if (refreshed !== null && refreshed.kind !== 'admitted' && refreshed.kind !== 'duplicate') {
+      logger.warn({ sessionId, why: refreshed.kind }, 'notes are not shown')
     }
     return true
   }

@@ -12,14 +12,14 @@ import { MEMORY_TOOL } from '../../tools/memory/memory.ts'
 import { Processes, type ProcessLimits } from '../../tools/process/processes.ts'
 import { SCHEDULE_POLL_MS, Scheduler } from '../../tools/schedule/scheduler.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { type Agent, type AgentDesk, deskOf } from '../agent.ts'
+import { type Agent, type ResolvedAgent, resolveAgent } from '../agent.ts'
 import type { Logger } from '../logger.ts'
-import { Rounds } from '../periodic-task.ts'
+import { PeriodicTask } from '../periodic-task.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 import type { ToolDependencies } from './tool-dependencies.ts'
 
 /** What agents can do, and what of it outlasts a call: programs, schedules, notes, servers. */
-export interface ToolRoomParts
+export interface ToolServiceParts
   extends Pick<ToolDependencies, 'store' | 'clock' | 'countTokens' | 'openRoute' | 'onAdmitted'> {
   readonly store: Store
   readonly clock: Clock
@@ -30,25 +30,25 @@ export interface ToolRoomParts
   readonly onToolsChanged: () => void
 }
 
-const TROUBLED_MAX = 1_000
+const FAILING_MAX = 1_000
 /** How soon programs of a purged session end, and those of a killed process are reported. */
 const LOOK_MS = 2_000
 
-export class ToolRoom {
+export class ToolService {
   /** By agent; the same map for life, with other tools after a change of agents. */
   readonly tools = new Map<string, readonly Tool[]>()
-  readonly #desk: ToolDependencies
+  readonly #dependencies: ToolDependencies
   readonly #processes: Processes
-  readonly #looking: Rounds
+  readonly #looking: PeriodicTask
   readonly #scheduler: Scheduler
   readonly #memory: MemoryKeeper
   /** Agents whose sessions see each other's notes. */
   #sharing: ReadonlySet<string> = new Set()
   readonly #mcp: McpServers
   readonly #logger: Logger
-  readonly #troubled = new Recent<SessionId, true>(TROUBLED_MAX)
+  readonly #failing = new Recent<SessionId, true>(FAILING_MAX)
 
-  constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolRoomParts) {
+  constructor({ logger, processes, environment, onToolsChanged, ...parts }: ToolServiceParts) {
     this.#logger = logger
     const onCrash = (error: unknown) => logger.error({ err: error }, 'tool crashed')
     const store = this.#refreshing(parts.store)
@@ -59,7 +59,7 @@ export class ToolRoom {
       ...(processes !== undefined && { limits: processes }),
     })
     const round = () => this.#processes.look()
-    this.#looking = new Rounds({ clock: parts.clock, everyMs: LOOK_MS, round })
+    this.#looking = new PeriodicTask({ clock: parts.clock, everyMs: LOOK_MS, round })
     this.#scheduler = new Scheduler({
       ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
       beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
@@ -79,7 +79,7 @@ export class ToolRoom {
       onState: ({ state, ...fact }) =>
         state === 'ready' ? logger.info(fact, 'server ready') : logger.warn(fact, 'server down'),
     })
-    this.#desk = { ...parts, store, processes: this.#processes }
+    this.#dependencies = { ...parts, store, processes: this.#processes }
   }
 
   /** Whoever is woken by a tool shows its notes as they are now, as it does for a person. */
@@ -100,29 +100,32 @@ export class ToolRoom {
   async #refreshIfPossible(sessionId: SessionId): Promise<void> {
     try {
       await this.refreshMemory(sessionId)
-      this.#troubled.delete(sessionId)
+      this.#failing.delete(sessionId)
     } catch (error) {
-      if (this.#troubled.has(sessionId)) return
-      this.#troubled.set(sessionId, true)
+      if (this.#failing.has(sessionId)) return
+      this.#failing.set(sessionId, true)
       this.#logger.warn({ sessionId, err: error }, 'notes not refreshed')
     }
   }
 
-  desksOf(agents: readonly Agent[]): ReadonlyMap<string, AgentDesk> {
+  resolveAgents(agents: readonly Agent[]): ReadonlyMap<string, ResolvedAgent> {
     // Before anything is changed: an agent that does not fit its window leaves all as it was.
-    for (const agent of agents) deskOf(agent, this.#desk)
+    for (const agent of agents) resolveAgent(agent, this.#dependencies)
     this.#mcp.configure(new Map(agents.map(({ name, mcp = {} }) => [name, mcp])))
-    const desks = new Map(
-      agents.map((agent) => [agent.name, deskOf(agent, this.#desk, this.#mcp.toolsOf(agent.name))]),
+    const resolved = new Map(
+      agents.map((agent) => [
+        agent.name,
+        resolveAgent(agent, this.#dependencies, this.#mcp.toolsOf(agent.name)),
+      ]),
     )
     this.#sharing = new Set(agents.filter((each) => each.sharesNotes).map(({ name }) => name))
     this.tools.clear()
-    for (const [name, { tools, leftOut }] of desks) {
+    for (const [name, { tools, leftOut }] of resolved) {
       this.tools.set(name, tools)
       if (leftOut.length === 0) continue
       this.#logger.warn({ agent: name, leftOut }, 'tools of servers do not fit the window')
     }
-    return desks
+    return resolved
   }
 
   /** Has a session show its agent's notes as they are now. */

@@ -47,7 +47,7 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   await tellIfNobodyServes(runtime)
   const progress = new ProgressLine('Compacting')
   const signal = AbortSignal.timeout(flags.timeout)
-  const end = await session.settled(mail, signal).finally(() => progress.end())
+  const end = await session.controlOutcome(mail, signal).finally(() => progress.end())
   if (signal.aborted) {
     throw new FailedError(
       `Not done within ${flags.timeout / 1_000} s; whoever serves the session does it without us.`,

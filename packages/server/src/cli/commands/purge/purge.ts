@@ -105,7 +105,7 @@ async function isCarriedOut(
   const progress = new ProgressLine('Removing')
   try {
     for (const number of mail) {
-      const end = await session.settled(number, signal)
+      const end = await session.controlOutcome(number, signal)
       if (end === null) return false
       if (end.kind === 'turned-down') {
         throw new FailedError(`Not removed: ${whyNot(end)}.`)

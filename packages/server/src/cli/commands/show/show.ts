@@ -3,7 +3,7 @@ import { entryNumber, isId, parseSnapshotName, type SessionId, sessionId } from 
 import type { ReadStore } from '#core/store/contract'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
-import type { ContextView, Session, Snapshot } from '../../../runtime/runtime.ts'
+import type { ContextView, Session, SessionSnapshot } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed, unknownSession } from '../../named-session.ts'
@@ -118,7 +118,7 @@ async function showTranscript(session: Session, flags: ShowFlags): Promise<numbe
 }
 
 async function showEntries(
-  { entries: tail, transcript }: Pick<Snapshot, 'transcript'> & { readonly entries: number },
+  { entries: tail, transcript }: Pick<SessionSnapshot, 'transcript'> & { readonly entries: number },
   flags: ShowFlags,
 ): Promise<number> {
   const to = Math.min(flags.to ?? tail, tail)
@@ -170,7 +170,7 @@ async function checkStep(session: Session, number: number, tail: number): Promis
 }
 
 /** Reads a snapshot, or says why there is none. */
-export async function findSnapshot(session: Session, number: number): Promise<Snapshot> {
+export async function findSnapshot(session: Session, number: number): Promise<SessionSnapshot> {
   const snapshot = await session.snapshot(entryNumber(number))
   if (snapshot !== undefined) return snapshot
   const { tail } = await found(session)

@@ -207,7 +207,7 @@ export async function carriedOut(
   signal: AbortSignal,
 ): Promise<Accepted> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
-  const end = await session.settled(answer.body.mail, patience)
+  const end = await session.controlOutcome(answer.body.mail, patience)
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
   throw new Problem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
