@@ -86,7 +86,9 @@ const ARCHITECTURE: Architecture = {
     // The one path that waits: for the summary, which a function handed in writes.
     'packages/core/src/compaction/compact.ts': ['await'],
     'packages/core/src/compaction/make-handoff.ts': ['await'],
+    'packages/core/src/compaction/pipeline.ts': ['await'],
     'packages/core/src/compaction/summary/summarize.ts': ['await'],
+    'packages/core/src/compaction/summary/write-summary.ts': ['await'],
   },
   outer: ['cli', 'host', 'runtime'],
   // Beside what package.json names: what is started as a thread or a process, by its address.

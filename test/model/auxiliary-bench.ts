@@ -7,7 +7,8 @@ import { SESSION_SETTINGS } from '../../packages/core/src/session/protocol/state
 import type { Limits, OperationRow } from '../../packages/core/src/store/rows.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import type { Attempt } from '../../packages/server/src/auxiliary/attempts.ts'
-import { Auxiliary, type AuxiliaryParts } from '../../packages/server/src/auxiliary/auxiliary.ts'
+import { Auxiliary } from '../../packages/server/src/auxiliary/auxiliary.ts'
+import type { LadderParts } from '../../packages/server/src/auxiliary/summary-ladder.ts'
 import {
   AuxiliaryTasks,
   type AuxiliaryTasksParts,
@@ -62,7 +63,14 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
     })
     const parts = { tasks, routes, clock, ...(summaries !== undefined && { summaries }) }
     const auxiliary = new Auxiliary(parts)
-    const handoffs = auxiliary.handoffs((summarize) => handoffWriter(counters, { summarize }))
+    const handoffs = {
+      write: async (request: HandoffRequest, signal: AbortSignal) => {
+        const { messages, cut, operation } = request
+        const ladder = auxiliary.summaryLadder({ messages, cut, sessionId: operation.sessionId })
+        const writer = handoffWriter(counters, { summarize: (...asked) => ladder.write(...asked) })
+        return { ...(await writer.write(request, signal)), spend: ladder.spend }
+      },
+    }
     return { tasks, auxiliary, handoffs }
   }
   const { tasks, auxiliary, handoffs } = open()
@@ -96,7 +104,7 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
 }
 
 export interface AuxiliaryOptions extends StandInOptions {
-  readonly auxiliary?: Pick<AuxiliaryParts, 'summaries'> &
+  readonly auxiliary?: Pick<LadderParts, 'summaries'> &
     Partial<Pick<AuxiliaryTasksParts, 'tasks' | 'allowance' | 'prices' | 'attempts'>>
   readonly main?: Partial<ModelRoute>
   readonly task?: Partial<ModelRoute>

@@ -69,14 +69,24 @@ function checkShrink({
   const handoff = after.find((message) => message.role === 'handoff')
   if (handoff === undefined || plan.cut === plan.layout.headFrom) return violations
   const tokens = countMessage(handoff)
-  let covered = 0
-  // Counted only until it is more than the handoff: mostly a small part of what was covered.
-  for (const message of before.slice(plan.layout.fixedTo, plan.cut)) {
-    covered += countMessage(message)
-    if (covered > tokens) return violations
-  }
-  say(`the handoff has ${tokens} tokens, what it covers has ${covered}`)
+  const covered = coveredUpTo(tokens, before, plan, countMessage)
+  if (covered <= tokens) say(`the handoff has ${tokens} tokens, what it covers has ${covered}`)
   return violations
+}
+
+/** What a handoff covers, counted only until it is more than `tokens`: mostly a small part of it. */
+export function coveredUpTo(
+  tokens: number,
+  before: readonly Message[],
+  { layout, cut }: CompactPlan,
+  countMessage: Counters['countMessage'],
+): number {
+  let covered = 0
+  for (let index = layout.fixedTo; index < cut && covered <= tokens; index++) {
+    const message = before[index]
+    if (message !== undefined) covered += countMessage(message)
+  }
+  return covered
 }
 
 function checkSummary(request: CheckRequest): LawViolation[] {

@@ -1,20 +1,18 @@
 import { writeOutOtherHandoffs } from '../message/envelope.ts'
-import type { Handoff, Task } from '../message/handoff.ts'
+import type { Task } from '../message/handoff.ts'
 import { lastModel } from '../message/last-model.ts'
-import type { Message } from '../message/message.ts'
+import type { Message, SystemMessage } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
 import { textOf } from '../message/text.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
-import { measure, tokensBetween } from '../tokens/measure.ts'
-import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
-import { check, type Verdict } from './check.ts'
+import { coveredUpTo, type Verdict } from './check.ts'
 import type { CountTokens } from './counters.ts'
-import { ENVELOPE_TOKENS, type Made, makeHandoff, type Setting } from './make-handoff.ts'
-import { handoffTokensOf, resolveBudget } from './plan/budget.ts'
+import { type CheckedRun, runPipeline } from './pipeline.ts'
+import { resolveBudget } from './plan/budget.ts'
 import type { BudgetSettings, PresetName } from './plan/defaults.ts'
-import { plan, type Trigger } from './plan/plan.ts'
+import type { Trigger } from './plan/plan.ts'
 import type { Preserved } from './plan/preserve.ts'
 import { redact } from './redact/redact.ts'
 import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './report/outcome.ts'
@@ -23,10 +21,7 @@ import { stopwatch } from './report/stopwatch.ts'
 import { cleanSummary } from './summary/prompt.ts'
 import type { SummaryWriter } from './summary/summarize.ts'
 
-/**
- * Any conversation in, a smaller valid one out. The parts are pure (plan, assemble, check…); this is
- * the one place that puts them in order and waits for the summary's writer.
- */
+/** Any conversation in, a smaller valid one out. */
 export interface CompactOptions {
   /** Settings to start from; `budget` overrides them one by one. */
   readonly preset?: PresetName
@@ -72,96 +67,40 @@ export async function compact(
   options: CompactOptions = {},
 ): Promise<CompactResult> {
   const { messages: repaired, repairs } = repairPairs(messages)
-  const paired = writeOutOtherHandoffs(repaired)
+  const before = writeOutOtherHandoffs(repaired)
   const warnings = repairs.map((repair) => repair.explanation)
-  const setting = prepare(paired, options)
-  const { counters, budget, pins } = setting
-  const sumTokens = (list: readonly Message[]) =>
-    list.reduce((sum, message) => sum + counters.countMessage(message), 0)
-  const trigger = options.trigger ?? 'manual'
   const timings = stopwatch(options.now)
-
-  const measured = measure(paired, counters.countMessage)
-  const held = systemMessagesOf(paired, 0, paired.length)
-  const middle = held.filter((message, index) => paired[index] !== message)
-  const planned = plan(measured, {
-    budget,
-    trigger,
-    when: options.when ?? 'always',
-    ...(setting.summary !== undefined && {
-      summaryTokens: counters.countTokens(setting.summary) + ENVELOPE_TOKENS,
-    }),
-    overheadTokens: (options.overheadTokens ?? 0) + sumTokens(pins),
-    carriedTokens: sumTokens(middle),
-    countBare: (message) => counters.countMessage(withoutBodies(message)),
-  })
-  timings.lap('plan')
+  const request = { ...prepare(before, options), timings }
+  const { counters, budget, trigger, overheadTokens } = request
+  const run = await runPipeline(request)
+  const { plan } = run
 
   const unchanged = (
     result: Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> & { verdict?: Verdict },
   ): CompactResult => ({
     ...result,
     messages,
-    plan: planned,
+    plan,
     stats: {
       ...EMPTY_STATS,
       trigger,
-      tokensBefore: planned.tokensBefore,
-      tokensAfter: planned.tokensBefore,
+      tokensBefore: plan.tokensBefore,
+      tokensAfter: plan.tokensBefore,
       messagesBefore: messages.length,
       messagesAfter: messages.length,
       timingsMs: timings.laps,
     },
     warnings,
   })
-  if (planned.kind !== 'compact') return unchanged(explain(planned, budget))
-
-  let handoff: Handoff | undefined
-  let made: Made | undefined
-  if (planned.cut > planned.layout.headFrom) {
-    try {
-      made = await makeHandoff(paired, planned, setting, timings)
-    } catch (error) {
-      options.signal?.throwIfAborted()
-      const explanation = `The summary could not be written: ${redact(messageOf(error))}.`
-      return unchanged({ outcome: 'refused', reason: 'summary-failed', explanation })
-    }
-    handoff = made.handoff
-    const covered = tokensBetween(measured, planned.layout.fixedTo, planned.cut)
-    if (
-      made.reply.finish === 'stop' &&
-      counters.countMessage({ role: 'handoff', handoff }) >= covered
-    ) {
-      const explanation = `The handoff would not be smaller than the ${covered} tokens it covers.`
-      return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation })
-    }
+  if (run.kind === 'unplanned') return unchanged(explain(run.plan, budget))
+  if (run.kind === 'failed') {
+    options.signal?.throwIfAborted()
+    const explanation = `The summary could not be written: ${redact(messageOf(run.error))}.`
+    return unchanged({ outcome: 'refused', reason: 'summary-failed', explanation })
   }
-  const after = assemble({
-    messages: paired,
-    plan: planned,
-    ...(handoff !== undefined && { handoff }),
-    pins,
-    ...counters,
-  })
-  const tokensAfter = sumTokens(after) + (options.overheadTokens ?? 0)
-  // What was clipped or carried along can outweigh what was won.
-  if ((made?.reply.finish ?? 'stop') === 'stop' && tokensAfter >= planned.tokensBefore) {
-    const explanation = `The result would not be smaller than the ${planned.tokensBefore} tokens there are.`
-    return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation })
-  }
-  timings.lap('assemble')
-  const verdict = check({
-    before: paired,
-    after,
-    plan: planned,
-    hardTokens: budget.hardTokens,
-    overheadTokens: options.overheadTokens ?? 0,
-    pins,
-    ...(made !== undefined && { finish: made.reply.finish }),
-    summaryTokensMax: handoffTokensOf(planned.allotment),
-    ...counters,
-  })
-  timings.lap('check')
+  const { made, after, verdict } = run
+  const larger = (made?.reply.finish ?? 'stop') === 'stop' && whyLarger(run, before, request)
+  if (larger) return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation: larger })
   const [violation] = verdict.violations
   // An overlong summary was already shortened and cut: nothing else can be made smaller.
   if (violation?.law === 'I13') {
@@ -174,25 +113,25 @@ export async function compact(
     return unchanged({ outcome: 'refused', reason, explanation, verdict })
   }
 
-  const covered = planned.cut - planned.layout.headFrom
+  const { cut, layout, reason } = run.plan
   return {
     outcome: 'compacted',
-    reason: planned.reason,
+    reason,
     explanation:
-      handoff === undefined
+      made === undefined
         ? 'Large tool results were shortened; no handoff was needed.'
-        : `${covered} messages went into a handoff, ${paired.length - planned.cut} stay word for word.`,
+        : `${cut - layout.headFrom} messages went into a handoff, ${before.length - cut} stay word for word.`,
     messages: after,
-    plan: planned,
+    plan,
     verdict,
     stats: {
       ...buildStats({
-        before: paired,
+        before,
         after,
-        plan: planned,
-        handoff,
+        plan: run.plan,
+        handoff: made?.handoff,
         dropped: made?.preserved.dropped ?? 0,
-        overheadTokens: options.overheadTokens ?? 0,
+        overheadTokens,
         counters,
       }),
       messagesBefore: messages.length,
@@ -200,11 +139,29 @@ export async function compact(
     },
     warnings: [
       ...warnings,
-      ...warnOfRepetition(handoff?.compactions ?? 0, options.warnFrom),
+      ...warnOfRepetition(made?.handoff.compactions ?? 0, options.warnFrom),
       ...warnOfSilence(made?.preserved),
       ...(made?.reply.isCut ? [CUT_WARNING] : []),
     ],
   }
+}
+
+function whyLarger(
+  { plan, made, after }: CheckedRun,
+  before: readonly Message[],
+  { counters: { countMessage }, overheadTokens }: ReturnType<typeof prepare>,
+): string | undefined {
+  if (made !== undefined) {
+    const tokens = countMessage({ role: 'handoff', handoff: made.handoff })
+    const covered = coveredUpTo(tokens, before, plan, countMessage)
+    if (covered <= tokens) {
+      return `The handoff would not be smaller than the ${covered} tokens it covers.`
+    }
+  }
+  const tokensAfter = after.reduce((sum, each) => sum + countMessage(each), overheadTokens)
+  // What was clipped or carried along can outweigh what was won.
+  if (tokensAfter < plan.tokensBefore) return undefined
+  return `The result would not be smaller than the ${plan.tokensBefore} tokens there are.`
 }
 
 const CUT_WARNING =
@@ -218,22 +175,27 @@ function warnOfSilence(preserved: Preserved | undefined): string[] {
   ]
 }
 
-function prepare(messages: readonly Message[], options: CompactOptions): Setting {
+function prepare(messages: readonly Message[], options: CompactOptions) {
+  const { countTokens, summary } = options
   const family = options.family ?? familyOf(lastModel(messages))
   const systemTexts = new Set(
     messages.filter((message) => message.role === 'system').map((message) => textOf(message)),
   )
+  const pins = (options.pins ?? []).filter((text) => !systemTexts.has(text))
   return {
-    options,
-    ...(options.summary !== undefined && { summary: redact(cleanSummary(options.summary)) }),
+    ...options,
+    messages,
+    trigger: options.trigger ?? 'manual',
+    when: options.when ?? 'always',
     budget: resolveBudget(options.budget, options.preset),
-    pins: (options.pins ?? [])
-      .filter((text) => !systemTexts.has(text))
-      .map((text) => ({ role: 'system', parts: [{ type: 'text', text }] })),
+    userTokens: options.budget?.userTokens,
+    pins: pins.map((text): SystemMessage => ({ role: 'system', parts: [{ type: 'text', text }] })),
     counters: {
-      countTokens: options.countTokens ?? ((text) => estimateText(text, family)),
-      countMessage: messageCounter(family, options.countTokens),
+      countTokens: countTokens ?? ((text: string) => estimateText(text, family)),
+      countMessage: messageCounter(family, countTokens),
     },
+    overheadTokens: options.overheadTokens ?? 0,
+    summary: summary === undefined ? undefined : redact(cleanSummary(summary)),
   }
 }
 

@@ -1,15 +1,11 @@
 import type { EntryNumber, OperationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { assemble } from '../compaction/assemble.ts'
-import { check } from '../compaction/check.ts'
-import { findLayout } from '../compaction/layout.ts'
-import { makeHandoff, type Setting } from '../compaction/make-handoff.ts'
-import { allot } from '../compaction/plan/budget.ts'
-import type { CompactPlan, Trigger } from '../compaction/plan/plan.ts'
+import type { Counters } from '../compaction/counters.ts'
+import { type PipelineRequest, runPipelineOn } from '../compaction/pipeline.ts'
+import type { Trigger } from '../compaction/plan/plan.ts'
 import { redact } from '../compaction/redact/redact.ts'
 import { REFUSALS } from '../compaction/report/outcome.ts'
-import { stopwatch } from '../compaction/report/stopwatch.ts'
-import type { SummaryWriter } from '../compaction/summary/summarize.ts'
+import { SummaryFailedError } from '../compaction/summary/summarize.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Limits, OperationRow } from '../store/rows.ts'
 import { budgetOf } from './context/budget.ts'
@@ -65,79 +61,40 @@ export function written(
   } as const
 }
 
-/** Handoffs through the compaction core: by a summary's writer, or without one as a digest. */
+/** Handoffs through the compaction pipeline: by a summary's writer, or without one as a digest. */
 export function handoffWriter(
-  counters: Setting['counters'],
-  { summarize, breathe }: { summarize?: SummaryWriter } & Pick<Setting, 'breathe'> = {},
+  counters: Counters,
+  tools: Pick<PipelineRequest, 'summarize' | 'breathe'> = {},
 ): HandoffWriter {
   return {
-    async write(request, signal) {
-      const { messages, focus, limits, settings } = request
-      const budget = budgetOf(limits, settings)
-      const plan = planFor(request)
-      const setting: Setting = {
-        options: {
-          signal,
-          ...(summarize !== undefined && { summarize }),
-          ...(focus !== null && { focus }),
-          ...(settings.prompt !== undefined && { prompt: settings.prompt }),
-          ...(settings.sections !== undefined && { budget: settings.sections }),
-        },
-        budget,
-        pins: [],
+    async write({ messages, cut, open, operation, focus, limits, settings }, signal) {
+      const range = { cut, open, handoffTokens: limits.handoffTokens }
+      const run = await runPipelineOn(range, {
+        ...tools,
+        messages,
+        trigger: operation.trigger as Trigger,
+        budget: budgetOf(limits, settings),
         counters,
-        ...(breathe !== undefined && {
-          breathe: async () => {
-            await breathe()
-            signal.throwIfAborted()
-          },
-        }),
-      }
-      let made: Awaited<ReturnType<typeof makeHandoff>>
-      try {
-        made = await makeHandoff(messages, plan, setting, stopwatch(undefined))
-      } catch (error) {
-        return { kind: 'failed', reason: signal.aborted ? 'aborted' : `writer: ${told(error)}` }
-      }
-      await breathe?.()
-      const { handoff, reply } = made
-      const after = assemble({ messages, plan, handoff, pins: [], ...counters })
-      const verdict = check({
-        before: messages,
-        after,
-        plan,
-        hardTokens: budget.hardTokens,
-        pins: [],
-        finish: reply.finish,
-        summaryTokensMax: limits.handoffTokens,
-        ...counters,
+        signal,
+        userTokens: settings.sections?.userTokens,
+        ...(focus !== null && { focus }),
+        ...(settings.prompt !== undefined && { prompt: settings.prompt }),
       })
+      if (run.kind === 'failed') return { kind: 'failed', reason: reasonOf(run.error, signal) }
+      const { made, verdict } = run
       const [violation] = verdict.violations
       if (violation !== undefined) return { kind: 'failed', reason: REFUSALS[violation.law] }
+      const { handoff, reply } = made
       const tokens = counters.countMessage({ role: 'handoff', handoff })
-      return { kind: 'written', handoff, tokens }
+      const { provenance } = reply
+      return { kind: 'written', handoff, tokens, ...(provenance !== undefined && { provenance }) }
     },
   }
 }
 
-function planFor(request: HandoffRequest): CompactPlan {
-  const { messages, cut, open, operation, limits, settings } = request
-  const budget = budgetOf(limits, settings)
-  const { keepTokens: _, ...others } = budget.settings
-  return {
-    kind: 'compact',
-    reason: 'requested',
-    trigger: operation.trigger as Trigger,
-    tokensBefore: 0,
-    layout: findLayout(messages, 0),
-    cut,
-    open,
-    incoming: messages.length,
-    targetTokens: budget.hardTokens,
-    allotment: allot(limits.handoffTokens, { ...budget, settings: { ...others, keepTokens: 0 } }),
-  }
-}
-
-function told(error: unknown): string {
-  return redact(error instanceof Error ? error.message : String(error)).slice(0, 200)
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'aborted'
+  if (error instanceof SummaryFailedError) return error.reason
+  const message = error instanceof Error ? error.message : String(error)
+  return `writer: ${redact(message).slice(0, 200)}`
 }

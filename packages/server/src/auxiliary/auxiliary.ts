@@ -1,39 +1,26 @@
-import type { Clock } from '#core/base/clock'
-import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import type { ImagePart, Message } from '#core/message/message'
 import { EFFORTS, type Effort, type ModelRoute } from '../model/routes/route.ts'
-import type { Routes } from '../model/routes/routes.ts'
 import { capabilitiesOf } from '../model/routes/windows.ts'
 import { NOTHING_SPENT } from './attempts.ts'
 import { describeImage, type Written, writeNotes, writeTitle } from './small-tasks.ts'
-import type { SummarySettings } from './summary-rungs.ts'
-import type { AuxiliaryTasks, TaskOptions } from './tasks.ts'
-import {
-  type HandoffAsk,
-  type HandoffMaker,
-  type HandoffResult,
-  handoffsBy,
-} from './write-handoff.ts'
+import { type LadderParts, SummaryLadder } from './summary-ladder.ts'
+import type { Covered } from './summary-rungs.ts'
+import type { TaskOptions } from './tasks.ts'
 
 /**
  * All that is asked of models beside the conversations of one agent. It holds nothing but the
  * agent's routes: the tasks, and what they may spend, are the process's.
  */
 export class Auxiliary {
-  readonly #parts: AuxiliaryParts
+  readonly #parts: LadderParts
 
-  constructor(parts: AuxiliaryParts) {
+  constructor(parts: LadderParts) {
     this.#parts = parts
   }
 
-  /**
-   * The writer of a session's handoffs: `auxiliary.handoffs((summarize) => handoffWriter(counters, {
-   * summarize }))`, where the inner writer makes and checks the handoff.
-   */
-  handoffs<Ask extends HandoffAsk, Reply extends HandoffResult>(
-    makerFor: (summarize: SummaryWriter) => HandoffMaker<Ask, Reply>,
-  ) {
-    return handoffsBy(this.#parts, makerFor)
+  /** Writes the summaries of one handoff. */
+  summaryLadder(covered: Covered): SummaryLadder {
+    return new SummaryLadder(this.#parts, covered)
   }
 
   writeTitle(messages: readonly Message[], asking: Asking): Promise<Written<string>> {
@@ -79,13 +66,6 @@ export class Auxiliary {
 }
 
 type Asking = Omit<TaskOptions, 'routes'>
-
-export interface AuxiliaryParts {
-  readonly tasks: AuxiliaryTasks
-  readonly routes: Routes
-  readonly clock: Clock
-  readonly summaries?: SummarySettings
-}
 
 /** The least that every model that thinks takes. */
 const EFFORT_MAX: Effort = 'low'

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
-import { KnownError } from '#core/base/errors'
 import { judgeSummary, type SummaryVerdict } from '#core/compaction/judge/judge-summary'
 import type { SummaryRequest } from '#core/compaction/summary/prompt'
-import { type SummaryReply, WriterOverflowError } from '#core/compaction/summary/summarize'
+import {
+  SummaryFailedError,
+  type SummaryReply,
+  WriterOverflowError,
+} from '#core/compaction/summary/summarize'
 import { textOf } from '#core/message/text'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
@@ -34,27 +37,7 @@ export interface LadderParts {
   readonly summaries?: SummarySettings
 }
 
-export class SummaryFailedError extends KnownError {
-  override readonly name = 'SummaryFailedError'
-  readonly code = 'summary-failed'
-  readonly retryable = true
-  /** A fixed word. */
-  readonly reason: string
-
-  constructor(reason: string) {
-    super(`No model wrote the summary (${reason}).`)
-    this.reason = reason
-  }
-}
-
-/** Who wrote a summary, and asked in which words: to be kept beside it. */
-export interface Provenance {
-  readonly modelRoute: string
-  readonly rung: Rung['name']
-  /** The first digits of the hash of all that was asked, without what was quoted. */
-  readonly prompt: string
-}
-
+/** The first digits of the hash of all that was asked, without the quoted range. */
 function promptHash({ system, ask }: SummaryRequest): string {
   return hash('sha256', `${system}\n${ask}`.toWellFormed(), 'hex').slice(0, 12)
 }
@@ -65,8 +48,6 @@ export class SummaryLadder {
   #isClean: boolean | undefined
   #hasPieces = false
   #spend = NOTHING_SPENT
-  #failure: string | undefined
-  #provenance: Provenance | undefined
 
   constructor(parts: LadderParts, covered: Covered) {
     this.#parts = parts
@@ -83,16 +64,6 @@ export class SummaryLadder {
     return this.#spend
   }
 
-  /** Why the last summary was not written. */
-  get failure(): string | undefined {
-    return this.#failure
-  }
-
-  /** Of the summary that was written last. */
-  get provenance(): Provenance | undefined {
-    return this.#provenance
-  }
-
   /** A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. */
   async write(request: SummaryRequest, signal: AbortSignal): Promise<SummaryReply> {
     this.#hasPieces ||= request.piece !== undefined
@@ -102,7 +73,7 @@ export class SummaryLadder {
       request,
       mayGoAsItIs: !this.#hasPieces && request.shortens !== true && this.#mayGoAsItIs,
     })
-    let spare: { readonly text: string; readonly provenance: Provenance } | undefined
+    let spare: SummaryReply | undefined
     let reason = 'no-route'
     // Asked in other words they would fail again.
     const down = new Set<string>()
@@ -132,14 +103,16 @@ export class SummaryLadder {
         ...(rung.read !== undefined && { read: rung.read }),
       })
       this.#spend = addSpend(this.#spend, outcome.spend)
-      if (outcome.kind === 'interrupted') throw this.#fail('aborted')
+      if (outcome.kind === 'interrupted') throw new SummaryFailedError('aborted')
       if (outcome.kind === 'answered') {
         const modelRoute = destinationOf(outcome.route)
         const provenance = { modelRoute, rung: rung.name, prompt: promptHash(request) }
         const { text, fault } = this.#judge(outcome.text, request)
-        if (fault === undefined) return this.#take({ text, provenance }, request)
+        // A shortened summary keeps the provenance of the long one.
+        const reply = { text, finish: 'stop', ...(!request.shortens && { provenance }) } as const
+        if (fault === undefined) return reply
         // Better in another language than not at all.
-        if (fault === 'other-language') spare ??= { text, provenance }
+        if (fault === 'other-language') spare ??= reply
         reason = `unusable:${fault}`
         continue
       }
@@ -152,10 +125,8 @@ export class SummaryLadder {
         throw new WriterOverflowError(limit)
       }
     }
-    if (spare !== undefined) return this.#take(spare, request)
-    // The summary to shorten is still usable.
-    if (request.shortens) throw new SummaryFailedError(reason)
-    throw this.#fail(reason)
+    if (spare !== undefined) return spare
+    throw new SummaryFailedError(reason)
   }
 
   /** A shortened summary is judged by form: the long one that it came from was judged whole. */
@@ -163,19 +134,6 @@ export class SummaryLadder {
     const { messages, cut } = this.#covered
     const isPiece = piece !== undefined || shortens === true
     return judgeSummary(text, { range: messages.slice(0, cut), ask, isPiece })
-  }
-
-  #take(
-    { text, provenance }: { text: string; provenance: Provenance },
-    { shortens }: SummaryRequest,
-  ): SummaryReply {
-    if (!shortens) this.#provenance = provenance
-    return { text, finish: 'stop' }
-  }
-
-  #fail(reason: string): SummaryFailedError {
-    this.#failure = reason
-    return new SummaryFailedError(reason)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../message/message.ts'
 import { alignBack, alignForward } from '../../message/pairing.ts'
 import { type Measured, tokensBetween } from '../../tokens/measure.ts'
-import { findRoomyLayout, type Layout } from '../layout.ts'
+import { findLayout, findRoomyLayout, type Layout } from '../layout.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
 import { isFinalReply } from './preserve.ts'
 
@@ -137,6 +137,34 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
     ...(clipTokens !== undefined && { clipTokens }),
     targetTokens: fixedTokens + tailTokens + besideTail,
     allotment: { ...allotBeside(besideTail, budget, summaryTokens), keep: tailTokens },
+  }
+}
+
+/** A range that is chosen already, as a session claims it before its handoff is written. */
+export interface Range {
+  /** The range ends before this message. */
+  readonly cut: number
+  /** Its messages that are unanswered. */
+  readonly open: readonly number[]
+  readonly handoffTokens: number
+}
+
+export function planRange(
+  messages: readonly Message[],
+  { cut, open, handoffTokens }: Range,
+  { budget, trigger }: Pick<PlanRequest, 'budget' | 'trigger'>,
+): CompactPlan {
+  return {
+    kind: 'compact',
+    reason: 'requested',
+    trigger,
+    tokensBefore: 0,
+    layout: findLayout(messages, 0),
+    cut,
+    open,
+    incoming: messages.length,
+    targetTokens: budget.hardTokens,
+    allotment: allotBeside(handoffTokens, budget, undefined),
   }
 }
 

@@ -1,4 +1,5 @@
 import { KnownError } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Handoff } from '../../message/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
@@ -14,11 +15,6 @@ import {
   type SummaryRequest,
 } from './prompt.ts'
 
-/**
- * Has the head of a conversation summarised by a function handed in. The whole range is read: what
- * does not fit at once is summarised in pieces side by side and joined. The writer may throw; that
- * passes through, and nothing has changed.
- */
 /**
  * A writer's word that what it was asked to read is more than its model takes. The range is then
  * split further; it is not asked for the same again.
@@ -36,12 +32,28 @@ export class WriterOverflowError extends KnownError {
   }
 }
 
+/** A writer's word that it has tried everything. */
+export class SummaryFailedError extends KnownError {
+  override readonly name = 'SummaryFailedError'
+  readonly code = 'summary-failed'
+  readonly retryable = true
+  /** A fixed word. */
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`No model wrote the summary (${reason}).`)
+    this.reason = reason
+  }
+}
+
 export type SummaryWriter = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryReply>
 
 export interface SummaryReply {
   readonly text: string
   /** Anything but `stop` is an incomplete summary and is refused. */
   readonly finish: 'stop' | 'length' | 'content-filter' | 'error' | 'unknown'
+  /** Which model wrote it, on which route, with which instructions: kept beside the handoff. */
+  readonly provenance?: JsonObject
 }
 
 /** Side by side, so that a long range takes little longer than one piece. */
@@ -62,7 +74,11 @@ export interface SummarizeRequest extends PromptOptions {
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
 }
 
-/** The reply may be incomplete (`finish`): the caller judges it. Rejects as the writer does. */
+/**
+ * Has the head of a conversation summarised by the writer. The whole range is read: what does not fit
+ * at once is summarised in pieces side by side and joined. The reply may be incomplete (`finish`): the
+ * caller judges it. Rejects as the writer does.
+ */
 export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {
   const { head, firstNumber, earlier, windowTokens, countTokens, signal } = request
   const texts = head.map((message, index) => quoteMessage(message, firstNumber + index))
@@ -247,7 +263,7 @@ async function askForLess(
     const shorter = await shorten(reply.text)
     const tokens = countTokens(shorter.text)
     const isUsable = tokens >= tokensMax * SHARE_MIN && tokens < countTokens(reply.text)
-    return shorter.finish === 'stop' && isUsable ? shorter : undefined
+    return shorter.finish === 'stop' && isUsable ? { ...reply, ...shorter } : undefined
   } catch {
     signal?.throwIfAborted()
     return undefined

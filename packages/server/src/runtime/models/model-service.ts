@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
-import { type HandoffWriter, handoffWriter } from '#core/session/handoff'
+import { type HandoffRequest, type HandoffWriter, handoffWriter } from '#core/session/handoff'
 import {
   callsOf,
   type StepOutcome,
@@ -136,7 +136,7 @@ export class ModelService {
     })
     this.writers = {
       model: { write: (request, signal) => this.#writerWithNotes(request).write(request, signal) },
-      preview: { write: (request, signal) => this.#writer(request.agent).write(request, signal) },
+      preview: { write: (request, signal) => this.#writer(request).write(request, signal) },
       digest: {
         write: (request, signal) =>
           handoffWriter(this.#countersFor(request.agent), { breathe }).write(request, signal),
@@ -208,23 +208,22 @@ export class ModelService {
     return outcome
   }
 
-  #writerWithNotes(request: Parameters<HandoffWriter['write']>[0]): HandoffWriter {
+  #writerWithNotes(request: HandoffRequest): HandoffWriter {
     const resolved = this.#parts.agents().get(request.agent)
     if (resolved !== undefined) {
       const { signal } = this.#closing
       const auxiliary = this.#auxiliaryOf(resolved)
       this.#own(this.#proposals.propose(resolved.agent, auxiliary, request, signal), 'no notes')
     }
-    return this.#writer(request.agent)
+    return this.#writer(request)
   }
 
-  #writer(agent: string): HandoffWriter {
+  #writer({ agent, operation: { sessionId }, messages, cut }: HandoffRequest): HandoffWriter {
     const resolved = this.#parts.agents().get(agent)
     const counters = this.#countersFor(agent)
     if (resolved === undefined) return handoffWriter(counters, { breathe })
-    return this.#auxiliaryOf(resolved).handoffs((summarize) =>
-      handoffWriter(counters, { summarize, breathe }),
-    )
+    const ladder = this.#auxiliaryOf(resolved).summaryLadder({ sessionId, messages, cut })
+    return handoffWriter(counters, { summarize: (...asked) => ladder.write(...asked), breathe })
   }
 
   /** Made for each use: it holds nothing, and an agent's routes change with the configuration. */

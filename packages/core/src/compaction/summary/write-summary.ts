@@ -1,0 +1,142 @@
+import type { Handoff } from '../../message/handoff.ts'
+import type { Message } from '../../message/message.ts'
+import type { Counters } from '../counters.ts'
+import { writeDigest } from '../digest.ts'
+import { type Budget, handoffTokensOf } from '../plan/budget.ts'
+import type { CompactPlan } from '../plan/plan.ts'
+import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
+import { redact } from '../redact/redact.ts'
+import { cleanSummary, shortenPrompt } from './prompt.ts'
+import {
+  type FittedReply,
+  fitSummary,
+  type SummarizeRequest,
+  type SummaryReply,
+  type SummaryWriter,
+  summarize,
+} from './summarize.ts'
+
+/** The summary of a compaction: the given one, a writer's, or the digest, which needs no model. */
+export interface SummaryWork {
+  readonly messages: readonly Message[]
+  readonly plan: CompactPlan
+  readonly budget: Budget
+  readonly counters: Counters
+  /** The handoff that the new one replaces. */
+  readonly earlier?: Handoff
+  /** A given summary, unwrapped and with secrets masked. */
+  readonly summary?: string | undefined
+  readonly summarize?: SummaryWriter
+  readonly focus?: string
+  /** Replaces the built-in instructions to the writer. */
+  readonly prompt?: string
+  readonly signal?: AbortSignal
+  readonly onProgress?: SummarizeRequest['onProgress']
+}
+
+export interface FittedSummary {
+  readonly reply: FittedReply
+  readonly by: Handoff['by']
+  /** It is longer than its share: the other sections give way to it. */
+  readonly isLong: boolean
+  /** What all sections may take, and the part of it that open requests take and never give up. */
+  readonly sectionTokens: number
+  readonly openTokens: number
+}
+
+/** The envelope's own words: header, preamble, section titles. */
+export const ENVELOPE_TOKENS = 190
+
+/** Asked for a little less than is accepted: writers count in their own tokens, not in ours. */
+const ASKED_SHARE = 0.8
+
+/** The other sections give up to this share of their space to an overlong summary. */
+const GIVEN_SHARE = 0.5
+
+/** Rejects as the writer does. */
+export async function writeSummary(work: SummaryWork): Promise<FittedSummary> {
+  const { allotment } = work.plan
+  const by = work.summary !== undefined ? 'given' : work.summarize ? 'model' : 'digest'
+  const reply = await write(work)
+  if (by !== 'model' || work.counters.countTokens(reply.text) <= allotment.summary) {
+    const sectionTokens = handoffTokensOf(allotment) - ENVELOPE_TOKENS
+    return { reply, by, isLong: false, sectionTokens, openTokens: 0 }
+  }
+  const { summaryTokens, ...space } = spaceForLong(work)
+  return { reply: await shorten(reply, work, summaryTokens), by, isLong: true, ...space }
+}
+
+async function write(work: SummaryWork): Promise<SummaryReply> {
+  const { messages, plan, budget, counters, earlier, summary, summarize: writer } = work
+  const { layout, cut, allotment } = plan
+  if (summary !== undefined) return { text: summary, finish: 'stop' }
+  const shared = {
+    head: messages.slice(layout.headFrom, cut),
+    firstNumber: layout.firstNumber,
+    countTokens: counters.countTokens,
+  }
+  if (writer === undefined) {
+    const text = writeDigest({
+      ...shared,
+      ...(earlier !== undefined && { previous: earlier }),
+      tokensMax: allotment.summary,
+    })
+    return { text: redact(text), finish: 'stop' }
+  }
+  return await summarize({
+    ...shared,
+    ...(earlier !== undefined && { earlier }),
+    tokensMax: Math.floor(allotment.summary * ASKED_SHARE),
+    windowTokens: budget.settings.summarizerWindowTokens ?? budget.settings.windowTokens,
+    write: writer,
+    signal: work.signal ?? new AbortController().signal,
+    ...(work.focus !== undefined && { focus: work.focus }),
+    ...(work.prompt !== undefined && { instructions: work.prompt }),
+    ...(work.onProgress !== undefined && { onProgress: work.onProgress }),
+  })
+}
+
+function spaceForLong({ messages, plan, counters, earlier }: SummaryWork) {
+  const { layout, cut, allotment } = plan
+  const { countMessage } = counters
+  const kept = preserveUserMessages({
+    messages,
+    plan: { ...plan, allotment: { ...allotment, user: 0 } },
+    ...(earlier !== undefined && { earlier }),
+    ...counters,
+  })
+  const openTokens = kept.messages.reduce(
+    (sum, { message }) => sum + countMessage(message) + TITLE_TOKENS,
+    0,
+  )
+  // A handoff must be smaller than what it covers.
+  const covered = messages
+    .slice(layout.fixedTo, cut)
+    .reduce((sum, message) => sum + countMessage(message), 0)
+  const all = handoffTokensOf(allotment)
+  const sectionTokens = Math.min(all, covered - 1) - ENVELOPE_TOKENS
+  const others = Math.floor((all - allotment.summary) * (1 - GIVEN_SHARE))
+  const most = sectionTokens - openTokens
+  const summaryTokens = Math.max(0, Math.min(most, Math.max(allotment.summary, most - others)))
+  return { sectionTokens, openTokens, summaryTokens }
+}
+
+async function shorten(
+  reply: SummaryReply,
+  { plan, counters, summarize: writer, focus, signal = new AbortController().signal }: SummaryWork,
+  tokensMax: number,
+): Promise<FittedReply> {
+  const { layout, cut } = plan
+  if (writer === undefined) return reply
+  return await fitSummary(reply, {
+    tokensMax,
+    countTokens: counters.countTokens,
+    shorten: async (text) => {
+      const limit = { tokensMax: Math.floor(tokensMax * ASKED_SHARE), ...(focus && { focus }) }
+      const shorter = await writer(shortenPrompt(text, limit), signal)
+      return { ...shorter, text: redact(cleanSummary(shorter.text)) }
+    },
+    signal,
+    covers: layout.firstNumber + cut - layout.headFrom - 1,
+  })
+}
