@@ -2,11 +2,14 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
+import { rewriteTables } from '../../packages/core/src/store/postgres/rewrite-tables.ts'
 import { purge } from '../../packages/server/src/runtime/store-layers/purge.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { runCli } from '../support/run-cli.ts'
 import { sqlitePlace } from '../support/sqlite-place.ts'
 
 const { newPath, open } = sqlitePlace()
@@ -14,7 +17,7 @@ const guide = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'operating
 const WORDS = 'quartzite-and-marmalade'
 
 /** Says the words as often as it takes to fill pages of tables and of the search index. */
-async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<void> {
+async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<SessionId> {
   const desk = await Desk.open(store)
   for (let turn = 0; turn < 20; turn++) await desk.exchange(`${turn} ${WORDS}`, `${WORDS} ${turn}`)
   await store.search({ sessionId: desk.id, text: 'marmalade', limit: 1, neighbours: 0 })
@@ -22,6 +25,7 @@ async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<vo
   const parts = { store, countTokens: (_: unknown, text: string) => text.length }
   const request = { entries: 'all', reason: 'test' } as const
   expect((await purge(parts, desk.id, request)).kind).toBe('purged')
+  return desk.id
 }
 
 function filesWith(words: string, pattern: string): readonly string[] {
@@ -44,23 +48,71 @@ describe('purged words are in no file', () => {
     expect(filesWith(WORDS, `${path}*`)).toEqual([])
   })
 
-  it('of a PostgreSQL server, after the commands in the guide', async (context) => {
+  it('of a PostgreSQL server, after a purge and the commands in the guide', async (context) => {
     const server = await startPostgres({ own: true })
     if ('problem' in server) return context.skip(server.problem)
     context.onTestFinished(() => server.stop())
-    const pattern = join(server.own?.folder ?? '', 'data', '**', '*')
+    const data = join(server.own?.folder ?? '', 'data')
+    await using client = await connected(server.url)
+    const foundInTables = async () => {
+      await client.query('checkpoint')
+      return filesWith(WORDS, join(data, 'base', '**', '*'))
+    }
     const store = await openPostgres(server.url)
-    await sayAndPurge(store, () => {})
+    // So that the planner has samples of what was said.
+    const id = await sayAndPurge(store, () => client.query('analyze'))
+    // Erasing a row leaves its bytes behind.
+    expect(await foundInTables()).not.toEqual([])
+
+    const again = () => runCli(['purge', id, '--store', server.url])
+    const beside = await again()
+    expect(beside).toMatchObject({ exitCode: 0 })
+    expect(beside.stderr).toMatch(/still in the table files .* processes serve .* add --vacuum/)
+    await client.query('delete from throughline.runner')
+    const alone = await again()
+    expect(alone).toMatchObject({ exitCode: 0 })
+    expect(alone.stderr).toMatch(/has rewritten the tables .* may still be in its WAL;/)
+    expect(await foundInTables()).toEqual([])
+    expect(await store.verify({})).toEqual([])
     await store.close()
-    // Without the commands they are: erasing a row leaves its bytes behind.
-    expect(filesWith(WORDS, pattern)).not.toEqual([])
-    const client = new pg.Client({ connectionString: server.url })
-    await client.connect()
+
     for (const command of commandsIn(readFileSync(guide, 'utf8'))) await client.query(command)
-    await client.end()
-    expect(filesWith(WORDS, pattern)).toEqual([])
+    expect(filesWith(WORDS, join(data, '**', '*'))).toEqual([])
+  }, 120_000)
+
+  it('of PostgreSQL is not claimed where a user may not rewrite a table, or a transaction sees it', async (context) => {
+    const server = await startPostgres()
+    if ('problem' in server) return context.skip(server.problem)
+    context.onTestFinished(() => server.stop())
+    const schema = 'rewriting'
+    await using client = await connected(server.url)
+    const store = await openPostgres(server.url, { schema })
+    context.onTestFinished(() => store.close())
+    await client.query(`drop role if exists guest; create role guest login password 'guest'`)
+    await client.query(`grant usage on schema ${schema} to guest`)
+    const guest = new URL(server.url)
+    Object.assign(guest, { username: 'guest', password: 'guest' })
+    await expect(rewriteTables(guest.href, { schema })).rejects.toMatchObject({
+      code: 'store-refused',
+      message: expect.stringContaining('owner of the tables'),
+    })
+    await client.query('begin isolation level repeatable read; select')
+    await sayAndPurge(store, () => {})
+    await expect(rewriteTables(server.url, { schema })).rejects.toMatchObject({
+      code: 'store-busy',
+      message: expect.stringMatching(/can still see \d+ removed rows/),
+    })
+    await client.query('rollback')
+    expect(await rewriteTables(server.url, { schema })).toEqual({ samples: true })
+    await client.query(`drop owned by guest; drop role guest`)
   }, 120_000)
 })
+
+async function connected(url: string): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
 
 function commandsIn(text: string): readonly string[] {
   const [, block = ''] = /```sql\n([\s\S]*?)```/.exec(text) ?? []

@@ -6,6 +6,7 @@ import { StoreRefusedError } from '#core/store/errors'
 import { forgetLoss, withAnchor } from '#core/store/integrity/anchor'
 import { openPostgres } from '#core/store/postgres/open'
 import { readPostgres } from '#core/store/postgres/read'
+import { type Rewritten, rewriteTables } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
 import { anchorOf, realPlace, recordOf } from '#core/store/sqlite/store-file'
@@ -25,6 +26,15 @@ export async function openStore(
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const address = await addressOf(place, environment)
   return await openPostgres(address, { anchorPath: serverAnchor(folder) })
+}
+
+/** Removes the bytes of erased rows from a server's table files; each table is locked meanwhile. */
+export async function rewriteServerTables(
+  place: Config['store'],
+  environment: Environment,
+  onTable: (table: string) => void,
+): Promise<Rewritten> {
+  return await rewriteTables(await addressOf(place, environment), { onTable })
 }
 
 /** One name for a server's store, whoever asks: user, password and options are no part of it. */

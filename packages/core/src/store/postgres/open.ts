@@ -11,7 +11,7 @@ import { type ConnectionOptions, Connections, type Loan, placeOf } from './conne
 import { translate } from './failure.ts'
 import { House } from './maintenance.ts'
 import { postgresReads } from './reads.ts'
-import { migrate } from './schema.ts'
+import { migrate, STORE_SCHEMA } from './schema.ts'
 import { Watch } from './watch.ts'
 
 export interface PostgresOptions {
@@ -31,7 +31,7 @@ export interface PostgresOptions {
 
 // 13 processes with 6 + 1 connections stay below the 100 that a server allows by default.
 const DEFAULTS = {
-  schema: 'throughline',
+  schema: STORE_SCHEMA,
   connections: 6,
   busyMs: 5_000,
   statementMs: 10_000,

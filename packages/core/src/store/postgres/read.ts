@@ -5,10 +5,10 @@ import { Connections, placeOf } from './connections.ts'
 import { translate } from './failure.ts'
 import type { PostgresOptions } from './open.ts'
 import { postgresReads } from './reads.ts'
-import { readSchema, SCHEMA } from './schema.ts'
+import { readSchema, SCHEMA, STORE_SCHEMA } from './schema.ts'
 import { unchainedReads } from './unchained.ts'
 
-const DEFAULTS = { schema: 'throughline', connections: 2, busyMs: 5_000, statementMs: 30_000 }
+const DEFAULTS = { schema: STORE_SCHEMA, connections: 2, busyMs: 5_000, statementMs: 30_000 }
 
 /**
  * Opens a store on PostgreSQL for looking only: every transaction is read-only by the server's own

@@ -5,6 +5,8 @@ import type { Loan } from './connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 export const SCHEMA = MIGRATIONS.length
+/** The schema of the database that holds a store, unless another one is named. */
+export const STORE_SCHEMA = 'throughline'
 /** Current snapshots as text (13) and everything else used here; older ones get no fixes any more. */
 const SERVER_VERSION_MIN = 140_000
 

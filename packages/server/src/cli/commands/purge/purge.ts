@@ -17,11 +17,8 @@ interface PurgeFlags extends StoreFlags {
   readonly entries?: readonly number[]
   readonly reason: string
   readonly yes?: true
+  readonly vacuum?: boolean
 }
-
-const BYTES_LEFT =
-  'PostgreSQL keeps the removed bytes in its files and its WAL until it overwrites them; ' +
-  'docs/guides/operating.md has the commands that remove them now.'
 
 export function purgeCommand(): Command {
   const command = new Command('purge')
@@ -35,26 +32,33 @@ export function purgeCommand(): Command {
     .addOption(new Option('--entries <list>', 'only these, such as 3-7,9').argParser(parseRanges))
     .option('--reason <text>', 'why; kept, so say nothing private', 'asked for')
     .option('--yes', 'do not ask')
+    .option('--vacuum', 'on PostgreSQL: rewrite the tables also while processes serve the store')
+    .option('--no-vacuum', 'on PostgreSQL: leave the removed bytes in its table files')
     .action(async (id: string, flags: PurgeFlags) => {
       const { openPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await openPlace(flags, ({ runtime }) =>
-        runPurge(runtime, runtime.session(sessionId(id)), flags),
-      )
-      const { isServer } = await import('../../../host/open-store.ts')
-      const { storeOf } = await import('../../../host/store-selection.ts')
-      if (isServer((await storeOf(flags)).url)) tell(BYTES_LEFT)
+      process.exitCode = await openPlace(flags, async ({ runtime }) => {
+        const end = await runPurge(runtime, runtime.session(sessionId(id)), flags)
+        if (end === 'not-confirmed') return EXIT.failed
+        const { removeBytes } = await import('./remove-bytes.ts')
+        return await removeBytes(runtime, flags, { isGone: end === 'removed' })
+      })
     })
   return withHelp(addStoreOptions(command), {
     codes: [
       [EXIT.done, 'removed, or asked of the process that holds the session'],
-      [EXIT.failed, 'not done: the answer was no, it was turned down, or the store is busy'],
+      [
+        EXIT.failed,
+        'not done: the answer was no, it was turned down, or the store is busy; or PostgreSQL did not rewrite its tables',
+      ],
       [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
     ],
     examples: ['throughline purge 0f3a', 'throughline purge 0f3a --entries 12-14 --yes'],
   })
 }
 
-async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<number> {
+type PurgeEnd = 'removed' | 'asked' | 'not-confirmed'
+
+async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<PurgeEnd> {
   const summary = await session.summary()
   if (summary === undefined) {
     throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
@@ -75,7 +79,7 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   const isGoneBefore = summary.state === 'gone'
   if (!(flags.yes || isGoneBefore || (await isConfirmed(what)))) {
     tell('Nothing was removed.')
-    return EXIT.failed
+    return 'not-confirmed'
   }
   const progress = new ProgressLine('Removing')
   try {
@@ -85,7 +89,7 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
     else if (isGone) tell(`Removed for good: ${what}.`)
     else
       tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
-    return EXIT.done
+    return isGone ? 'removed' : 'asked'
   } finally {
     progress.end()
   }

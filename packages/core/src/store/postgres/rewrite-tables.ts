@@ -1,0 +1,104 @@
+import type pg from 'pg'
+import { StoreBusyError, StoreRefusedError } from '../errors.ts'
+import { newClient, placeOf } from './connections.ts'
+import { ServerFailure, translate } from './failure.ts'
+import { STORE_SCHEMA } from './schema.ts'
+
+type Notice = {
+  readonly code?: string | undefined
+  readonly message?: string | undefined
+  readonly detail?: string | undefined
+}
+
+export interface RewriteOptions {
+  readonly schema?: string
+  /** How long each table may be locked by others. */
+  readonly busyMs?: number
+  readonly onTable?: (table: string) => void
+}
+
+export interface Rewritten {
+  /** False: this user may not rewrite the planner's samples, in which removed words can remain. */
+  readonly samples: boolean
+}
+
+/** A table of many gigabytes takes hours. */
+const STATEMENT_MS = 24 * 60 * 60 * 1_000
+const BUSY_MS = 10_000
+/** Samples of column values, of all tables; a database's owner may rewrite it. */
+const SAMPLES = 'pg_catalog.pg_statistic'
+
+/**
+ * Writes every table of a store to a new file, without the bytes of removed rows, and has the
+ * planner's samples taken again. Each table is locked meanwhile, and needs space for its copy.
+ * Rejects when the user may not do it, or when a transaction can still see removed rows.
+ */
+export async function rewriteTables(
+  url: string,
+  { schema = STORE_SCHEMA, busyMs = BUSY_MS, onTable }: RewriteOptions = {},
+): Promise<Rewritten> {
+  const options = { url, schema, connections: 1, busyMs, statementMs: STATEMENT_MS }
+  const place = placeOf(options)
+  const startedAt = performance.now()
+  const client = newClient(options)
+  try {
+    await client.connect()
+    for (const table of await tablesOf(client, schema)) {
+      onTable?.(table)
+      const { warning, kept } = await rewrite(client, `${quoted(schema)}.${quoted(table)}`)
+      if (warning !== undefined) {
+        const problem = `table ${table} was not rewritten (${warning}). Run this as the owner of the tables, or as a superuser.`
+        throw new StoreRefusedError({ path: place, problem })
+      }
+      if (kept > 0) {
+        const problem = `a transaction can still see ${kept} removed rows of table ${table}. End it (pg_stat_activity and pg_prepared_xacts list it), and repeat this`
+        throw new StoreBusyError({ waitedMs: performance.now() - startedAt, problem })
+      }
+    }
+    onTable?.(SAMPLES)
+    const samples = await rewrite(client, SAMPLES).catch(() => null)
+    return { samples: samples !== null && samples.warning === undefined && samples.kept === 0 }
+  } catch (error) {
+    const isKnown = error instanceof StoreRefusedError || error instanceof StoreBusyError
+    throw isKnown
+      ? error
+      : translate(new ServerFailure(error), place, performance.now() - startedAt)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function tablesOf(client: pg.Client, schema: string): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_catalog.pg_class
+      where relnamespace = (select oid from pg_catalog.pg_namespace where nspname = $1)
+        and relkind = 'r' order by relname`,
+    [schema],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** A table that may not be rewritten is skipped with a warning; the server's language may be any. */
+async function rewrite(
+  client: pg.Client,
+  table: string,
+): Promise<{ readonly warning: string | undefined; readonly kept: number }> {
+  let warning: string | undefined
+  let kept = 0
+  const onNotice = ({ code, message, detail }: Notice) => {
+    if (code !== '00000') warning ??= message
+    // "12 dead row versions cannot be removed yet."
+    kept += Number(/^(\d+)/.exec(detail ?? '')?.[1] ?? 0)
+  }
+  client.on('notice', onNotice)
+  try {
+    await client.query(`vacuum (full, verbose, analyze) ${table}`)
+  } finally {
+    client.off('notice', onNotice)
+  }
+  return { warning, kept }
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

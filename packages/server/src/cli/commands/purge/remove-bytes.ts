@@ -1,0 +1,52 @@
+import type { StoreFlags } from '../../../host/flags.ts'
+import { isServer, rewriteServerTables } from '../../../host/open-store.ts'
+import { storeOf } from '../../../host/store-selection.ts'
+import type { Runtime } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { ProgressLine } from '../../terminal/progress.ts'
+import { tell } from '../../terminal/stderr.ts'
+
+const GUIDE = 'docs/guides/operating.md'
+
+/**
+ * PostgreSQL keeps the bytes of removed rows in its table files. Rewriting them locks each table, so
+ * that it is not done under processes that serve the store unless the operator asks for it.
+ */
+export async function removeBytes(
+  runtime: Runtime,
+  flags: StoreFlags & { readonly vacuum?: boolean },
+  { isGone }: { readonly isGone: boolean },
+): Promise<number> {
+  const where = await storeOf(flags)
+  if (!isServer(where.url)) return EXIT.done
+  const why = flags.vacuum === false ? '' : await whyNotNow(runtime, flags, isGone)
+  if (why !== null) {
+    tell(`The removed bytes are still in the table files of PostgreSQL${why}. See ${GUIDE}.`)
+    return EXIT.done
+  }
+  const progress = new ProgressLine('Rewriting the tables')
+  try {
+    const { samples } = await rewriteServerTables(where, process.env, (table) =>
+      progress.update(`Rewriting table ${table}`),
+    )
+    const rest = samples ? 'its WAL' : 'its WAL and the samples of its planner (pg_statistic)'
+    tell(
+      `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${rest}; ${GUIDE} has the commands for a superuser.`,
+    )
+    return EXIT.done
+  } finally {
+    progress.end()
+  }
+}
+
+async function whyNotNow(
+  runtime: Runtime,
+  { vacuum }: { readonly vacuum?: boolean },
+  isGone: boolean,
+): Promise<string | null> {
+  if (!isGone) return ', because another process has yet to remove the rows; repeat this then'
+  if (vacuum === true) return null
+  const { runners } = await runtime.health()
+  if (runners.length === 0) return null
+  return ', because processes serve this store and would have to wait. Stop them and repeat this, or add --vacuum'
+}
