@@ -80,7 +80,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     ...(tokens !== undefined && { tokens }),
     ...(home !== undefined &&
       auditFolder !== undefined && {
-        place: {
+        diagnostics: {
           storeBytes: () => store.readSize(),
           auditFolder,
           rehearsalFile: join(home, 'rehearsal.json'),

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
-import { LINE_BYTES_MAX } from '../../packages/server/src/gateway/mcp/answers.ts'
+import { MCP_LINE_BYTES_MAX } from '../../packages/server/src/gateway/mcp/answers.ts'
 import { openStore } from '../../packages/server/src/host/open-store.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
@@ -273,7 +273,8 @@ describe('throughline mcp', () => {
       child.stdin.write(`${JSON.stringify(start)}\n`)
       const piece = Buffer.alloc(1024 * 1024, 'x')
       child.stdin.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"x":"')
-      for (let bytes = 0; bytes <= LINE_BYTES_MAX; bytes += piece.length) child.stdin.write(piece)
+      for (let bytes = 0; bytes <= MCP_LINE_BYTES_MAX; bytes += piece.length)
+        child.stdin.write(piece)
       child.stdin.write('"}}\n{"jsonrpc":"2.0","id":3,"method":"ping"}\n')
       await until(() => stdout.split('\n').length >= 4)
       const answers = stdout

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { listCommands } from '../../packages/server/src/cli/command-tree.ts'
-import { SLASH_COMMANDS } from '../../packages/server/src/cli/commands/chat/slash.ts'
+import { TERMINAL_COMMANDS } from '../../packages/server/src/cli/commands/chat/slash.ts'
 import { buildProgram } from '../../packages/server/src/cli/program.ts'
 
 const guide = readFileSync(
@@ -34,7 +34,7 @@ describe('docs/guides/commands.md', () => {
   })
 
   it('names what can be typed in a chat', () => {
-    for (const name of Object.keys(SLASH_COMMANDS)) expect(guide).toContain(`\`/${name}`)
+    for (const name of Object.keys(TERMINAL_COMMANDS)) expect(guide).toContain(`\`/${name}`)
   })
 })
 

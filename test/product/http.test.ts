@@ -313,7 +313,11 @@ describe('operating over HTTP', () => {
     const rehearsalFile = join(home, 'rehearsal.json')
     const log = new AuditLog({ folder: join(home, 'audit'), clock: systemClock })
     const beside = await openPlace({
-      place: { storeBytes: async () => 1_000, auditFolder: join(home, 'audit'), rehearsalFile },
+      diagnostics: {
+        storeBytes: async () => 1_000,
+        auditFolder: join(home, 'audit'),
+        rehearsalFile,
+      },
     })
     try {
       expect((await beside.call('/v1/health')).json).toMatchObject({

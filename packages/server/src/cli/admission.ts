@@ -1,14 +1,14 @@
 import { FailedError, UsageError } from '../host/errors.ts'
 import type { Admission, Runtime } from '../runtime/runtime.ts'
-import { tell } from './terminal/stderr.ts'
+import { notify } from './terminal/stderr.ts'
 
 /** The sources under which commands admit; a key is unique within its source. */
 export const COMMAND_SOURCE = 'cli'
 
-type Taken = Extract<Admission, { kind: 'admitted' | 'duplicate' }>
+type Accepted = Extract<Admission, { kind: 'admitted' | 'duplicate' }>
 
 /** What was taken, or an error that says why it was not and what to do. */
-export function taken(admission: Admission, what: string): Taken {
+export function taken(admission: Admission, what: string): Accepted {
   switch (admission.kind) {
     case 'admitted':
     case 'duplicate':
@@ -41,9 +41,9 @@ export function taken(admission: Admission, what: string): Taken {
 }
 
 /** What was taken is safe, but waits until somebody comes. */
-export async function tellIfNobodyServes(runtime: Runtime): Promise<void> {
+export async function warnIfUnserved(runtime: Runtime): Promise<void> {
   const { runners } = await runtime.health()
   if (runners.length === 0) {
-    tell('note: nobody serves this store now; it waits until `throughline serve` runs.')
+    notify('note: nobody serves this store now; it waits until `throughline serve` runs.')
   }
 }

@@ -27,13 +27,13 @@ export function listCommands(program: Command): readonly CommandNode[] {
 }
 
 function walk(command: Command, path: string): readonly CommandNode[] {
-  const shown = command.createHelp().visibleCommands(command)
+  const visible = command.createHelp().visibleCommands(command)
   const [argument] = command.registeredArguments
   const options = command.createHelp().visibleOptions(command)
   const node: CommandNode = {
     path,
     summary: summaryOf(command),
-    commands: shown.map((sub) => ({ name: sub.name(), summary: summaryOf(sub) })),
+    commands: visible.map((sub) => ({ name: sub.name(), summary: summaryOf(sub) })),
     options: options.map((option) => ({
       names: [option.short, option.long].filter((name) => name !== undefined),
       summary: option.description,

@@ -5,11 +5,11 @@ import type { RouteAddress, Runtime, Session } from '../runtime/runtime.ts'
 import { COMMAND_SOURCE } from './admission.ts'
 
 /** Where a terminal talks: the session that its route points to, or one that was named. */
-export interface Conversation {
+export interface TerminalConversation {
   readonly agent: string
   readonly session: Session
   /** `/new`: another session from now on; the old one keeps its mail and answers it. */
-  startAfresh(): Promise<Conversation>
+  startAfresh(): Promise<TerminalConversation>
 }
 
 const ROUTE = { channel: 'terminal', address: 'main' }
@@ -17,7 +17,7 @@ const ROUTE = { channel: 'terminal', address: 'main' }
 export async function openConversation(
   runtime: Runtime,
   wanted: { readonly agent?: string; readonly sessionId?: SessionId },
-): Promise<Conversation> {
+): Promise<TerminalConversation> {
   if (wanted.sessionId !== undefined) return await openNamed(runtime, wanted.sessionId, wanted)
   const agent = wanted.agent ?? runtime.agents[0]?.name ?? ''
   const address = { agent, ...ROUTE }
@@ -31,7 +31,7 @@ async function openNamed(
   runtime: Runtime,
   id: SessionId,
   { agent }: { readonly agent?: string },
-): Promise<Conversation> {
+): Promise<TerminalConversation> {
   const summary = await runtime.session(id).summary()
   if (summary === undefined) {
     if (agent === undefined) {
@@ -54,7 +54,7 @@ async function openNamed(
   return routed(runtime, { agent: summary.agent, ...ROUTE }, id)
 }
 
-function routed(runtime: Runtime, address: RouteAddress, id: SessionId): Conversation {
+function routed(runtime: Runtime, address: RouteAddress, id: SessionId): TerminalConversation {
   return {
     agent: address.agent,
     session: runtime.session(id),
@@ -62,7 +62,7 @@ function routed(runtime: Runtime, address: RouteAddress, id: SessionId): Convers
   }
 }
 
-async function afresh(runtime: Runtime, address: RouteAddress): Promise<Conversation> {
+async function afresh(runtime: Runtime, address: RouteAddress): Promise<TerminalConversation> {
   const once = { source: COMMAND_SOURCE, key: randomUUID() }
   const started = await runtime.startAfresh({ ...address, ...once })
   if (started.kind === 'unknown-agent') throw unknownAgent(address.agent, started.agents)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { commandForm, currentPlace } from './hint.ts'
+import { commandForm, programLocation } from './hint.ts'
 
 /** What stands below a command's flags. docs/guides/commands.md is held against it by a test. */
 export interface Help {
@@ -10,7 +10,7 @@ export interface Help {
 
 export function withHelp(command: Command, { codes, examples }: Help): Command {
   return command.addHelpText('after', () => {
-    const program = commandForm(currentPlace())
+    const program = commandForm(programLocation())
     return [
       '',
       'Exit codes:',

@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export interface Place {
+export interface ProgramLocation {
   /** The folder of the package this program belongs to; in a clone `packages/server`. */
   readonly packageFolder: string
   readonly workingFolder: string
@@ -12,7 +12,7 @@ export interface Place {
  * throughline` in a clone or beside a project that depends on it, `throughline` where it is installed
  * for everyone, else the path of its file.
  */
-export function commandForm({ packageFolder, workingFolder }: Place): string {
+export function commandForm({ packageFolder, workingFolder }: ProgramLocation): string {
   const [project, installed] = projectOf(packageFolder)
   if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
   if (isWithin(workingFolder, project)) return 'npx throughline'
@@ -20,7 +20,7 @@ export function commandForm({ packageFolder, workingFolder }: Place): string {
   return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
 }
 
-export function currentPlace(): Place {
+export function programLocation(): ProgramLocation {
   const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
   return {
     packageFolder: packageFolder.endsWith(sep) ? packageFolder.slice(0, -1) : packageFolder,

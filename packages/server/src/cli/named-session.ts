@@ -4,7 +4,7 @@ import { UsageError } from '../host/errors.ts'
 
 type Listing = Pick<Reads, 'findSession' | 'listSessions'>
 
-const SHOWN_MAX = 5
+const LISTED_MAX = 5
 
 /**
  * The session of this id, or the only one whose id begins like it: ids are long to type. Not for what
@@ -28,12 +28,14 @@ export async function findNamed(store: Listing, text: string): Promise<SessionId
   const given = sessionId(text)
   if ((await store.findSession(given)) !== undefined) return given
   // In the order of ids, those that begin with it come right behind it.
-  const page = await store.listSessions({ after: given, limit: SHOWN_MAX + 1 })
+  const page = await store.listSessions({ after: given, limit: LISTED_MAX + 1 })
   const [only, ...others] = page.map(({ id }) => id).filter((id) => id.startsWith(text))
   if (only === undefined || others.length === 0) return only
-  const shown = [only, ...others].slice(0, SHOWN_MAX).join(', ')
-  const more = others.length >= SHOWN_MAX ? ', …' : ''
-  throw new UsageError(`Several sessions begin with ${text}: ${shown}${more}. Give more of the id.`)
+  const listed = [only, ...others].slice(0, LISTED_MAX).join(', ')
+  const more = others.length >= LISTED_MAX ? ', …' : ''
+  throw new UsageError(
+    `Several sessions begin with ${text}: ${listed}${more}. Give more of the id.`,
+  )
 }
 
 const SEE_LIST = 'See `throughline sessions`.'

@@ -13,7 +13,7 @@ import type { ToolsConfig } from './config/schema/agent.ts'
 /** The tools that come with the product, as an agent's configuration switches them. */
 export function builtInTools(
   config: ToolsConfig,
-  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  programs: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): (dependencies: ToolDependencies) => readonly Tool[] {
   return (dependencies) => {
     const { store, clock, countTokens, onAdmitted, openRoute, processes } = dependencies
@@ -36,7 +36,7 @@ export function builtInTools(
       ],
       [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
       [files.enabled, () => filesTool({ store, roots: files.roots })],
-      [process.enabled, () => processTool({ processes, programs: process.programs, ...place })],
+      [process.enabled, () => processTool({ processes, programs: process.programs, ...programs })],
     ]
     return made.filter(([isOn]) => isOn).map(([, make]) => make())
   }

@@ -10,7 +10,7 @@ import type { Config } from './config/schema/schema.ts'
 /** What a configuration makes of a runtime: its agents with their tools, and the terms they run on. */
 export function runtimeTerms(
   config: Config,
-  place: {
+  context: {
     readonly standInUrl: string
     /** Where programs are started. */
     readonly folder: string
@@ -18,9 +18,9 @@ export function runtimeTerms(
     readonly env: Readonly<Record<string, string>>
   },
 ): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {
-  const plans = agentsOf(config, place)
+  const plans = agentsOf(config, context)
   return {
-    agents: plans.map((plan) => agentFrom(plan, config, place)),
+    agents: plans.map((plan) => agentFrom(plan, config, context)),
     auxiliary: {
       tasks: tasksFrom(plans),
       allowance: allowanceOf(config),
@@ -34,7 +34,7 @@ export function runtimeTerms(
 function agentFrom(
   plan: AgentPlan,
   { auxiliary }: Config,
-  place: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  context: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): Agent {
   const { name, system, pins, routes, policy, stepsMax, window } = plan
   const isShared = plan.tools.memory.scope === 'agent'
@@ -42,8 +42,8 @@ function agentFrom(
   const mailMax = lane === undefined || source === undefined ? undefined : { lane, source }
   return {
     ...{ name, system, pins, routes, policy, stepsMax },
-    tools: builtInTools(plan.tools, place),
-    mcp: mcpTerms(plan.mcp, place),
+    tools: builtInTools(plan.tools, context),
+    mcp: mcpTerms(plan.mcp, context),
     settings: settingsFrom(plan),
     notifiesOfCompaction: plan.compaction.notices,
     sharesNotes: isShared,

@@ -40,7 +40,7 @@ async function openTelegram(host: Host, config: TelegramConfig) {
       webhook: { ...webhook, secret: await readSecret(webhook.secret, process.env) },
     }),
   })
-  const agent = agentOf(host, 'gateways.telegram.agent', config.agent)
+  const agent = configuredAgent(host, 'gateways.telegram.agent', config.agent)
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
 }
 
@@ -53,7 +53,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
   const { findLastAct } = await import('../gateway/discord/acts.ts')
   const { findMark } = await import('../gateway/discord/resume-point.ts')
   const { openChatGateway } = await import('../gateway/chat/chat-gateway.ts')
-  const agent = agentOf(host, 'gateways.discord.agent', config.agent)
+  const agent = configuredAgent(host, 'gateways.discord.agent', config.agent)
   const platform: Platform = new DiscordPlatform({
     ...{ apiUrl, allow, attachments, logger, clock: systemClock },
     token: await readSecret(config.token, process.env),
@@ -73,7 +73,11 @@ async function openDiscord(host: Host, config: DiscordConfig) {
 }
 
 /** The agent that a key of the configuration names, or the first. */
-export function agentOf({ runtime }: Host, key: string, wanted: string | undefined): string {
+export function configuredAgent(
+  { runtime }: Host,
+  key: string,
+  wanted: string | undefined,
+): string {
   const names = runtime.agents.map(({ name }) => name)
   const [first] = names
   const name = wanted ?? first

@@ -13,7 +13,7 @@ import { runtimeTerms } from './from-config.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
 import { openStore } from './open-store.ts'
 import { programEnvironment } from './platform.ts'
-import { auditFolder, besideStore, checkExists, checkOwn, loadRequest } from './store-selection.ts'
+import { auditFolder, besideStore, checkExists, checkOwn, storeRequest } from './store-selection.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -40,7 +40,7 @@ export async function openHost(
     readonly isTalk?: true
   },
 ): Promise<Host> {
-  const loaded = requireConfig(loadRequest(flags))
+  const loaded = requireConfig(storeRequest(flags))
   const { config } = loaded
   checkOwn(loaded, terms.mayMake)
   if (!terms.mayMake) checkExists(config.store.url)

@@ -3,7 +3,7 @@ import { sessionId } from '#core/base/ids'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { HookOptions } from '../gateway/http/webhook.ts'
 import { makeFirstToken } from './first-token.ts'
-import { agentOf } from './open-gateways.ts'
+import { configuredAgent } from './open-gateways.ts'
 import type { Host } from './open-host.ts'
 import { readSecret } from './read-secret.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
@@ -25,7 +25,7 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
     hooks: await readHooks(host, hooks),
     tokens: store,
     dashboardFolder: PAGE,
-    place: {
+    diagnostics: {
       storeBytes: () => store.readSize(),
       auditFolder: auditFolder(kept.url),
       rehearsalFile: rehearsalFile(kept.url),
@@ -41,7 +41,7 @@ async function readHooks(host: Host, hooks: HookConfigs): Promise<readonly HookO
       const sources = [secret, ...(previousSecret === undefined ? [] : [previousSecret])]
       const secrets = await Promise.all(sources.map((each) => readSecret(each, process.env)))
       if (session !== undefined) return { name, secrets, to: { sessionId: sessionId(session) } }
-      const to = agentOf(host, `http.hooks.${name}.agent`, agent)
+      const to = configuredAgent(host, `http.hooks.${name}.agent`, agent)
       return { name, secrets, to: { agent: to, channel: 'hook', address: name } }
     }),
   )

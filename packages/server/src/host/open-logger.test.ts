@@ -9,15 +9,18 @@ const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function logTo(file: string) {
-  const told: string[] = []
+  const reported: string[] = []
   const terminal = new Writable({
     write: (text, _, done) => {
-      told.push(String(text))
+      reported.push(String(text))
       done()
     },
   })
   const logging = { level: 'info', file, pretty: 'auto' } as const
-  return { told, logger: openLogger(logging, Object.assign(terminal, { fd: 2 }) as never) }
+  return {
+    told: reported,
+    logger: openLogger(logging, Object.assign(terminal, { fd: 2 }) as never),
+  }
 }
 
 describe('a log', () => {
@@ -39,9 +42,9 @@ describe('a log', () => {
 
   it('on a disk that is full loses lines and ends nothing: told once, and closed at once', (ctx) => {
     if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
-    const { told, logger } = logTo('/dev/full')
+    const { told: reported, logger } = logTo('/dev/full')
     for (let line = 0; line < 1_000; line++) logger.error({ text: 'x'.repeat(5_000) }, 'line')
     logger.close()
-    expect(told).toEqual([expect.stringMatching(/is not written \(ENOSPC\)/)])
+    expect(reported).toEqual([expect.stringMatching(/is not written \(ENOSPC\)/)])
   })
 })

@@ -20,7 +20,7 @@ export function openLogger(
   const to = {
     write(line: string) {
       // Somebody may have something to say when all is over; nobody is there to hear it.
-      if (isOpen) output.write(isPlain ? plainLine(line) : line)
+      if (isOpen) output.write(isPlain ? plainLogLine(line) : line)
     },
   }
   const logger: PinoLogger = pino({ level, base: { process: process.pid } }, to)
@@ -47,15 +47,17 @@ const WAITING_MAX = 1024 * 1024
  * Synchronous: the line before a crash is the one that is wanted. A disk that is full costs lines and
  * nothing else: that they are missing is told once.
  */
-function openOutput(dest: string | number, tell: (problem: string) => void) {
+function openOutput(dest: string | number, report: (problem: string) => void) {
   try {
     const terms = { sync: true, mkdir: true, mode: 0o600, maxLength: WAITING_MAX, dest }
     const output = destination(terms)
-    let isTold = false
+    let isReported = false
     output.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (isTold) return
-      isTold = true
-      tell(`throughline: the log ${dest} is not written (${code}); what it should hold is lost.\n`)
+      if (isReported) return
+      isReported = true
+      report(
+        `throughline: the log ${dest} is not written (${code}); what it should hold is lost.\n`,
+      )
     })
     return output
   } catch (error) {
@@ -83,11 +85,11 @@ const LEVELS: { readonly [level: number]: string } = {
 }
 
 /** `08:30:01 warn model is down route=main failures=3` */
-export function plainLine(json: string): string {
+export function plainLogLine(json: string): string {
   const { level, time, msg, process: _, ...facts } = JSON.parse(json) as Record<string, unknown>
   const clock = new Date(Number(time)).toISOString().slice(11, 19)
-  const told = Object.entries(facts).map(([key, value]) => `${key}=${factText(value)}`)
-  const words = [clock, LEVELS[Number(level)] ?? '', String(msg ?? ''), ...told]
+  const pairs = Object.entries(facts).map(([key, value]) => `${key}=${factText(value)}`)
+  const words = [clock, LEVELS[Number(level)] ?? '', String(msg ?? ''), ...pairs]
   return `${words.filter((word) => word !== '').join(' ')}\n`
 }
 

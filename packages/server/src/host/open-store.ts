@@ -18,13 +18,13 @@ import type { Config } from './config/schema/schema.ts'
  * far a server's store has come is remembered in this host's folder.
  */
 export async function openStore(
-  place: Config['store'],
+  target: Config['store'],
   environment: Environment,
   folder: string,
 ): Promise<Store> {
-  if (!isServer(place.url)) return await openFile(place.url)
+  if (!isServer(target.url)) return await openFile(target.url)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const address = await addressOf(place, environment)
+  const address = await addressOf(target, environment)
   return await openPostgres(address, { anchorPath: serverAnchor(folder) })
 }
 
@@ -65,12 +65,12 @@ async function openFile(path: string): Promise<Store> {
  * remembers how far a server's store had come.
  */
 export async function openForReading(
-  place: Config['store'],
+  target: Config['store'],
   environment: Environment,
   folder?: string,
 ): Promise<ReadStore> {
-  if (!isServer(place.url)) return await readSqliteStore(place.url)
-  const store = await readPostgres(await addressOf(place, environment))
+  if (!isServer(target.url)) return await readSqliteStore(target.url)
+  const store = await readPostgres(await addressOf(target, environment))
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '#core/base/clock'
-import { lookAround } from '../gateway/http/diagnostics.ts'
+import { openDiagnostics } from '../gateway/http/diagnostics.ts'
 import type { RehearsalReport } from '../proof/rehearsal/report.ts'
 import { PictureFile } from './rehearsal-file.ts'
 
@@ -16,7 +16,7 @@ it('a server shows the picture of a rehearsal beside it, and in the end which la
   const folder = mkdtempSync(join(tmpdir(), 'throughline-picture-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const rehearsalFile = join(folder, 'rehearsal.json')
-  const server = lookAround({ rehearsalFile }, { ...systemClock, isKnown: async () => true })
+  const server = openDiagnostics({ rehearsalFile }, { ...systemClock, isKnown: async () => true })
   expect(await server.rehearsal()).toBeNull()
   const file = new PictureFile(rehearsalFile)
   file.draw({ phase: 'driving', elapsedMs: 500, agents: [AGENT] })

@@ -4,7 +4,7 @@ import { systemClock } from '#core/base/clock'
 import type { Picture, RehearsalReport } from '../proof/rehearsal/report.ts'
 import { loadConfig } from './config/load.ts'
 import { PRIVATE_MODE } from './platform.ts'
-import { besideStore, loadRequest } from './store-selection.ts'
+import { besideStore, storeRequest } from './store-selection.ts'
 
 /** Beside the store of a server, so that its page can show the rehearsal that runs next to it. */
 export function rehearsalFile(storeUrl: string): string {
@@ -45,7 +45,7 @@ export class PictureFile {
 }
 
 function pathHere(): string | null {
-  const loaded = loadConfig(loadRequest({}))
+  const loaded = loadConfig(storeRequest({}))
   if (loaded.kind === 'refused') return null
   const path = rehearsalFile(loaded.config.store.url)
   return existsSync(dirname(path)) ? path : null

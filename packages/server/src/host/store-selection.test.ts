@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { stateFolder } from './platform.ts'
-import { auditFolder, olderAuditFolders, shownPlace } from './store-selection.ts'
+import { auditFolder, displayUrl, olderAuditFolders } from './store-selection.ts'
 
 it('a store’s address is shown without its password, wherever that stands', () => {
   const addresses = [
@@ -11,12 +11,12 @@ it('a store’s address is shown without its password, wherever that stands', ()
     'postgresql://me@host:5432/db?sslmode=require&password=hunter2',
     'postgres://me:hunter2@host:port/db',
   ]
-  expect(addresses.map(shownPlace)).toEqual([
+  expect(addresses.map(displayUrl)).toEqual([
     'postgres://me@host:5432/db',
     'postgresql://me@host:5432/db',
     'a postgres:// address that cannot be read',
   ])
-  expect(shownPlace('a folder/store.db?x')).toBe('a folder/store.db?x')
+  expect(displayUrl('a folder/store.db?x')).toBe('a folder/store.db?x')
 })
 
 it('the logs of a store are in one place, whichever name it is reached by', ({

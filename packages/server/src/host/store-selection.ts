@@ -12,7 +12,7 @@ import { stateFolder } from './platform.ts'
 /** The store that a command acts on, alone: neither agents nor a runtime are loaded for it. */
 
 /** `--store` is a value of the configuration for one run. */
-export function loadRequest({ store, set = [], ...flags }: StoreFlags): LoadRequest {
+export function storeRequest({ store, set = [], ...flags }: StoreFlags): LoadRequest {
   return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
 }
 
@@ -23,7 +23,7 @@ export async function storeOf(
 ): Promise<{ readonly url: string }> {
   if (flags.store !== undefined) return { url: flags.store }
   const { requireConfig } = await import('./config/load.ts')
-  const loaded = requireConfig(loadRequest(flags))
+  const loaded = requireConfig(storeRequest(flags))
   checkOwn(loaded, mayMake)
   return loaded.config.store
 }
@@ -55,7 +55,7 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
 export async function configuredAgents(flags: StoreFlags): Promise<readonly string[] | null> {
   const { requireConfig } = await import('./config/load.ts')
   try {
-    return Object.keys(requireConfig(loadRequest(flags)).config.agents)
+    return Object.keys(requireConfig(storeRequest(flags)).config.agents)
   } catch {
     return null
   }
@@ -138,7 +138,7 @@ export function olderAuditFolders(storeUrl: string): readonly string[] {
 }
 
 /** As people may see it: a password may stand before the host, behind the "?", or be misspelt. */
-export function shownPlace(storeUrl: string): string {
+export function displayUrl(storeUrl: string): string {
   if (!isServer(storeUrl)) return storeUrl
   const url = URL.parse(storeUrl)
   if (url === null) return 'a postgres:// address that cannot be read'

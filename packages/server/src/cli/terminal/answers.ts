@@ -18,7 +18,7 @@ export interface Screen {
  * another one does. What is stored is the truth: pieces of an attempt that broke off are taken back,
  * and what nobody streamed is read from the transcript.
  */
-export class Answers {
+export class AnswerDisplay {
   readonly #session: Session
   readonly #screen: Screen
   /** The step whose pieces are on the screen: turn and what its context was built up to. */
@@ -69,8 +69,8 @@ export class Answers {
       this.#screen.endAnswer()
       return
     }
-    const told = tellStored(kind, String(facts['ended'] ?? ''))
-    if (told !== null) this.#screen.say(told)
+    const notice = noticeFor(kind, String(facts['ended'] ?? ''))
+    if (notice !== null) this.#screen.say(notice)
     const warning = warningIn(event)
     if (warning !== null) this.#screen.say(`(${warning})`)
   }
@@ -86,7 +86,7 @@ function stepOf(turn: unknown, upto: unknown): string {
   return `${turn} ${upto}`
 }
 
-function tellStored(kind: string, ended: string): string | null {
+function noticeFor(kind: string, ended: string): string | null {
   switch (kind) {
     case 'turn ended':
       if (ended === 'stopped') return '(stopped)'

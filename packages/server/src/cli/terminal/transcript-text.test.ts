@@ -38,9 +38,9 @@ describe('drawEntries', () => {
   it('shortens a long result and says by how much, and nothing that a person said', () => {
     const long = Array.from({ length: 10 }, (_, at) => `line ${at}`).join('\n')
     const result = entry(1, 'result', { call: 'a', outcome: 'ok', blobs: [] })
-    const shown = drawEntries([{ ...result, message: toolResult('a', long) }], style)
-    expect(shown).toContain('… and 7 more lines')
-    expect(shown).not.toContain('line 3')
+    const drawn = drawEntries([{ ...result, message: toolResult('a', long) }], style)
+    expect(drawn).toContain('… and 7 more lines')
+    expect(drawn).not.toContain('line 3')
     expect(drawEntries([said(1, user(long))], style)).toContain('line 9')
   })
 

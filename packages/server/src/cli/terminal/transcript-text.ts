@@ -29,7 +29,7 @@ export function drawEntries(entries: readonly TranscriptEntry[], style: Transcri
 
 function drawEntry(entry: TranscriptEntry, style: TranscriptStyle): string {
   const { paint } = style
-  const { title, lines } = tellEntry(entry, style)
+  const { title, lines } = describeEntry(entry, style)
   const number = `#${entry.number}`
   const head = `${paint('bold', number)} ${title}${paint('dim', `  ${moment(entry.at)}`)}`
   const rule = entry.isCovered ? `${paint('dim', '┊')} ` : '  '
@@ -37,12 +37,12 @@ function drawEntry(entry: TranscriptEntry, style: TranscriptStyle): string {
   return [head, ...body].map((line) => `${rule}${line}`.trimEnd()).join('\n')
 }
 
-interface Told {
+interface EntryText {
   readonly title: string
   readonly lines: readonly string[]
 }
 
-function tellEntry(entry: TranscriptEntry, style: TranscriptStyle): Told {
+function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryText {
   const { paint } = style
   switch (entry.kind) {
     case 'input':
@@ -61,7 +61,7 @@ function tellEntry(entry: TranscriptEntry, style: TranscriptStyle): Told {
         lines: handoffLines(entry.body),
       }
     case 'pin':
-      return pinTold(entry)
+      return describePin(entry)
     case 'revert':
       return {
         title: !('to' in entry.meta)
@@ -90,7 +90,7 @@ function said(
   title: string,
   { message }: TranscriptEntry,
   { resultLinesMax, paint }: TranscriptStyle,
-): Told {
+): EntryText {
   if (message === null) return { title, lines: [paint('dim', '[erased]')] }
   const linesMax = message.role === 'tool' ? resultLinesMax : Number.POSITIVE_INFINITY
   return { title, lines: shorten(messageLines(message), linesMax) }
@@ -123,7 +123,7 @@ function handoffLines(body: TranscriptEntry['body']): readonly string[] {
   return typeof summary === 'string' ? printable(summary).split('\n') : []
 }
 
-function pinTold({ meta, body }: TranscriptEntry): Told {
+function describePin({ meta, body }: TranscriptEntry): EntryText {
   const name = printable(word(meta, 'name'))
   if (word(meta, 'change') === 'removed') return { title: `pin ${name} removed`, lines: [] }
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }

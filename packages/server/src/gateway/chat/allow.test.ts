@@ -4,7 +4,7 @@ import type { Incoming } from './platform.ts'
 
 const from = (id: string, isBot: boolean): Incoming => ({
   ...{ key: 'm-1', address: 'group', text: 'hello' },
-  place: { kind: 'group', chat: 'group', isAddressed: true },
+  chat: { kind: 'group', id: 'group', isAddressed: true },
   sender: { id, name: id, isBot },
   attachments: async () => [],
 })

@@ -15,15 +15,15 @@ export function isHeard({ bots = [] }: AllowList, { sender }: Incoming): boolean
   return !sender.isBot || bots.includes(sender.id)
 }
 
-export function isAllowed({ chats, users }: AllowList, { place, sender }: Incoming): boolean {
-  if (chats.includes(place.chat)) return true
+export function isSenderAllowed({ chats, users }: AllowList, { chat, sender }: Incoming): boolean {
+  if (chats.includes(chat.id)) return true
   // A group is more than one person: who is allowed elsewhere does not open it to all the others.
-  return place.kind === 'private' && users.includes(sender.id)
+  return chat.kind === 'private' && users.includes(sender.id)
 }
 
 /** What somebody who may not talk can tell the operator. */
-export function strangerText(platform: string, { place, sender }: Incoming): string {
-  const [key, id] = place.kind === 'private' ? ['users', sender.id] : ['chats', place.chat]
+export function strangerText(platform: string, { chat: place, sender }: Incoming): string {
+  const [key, id] = place.kind === 'private' ? ['users', sender.id] : ['chats', place.id]
   return (
     `I do not talk here yet, and nothing said here is kept. Whoever runs me can allow it in the ` +
     `configuration: gateways.${platform}.allow.${key}: ["${id}"]`

@@ -5,15 +5,15 @@ import { Recent } from '#core/base/recent'
 import type { UserPart } from '#core/message/message'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Admission, Runtime } from '../../runtime/runtime.ts'
-import { type AllowList, isAllowed, isHeard, strangerText } from './allow.ts'
+import { type AllowList, isHeard, isSenderAllowed, strangerText } from './allow.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
 import { readTyped, runCommand, SLASH_COMMANDS, type SlashName, unknownText } from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
-import { bringKin, followMove, kinOf, type Routes } from './moves.ts'
+import { bringKin, type ChatRoutes, followMove, kinOf } from './moves.ts'
 import { outboxEdge } from './outbox-edge.ts'
 import type { Incoming, Platform } from './platform.ts'
-import { type Drafts, Showing } from './reply-presenter.ts'
+import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
 /**
  * One account of a chat platform on a runtime. Whoever may talk has a session per chat and topic:
@@ -24,7 +24,7 @@ export interface ChatTerms {
   readonly platform: Platform
   readonly runtime: Runtime
   /** The store. */
-  readonly drafts: Drafts & Routes
+  readonly drafts: Drafts & ChatRoutes
   /** Whose sessions these chats are. */
   readonly agent: string
   readonly allow: AllowList
@@ -53,7 +53,7 @@ export class ChatGateway {
   readonly #terms: ChatTerms
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #showing: Showing
+  readonly #presenter: ReplyPresenter
   readonly #live: Live
   readonly #done = new Recent<string, true>(KEYS_MAX)
   readonly #strangers = new Recent<string, true>(KEYS_MAX)
@@ -67,20 +67,20 @@ export class ChatGateway {
     this.#terms = terms
     this.#clock = clock
     this.#logger = logger
-    this.#showing = new Showing({ platform, drafts, clock })
-    this.#live = new Live({ platform, runtime, showing: this.#showing, clock, logger })
+    this.#presenter = new ReplyPresenter({ platform, drafts, clock })
+    this.#live = new Live({ platform, runtime, presenter: this.#presenter, clock, logger })
   }
 
   start(): void {
     const { runtime, platform } = this.#terms
     const problems = () => (this.#problem === null ? [] : [this.#problem])
-    const parts = { name: this.name, showing: this.#showing, problems, logger: this.#logger }
+    const parts = { name: this.name, presenter: this.#presenter, problems, logger: this.#logger }
     runtime.attach(outboxEdge(parts))
     this.#live.start()
     platform.start({
       receive: (incoming) => this.receive(incoming),
       moved: (chat) => this.#follow(chat),
-      tell: (problem) => this.#tell(problem),
+      report: (problem) => this.#report(problem),
     })
   }
 
@@ -94,20 +94,20 @@ export class ChatGateway {
 
   /** Resolves when everything that follows from it is durable. */
   async receive(incoming: Incoming): Promise<'admitted' | 'other'> {
-    const told = `${incoming.key} ${incoming.edit ?? ''}`
-    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(told)) return 'other'
-    if (!isAllowed(this.#terms.allow, incoming) && !(await this.#isMoved(incoming))) {
+    const version = `${incoming.key} ${incoming.edit ?? ''}`
+    if (!isHeard(this.#terms.allow, incoming) || this.#done.has(version)) return 'other'
+    if (!isSenderAllowed(this.#terms.allow, incoming) && !(await this.#isMoved(incoming))) {
       this.#turnAway(incoming)
       return 'other'
     }
     if (!this.#isMeant(incoming)) return 'other'
     const reception = await this.#take(incoming)
-    this.#done.set(told, true)
+    this.#done.set(version, true)
     return reception
   }
 
   /** It is the chat that the list names by an earlier id. */
-  async #isMoved({ place: { kind, chat } }: Incoming): Promise<boolean> {
+  async #isMoved({ chat: { kind, id: chat } }: Incoming): Promise<boolean> {
     if (kind !== 'group') return false
     const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
     return kin.some(({ address }) => this.#terms.allow.chats.includes(address))
@@ -124,10 +124,10 @@ export class ChatGateway {
 
   /** Once per chat, and in a group only who asked for it. */
   #turnAway(incoming: Incoming): void {
-    const { place, address, key } = incoming
-    if (!isForUs(incoming) || this.#strangers.has(place.chat)) return
-    this.#strangers.set(place.chat, true)
-    this.#logger.info({ chat: place.chat, sender: incoming.sender.id }, 'chat not allowed')
+    const { chat, address, key } = incoming
+    if (!isForUs(incoming) || this.#strangers.has(chat.id)) return
+    this.#strangers.set(chat.id, true)
+    this.#logger.info({ chat: chat.id, sender: incoming.sender.id }, 'chat not allowed')
     this.#say(address, key, strangerText(this.#terms.platform.name, incoming))
   }
 
@@ -222,7 +222,7 @@ export class ChatGateway {
     return { agent: this.#terms.agent, channel: this.name, address }
   }
 
-  #tell(problem: string | null): void {
+  #report(problem: string | null): void {
     if (problem === this.#problem) return
     this.#problem = problem
     const { name } = this
@@ -241,7 +241,7 @@ export class ChatGateway {
 
   async #sayUntilHeard(address: string, key: string, text: string): Promise<void> {
     for (let tries = 1; tries <= SAY_TRIES_MAX; tries++) {
-      const sent = await this.#showing.say({ address, text, nonce: `answer-${key}` })
+      const sent = await this.#presenter.say({ address, text, nonce: `answer-${key}` })
       if (sent.kind === 'sent' || this.#closing.signal.aborted) return
       if (sent.why === 'final') {
         this.#logger.warn({ address, reason: sent.text }, 'answer not sent')
@@ -253,7 +253,7 @@ export class ChatGateway {
   }
 }
 
-function isForUs({ place }: Incoming): boolean {
+function isForUs({ chat: place }: Incoming): boolean {
   return place.kind === 'private' || place.isAddressed
 }
 
@@ -267,7 +267,7 @@ function partsOf(
 }
 
 /** In a group the agent is told who speaks; a reply says to what. */
-function saidText({ place, sender, answers }: Incoming, text: string): string {
+function saidText({ chat: place, sender, answers }: Incoming, text: string): string {
   const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
   return place.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
 }

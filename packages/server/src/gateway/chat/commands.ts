@@ -106,22 +106,22 @@ async function changePin(
   draw: Drawing,
 ): Promise<string> {
   const [name, text] = firstWord(rest)
-  const shown = draw.name(name)
+  const label = draw.name(name)
   const pins = (await session.summary())?.pins ?? []
   if (name === '') return pins.length === 0 ? 'No pins.' : `Pins: ${draw.name(pins.join(', '))}`
-  if (text === '') return `Say what to keep: /pin ${shown} TEXT, or - to remove it.`
+  if (text === '') return `Say what to keep: /pin ${label} TEXT, or - to remove it.`
   if (text === '-') {
-    if (!pins.includes(name)) return `There is no pin ${shown}.`
+    if (!pins.includes(name)) return `There is no pin ${label}.`
     const removed = session.pin({ ...once, name, text: null })
     const words = {
-      done: `Pin ${shown} is removed.`,
-      waits: `Pin ${shown} goes with the next step.`,
+      done: `Pin ${label} is removed.`,
+      waits: `Pin ${label} goes with the next step.`,
     }
     return await carriedOut(session, removed, words)
   }
   return await carriedOut(session, session.pin({ ...once, name, text }), {
-    done: `Pinned as ${shown}.`,
-    waits: `To be pinned as ${shown} with the next step, if it fits then.`,
+    done: `Pinned as ${label}.`,
+    waits: `To be pinned as ${label} with the next step, if it fits then.`,
   })
 }
 
@@ -132,15 +132,15 @@ const CARRY_OUT_MS_MAX = 1_000
 async function carriedOut(
   session: Session,
   asked: Promise<Admission>,
-  { done, waits }: { readonly done: string; readonly waits?: string },
+  { done, waits: pending }: { readonly done: string; readonly waits?: string },
 ): Promise<string> {
   const admission = await asked
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') {
     return NOT_TAKEN[admission.kind]
   }
-  if (waits === undefined) return done
+  if (pending === undefined) return done
   const end = await session.controlOutcome(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
-  if (end === null) return waits
+  if (end === null) return pending
   return end.kind === 'done' ? done : `Not done: ${whyNot(end)}.`
 }
 

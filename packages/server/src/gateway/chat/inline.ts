@@ -2,7 +2,7 @@
  * Stretches of one line that Markdown marks: bold, thin, struck, code, links and escaped characters.
  * One pass over the text; nothing is looked for twice from the same place.
  */
-export interface Mark {
+export interface InlineMark {
   readonly kind: Tag | 'code' | 'link' | 'escaped'
   /** The opening mark, what it marks, and behind the closing mark. */
   readonly from: number
@@ -13,7 +13,7 @@ export interface Mark {
   readonly close: string
   readonly address?: string
   /** Inside of it, in their order. */
-  readonly marks: readonly Mark[]
+  readonly marks: readonly InlineMark[]
 }
 
 export type Tag = 'b' | 'i' | 's'
@@ -41,10 +41,10 @@ const ESCAPED = /[\\`*_~[\](){}#+.!>|-]/
  * The inside of a span never holds its own mark, so this goes at most as many levels down as there
  * are marks. `base`: where the text stands in the one that the offsets are of.
  */
-export function readMarks(text: string, base = 0): readonly Mark[] {
+export function readMarks(text: string, base = 0): readonly InlineMark[] {
   const links = new Links(text, base)
   const missing = new Set<string>()
-  const marks: Mark[] = []
+  const marks: InlineMark[] = []
   for (let at = nextSpecial(text, 0); at >= 0; ) {
     const found =
       readEscaped(text, at, base) ??
@@ -58,7 +58,7 @@ export function readMarks(text: string, base = 0): readonly Mark[] {
 }
 
 /** Those that a cut at `at` would tear, the outermost first. */
-export function marksAround(marks: readonly Mark[], at: number): readonly Mark[] {
+export function marksAround(marks: readonly InlineMark[], at: number): readonly InlineMark[] {
   let [low, high] = [0, marks.length]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -74,7 +74,7 @@ function nextSpecial(text: string, from: number): number {
   return SPECIAL.exec(text)?.index ?? -1
 }
 
-function readEscaped(text: string, at: number, base: number): Mark | undefined {
+function readEscaped(text: string, at: number, base: number): InlineMark | undefined {
   if (text[at] !== '\\' || !ESCAPED.test(text.charAt(at + 1))) return undefined
   const from = base + at
   return {
@@ -85,7 +85,12 @@ function readEscaped(text: string, at: number, base: number): Mark | undefined {
 
 const CODE_MARKS = ['```', '``', '`'] as const
 
-function readCode(text: string, at: number, base: number, missing: Set<string>): Mark | undefined {
+function readCode(
+  text: string,
+  at: number,
+  base: number,
+  missing: Set<string>,
+): InlineMark | undefined {
   if (text[at] !== '`') return undefined
   const mark = CODE_MARKS.find((each) => text.startsWith(each, at)) ?? '`'
   const start = at + mark.length
@@ -94,7 +99,12 @@ function readCode(text: string, at: number, base: number, missing: Set<string>):
   return marked('code', { mark, start, end, base, marks: [] })
 }
 
-function readSpan(text: string, at: number, base: number, missing: Set<string>): Mark | undefined {
+function readSpan(
+  text: string,
+  at: number,
+  base: number,
+  missing: Set<string>,
+): InlineMark | undefined {
   const span = SPANS.find(({ mark }) => text.startsWith(mark, at))
   if (span === undefined) return undefined
   const { mark, tag, needsEdge } = span
@@ -114,9 +124,9 @@ function marked(
     readonly start: number
     readonly end: number
     readonly base: number
-    readonly marks: readonly Mark[]
+    readonly marks: readonly InlineMark[]
   },
-): Mark {
+): InlineMark {
   const { mark, base, marks } = found
   const [innerFrom, innerTo] = [base + found.start, base + found.end]
   const [from, to] = [innerFrom - mark.length, innerTo + mark.length]
@@ -147,7 +157,7 @@ class Links {
     this.#base = base
   }
 
-  read(at: number): Mark | undefined {
+  read(at: number): InlineMark | undefined {
     if (this.#text[at] !== '[') return undefined
     if (this.#middle !== -1 && this.#middle < at) {
       this.#middle = this.#text.indexOf('](', at)

@@ -5,7 +5,7 @@ import { SILENT } from '../../runtime/logger.ts'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
 import { Live } from './live.ts'
 import type { Platform } from './platform.ts'
-import { Showing } from './reply-presenter.ts'
+import { ReplyPresenter } from './reply-presenter.ts'
 
 const S = sessionId('s')
 const TYPING_MS = 4_000
@@ -19,7 +19,7 @@ function open() {
     after: (delayMs: number, callback: () => void) => timeline.plan(null, delayMs, callback),
   }
   const signs: string[] = []
-  const shown: string[] = []
+  const displayed: string[] = []
   const waiting: { readonly key: string }[] = []
   const platform: Platform = {
     name: 'test',
@@ -29,13 +29,13 @@ function open() {
       ...{ lengthMax: 1_000, editEveryMs: 1_000, typingMs: TYPING_MS },
     },
     start: () => {},
-    send: async ({ text }) => ({ kind: 'sent', id: String(shown.push(text)) }),
+    send: async ({ text }) => ({ kind: 'sent', id: String(displayed.push(text)) }),
     edit: async ({ id, text }) => {
-      shown[Number(id) - 1] = text
+      displayed[Number(id) - 1] = text
       return { kind: 'sent', id }
     },
     remove: async ({ id }) => {
-      shown.splice(Number(id) - 1, 1)
+      displayed.splice(Number(id) - 1, 1)
       return { kind: 'sent', id }
     },
     showTyping: async (address) => {
@@ -56,12 +56,12 @@ function open() {
     },
     listReplies: async () => waiting,
   }
-  let tell: (event: RuntimeEvent) => void = () => {}
+  let emit: (event: RuntimeEvent) => void = () => {}
   const runtime = {
     async *events(_: object, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
       while (!signal.aborted) {
         yield await new Promise<RuntimeEvent>((resolve) => {
-          tell = resolve
+          emit = resolve
           signal.addEventListener('abort', () =>
             resolve({ type: 'caught-up', cursor: 0, store: '' }),
           )
@@ -69,14 +69,14 @@ function open() {
       }
     },
   }
-  const showing = new Showing({ platform, drafts, clock })
-  const live = new Live({ platform, runtime, showing, clock, logger: SILENT })
+  const showing = new ReplyPresenter({ platform, drafts, clock })
+  const live = new Live({ platform, runtime, presenter: showing, clock, logger: SILENT })
   live.start()
   const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
   const say = async (text: string, attempt = 'a') => {
     await pass(1)
     const which = { sessionId: S, turn: 1, step: 1, attempt }
-    tell({ type: 'live', kind: 'delta', text, ...which } as unknown as RuntimeEvent)
+    emit({ type: 'live', kind: 'delta', text, ...which } as unknown as RuntimeEvent)
     await pass(1)
   }
   const stored = async (
@@ -86,7 +86,7 @@ function open() {
   ) => {
     await pass(1)
     const facts = { turn: 1, ended, ...more }
-    tell({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
+    emit({ type: 'stored', cursor: 1, at: 0, sessionId: S, kind, operationId: null, facts })
     await pass(1)
   }
   const count = async (ms: number) => {
@@ -94,7 +94,7 @@ function open() {
     await pass(ms)
     return signs.length
   }
-  return { live, signs, stored, pass, count, say, shown, waiting, kept }
+  return { live, signs, stored, pass, count, say, shown: displayed, waiting, kept }
 }
 
 describe('the typing sign', () => {
@@ -136,11 +136,11 @@ describe('the typing sign', () => {
 
 describe('a compaction', () => {
   it('brings its warning to the chat, once, and says nothing without one [S14]', async () => {
-    const { live, stored, shown } = open()
+    const { live, stored, shown: displayed } = open()
     live.watch(S, 'room')
     await stored('compaction committed')
     await stored('compaction committed', '', { warning: 'Compacted 2 times.' })
-    expect(shown).toEqual(['Compacted 2 times.'])
+    expect(displayed).toEqual(['Compacted 2 times.'])
     await live.close()
   })
 })

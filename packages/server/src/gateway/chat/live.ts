@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import { warningIn } from '../../runtime/models/compaction-warning.ts'
 import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
 import type { Platform } from './platform.ts'
-import type { Showing } from './reply-presenter.ts'
+import type { ReplyPresenter } from './reply-presenter.ts'
 
 /**
  * What people see before a reply is there: the typing sign, the answer as it grows, and a kind word
@@ -36,7 +36,7 @@ const STOPPED = '\n\n(stopped)'
 export class Live {
   readonly #platform: Platform
   readonly #runtime: Pick<Runtime, 'events'>
-  readonly #showing: Showing
+  readonly #presenter: ReplyPresenter
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #watched = new Recent<SessionId, Watched>(WATCHED_MAX)
@@ -46,13 +46,13 @@ export class Live {
   constructor(parts: {
     readonly platform: Platform
     readonly runtime: Pick<Runtime, 'events'>
-    readonly showing: Showing
+    readonly presenter: ReplyPresenter
     readonly clock: Clock
     readonly logger: Logger
   }) {
     this.#platform = parts.platform
     this.#runtime = parts.runtime
-    this.#showing = parts.showing
+    this.#presenter = parts.presenter
     this.#clock = parts.clock
     this.#logger = parts.logger
   }
@@ -122,7 +122,7 @@ export class Live {
   /** `which`: the same for the same notice, so that a platform shows it once. */
   #say(address: string, sessionId: SessionId, text: string, which: string | number): void {
     const nonce = `${sessionId}-${which}`
-    this.#showing.say({ address, text, nonce }).catch((error: unknown) => {
+    this.#presenter.say({ address, text, nonce }).catch((error: unknown) => {
       this.#logger.warn({ sessionId, err: error }, 'notice not shown')
     })
   }
@@ -159,7 +159,7 @@ export class Live {
     if (text.trim() !== '') {
       const key = `${sessionId}-${turn}`
       const said = { sessionId, key, address, text: `${text}${MORE}`, isFinal: false }
-      await this.#showing.show(said).catch((error: unknown) => {
+      await this.#presenter.show(said).catch((error: unknown) => {
         this.#logger.warn({ sessionId, err: error }, 'growing answer not shown')
       })
     }
@@ -173,7 +173,7 @@ export class Live {
     const text = facts['ended'] === 'stopped' ? `${watched.text}${STOPPED}` : watched.text
     this.#rest(watched)
     const key = `${sessionId}-${facts['turn']}`
-    this.#showing.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {
+    this.#presenter.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {
       this.#logger.warn({ sessionId, err: error }, 'growing answer not put away')
     })
   }

@@ -6,7 +6,7 @@ import type { RouteAddress } from '../../runtime/runtime.ts'
  * route of the new id points to the session of the old one, whose own route stays: by that kinship
  * the chat is known to be the one that the allow-list still names by its old id.
  */
-export interface Routes {
+export interface ChatRoutes {
   findRoute(route: RouteAddress): Promise<RouteRow | undefined>
   listRoutes(query: { readonly sessionId: SessionId }): Promise<readonly RouteRow[]>
   pointRoute(request: {
@@ -22,7 +22,11 @@ interface RouteRow extends RouteAddress {
 }
 
 /** Told again, it changes nothing: a route that points somewhere is left alone. */
-export async function followMove(routes: Routes, from: RouteAddress, to: string): Promise<void> {
+export async function followMove(
+  routes: ChatRoutes,
+  from: RouteAddress,
+  to: string,
+): Promise<void> {
   const known = await routes.findRoute(from)
   const route = { ...from, address: to }
   if (known === undefined || (await routes.findRoute(route)) !== undefined) return
@@ -30,7 +34,7 @@ export async function followMove(routes: Routes, from: RouteAddress, to: string)
 }
 
 /** The other routes of the same chat: its earlier ids. */
-export async function kinOf(routes: Routes, route: RouteAddress): Promise<readonly RouteRow[]> {
+export async function kinOf(routes: ChatRoutes, route: RouteAddress): Promise<readonly RouteRow[]> {
   const known = await routes.findRoute(route)
   if (known === undefined) return []
   const all = await routes.listRoutes({ sessionId: known.sessionId })
@@ -41,7 +45,7 @@ export async function kinOf(routes: Routes, route: RouteAddress): Promise<readon
 
 /** They go where the chat has gone. */
 export async function bringKin(
-  routes: Routes,
+  routes: ChatRoutes,
   kin: readonly RouteRow[],
   sessionId: SessionId,
 ): Promise<void> {

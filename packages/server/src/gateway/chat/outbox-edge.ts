@@ -1,12 +1,12 @@
 import { isObject, type JsonValue } from '#core/base/json'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Edge } from '../../runtime/runtime.ts'
-import type { Showing } from './reply-presenter.ts'
+import type { ReplyPresenter } from './reply-presenter.ts'
 
 /** The whole replies of a platform's sessions, from the outbox into their chats. */
 export function outboxEdge(parts: {
   readonly name: string
-  readonly showing: Showing
+  readonly presenter: ReplyPresenter
   readonly problems: () => readonly string[]
   readonly logger: Logger
 }): Edge {
@@ -16,9 +16,9 @@ export function outboxEdge(parts: {
     async send({ sessionId, key, address, body }) {
       // Erased meanwhile, there is nothing left to say; what was shown of it goes as well.
       const text = textIn(body)
-      const shown = await parts.showing.show({ sessionId, key, address, text, isFinal: true })
-      if (shown.kind === 'shown') return { kind: 'sent', receipt: shown.receipt }
-      const { why: reason, ...failure } = shown
+      const result = await parts.presenter.show({ sessionId, key, address, text, isFinal: true })
+      if (result.kind === 'shown') return { kind: 'sent', receipt: result.receipt }
+      const { why: reason, ...failure } = result
       if (failure.isFinal) {
         parts.logger.warn({ sessionId, address, reason }, 'reply will never be taken')
       }

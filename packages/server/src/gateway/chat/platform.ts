@@ -13,7 +13,7 @@ export interface Platform {
   readonly name: string
   /** Which account of it; never changes for a bot, whatever it is called. */
   readonly account: string
-  readonly capabilities: Capabilities
+  readonly capabilities: PlatformCapabilities
   /** Begins to hand in, and goes on until `close`; a network that is away is waited for. */
   start(handlers: PlatformHandlers): void
   send(out: Outgoing): Promise<Sent>
@@ -36,10 +36,10 @@ export interface PlatformHandlers {
   /** A chat has another id from now on. Resolves when that is durable. */
   moved(chat: { readonly from: string; readonly to: string }): Promise<void>
   /** Something an operator should know, in one sentence; null: it is over. */
-  tell(problem: string | null): void
+  report(problem: string | null): void
 }
 
-export interface Capabilities {
+export interface PlatformCapabilities {
   readonly edits: boolean
   readonly threads: boolean
   readonly images: boolean
@@ -82,7 +82,7 @@ export interface Incoming {
   readonly edit?: string
   /** Chat, or chat and topic or thread: one route each. */
   readonly address: string
-  readonly place: Place
+  readonly chat: Chat
   readonly sender: { readonly id: string; readonly name: string; readonly isBot: boolean }
   /** As typed, with commands in it; '' where there is none. */
   readonly text: string
@@ -96,10 +96,10 @@ export interface Incoming {
   readonly earlier?: readonly Incoming[]
 }
 
-export interface Place {
+export interface Chat {
   readonly kind: 'private' | 'group'
   /** What the allow-list names; for a topic or thread the chat around it. */
-  readonly chat: string
+  readonly id: string
   /** In a group: we are meant by name, by a reply or by a command. */
   readonly isAddressed: boolean
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import type { Platform, Sent } from './platform.ts'
-import { type Drafts, Showing } from './reply-presenter.ts'
+import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
 /** A platform and a store that note what is asked of them, and answer when they are told to. */
-function place(nonce: boolean) {
+function fixture(nonce: boolean) {
   const log: string[] = []
   const stored: (() => void)[] = []
   const send = async ({ address }: { address: string }): Promise<Sent> => {
@@ -30,7 +30,7 @@ function place(nonce: boolean) {
     findDraft: async () => undefined,
     listReplies: async () => [],
   }
-  const showing = new Showing({ platform, drafts, clock: systemClock })
+  const showing = new ReplyPresenter({ platform, drafts, clock: systemClock })
   const show = (address: string) => {
     const key = { sessionId: `s-${address}` as SessionId, key: `k-${address}` }
     return showing.show({ ...key, address, text: 'hello', isFinal: true })
@@ -42,24 +42,24 @@ const rest = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 describe('Showing', () => {
   it('sends no message without a nonce before the id of the last one is durable, in any chat', async () => {
-    const { log, stored, show } = place(false)
-    const shown = [show('a'), show('b')]
+    const { log, stored, show } = fixture(false)
+    const results = [show('a'), show('b')]
     await rest()
     expect(log).toEqual(['send a', 'note id-a'])
     stored.shift()?.()
     await rest()
     expect(log).toEqual(['send a', 'note id-a', 'send b', 'note id-b'])
     stored.shift()?.()
-    expect((await Promise.all(shown)).map(({ kind }) => kind)).toEqual(['shown', 'shown'])
+    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['shown', 'shown'])
   })
 
   it('lets chats go side by side where a nonce keeps messages from being there twice', async () => {
-    const { log, stored, show } = place(true)
-    const shown = [show('a'), show('b')]
+    const { log, stored, show } = fixture(true)
+    const results = [show('a'), show('b')]
     await rest()
     expect(log.toSorted()).toEqual(['note id-a', 'note id-b', 'send a', 'send b'])
     for (const store of stored) store()
-    await Promise.all(shown)
+    await Promise.all(results)
   })
 
   /** A reply that a process before us has shown three messages of. */
@@ -89,7 +89,7 @@ describe('Showing', () => {
       findDraft: async () => ({ ids }),
       listReplies: async () => [],
     }
-    const showing = new Showing({ platform, drafts, clock: systemClock })
+    const showing = new ReplyPresenter({ platform, drafts, clock: systemClock })
     const said = { sessionId: 's' as SessionId, key: 'k', address: 'a', isFinal }
     return { log, show: (text: string) => showing.show({ ...said, text }) }
   }
@@ -119,18 +119,18 @@ describe('Showing', () => {
     expect(await stays.show('short')).toEqual({ kind: 'shown', receipt: '1' })
     expect(stays.log).toContain('edit 3 …')
     const failed = { kind: 'failed', why: 'rate', retryAfterMs: 5_000, text: '' } as const
-    const waits = shrinking(async () => failed)
-    expect(await waits.show('short')).toEqual({ kind: 'failed', retryAfterMs: 5_000 })
+    const delays = shrinking(async () => failed)
+    expect(await delays.show('short')).toEqual({ kind: 'failed', retryAfterMs: 5_000 })
   })
 
   it.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
     'asked to wait for %d ms waits neither no time nor for years',
     async (retryAfterMs) => {
       const failed = { kind: 'failed', why: 'rate', retryAfterMs, text: '' } as const
-      const shown = await shrinking(async () => failed).show('short')
-      const waits = shown.kind === 'failed' ? (shown.retryAfterMs ?? 0) : 0
-      expect(waits).toBeGreaterThanOrEqual(1_000)
-      expect(waits).toBeLessThanOrEqual(3_600_000)
+      const results = await shrinking(async () => failed).show('short')
+      const delays = results.kind === 'failed' ? (results.retryAfterMs ?? 0) : 0
+      expect(delays).toBeGreaterThanOrEqual(1_000)
+      expect(delays).toBeLessThanOrEqual(3_600_000)
     },
   )
 })

@@ -2,7 +2,7 @@ import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
 import type { Outgoing, Platform, Sent } from './platform.ts'
-import { patience } from './retry-delay.ts'
+import { retryDelay } from './retry-delay.ts'
 import { splitText } from './split.ts'
 
 /** The store has these verbs. */
@@ -27,7 +27,7 @@ export interface Said extends DraftKey {
   readonly isFinal: boolean
 }
 
-export type Shown =
+export type PresentResult =
   | { readonly kind: 'shown'; readonly receipt: string }
   /** `why` stands where it is final: what the platform answered. */
   | {
@@ -63,7 +63,7 @@ const WAITING_MAX = 100
  * the reply goes on in the same messages. The window in which a message can be said twice is the
  * one between the platform's taking it and that commit; a platform with a nonce closes it too.
  */
-export class Showing {
+export class ReplyPresenter {
   readonly #platform: Platform
   readonly #drafts: Drafts
   readonly #clock: Clock
@@ -85,15 +85,15 @@ export class Showing {
   }
 
   /** One after another per reply: the whole one comes behind what was shown of it before. */
-  async show(said: Said): Promise<Shown> {
+  async show(said: Said): Promise<PresentResult> {
     if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
     const board = this.#boards.get(said.key) ?? newBoard()
     this.#boards.set(said.key, board)
     const work = board.work.then(() => this.#bring(board, said))
     board.work = work.catch(() => {})
-    const shown = await work
-    if (said.isFinal && shown.kind === 'shown') this.#finish(said.key)
-    return shown
+    const result = await work
+    if (said.isFinal && result.kind === 'shown') this.#finish(said.key)
+    return result
   }
 
   /** The turn has ended. Where it left no reply, what was shown of one stays as this text. */
@@ -124,7 +124,10 @@ export class Showing {
     return sent
   }
 
-  async #bring(board: Board, { sessionId, key, address, text, isFinal }: Said): Promise<Shown> {
+  async #bring(
+    board: Board,
+    { sessionId, key, address, text, isFinal }: Said,
+  ): Promise<PresentResult> {
     if (!isFinal && this.#finished.has(key)) return { kind: 'failed' }
     const held = this.#heldMs(address)
     if (held > 0) return { kind: 'failed', retryAfterMs: held }
@@ -145,8 +148,8 @@ export class Showing {
       // Somebody removed it; what was to be said is said all the same.
       const isGone = edited?.kind === 'failed' && edited.why === 'gone'
       // Should the reply come out shorter, what nobody knows of would stay behind it.
-      const isTold = isFinal || at === 0 || !this.#platform.capabilities.nonce
-      if (id === undefined && !isTold) await this.#announce(board, { sessionId, key })
+      const isKnown = isFinal || at === 0 || !this.#platform.capabilities.nonce
+      if (id === undefined && !isKnown) await this.#announce(board, { sessionId, key })
       const put = () => this.#send(board, at, out, { sessionId, key })
       const sent = edited === null || isGone ? await this.#alone(put) : edited
       if (sent.kind === 'failed') return this.#hold(address, sent)
@@ -234,14 +237,14 @@ export class Showing {
     return Math.max(0, held)
   }
 
-  #hold(address: string, failed: Extract<Sent, { kind: 'failed' }>): Shown {
+  #hold(address: string, failed: Extract<Sent, { kind: 'failed' }>): PresentResult {
     if (failed.why === 'final' || failed.why === 'gone') {
       return { kind: 'failed', isFinal: true, why: failed.text }
     }
     const isOutage = failed.why === 'outage'
     const retryAfterMs = isOutage
       ? (failed.retryAfterMs ?? OUTAGE_RETRY_MS)
-      : patience(failed.retryAfterMs, OUTAGE_RETRY_MS)
+      : retryDelay(failed.retryAfterMs, OUTAGE_RETRY_MS)
     const whom = isOutage ? '' : address
     this.#heldUntil.set(whom, this.#clock.monotonic() + retryAfterMs)
     return { kind: 'failed', retryAfterMs }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import { renderHtml } from '../telegram/html.ts'
+import { renderTelegramHtml } from '../telegram/html.ts'
 import { splitText } from './split.ts'
 
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== '')
@@ -86,13 +86,13 @@ describe('splitText', () => {
       )
       .map(([prefix, all]) => prefix + all.join(' then '))
     const lines = fc.array(line, { minLength: 1, maxLength: 4 }).map((all) => all.join('\n'))
-    const shown = (text: string) =>
-      words((visibleText(renderHtml(text)) ?? '?').replaceAll('\u200b', ''))
+    const visible = (text: string) =>
+      words((visibleText(renderTelegramHtml(text)) ?? '?').replaceAll('\u200b', ''))
     fc.assert(
       fc.property(lines, fc.integer({ min: 200, max: 600 }), (text, lengthMax) => {
         const pieces = splitText(text, lengthMax)
         for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(lengthMax)
-        expect(pieces.flatMap(shown)).toEqual(shown(text))
+        expect(pieces.flatMap(visible)).toEqual(visible(text))
       }),
       { numRuns: 500 },
     )

@@ -1,6 +1,6 @@
 import { splitsCharacter } from '#core/base/line'
 import { isFence } from './fence.ts'
-import { type Mark, marksAround, readMarks } from './inline.ts'
+import { type InlineMark, marksAround, readMarks } from './inline.ts'
 
 /**
  * A long answer as several messages. Each is cut where a reader would pause: between paragraphs,
@@ -16,13 +16,13 @@ export function splitText(text: string, lengthMax: number): readonly string[] {
   for (let from = 0; from < text.length; ) {
     const opening: string = fence === null ? reopened : `${fence}\n`
     const isLast: boolean = opening.length + text.length - from <= lengthMax
-    const room: number = Math.max(1, lengthMax - opening.length - CLOSING.length)
-    const end: number = isLast ? text.length : from + findBreak(text, from, room)
+    const space: number = Math.max(1, lengthMax - opening.length - CLOSING.length)
+    const end: number = isLast ? text.length : from + findBreak(text, from, space)
     const inside: string | null = openFence(text.slice(from, end), fence)
     const cut: Cut =
       isLast || inside !== null
         ? { end, next: end, closing: isLast ? '' : CLOSING, reopening: '' }
-        : cutMarks(lines, { from, end, room, overheadMax: lengthMax / 2 })
+        : cutMarks(lines, { from, end, space, overheadMax: lengthMax / 2 })
     const body: string = text.slice(from, cut.end)
     fence = inside
     reopened = cut.reopening
@@ -53,14 +53,17 @@ interface Cut {
 interface Wanted {
   readonly from: number
   readonly end: number
-  readonly room: number
+  readonly space: number
   readonly overheadMax: number
 }
 
 const TRIES_MAX = 8
 
 /** Closes the marks that a cut would tear; where that cannot be done, the cut is as it was. */
-function cutMarks(lines: MarkedLines, { from, end: wanted, room, overheadMax }: Wanted): Cut {
+function cutMarks(
+  lines: MarkedLines,
+  { from, end: wanted, space: room, overheadMax }: Wanted,
+): Cut {
   const { text } = lines
   let end = wanted
   for (let tries = 0; tries < TRIES_MAX && end > from; tries++) {
@@ -76,12 +79,12 @@ function cutMarks(lines: MarkedLines, { from, end: wanted, room, overheadMax }: 
     if (outer === undefined || inner === undefined) {
       return { end, next: end, closing: '', reopening: prefix }
     }
-    const shown = from + text.slice(from, end).trimEnd().length
-    const closing = closingOf(torn, text.charAt(shown - 1))
+    const visibleEnd = from + text.slice(from, end).trimEnd().length
+    const closing = closingOf(torn, text.charAt(visibleEnd - 1))
     const reopening = prefix + torn.map(({ open }) => open).join('')
     if (closing.length + reopening.length > overheadMax) break
     if (outer.from - from >= room * EARLIEST_SHARE) end = outer.from
-    else if (inner.kind === 'escaped' || shown <= inner.innerFrom) end = inner.from
+    else if (inner.kind === 'escaped' || visibleEnd <= inner.innerFrom) end = inner.from
     else if (end >= inner.innerTo) end = lastBreak(text, inner)
     else if (end - from + closing.length > room) {
       end = from + findBreak(text, from, room - closing.length)
@@ -94,7 +97,7 @@ function cutMarks(lines: MarkedLines, { from, end: wanted, room, overheadMax }: 
 }
 
 /** Marks from the inside out. A space of no width keeps `*` and `**` apart. */
-function closingOf(torn: readonly Mark[], before: string): string {
+function closingOf(torn: readonly InlineMark[], before: string): string {
   let closing = ''
   for (const { close } of torn.toReversed()) {
     closing += (closing.at(-1) ?? before) === close[0] ? `\u200b${close}` : close
@@ -102,7 +105,7 @@ function closingOf(torn: readonly Mark[], before: string): string {
   return closing
 }
 
-function lastBreak(text: string, { innerFrom, innerTo }: Mark): number {
+function lastBreak(text: string, { innerFrom, innerTo }: InlineMark): number {
   const space = text.lastIndexOf(' ', innerTo - 1)
   if (space > innerFrom) return space
   return splitsCharacter(text, innerTo - 1) ? innerTo - 2 : innerTo - 1
@@ -112,7 +115,7 @@ function lastBreak(text: string, { innerFrom, innerTo }: Mark): number {
 const BEGINNING = /^(?:(> ?|#{1,6} +)| {0,12}[-*+] +)/
 
 interface MarkedLine {
-  readonly marks: readonly Mark[]
+  readonly marks: readonly InlineMark[]
   readonly prefix: string
   readonly start: number
   readonly textFrom: number
@@ -123,7 +126,7 @@ class MarkedLines {
   readonly text: string
   #from = 0
   #to = -1
-  #marks: readonly Mark[] = []
+  #marks: readonly InlineMark[] = []
   #prefix = ''
   #textFrom = 0
 

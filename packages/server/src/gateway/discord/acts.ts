@@ -30,9 +30,13 @@ const ENTRIES_READ = 128
  */
 export async function findLastAct(
   record: ActRecord,
-  place: { readonly agents: readonly string[]; readonly bots: readonly string[]; address: string },
+  channel: {
+    readonly agents: readonly string[]
+    readonly bots: readonly string[]
+    address: string
+  },
 ): Promise<number | null> {
-  const { agents, bots, address } = place
+  const { agents, bots, address } = channel
   let last: number | null = null
   for (const agent of agents) {
     for (const bot of bots) {

@@ -13,7 +13,7 @@ interface Row {
   /** When the newest of them were said: as many as the rule allows. */
   readonly times: readonly number[]
   /** The two know that further ones wake nobody. */
-  readonly isTold: boolean
+  readonly isNotified: boolean
 }
 
 export interface HeldMessage {
@@ -34,7 +34,7 @@ export interface HeldMessage {
  * Whoever reads the same comes to the same verdicts, so that a restart forgets nothing and nothing is
  * stored.
  */
-export class Acquaintance {
+export class BotLoopGuard {
   readonly #self: string
   readonly #bots: readonly string[]
   readonly #rule: LoopRule | null
@@ -63,9 +63,9 @@ export class Acquaintance {
     const rule = this.#rule
     if (rule === null || this.#held.length >= HELD_MAX) return 'send'
     if (isNotice(content)) return 'hold'
-    const { times, isTold } = this.#row(author.id)
-    if (times.length < rule.messagesMax || isTelling(content, rule)) return 'send'
-    return isTold ? 'hold' : 'first-hold'
+    const { times, isNotified } = this.#row(author.id)
+    if (times.length < rule.messagesMax || isSubstantial(content, rule)) return 'send'
+    return isNotified ? 'hold' : 'first-hold'
   }
 
   /** It was said, and stands before everything that follows. */
@@ -82,14 +82,14 @@ export class Acquaintance {
     const { times } = this.#row(bot)
     // In the same millisecond the order is not known; then it was no loop.
     const later = times.filter((time) => time > at)
-    if (later.length < times.length) this.#rows.set(bot, { times: later, isTold: false })
+    if (later.length < times.length) this.#rows.set(bot, { times: later, isNotified: false })
   }
 
   hold(message: APIMessage, verdict: 'hold' | 'first-hold'): void {
     const isFirst = verdict === 'first-hold'
     this.#held = [...this.#held, { message, isFirst }]
     if (isFirst)
-      this.#rows.set(message.author.id, { ...this.#row(message.author.id), isTold: true })
+      this.#rows.set(message.author.id, { ...this.#row(message.author.id), isNotified: true })
   }
 
   get held(): readonly HeldMessage[] {
@@ -102,21 +102,25 @@ export class Acquaintance {
   }
 
   #row(bot: string): Row {
-    return this.#rows.get(bot) ?? { times: [], isTold: false }
+    return this.#rows.get(bot) ?? { times: [], isNotified: false }
   }
 
   #lengthen(bot: string, { id, author, content }: APIMessage): void {
     const rule = this.#rule
     if (rule === null) return
-    const { times, isTold } = this.#row(bot)
+    const { times, isNotified } = this.#row(bot)
     if (isNotice(content)) {
-      if (author.id === this.#self) this.#rows.set(bot, { times, isTold: true })
-    } else if (isTelling(content, rule)) this.#rows.delete(bot)
-    else this.#rows.set(bot, { times: [...times, timeOf(id)].slice(-rule.messagesMax), isTold })
+      if (author.id === this.#self) this.#rows.set(bot, { times, isNotified: true })
+    } else if (isSubstantial(content, rule)) this.#rows.delete(bot)
+    else
+      this.#rows.set(bot, {
+        times: [...times, timeOf(id)].slice(-rule.messagesMax),
+        isNotified,
+      })
   }
 }
 
-function isTelling(content: string, { tokensMin }: LoopRule): boolean {
+function isSubstantial(content: string, { tokensMin }: LoopRule): boolean {
   return content.length >= tokensMin * CHARACTERS_PER_TOKEN
 }
 

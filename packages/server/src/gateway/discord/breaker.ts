@@ -2,7 +2,7 @@ import type { APIMessage } from 'discord.js'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { Outgoing, Sent } from '../chat/platform.ts'
-import { Acquaintance, heldNote, isNotice, noticeFor } from './bot-loop-guard.ts'
+import { BotLoopGuard, heldNote, isNotice, noticeFor } from './bot-loop-guard.ts'
 import { means } from './incoming.ts'
 
 export interface BreakerTerms {
@@ -20,7 +20,7 @@ export interface BreakerTerms {
 }
 
 /** What went by without waking anybody, with what our agent should know about it. */
-export interface Kept {
+export interface KeptMessage {
   readonly message: APIMessage
   readonly note: string | null
 }
@@ -28,37 +28,37 @@ export interface Kept {
 /** The breaker against endless acknowledgments of one channel: `Acquaintance` judges, this acts. */
 export class Breaker {
   readonly #terms: BreakerTerms
-  readonly #acquaintance: Acquaintance
+  readonly #guard: BotLoopGuard
 
   constructor(terms: BreakerTerms) {
     this.#terms = terms
-    this.#acquaintance = new Acquaintance(terms)
+    this.#guard = new BotLoopGuard(terms)
   }
 
   hears(message: APIMessage): boolean {
-    return this.#acquaintance.hears(message)
+    return this.#guard.hears(message)
   }
 
   note(message: APIMessage): void {
-    this.#acquaintance.note(message)
+    this.#guard.note(message)
   }
 
   /** Whether this word of a bot may wake us; otherwise it is kept. */
   async passes(message: APIMessage): Promise<boolean> {
     const { id: bot } = message.author
-    if (this.#acquaintance.judge(message) === 'send') return true
+    if (this.#guard.judge(message) === 'send') return true
     const actedAt = await this.#terms.findAct(bot)
-    if (actedAt !== null) this.#acquaintance.noteAct(bot, actedAt)
-    const verdict = this.#acquaintance.judge(message)
+    if (actedAt !== null) this.#guard.noteAct(bot, actedAt)
+    const verdict = this.#guard.judge(message)
     if (verdict === 'send') return true
-    if (verdict === 'first-hold') await this.#tell(message)
-    this.#acquaintance.hold(message, verdict)
+    if (verdict === 'first-hold') await this.#notify(message)
+    this.#guard.hold(message, verdict)
     return false
   }
 
-  get kept(): readonly Kept[] {
+  get kept(): readonly KeptMessage[] {
     const { rule } = this.#terms
-    return this.#acquaintance.held.map(({ message, isFirst }) => ({
+    return this.#guard.held.map(({ message, isFirst }) => ({
       message,
       note: isFirst && rule !== null ? heldNote(rule) : null,
     }))
@@ -66,18 +66,18 @@ export class Breaker {
 
   /** What was kept is durable now. */
   release(): void {
-    this.#acquaintance.release()
+    this.#guard.release()
   }
 
   /** Once: a restart comes by here again, and finds in the channel what was said then. */
-  async #tell({ id, author }: APIMessage): Promise<void> {
+  async #notify({ id, author }: APIMessage): Promise<void> {
     const { self, rule, address, logger } = this.#terms
     const later = await this.#terms.readAfter(id)
-    const isTold = later.some(
+    const isNotified = later.some(
       (message) =>
         message.author.id === self && isNotice(message.content) && means(message, author.id),
     )
-    if (isTold || rule === null) return
+    if (isNotified || rule === null) return
     logger.warn(
       { address, bot: author.id },
       'bots only acknowledge each other: their messages wait',

@@ -7,7 +7,7 @@ const REQUEST_MS_MAX = 15_000
 /** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
 const LIMIT_WAIT_MS_MAX = 5_000
 
-export function newClient({
+export function newDiscordClient({
   token,
   apiUrl = API_URL,
 }: {

@@ -4,11 +4,11 @@ import { systemClock } from '#core/base/clock'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import type { PlatformHandlers } from '../chat/platform.ts'
-import { Acquaintance, noticeFor } from './bot-loop-guard.ts'
+import { BotLoopGuard, noticeFor } from './bot-loop-guard.ts'
 import { accountOf, DiscordTokenError } from './failure.ts'
-import { attachmentsOf, readMessage } from './incoming.ts'
+import { attachmentsOf, readDiscordMessage } from './incoming.ts'
 import { findMark, type MailRecord, snowflakeAt, timeOf } from './resume-point.ts'
-import { SlashDesk } from './slash-command-handler.ts'
+import { SlashCommandHandler } from './slash-command-handler.ts'
 
 describe('readMessage', () => {
   const author = { id: '5', username: 'ada', global_name: 'Ada' }
@@ -18,22 +18,26 @@ describe('readMessage', () => {
   }
   const where = { isPrivate: false, chat: '20' }
   const read = (fields: object, answersAll = false) =>
-    readMessage({ ...base, ...fields } as unknown as APIMessage, { self: '1', where, answersAll })
+    readDiscordMessage({ ...base, ...fields } as unknown as APIMessage, {
+      self: '1',
+      where,
+      answersAll,
+    })
 
   it('takes our name out and leaves the numbers of others beside their names', () => {
     const mentions = [{ id: '7', username: 'bob', global_name: null }]
-    const { text, place } = read({ content: '<@1> ask <@7> and <@!7>', mentions })
+    const { text, chat } = read({ content: '<@1> ask <@7> and <@!7>', mentions })
     expect(text).toBe('ask @bob (<@7>) and @bob (<@7>)')
-    expect(place.isAddressed).toBe(true)
+    expect(chat.isAddressed).toBe(true)
   })
 
   it('knows who is meant: by name or reply; everybody where all is wanted, but no bot', () => {
     const answered = { referenced_message: { author: { id: '1' }, content: 'x' } }
     const bot = { author: { ...author, bot: true } }
-    expect(read({ content: 'hi' }).place.isAddressed).toBe(false)
-    expect(read(answered).place.isAddressed).toBe(true)
-    expect(read({ content: 'hi' }, true).place.isAddressed).toBe(true)
-    expect(read({ content: 'hi', ...bot }, true).place.isAddressed).toBe(false)
+    expect(read({ content: 'hi' }).chat.isAddressed).toBe(false)
+    expect(read(answered).chat.isAddressed).toBe(true)
+    expect(read({ content: 'hi' }, true).chat.isAddressed).toBe(true)
+    expect(read({ content: 'hi', ...bot }, true).chat.isAddressed).toBe(false)
   })
 
   it('reads what was forwarded, and cards where there are no other words', () => {
@@ -103,7 +107,7 @@ describe('Acquaintance', () => {
   const { messagesMax, tokensMin } = LOOP_RULE
   const long = 'word '.repeat(tokensMin)
   const open = (rule: LoopRule | null = LOOP_RULE) =>
-    new Acquaintance({ self: SELF, bots: [ONE, OTHER], rule })
+    new BotLoopGuard({ self: SELF, bots: [ONE, OTHER], rule })
 
   let now = 1_700_000_000_000
   function said(from: string, to: string, words = 'thanks'): APIMessage {
@@ -113,30 +117,30 @@ describe('Acquaintance', () => {
   }
 
   /** They thank each other in turns; what came of what they say to us. */
-  function thank(acquaintance: Acquaintance, bot: string, times: number): readonly string[] {
+  function thank(guard: BotLoopGuard, bot: string, times: number): readonly string[] {
     return Array.from({ length: times }, () => {
       const theirs = said(bot, SELF)
-      const verdict = acquaintance.judge(theirs)
-      if (verdict !== 'send') acquaintance.hold(theirs, verdict)
-      acquaintance.note(theirs)
-      if (verdict === 'send') acquaintance.note(said(SELF, bot))
+      const verdict = guard.judge(theirs)
+      if (verdict !== 'send') guard.hold(theirs, verdict)
+      guard.note(theirs)
+      if (verdict === 'send') guard.note(said(SELF, bot))
       return verdict
     })
   }
 
   it('holds what a bot says once the two have said as much in a row as the rule allows', () => {
-    const acquaintance = open()
-    expect(thank(acquaintance, ONE, 5)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
-    expect(acquaintance.held).toHaveLength(2)
-    acquaintance.release()
-    expect(acquaintance.held).toEqual([])
+    const guard = open()
+    expect(thank(guard, ONE, 5)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
+    expect(guard.held).toHaveLength(2)
+    guard.release()
+    expect(guard.held).toEqual([])
   })
 
   it('counts each other bot for itself', () => {
-    const acquaintance = open()
-    thank(acquaintance, ONE, messagesMax)
-    expect(acquaintance.judge(said(OTHER, SELF))).toBe('send')
-    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
+    const guard = open()
+    thank(guard, ONE, messagesMax)
+    expect(guard.judge(said(OTHER, SELF))).toBe('send')
+    expect(guard.judge(said(ONE, SELF))).toBe('hold')
   })
 
   it.each([
@@ -148,10 +152,10 @@ describe('Acquaintance', () => {
     ['a longer word of another to us', said(OTHER, SELF, long), 'hold'],
     ['a bot that nobody named', said('66', SELF, long), 'hold'],
   ])('behind %s: what it says next', (_who, message, verdict) => {
-    const acquaintance = open()
-    thank(acquaintance, ONE, messagesMax)
-    acquaintance.note(message)
-    expect(acquaintance.judge(said(ONE, SELF))).toBe(verdict)
+    const guard = open()
+    thank(guard, ONE, messagesMax)
+    guard.note(message)
+    expect(guard.judge(said(ONE, SELF))).toBe(verdict)
   })
 
   it('lets everything in with the next word when it has held too much', () => {
@@ -160,30 +164,30 @@ describe('Acquaintance', () => {
   })
 
   it('begins a row anew behind a tool call of one of the two, and not before', () => {
-    const acquaintance = open()
+    const guard = open()
     const began = now
-    thank(acquaintance, ONE, messagesMax)
-    acquaintance.noteAct(ONE, began)
-    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
-    acquaintance.noteAct(ONE, now)
-    expect(thank(acquaintance, ONE, 4)).toEqual(['send', 'send', 'send', 'first-hold'])
+    thank(guard, ONE, messagesMax)
+    guard.noteAct(ONE, began)
+    expect(guard.judge(said(ONE, SELF))).toBe('hold')
+    guard.noteAct(ONE, now)
+    expect(thank(guard, ONE, 4)).toEqual(['send', 'send', 'send', 'first-hold'])
   })
 
   it('a notice wakes nobody, counts for nothing, and is not said twice to the same bot', () => {
-    const acquaintance = open()
-    const told = (from: string, to: string) => {
+    const guard = open()
+    const judged = (from: string, to: string) => {
       const message = said(from, to)
       return { ...message, content: noticeFor(to, LOOP_RULE) }
     }
-    expect(acquaintance.judge(told(ONE, SELF))).toBe('hold')
-    for (let n = 0; n < messagesMax; n++) acquaintance.note(told(ONE, SELF))
-    expect(acquaintance.judge(said(ONE, SELF))).toBe('send')
+    expect(guard.judge(judged(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) guard.note(judged(ONE, SELF))
+    expect(guard.judge(said(ONE, SELF))).toBe('send')
     // As it is read in the history after a restart.
-    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(ONE, SELF))
-    acquaintance.note(told(SELF, ONE))
-    expect(acquaintance.judge(said(ONE, SELF))).toBe('hold')
-    for (let n = 0; n < messagesMax; n++) acquaintance.note(said(OTHER, SELF))
-    expect(acquaintance.judge(said(OTHER, SELF))).toBe('first-hold')
+    for (let n = 0; n < messagesMax; n++) guard.note(said(ONE, SELF))
+    guard.note(judged(SELF, ONE))
+    expect(guard.judge(said(ONE, SELF))).toBe('hold')
+    for (let n = 0; n < messagesMax; n++) guard.note(said(OTHER, SELF))
+    expect(guard.judge(said(OTHER, SELF))).toBe('first-hold')
   })
 
   it('knows when something was said by its id', () => {
@@ -201,7 +205,7 @@ describe('SlashDesk', () => {
     data: { name: 'status', type: 1 },
   } as unknown as APIInteraction
 
-  function desk() {
+  function openHandler() {
     const log: string[] = []
     const note = (verb: string) => async (path: string, terms: { body: { content?: string } }) => {
       log.push(`${verb} ${path.split('/').at(1)} ${terms.body.content ?? ''}`.trim())
@@ -209,17 +213,17 @@ describe('SlashDesk', () => {
     }
     const rest = { post: note('post'), patch: note('patch') } as unknown as REST
     const closing = new AbortController()
-    const slash = new SlashDesk({
+    const slash = new SlashCommandHandler({
       ...{ rest, account: '1', clock: systemClock, signal: closing.signal },
       whereIs: async () => ({ isPrivate: true, chat: '20' }),
     })
     const take = (receive: PlatformHandlers['receive']) =>
-      slash.take(interaction, { receive, moved: async () => {}, tell: () => {} })
+      slash.take(interaction, { receive, moved: async () => {}, report: () => {} })
     return { log, slash, closing, take }
   }
 
   it('keeps an answer that comes late from everybody else, whether it was answered or not', async () => {
-    const { log, slash, closing, take } = desk()
+    const { log, slash, closing, take } = openHandler()
     await take(async () => {
       expect(await slash.answer('reply-of-a-session', 'words')).toBeNull()
       expect(await slash.answer('answer-interaction-77', 'all is well')).toBe('88')
@@ -232,12 +236,12 @@ describe('SlashDesk', () => {
   })
 
   it('says that it did not work, and that there is no answer', async () => {
-    const failing = desk()
+    const failing = openHandler()
     await failing.take(async () => {
       throw new Error('the store is away')
     })
     expect(failing.log.at(-1)).toBe('patch webhooks That did not work just now; please try again.')
-    const silent = desk()
+    const silent = openHandler()
     silent.closing.abort()
     await silent.take(async () => 'other')
     expect(silent.log.at(-1)).toBe('patch webhooks There is no answer to that here.')

@@ -6,25 +6,31 @@ import { Recent } from '#core/base/recent'
 import type { Logger } from '../../runtime/logger.ts'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { AllowList } from '../chat/allow.ts'
-import { kindOf } from '../chat/kind.ts'
+import { errorKind } from '../chat/error-kind.ts'
 import type {
-  Capabilities,
   Incoming,
   Outgoing,
   Platform,
+  PlatformCapabilities,
   PlatformHandlers,
   Sent,
 } from '../chat/platform.ts'
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { Breaker } from './breaker.ts'
-import { isTokenInvalid, newClient, refusalText, TOKEN_REFUSED } from './client.ts'
+import { Channels } from './channels.ts'
+import { isTokenInvalid, newDiscordClient, refusalText, TOKEN_REFUSED } from './client.ts'
 import { accountOf, failureOf, isShutOut } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
-import { attachmentsOf, isFromBot, isSaid, readMessage, type Whereabouts } from './incoming.ts'
+import {
+  attachmentsOf,
+  type ChannelInfo,
+  isFromBot,
+  isSaid,
+  readDiscordMessage,
+} from './incoming.ts'
 import { discordMarkdown, TEXT_LENGTH_MAX } from './markdown.ts'
-import { Places } from './places.ts'
 import { commandList } from './slash.ts'
-import { SlashDesk } from './slash-command-handler.ts'
+import { SlashCommandHandler } from './slash-command-handler.ts'
 
 export interface DiscordTerms {
   readonly token: string
@@ -68,15 +74,15 @@ const UNREACHABLE = 'Discord cannot be reached; trying again.'
 export class DiscordPlatform implements Platform {
   readonly name = 'discord'
   readonly account: string
-  readonly capabilities: Capabilities
+  readonly capabilities: PlatformCapabilities
   readonly #terms: DiscordTerms
   readonly #client: Client
   /** Of each channel, thread or direct conversation. */
   readonly #feeds = new Map<string, Feed>()
-  readonly #places: Places
+  readonly #channels: Channels
   /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
   readonly #own = new Recent<string, true>(OWN_MAX)
-  readonly #commands: SlashDesk
+  readonly #commands: SlashCommandHandler
   readonly #closing = new AbortController()
   #handlers: PlatformHandlers | null = null
   /** The code with which Discord ended the connection for good. */
@@ -97,12 +103,12 @@ export class DiscordPlatform implements Platform {
       },
     }
     setMaxListeners(0, this.#closing.signal)
-    this.#client = newClient(terms)
-    this.#places = new Places(this.#client, terms)
-    this.#commands = new SlashDesk({
+    this.#client = newDiscordClient(terms)
+    this.#channels = new Channels(this.#client, terms)
+    this.#commands = new SlashCommandHandler({
       rest: this.#client.rest,
       account: this.account,
-      whereIs: (address) => this.#places.where(address),
+      whereIs: (address) => this.#channels.where(address),
       ...{ clock: terms.clock, signal: this.#closing.signal },
     })
   }
@@ -119,11 +125,11 @@ export class DiscordPlatform implements Platform {
     })
     // A session of its own: whatever happened since the last one has to be looked up.
     client.on(Events.ShardReady, () => void this.#begin(handlers))
-    client.on(Events.ShardResume, () => handlers.tell(null))
-    client.on(Events.ShardReconnecting, () => handlers.tell('The connection to Discord is lost.'))
+    client.on(Events.ShardResume, () => handlers.report(null))
+    client.on(Events.ShardReconnecting, () => handlers.report('The connection to Discord is lost.'))
     client.on(Events.ShardDisconnect, ({ code }) => {
       this.#refusal = code
-      handlers.tell(refusalText(code))
+      handlers.report(refusalText(code))
     })
     client.on(Events.ShardError, (error) => this.#warn(error, 'discord connection'))
     client.on(Events.Error, (error) => this.#warn(error, 'discord client'))
@@ -203,7 +209,7 @@ export class DiscordPlatform implements Platform {
         return
       } catch (error) {
         const refusal = isTokenInvalid(error) ? TOKEN_REFUSED : this.#refusal
-        handlers.tell(refusal === null ? UNREACHABLE : refusalText(refusal))
+        handlers.report(refusal === null ? UNREACHABLE : refusalText(refusal))
         this.#warn(error, 'discord login failed')
         if (refusal === TOKEN_REFUSED) return
         const restMs = refusal === null ? waitMs : this.#retryMs * REFUSED_RETRIES
@@ -214,11 +220,11 @@ export class DiscordPlatform implements Platform {
   }
 
   async #begin(handlers: PlatformHandlers): Promise<void> {
-    handlers.tell(null)
+    handlers.report(null)
     const { rest } = this.#client
     const commands = Routes.applicationCommands(this.account)
     try {
-      const addresses = await this.#places.watched()
+      const addresses = await this.#channels.watched()
       // A feed that begins after the others were closed would be closed by nobody.
       if (this.#closing.signal.aborted) return
       for (const address of new Set([...addresses, ...this.#feeds.keys()])) {
@@ -237,7 +243,7 @@ export class DiscordPlatform implements Platform {
       return
     }
     if ('guild_id' in message === false) {
-      this.#places.noteDirect(message.channel_id)
+      this.#channels.noteDirect(message.channel_id)
     }
     // Other programs add previews and the like; only people edit what they said.
     if (kind === 'edit' && (message.edited_timestamp === null || isFromBot(message))) return
@@ -249,7 +255,7 @@ export class DiscordPlatform implements Platform {
     // In its place among what others say.
     this.#feeds.get(message.channel_id)?.push({ kind, message })
     if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
-    this.#handlers?.tell('Another process sends messages with the token of this bot.')
+    this.#handlers?.report('Another process sends messages with the token of this bot.')
   }
 
   #feed(address: string): Feed {
@@ -265,14 +271,14 @@ export class DiscordPlatform implements Platform {
     const feed = new Feed({
       clock,
       mark: async () => {
-        const mark = (await this.#terms.findMark(address)) ?? (await this.#places.floor())
+        const mark = (await this.#terms.findMark(address)) ?? (await this.#channels.floor())
         const before = bots.length === 0 ? [] : await this.#read(address, { upTo: mark })
         for (const message of before) breaker.note(message)
         return mark
       },
       read: (after) => this.#read(address, { after }),
       take: (event) => this.#take(event, breaker),
-      tell: (problem) => this.#handlers?.tell(problem),
+      report: (problem) => this.#handlers?.report(problem),
     })
     this.#feeds.set(address, feed)
     if (this.#feeds.size > FEEDS_MAX) {
@@ -288,15 +294,20 @@ export class DiscordPlatform implements Platform {
   /** A page behind a message, or the last one that ends with it; oldest first. */
   async #read(
     address: string,
-    place: { readonly after: string } | { readonly upTo: string },
+    position: { readonly after: string } | { readonly upTo: string },
   ): Promise<readonly APIMessage[]> {
     const from =
-      'after' in place ? { after: place.after } : { before: String(BigInt(place.upTo) + 1n) }
+      'after' in position
+        ? { after: position.after }
+        : { before: String(BigInt(position.upTo) + 1n) }
     const query = new URLSearchParams({ ...from, limit: String(PAGE) })
     const path = Routes.channelMessages(address)
     const page = (await this.#client.rest.get(path, { query }).catch((error: unknown) => {
       if (!isShutOut(error)) throw error
-      this.#terms.logger.warn({ address, reason: kindOf(error) }, 'discord channel cannot be read')
+      this.#terms.logger.warn(
+        { address, reason: errorKind(error) },
+        'discord channel cannot be read',
+      )
       return []
     })) as APIMessage[]
     return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
@@ -310,7 +321,7 @@ export class DiscordPlatform implements Platform {
 
   async #bring({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {
     if (message.author.id === this.account) return
-    const where = await this.#places.where(message.channel_id)
+    const where = await this.#channels.where(message.channel_id)
     if (isFromBot(message)) {
       if (!breaker.hears(message) || !(await breaker.passes(message))) return
     }
@@ -329,24 +340,24 @@ export class DiscordPlatform implements Platform {
     if (reception === 'admitted' && earlier.length > 0) breaker.release()
   }
 
-  #incoming(message: APIMessage, where: Whereabouts, isForUs = false): Incoming {
+  #incoming(message: APIMessage, where: ChannelInfo, isForUs = false): Incoming {
     const { attachments: terms } = this.#terms
     const answersAll = this.#terms.answersAll || isForUs
     return {
-      ...readMessage(message, { self: this.account, where, answersAll }),
+      ...readDiscordMessage(message, { self: this.account, where, answersAll }),
       attachments: () => fetchAttachments(attachmentsOf(message), terms),
     }
   }
 
   /** Where we were spoken to before, what people say to nobody else is said to us. */
-  async #isOurThread(message: APIMessage, { isPrivate, chat }: Whereabouts): Promise<boolean> {
+  async #isOurThread(message: APIMessage, { isPrivate, chat }: ChannelInfo): Promise<boolean> {
     const { channel_id: address, mentions } = message
     if (isPrivate || chat === address || mentions.length > 0) return false
     return (await this.#terms.findMark(address)) !== null
   }
 
   #warn(error: unknown, sentence: string): void {
-    this.#terms.logger.warn({ reason: kindOf(error) }, sentence)
+    this.#terms.logger.warn({ reason: errorKind(error) }, sentence)
   }
 }
 

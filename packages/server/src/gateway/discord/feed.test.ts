@@ -16,7 +16,7 @@ function channel(count: number) {
       if (failures-- > 0) throw new Error('not now')
       taken.push(kind === 'edit' ? `${id}*` : id)
     },
-    tell: () => undefined,
+    report: () => undefined,
   })
   const fail = (times: number) => {
     failures = times

@@ -1,6 +1,6 @@
 import type { APIMessage } from 'discord.js'
 import { type Clock, pause } from '#core/base/clock'
-import { kindOf } from '../chat/kind.ts'
+import { errorKind } from '../chat/error-kind.ts'
 
 /**
  * What is said in one channel, in order and completely. Discord tells of a message once and takes no
@@ -19,7 +19,7 @@ export interface FeedTerms {
   read(after: string): Promise<readonly APIMessage[]>
   take(event: FeedEvent): Promise<void>
   /** Null: it is over. */
-  tell(problem: string | null): void
+  report(problem: string | null): void
 }
 
 export interface FeedEvent {
@@ -87,11 +87,11 @@ export class Feed {
         if (event === undefined) return
         await this.#take(event)
         this.#queue.shift()
-        if (waitMs > WAIT_MS) this.#terms.tell(null)
+        if (waitMs > WAIT_MS) this.#terms.report(null)
         waitMs = WAIT_MS
       } catch (error) {
         // Nothing is lost by waiting.
-        this.#terms.tell(`${NOT_TAKEN} (${kindOf(error)})`)
+        this.#terms.report(`${NOT_TAKEN} (${errorKind(error)})`)
         await pause(this.#terms.clock, waitMs, this.#ended.signal)
         waitMs = Math.min(WAIT_MS_MAX, waitMs * 2)
       }
@@ -111,7 +111,9 @@ export class Feed {
         if (messages.length < PAGE) return
         if (page + 1 < PAGES_MAX) continue
         const count = PAGES_MAX * PAGE
-        this.#terms.tell(`A channel has more than ${count} missed messages; the rest is not read.`)
+        this.#terms.report(
+          `A channel has more than ${count} missed messages; the rest is not read.`,
+        )
         return
       }
     } catch (error) {

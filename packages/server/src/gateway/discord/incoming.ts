@@ -4,7 +4,7 @@ import type { Incoming } from '../chat/platform.ts'
 /** Reading Discord's messages: who is meant, what is said, what cannot be taken. Pure. */
 
 /** Where a message was said, as far as the routes and the allow-list care. */
-export interface Whereabouts {
+export interface ChannelInfo {
   readonly isPrivate: boolean
   /** For a thread the channel around it. */
   readonly chat: string
@@ -40,9 +40,9 @@ export function editOf({ edited_timestamp }: APIMessage): string | undefined {
   return Number.isNaN(at) ? undefined : String(at)
 }
 
-export function readMessage(
+export function readDiscordMessage(
   message: APIMessage,
-  terms: { readonly self: string; readonly where: Whereabouts; readonly answersAll: boolean },
+  terms: { readonly self: string; readonly where: ChannelInfo; readonly answersAll: boolean },
 ): Read {
   const { self, where, answersAll } = terms
   const { author } = message
@@ -55,9 +55,9 @@ export function readMessage(
     key: message.id,
     ...(edit !== undefined && { edit }),
     address: message.channel_id,
-    place: {
+    chat: {
       kind: where.isPrivate ? 'private' : 'group',
-      chat: where.chat,
+      id: where.chat,
       isAddressed: where.isPrivate || means(message, self) || (answersAll && !isBot),
     },
     // A bot is answered by writing its mention, so the model has to know it.
@@ -96,8 +96,8 @@ function spoken(message: APIMessage, self: string): string {
   for (const mention of mentionsOf(self)) text = text.replaceAll(mention, '')
   for (const { id, global_name, username } of mentions) {
     if (id === self) continue
-    const shown = `@${global_name ?? username} (<@${id}>)`
-    for (const mention of mentionsOf(id)) text = text.replaceAll(mention, shown)
+    const name = `@${global_name ?? username} (<@${id}>)`
+    for (const mention of mentionsOf(id)) text = text.replaceAll(mention, name)
   }
   return text.trim()
 }

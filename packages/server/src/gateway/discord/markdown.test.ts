@@ -23,9 +23,9 @@ describe('discordMarkdown', () => {
     const piece = fc.constantFrom('```', '```ts', '|a|', '\n', '#### x', ' ', 'word ', '![i](u)')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 700 }), (pieces) => {
-        const shown = discordMarkdown(pieces.join('').slice(0, TEXT_LENGTH_MAX))
-        expect(shown.length).toBeLessThanOrEqual(LENGTH_MAX)
-        expect(shown.trim()).not.toBe('')
+        const rendered = discordMarkdown(pieces.join('').slice(0, TEXT_LENGTH_MAX))
+        expect(rendered.length).toBeLessThanOrEqual(LENGTH_MAX)
+        expect(rendered.trim()).not.toBe('')
       }),
     )
   })

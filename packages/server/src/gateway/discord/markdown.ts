@@ -14,9 +14,9 @@ const FENCE = '```'
 export function discordMarkdown(text: string): string {
   const dressed = closed(dress(text.split('\n')))
   const fits = dressed.length <= LENGTH_MAX ? dressed : closed(text.split('\n'))
-  const shown = fits.slice(0, LENGTH_MAX)
+  const rendered = fits.slice(0, LENGTH_MAX)
   // A message of blanks alone is refused.
-  return shown.trim() === '' ? '…' : shown
+  return rendered.trim() === '' ? '…' : rendered
 }
 
 /** Headings below the third are bold lines, and tables are shown as they were typed. */

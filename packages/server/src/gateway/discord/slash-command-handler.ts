@@ -7,7 +7,7 @@ import {
 } from 'discord.js'
 import { type Clock, pause } from '#core/base/clock'
 import type { Incoming, PlatformHandlers } from '../chat/platform.ts'
-import type { Whereabouts } from './incoming.ts'
+import type { ChannelInfo } from './incoming.ts'
 import { isCommand, typedForm } from './slash.ts'
 
 /**
@@ -18,7 +18,7 @@ import { isCommand, typedForm } from './slash.ts'
 export interface SlashParts {
   readonly rest: REST
   readonly account: string
-  readonly whereIs: (address: string) => Promise<Whereabouts>
+  readonly whereIs: (address: string) => Promise<ChannelInfo>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -31,7 +31,7 @@ const SILENT = 'There is no answer to that here.'
 const SILENCE_MS = 15_000
 const KEY = /interaction-\d{1,20}$/
 
-export class SlashDesk {
+export class SlashCommandHandler {
   readonly #parts: SlashParts
   /** Tokens of those that are not answered yet, by the key they were handed in under. */
   readonly #asked = new Map<string, string>()
@@ -87,7 +87,7 @@ export class SlashDesk {
     return {
       key,
       address: channel.id,
-      place: { kind: isPrivate ? 'private' : 'group', chat, isAddressed: true },
+      chat: { kind: isPrivate ? 'private' : 'group', id: chat, isAddressed: true },
       sender: { id: by?.id ?? '', name: by?.global_name ?? by?.username ?? '', isBot: false },
       text: typedForm(interaction),
       attachments: async () => [],

@@ -6,7 +6,7 @@ import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
  * What stands beside the runtime on the disk, for those who look: how large the store is, what the
  * audit logs prove, how a rehearsal goes. All of it is read when somebody asks and not before.
  */
-export interface Place {
+export interface DiagnosticsSources {
   /** How large the store is; null: it is kept in memory. */
   readonly storeBytes?: () => Promise<number | null>
   readonly auditFolder?: string
@@ -14,7 +14,7 @@ export interface Place {
   readonly rehearsalFile?: string
 }
 
-export interface Surroundings {
+export interface Diagnostics {
   /** Null: it is kept in memory. */
   storeBytes(): Promise<number | null>
   /** Null: no audit logs are kept. */
@@ -57,13 +57,13 @@ const rehearsalFile = z.object({
 export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).openapi('Rehearsal')
 export type Rehearsal = z.infer<typeof rehearsal>
 
-export function lookAround(
-  { storeBytes = async () => null, auditFolder, rehearsalFile: file }: Place,
+export function openDiagnostics(
+  { storeBytes = async () => null, auditFolder, rehearsalFile: file }: DiagnosticsSources,
   parts: {
     readonly isKnown: (sessionId: string) => Promise<boolean>
     readonly now: () => number
   },
-): Surroundings {
+): Diagnostics {
   const audit = auditFolder === undefined ? null : new LiveAudit(auditFolder, parts.isKnown)
   return {
     storeBytes,

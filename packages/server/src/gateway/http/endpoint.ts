@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'
-import type { Surroundings } from './diagnostics.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Hook, Signed } from './webhook.ts'
 
@@ -32,7 +32,7 @@ export interface Endpoint {
   readonly isSigned?: true
   readonly answers: Readonly<Record<number, AnswerForm>>
   readonly problems: readonly ProblemCode[]
-  run(asked: Asked, edge: EdgeParts): Promise<Answer>
+  run(request: EndpointRequest, edge: EndpointContext): Promise<EndpointResponse>
 }
 
 export interface AnswerForm {
@@ -43,7 +43,7 @@ export interface AnswerForm {
 }
 
 /** A request after every check; the schemas have made `params`, `query` and `body` safe. */
-export interface Asked<Params = unknown, Query = unknown, Body = unknown> {
+export interface EndpointRequest<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
@@ -57,12 +57,12 @@ export interface Asked<Params = unknown, Query = unknown, Body = unknown> {
   readonly signal: AbortSignal
 }
 
-export interface EdgeParts {
+export interface EndpointContext {
   readonly runtime: Runtime
   readonly waitMsMax: number
   readonly hooks: readonly Hook[]
   readonly now: () => number
-  readonly surroundings: Surroundings
+  readonly diagnostics: Diagnostics
   /** Event streams that are open. */
   readonly streams: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
@@ -70,7 +70,7 @@ export interface EdgeParts {
   readonly openApi: () => string
 }
 
-export type Answer =
+export type EndpointResponse =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Headers }
   | { readonly status: number; readonly text: string; readonly type: string }
   | { readonly status: 200; readonly events: AsyncIterable<RuntimeEvent> }
@@ -88,13 +88,16 @@ export function endpoint<
     readonly params?: Params
     readonly query?: Query
     readonly body?: Body
-    run(asked: Asked<Output<Params>, Output<Query>, Output<Body>>, edge: EdgeParts): Promise<Answer>
+    run(
+      request: EndpointRequest<Output<Params>, Output<Query>, Output<Body>>,
+      edge: EndpointContext,
+    ): Promise<EndpointResponse>
   },
 ): Endpoint {
   return form as unknown as Endpoint
 }
 
 /** The session of a path, for routes that have one. */
-export function sessionOf(edge: EdgeParts, params: { readonly id: Session['id'] }): Session {
+export function sessionAt(edge: EndpointContext, params: { readonly id: Session['id'] }): Session {
   return edge.runtime.session(params.id)
 }

@@ -15,8 +15,8 @@ const delta = (text: string): RuntimeEvent => ({
 })
 
 async function read(bytes: Uint8Array, cuts: readonly number[]) {
-  const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length]
-  const sorted = places.toSorted((a, b) => a - b)
+  const cutsAt = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length]
+  const sorted = cutsAt.toSorted((a, b) => a - b)
   async function* chunks() {
     for (const [index, end] of sorted.slice(1).entries()) yield bytes.slice(sorted[index], end)
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonValue } from '#core/base/json'
 import type { HttpLimits } from './access/limits.ts'
 import { parseJson } from './json-body.ts'
-import { Problem } from './problems.ts'
+import { HttpProblem } from './problems.ts'
 import type { Signed } from './webhook.ts'
 
 /**
@@ -59,10 +59,10 @@ export async function readJsonBody(
   const isEmpty = headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
   if (isEmpty) return undefined
   if (!/^application\/json *(?:; *charset=utf-8 *)?$/i.test(headers['content-type'] ?? '')) {
-    throw new Problem('media-type')
+    throw new HttpProblem('media-type')
   }
   if (headers['content-encoding'] !== undefined) {
-    throw new Problem('media-type', { detail: 'Packed bodies are not taken.' })
+    throw new HttpProblem('media-type', { detail: 'Packed bodies are not taken.' })
   }
   const bytes = await readBytes(incoming, limits.bodyBytesMax)
   return parseJson(decode(bytes), limits)
@@ -74,13 +74,13 @@ function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw new Problem('bad-json', { detail: 'The text is not UTF-8.' })
+    throw new HttpProblem('bad-json', { detail: 'The text is not UTF-8.' })
   }
 }
 
 /** A longer body is refused by what it announces, or at the first byte beyond. */
 function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const tooLarge = () => new Problem('too-large', { facts: { limit: bytesMax } })
+  const tooLarge = () => new HttpProblem('too-large', { facts: { limit: bytesMax } })
   if (Number(incoming.headers['content-length']) > bytesMax) return Promise.reject(tooLarge())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -93,7 +93,7 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
     incoming.on('end', () => resolve(Buffer.concat(chunks)))
     // Every request closes; only before its end does that mean anything. A Problem costs its trace.
     const cut = () => {
-      if (!incoming.readableEnded) reject(new Problem('bad-request'))
+      if (!incoming.readableEnded) reject(new HttpProblem('bad-request'))
     }
     incoming.on('error', cut)
     incoming.on('close', cut)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { parseJson } from './json-body.ts'
-import { Problem } from './problems.ts'
+import { HttpProblem } from './problems.ts'
 
 const limits = { depthMax: 5, keysMax: 10 }
 const faultOf = (text: string) => {
@@ -10,7 +10,7 @@ const faultOf = (text: string) => {
     parseJson(text, limits)
     return null
   } catch (error) {
-    return error instanceof Problem ? (error.detail ?? '') : 'not a problem'
+    return error instanceof HttpProblem ? (error.detail ?? '') : 'not a problem'
   }
 }
 

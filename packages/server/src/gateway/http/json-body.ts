@@ -1,5 +1,5 @@
 import type { JsonValue } from '#core/base/json'
-import { Problem } from './problems.ts'
+import { HttpProblem } from './problems.ts'
 
 /**
  * JSON from strangers. One pass over the text finds what `JSON.parse` would let through or only
@@ -17,11 +17,11 @@ const NUMBER_LENGTH_MAX = 400
 
 export function parseJson(text: string, limits: JsonLimits): JsonValue {
   const fault = findFault(text, limits)
-  if (fault !== undefined) throw new Problem('bad-json', { detail: fault })
+  if (fault !== undefined) throw new HttpProblem('bad-json', { detail: fault })
   try {
     return JSON.parse(text) as JsonValue
   } catch {
-    throw new Problem('bad-json', { detail: 'The text is not JSON.' })
+    throw new HttpProblem('bad-json', { detail: 'The text is not JSON.' })
   }
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { KnownError } from '#core/base/errors'
-import { type HttpLimits, Tally } from './access/limits.ts'
-import { Problem, type ProblemCode } from './problems.ts'
+import { type HttpLimits, SlotPool } from './access/limits.ts'
+import { HttpProblem, type ProblemCode } from './problems.ts'
 
 export type Handler = (incoming: IncomingMessage, outgoing: ServerResponse) => unknown
 
@@ -65,8 +65,8 @@ export class NodeServer {
   readonly #server: Server
   readonly #graceMs: number
   readonly #isProxy: (address: string | undefined) => boolean
-  readonly #places: Tally
-  readonly #reserve = new Tally({ total: RESERVE, perName: RESERVE })
+  readonly #slots: SlotPool
+  readonly #reserve = new SlotPool({ total: RESERVE, perName: RESERVE })
   /** The one that has been idle longest comes first. */
   readonly #sockets = new Map<Socket, Connection>()
   /** Their requests in order; the first is being answered. */
@@ -81,7 +81,7 @@ export class NodeServer {
   ) {
     this.#graceMs = limits.graceMs
     this.#isProxy = isProxy
-    this.#places = new Tally({
+    this.#slots = new SlotPool({
       total: limits.connectionsMax,
       perName: limits.connectionsPerAddressMax,
     })
@@ -152,9 +152,9 @@ export class NodeServer {
   #admit(remoteAddress: string | undefined): Connection | undefined {
     const address = this.#isProxy(remoteAddress) ? null : (remoteAddress ?? 'unknown')
     const leave =
-      this.#places.enter(address) ??
-      this.#instead(this.#places, address, (each) => each.address === address) ??
-      this.#instead(this.#places, address, () => this.#places.hasShare(address))
+      this.#slots.enter(address) ??
+      this.#instead(this.#slots, address, (each) => each.address === address) ??
+      this.#instead(this.#slots, address, () => this.#slots.hasShare(address))
     if (leave !== undefined) return { address, isReserve: false, leave }
     const late =
       this.#reserve.enter(null) ?? this.#instead(this.#reserve, null, ({ isReserve }) => isReserve)
@@ -163,20 +163,20 @@ export class NodeServer {
 
   /** In the place of the first one of a kind that is idle, else of one that waits for its client. */
   #instead(
-    places: Tally,
+    slots: SlotPool,
     address: string | null,
     isOfKind: (connection: Connection) => boolean,
   ): (() => void) | undefined {
     const ofKind = () => this.#sockets.entries().filter(([, each]) => isOfKind(each))
     const found =
       ofKind().find(([socket]) => !this.#busy.has(socket)) ??
-      ofKind().find(([socket]) => waitsForClient(this.#busy.get(socket)?.[0]))
+      ofKind().find(([socket]) => isWaitingForClient(this.#busy.get(socket)?.[0]))
     if (found === undefined) return undefined
     const [socket, connection] = found
     socket.destroy()
     this.#sockets.delete(socket)
     connection.leave()
-    return places.enter(address)
+    return slots.enter(address)
   }
 
   /** From now on it is the one that was used last. */
@@ -214,13 +214,13 @@ export class NodeServer {
   }
 }
 
-function waitsForClient(exchange: Exchange | undefined): boolean {
+function isWaitingForClient(exchange: Exchange | undefined): boolean {
   return exchange !== undefined && (!exchange.incoming.complete || exchange.outgoing.writableEnded)
 }
 
 /** Bypasses the pipeline, whose lookups and counters are the overloaded part. */
 function refuseConnection(outgoing: ServerResponse): void {
-  const { status, body, headers } = new Problem('too-many-connections')
+  const { status, body, headers } = new HttpProblem('too-many-connections')
   const text = JSON.stringify(body)
   const type = { 'content-type': 'application/problem+json' }
   outgoing.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(text) })
@@ -258,7 +258,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
 
 /** For what is not even HTTP: the parser leaves us nothing but the socket. */
 function rawRefusal(code: ProblemCode): string {
-  const problem = new Problem(code)
+  const problem = new HttpProblem(code)
   const body = JSON.stringify(problem.body)
   const head = [
     `HTTP/1.1 ${problem.status} ${problem.message}`,

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+import { HttpProblem, PROBLEMS, type ProblemCode } from './problems.ts'
 
 describe('Problem', () => {
   it('of too much says when to come back, whatever it is', () => {
     const codes = Object.keys(PROBLEMS) as ProblemCode[]
-    const tooMuch = codes.map((code) => new Problem(code)).filter(({ status }) => status === 429)
+    const tooMuch = codes
+      .map((code) => new HttpProblem(code))
+      .filter(({ status }) => status === 429)
     expect(tooMuch.length).toBeGreaterThan(2)
     for (const { headers } of tooMuch) expect(Number(headers['retry-after'])).toBeGreaterThan(0)
     const headers = { 'retry-after': '60' }
-    expect(new Problem('rate-limited', { headers }).headers).toEqual(headers)
+    expect(new HttpProblem('rate-limited', { headers }).headers).toEqual(headers)
   })
 })

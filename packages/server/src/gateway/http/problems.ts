@@ -50,7 +50,7 @@ export type ProblemCode = keyof typeof PROBLEMS
 const RETRY_LATER = { 'retry-after': '5' }
 const LATER: readonly number[] = [429, 503]
 
-export class Problem extends Error {
+export class HttpProblem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
   /** More than the title says, for people; never what the client sent. */
@@ -97,13 +97,14 @@ const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
 /** Without `Retry-After`: a retry fails until the store is repaired. */
 const DAMAGE: ReadonlySet<string> = new Set(['damaged-row', 'store-damaged'])
 
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  if (!(error instanceof KnownError)) return new Problem('internal')
-  if (DAMAGE.has(error.code)) return new Problem('store-damaged', { facts: { cause: error.code } })
+export function toHttpProblem(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error
+  if (!(error instanceof KnownError)) return new HttpProblem('internal')
+  if (DAMAGE.has(error.code))
+    return new HttpProblem('store-damaged', { facts: { cause: error.code } })
   const code = OF_THE_REQUEST[error.code]
-  if (code !== undefined) return new Problem(code, { facts: { cause: error.code } })
-  return new Problem('unavailable', {
+  if (code !== undefined) return new HttpProblem(code, { facts: { cause: error.code } })
+  return new HttpProblem('unavailable', {
     facts: { cause: error.code },
     headers: { 'retry-after': '1' },
   })

@@ -8,14 +8,14 @@ import type { Logger } from '../../runtime/logger.ts'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
 import { type AllowedOrigins, checkHost } from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
-import { type HttpLimits, RateLimit, Tally } from './access/limits.ts'
-import type { Answer, Asked, EdgeParts, Endpoint } from './endpoint.ts'
+import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
+import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
 import type { Page } from './files.ts'
 import type { Metrics } from './metrics.ts'
 import { KEY_FORM, PROBLEM_TYPE } from './open-api.ts'
-import { Problem, problemOf } from './problems.ts'
+import { HttpProblem, toHttpProblem } from './problems.ts'
 
 /**
  * One request from its first check to its answer, always in this order: the host it was sent to,
@@ -23,8 +23,8 @@ import { Problem, problemOf } from './problems.ts'
  * Nothing is read of a body before all that concerns its sender is settled. Whatever is thrown on
  * the way becomes a problem of the table.
  */
-export interface DeskParts {
-  readonly edge: EdgeParts
+export interface PipelineDependencies {
+  readonly edge: EndpointContext
   readonly access: Access
   readonly addresses: ClientAddresses
   /** A connection to the Unix domain socket. */
@@ -50,7 +50,7 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string[]>>
   /** What to answer where there is no endpoint: a file of the page, or this problem. */
-  readonly otherwise?: Page | Problem
+  readonly otherwise?: Page | HttpProblem
 }
 
 /** After this time the token is checked again before the response is sent. */
@@ -64,13 +64,13 @@ const PREFLIGHT = {
 }
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
-export class Desk {
-  readonly #parts: DeskParts
+export class RequestPipeline {
+  readonly #parts: PipelineDependencies
   readonly #requests: RateLimit
   readonly #failures: RateLimit
-  readonly #streams: Tally
+  readonly #streams: SlotPool
 
-  constructor(parts: DeskParts) {
+  constructor(parts: PipelineDependencies) {
     const { limits, clock } = parts
     this.#parts = parts
     const perSecond = limits.requestsPerMinute / 60
@@ -79,7 +79,7 @@ export class Desk {
       perSecond: limits.failuresPerMinute / 60,
       size: limits.failuresPerMinute,
     })
-    this.#streams = new Tally({ total: limits.streamsMax, perName: limits.streamsPerTokenMax })
+    this.#streams = new SlotPool({ total: limits.streamsMax, perName: limits.streamsPerTokenMax })
   }
 
   async handle(call: Call): Promise<void> {
@@ -96,7 +96,7 @@ export class Desk {
     try {
       await this.#answer(call, headers)
     } catch (error) {
-      const problem = problemOf(error)
+      const problem = toHttpProblem(error)
       if (problem.code === 'internal') {
         logger.error({ requestId, ...traceOf(error) }, 'request failed')
       }
@@ -123,13 +123,13 @@ export class Desk {
     if (endpoint === null) {
       const { otherwise } = call
       this.#takeRequest(`address ${addresses.of(incoming)}`)
-      if (otherwise === undefined) throw new Problem('unknown-path')
-      if (otherwise instanceof Problem) throw otherwise
+      if (otherwise === undefined) throw new HttpProblem('unknown-path')
+      if (otherwise instanceof HttpProblem) throw otherwise
       return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
     }
 
     const principal = await this.#identify(incoming, endpoint)
-    if (endpoint.isStream && incoming.method === 'HEAD') throw new Problem('method-not-allowed')
+    if (endpoint.isStream && incoming.method === 'HEAD') throw new HttpProblem('method-not-allowed')
     const params = parse(endpoint.params, call.params, 'path')
     checkReach(principal, endpoint, call.params)
     const query = parse(endpoint.query, single(call.query), 'query')
@@ -138,7 +138,7 @@ export class Desk {
     const sent = endpoint.isSigned ? undefined : await readJsonBody(incoming, limits)
     const body = parseBody(endpoint, sent)
     const signal = this.#signalFor(outgoing)
-    const asked: Asked = {
+    const request: EndpointRequest = {
       params,
       query,
       body,
@@ -151,11 +151,11 @@ export class Desk {
       },
     }
     const leave = endpoint.isStream ? this.#streams.enter(principal.tokenId) : () => {}
-    if (leave === undefined) throw new Problem('too-many-streams')
+    if (leave === undefined) throw new HttpProblem('too-many-streams')
     const isUnchanged = () => access.isUnchanged(principal, incoming.headers.authorization)
     const startedAt = clock.monotonic()
     try {
-      const answer = await endpoint.run(asked, edge).catch((error) => this.#fail(error, incoming))
+      const answer = await endpoint.run(request, edge).catch((error) => this.#fail(error, incoming))
       // The token may have been revoked while the request waited.
       const hasWaited = clock.monotonic() - startedAt > UNCHECKED_MS_MAX
       if (hasWaited && !(await isUnchanged())) throw unauthorized()
@@ -180,10 +180,10 @@ export class Desk {
     )
     this.#takeRequest(`token ${principal.tokenId}`)
     if (!principal.may(endpoint.scope)) {
-      throw new Problem('forbidden', { facts: { scope: endpoint.scope } })
+      throw new HttpProblem('forbidden', { facts: { scope: endpoint.scope } })
     }
     if (endpoint.isWhole === true && principal.sessions !== null) {
-      throw new Problem('forbidden', {
+      throw new HttpProblem('forbidden', {
         detail: 'This token is limited to some sessions; this route needs one without that limit.',
       })
     }
@@ -206,7 +206,7 @@ export class Desk {
 
   /** Counts a wrong token or signature against its address, which gets `429` beyond the limit. */
   #fail(error: unknown, incoming: IncomingMessage): never {
-    const isFailure = error instanceof Problem && error.status === 401
+    const isFailure = error instanceof HttpProblem && error.status === 401
     if (isFailure) take(this.#failures, this.#parts.addresses.of(incoming))
     throw error
   }
@@ -230,7 +230,7 @@ export class Desk {
 
   async #write(
     { outgoing }: Call,
-    answer: Answer,
+    answer: EndpointResponse,
     {
       headers,
       isUnchanged,
@@ -249,7 +249,11 @@ export class Desk {
     }
   }
 
-  #refuse({ incoming, outgoing }: Call, problem: Problem, headers: Record<string, string>): void {
+  #refuse(
+    { incoming, outgoing }: Call,
+    problem: HttpProblem,
+    headers: Record<string, string>,
+  ): void {
     const body = { ...problem.body, requestId: headers['x-request-id'] }
     const all = {
       ...headers,
@@ -265,7 +269,7 @@ function take(limit: RateLimit, name: string): void {
   const waitSeconds = limit.take(name)
   if (waitSeconds === 0) return
   const headers = { 'retry-after': `${Math.ceil(waitSeconds)}` }
-  throw new Problem('rate-limited', { headers })
+  throw new HttpProblem('rate-limited', { headers })
 }
 
 /** A session that is out of reach and one that does not exist look alike. */
@@ -276,28 +280,29 @@ function checkReach(
 ): void {
   if (sessions === null || !endpoint.path.includes('{id}')) return
   const { id = '' } = params
-  if (!sessions.has(parseSnapshotName(id)?.sessionId ?? id)) throw new Problem('unknown-session')
+  if (!sessions.has(parseSnapshotName(id)?.sessionId ?? id))
+    throw new HttpProblem('unknown-session')
 }
 
 function keyOf(incoming: IncomingMessage): string {
   const key = incoming.headers['idempotency-key']?.toString()
   if (key === undefined) return randomUUID()
   if (KEY_FORM.test(key)) return key
-  throw new Problem('invalid', {
+  throw new HttpProblem('invalid', {
     detail: 'Idempotency-Key: expected 1 to 255 visible ASCII characters.',
   })
 }
 
 function single(query: Readonly<Record<string, string[]>>): Record<string, string> {
   const twice = Object.values(query).some((values) => values.length > 1)
-  if (twice) throw new Problem('invalid', { detail: 'A parameter stands twice in the query.' })
+  if (twice) throw new HttpProblem('invalid', { detail: 'A parameter stands twice in the query.' })
   return Object.fromEntries(Object.entries(query).map(([name, [value = '']]) => [name, value]))
 }
 
 function parseBody(endpoint: Endpoint, sent: unknown): unknown {
   if (endpoint.body === undefined) {
     if (sent === undefined) return undefined
-    throw new Problem('invalid', { detail: 'This route takes no body.' })
+    throw new HttpProblem('invalid', { detail: 'This route takes no body.' })
   }
   const isLeftOut = sent === undefined && endpoint.isBodyOptional === true
   return parse(endpoint.body, isLeftOut ? {} : sent, 'body')
@@ -309,7 +314,7 @@ const ISSUES_MAX = 10
 function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (schema === undefined) {
     if (where !== 'query' || Object.keys(value as object).length === 0) return undefined
-    throw new Problem('invalid', { detail: 'This route takes no query.' })
+    throw new HttpProblem('invalid', { detail: 'This route takes no query.' })
   }
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -317,13 +322,13 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   if (where === 'path' && issues.some(({ path }) => path[0] === 'id')) {
     const { id } = value as { readonly id?: string }
     const isSnapshot = id !== undefined && parseSnapshotName(id) !== undefined
-    throw new Problem(isSnapshot ? 'snapshot' : 'unknown-session')
+    throw new HttpProblem(isSnapshot ? 'snapshot' : 'unknown-session')
   }
   const errors = issues.slice(0, ISSUES_MAX).map((issue) => ({
     at: [where, ...issue.path].join('.').slice(0, 200),
     problem: issue.code === 'unrecognized_keys' ? 'an unknown name' : issue.message,
   }))
-  throw new Problem('invalid', { facts: { errors } })
+  throw new HttpProblem('invalid', { facts: { errors } })
 }
 
 /** Where it happened, without the message: that may hold what somebody said. */

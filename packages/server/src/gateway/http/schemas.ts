@@ -110,7 +110,7 @@ export const newMessage = z
   }))
   .openapi('NewMessage')
 
-export const newSession = z
+export const newSessionSchema = z
   .strictObject({
     agent: name,
     id: sessionIdText.optional(),
@@ -227,7 +227,7 @@ export const transcript = z
   .strictObject({ entries: z.array(entry), next: nullableCount })
   .openapi('Transcript')
 
-export const contextView = z
+export const contextSchema = z
   .strictObject({
     sessionId: z.string(),
     upto: count,

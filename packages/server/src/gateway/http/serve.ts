@@ -13,7 +13,7 @@ import { ClientAddresses, type ForwardingHeader } from './access/client-address.
 import { HTTP_LIMITS, type HttpLimits } from './access/limits.ts'
 import { listenAt } from './access/local-socket.ts'
 import { PeerUsers } from './access/peer-user.ts'
-import { lookAround, type Place } from './diagnostics.ts'
+import { type DiagnosticsSources, openDiagnostics } from './diagnostics.ts'
 import type { Endpoint } from './endpoint.ts'
 import { compactionEndpoints } from './endpoints/compactions.ts'
 import { eventEndpoints } from './endpoints/events.ts'
@@ -26,8 +26,8 @@ import { type Page, readPages } from './files.ts'
 import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
-import { Problem, type ProblemCode } from './problems.ts'
-import { type Call, Desk } from './request-pipeline.ts'
+import { HttpProblem, type ProblemCode } from './problems.ts'
+import { type Call, RequestPipeline } from './request-pipeline.ts'
 import { type HookOptions, readHook } from './webhook.ts'
 
 /**
@@ -58,7 +58,7 @@ export interface HttpOptions {
   /** The web page; nothing is served where the folder does not exist. */
   readonly dashboardFolder?: string
   /** What else is on the disk for those who look. */
-  readonly place?: Place
+  readonly diagnostics?: DiagnosticsSources
 }
 
 export interface HttpServer {
@@ -108,13 +108,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const metrics = new Metrics(runtime, () => streams.size)
   // Built once: it is large, and any caller may request it.
   const document = JSON.stringify(describeApi(ENDPOINTS))
-  const desk = new Desk({
+  const pipeline = new RequestPipeline({
     edge: {
       runtime,
       waitMsMax: limits.waitMsMax,
       hooks: (options.hooks ?? []).map(readHook),
       now: () => clock.now(),
-      surroundings: lookAround(options.place ?? {}, {
+      diagnostics: openDiagnostics(options.diagnostics ?? {}, {
         isKnown: async (id) =>
           isId(id) && (await runtime.session(sessionId(id)).transcript(NOTHING)) !== undefined,
         now: () => clock.now(),
@@ -135,7 +135,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const pages =
     options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
   const isProxy = (address: string | undefined) => addresses.isProxy(address)
-  const handler = routesTo(desk, pages)
+  const handler = routesTo(pipeline, pages)
   const server = new NodeServer(handler, limits, isProxy)
   const address = await server.listen(host, port)
   const url = urlOf(host, address)
@@ -178,12 +178,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 
 type Routed = Context<{ Bindings: HttpBindings }>
 
-function routesTo(desk: Desk, pages: ReadonlyMap<string, Page>): Handler {
+function routesTo(pipeline: RequestPipeline, pages: ReadonlyMap<string, Page>): Handler {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const answer = async (context: Routed, rest: Pick<Call, 'endpoint' | 'otherwise'>) => {
     const { incoming, outgoing } = context.env
     const params = context.req.param() as Record<string, string>
-    await desk.handle({ incoming, outgoing, params, query: context.req.queries(), ...rest })
+    await pipeline.handle({ incoming, outgoing, params, query: context.req.queries(), ...rest })
     return RESPONSE_ALREADY_SENT
   }
   for (const endpoint of ENDPOINTS) {
@@ -191,12 +191,12 @@ function routesTo(desk: Desk, pages: ReadonlyMap<string, Page>): Handler {
   }
   for (const [path, endpoints] of Map.groupBy(ENDPOINTS, ({ path }) => path)) {
     const allow = endpoints.map(({ method }) => method.toUpperCase()).join(', ')
-    const otherwise = new Problem('method-not-allowed', { headers: { allow } })
+    const otherwise = new HttpProblem('method-not-allowed', { headers: { allow } })
     app.all(routerPath(path), (context) => answer(context, { endpoint: null, otherwise }))
   }
   app.notFound((context) => {
     const page = context.req.method === 'GET' ? pages.get(context.req.path) : undefined
-    return answer(context, { endpoint: null, otherwise: page ?? new Problem('unknown-path') })
+    return answer(context, { endpoint: null, otherwise: page ?? new HttpProblem('unknown-path') })
   })
   return getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
@@ -210,7 +210,7 @@ function routerPath(path: string): string {
 }
 
 function refusal(code: ProblemCode): Response {
-  const problem = new Problem(code)
+  const problem = new HttpProblem(code)
   const headers = { 'content-type': 'application/problem+json', connection: 'close' }
   return new Response(JSON.stringify(problem.body), { status: problem.status, headers })
 }

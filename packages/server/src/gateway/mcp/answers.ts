@@ -16,7 +16,7 @@ export const TOGETHER_CHARACTERS_MAX = 10_000_000
  * One message of the protocol. All that the schemas allow fits, also where every character is
  * escaped: six bytes each, 60 MB for the texts and the rest for keys, moments and names.
  */
-export const LINE_BYTES_MAX = 64 * 1024 * 1024
+export const MCP_LINE_BYTES_MAX = 64 * 1024 * 1024
 
 export const appendInput = z.strictObject({
   session: sessionName,
@@ -73,7 +73,7 @@ export const searchInput = z.strictObject({
     .describe('Entries around each match; only within one session.'),
 })
 
-export const shownEntry = z.object({
+export const entryView = z.object({
   entry: z.int(),
   role: z.string(),
   at: z.string(),
@@ -86,9 +86,9 @@ export const searchOutput = z.object({
   found: z.array(
     z.object({
       session: z.string(),
-      match: shownEntry,
-      before: z.array(shownEntry),
-      after: z.array(shownEntry),
+      match: entryView,
+      before: z.array(entryView),
+      after: z.array(entryView),
     }),
   ),
 })
@@ -102,7 +102,7 @@ export const recallInput = z.strictObject({
 
 export const recallOutput = z.object({
   session: z.string(),
-  entries: z.array(shownEntry),
+  entries: z.array(entryView),
   newest: z.int(),
   next: z
     .object({ from: z.int(), offset: z.int() })

@@ -13,11 +13,11 @@ import {
   appendOutput,
   compactInput,
   compactOutput,
+  type entryView,
   recallInput,
   recallOutput,
   searchInput,
   searchOutput,
-  type shownEntry,
   statusInput,
   statusOutput,
 } from './answers.ts'
@@ -201,9 +201,9 @@ async function search(
   return {
     found: found.map(({ sessionId: id, entry, before, after }) => ({
       session: id,
-      match: shown(entry, MATCH_CHARACTERS),
-      before: before.map((near) => shown(near, NEIGHBOUR_CHARACTERS)),
-      after: after.map((near) => shown(near, NEIGHBOUR_CHARACTERS)),
+      match: viewOf(entry, MATCH_CHARACTERS),
+      before: before.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
+      after: after.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
     })),
   }
 }
@@ -231,7 +231,7 @@ async function recall(
   const from = input.from ?? Math.max(1, newest - NEWEST + 1)
   const to = Math.min(input.to ?? newest, newest, from + ENTRIES_MAX - 1)
   const entries = to < from ? [] : ((await handle.transcript({ from, to })) ?? [])
-  const shownEntries: z.output<typeof shownEntry>[] = []
+  const views: z.output<typeof entryView>[] = []
   let left = RECALL_CHARACTERS_MAX
   let next: { from: number; offset: number } | null = null
   for (const [index, entry] of entries.entries()) {
@@ -240,8 +240,8 @@ async function recall(
       next = { from: entry.number, offset: 0 }
       break
     }
-    const piece = shown(entry, left, offset)
-    shownEntries.push(piece)
+    const piece = viewOf(entry, left, offset)
+    views.push(piece)
     left -= piece.text.length
     if (piece.clippedCharacters === 0) continue
     next = { from: entry.number, offset: offset + piece.text.length }
@@ -250,7 +250,7 @@ async function recall(
   const last = entries.at(-1)?.number ?? to
   const wanted = Math.min(input.to ?? newest, newest)
   if (next === null && last < wanted) next = { from: last + 1, offset: 0 }
-  return { session: input.session, entries: shownEntries, newest, next }
+  return { session: input.session, entries: views, newest, next }
 }
 
 async function status(
@@ -346,11 +346,11 @@ function unknown(name: string): UnknownSessionNameError {
   )
 }
 
-function shown(
+function viewOf(
   entry: TranscriptEntry,
   charactersMax: number,
   offset = 0,
-): z.output<typeof shownEntry> {
+): z.output<typeof entryView> {
   const { number, kind, at, message, body, isCovered, meta } = entry
   const whole = message === null ? plain(body) : textOf(message)
   const start = splitsCharacter(whole, offset) ? offset - 1 : offset

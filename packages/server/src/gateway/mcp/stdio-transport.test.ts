@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { appendInput, LINE_BYTES_MAX } from './answers.ts'
+import { appendInput, MCP_LINE_BYTES_MAX } from './answers.ts'
 import { BoundedLines, requestId } from './stdio-transport.ts'
 
 describe('lines of the protocol', () => {
@@ -37,7 +37,7 @@ describe('lines of the protocol', () => {
     }))
     const input = { session: 's'.repeat(64), messages }
     expect(appendInput.safeParse(input).success).toBe(true)
-    expect(Buffer.byteLength(JSON.stringify(input)) + 10_000).toBeLessThan(LINE_BYTES_MAX)
+    expect(Buffer.byteLength(JSON.stringify(input)) + 10_000).toBeLessThan(MCP_LINE_BYTES_MAX)
     const more = [...messages.slice(1), { ...messages[0], text: `${text}x` }]
     expect(appendInput.safeParse({ ...input, messages: more }).success).toBe(false)
   })

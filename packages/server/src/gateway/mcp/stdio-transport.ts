@@ -4,7 +4,7 @@ import {
   parseJSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server'
-import { LINE_BYTES_MAX } from './answers.ts'
+import { MCP_LINE_BYTES_MAX } from './answers.ts'
 
 /**
  * The Model Context Protocol over a pair of streams, one message a line. The transport of the SDK
@@ -17,7 +17,7 @@ export class StdioTransport implements Transport {
   onmessage?: Transport['onmessage']
   readonly #input: Readable
   readonly #output: Writable
-  readonly #lines = new BoundedLines(LINE_BYTES_MAX)
+  readonly #lines = new BoundedLines(MCP_LINE_BYTES_MAX)
   #isClosed = false
 
   constructor(input: Readable, output: Writable) {
@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
       if (this.#isClosed) return
       if (line.kind === 'whole') this.#receive(line.text)
       else {
-        const message = `The message exceeds the limit of ${LINE_BYTES_MAX} bytes; send less at once.`
+        const message = `The message exceeds the limit of ${MCP_LINE_BYTES_MAX} bytes; send less at once.`
         this.#refuse(requestId(line), { code: INVALID_REQUEST, message })
       }
     }

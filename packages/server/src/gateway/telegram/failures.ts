@@ -7,7 +7,7 @@ type Failed = Extract<Sent, { kind: 'failed' }>
  * What Telegram's refusals mean for us. What is not known is treated as an outage: tried again,
  * never given up, and said to the operator by the reply that waits.
  */
-export function readFailure(error: unknown): Failed {
+export function readTelegramFailure(error: unknown): Failed {
   if (!(error instanceof GrammyError)) return failed('outage', 'Telegram cannot be reached.')
   const { error_code: code, description, parameters } = error
   const text = `Telegram refused with ${code}: ${description}`

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import { renderHtml } from './html.ts'
+import { renderTelegramHtml } from './html.ts'
 
 describe('renderHtml', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('renderHtml', () => {
     ['**open', '**open'],
     ['<b>not ours</b>', '&lt;b&gt;not ours&lt;/b&gt;'],
   ])('%j', (markdown, html) => {
-    expect(renderHtml(markdown)).toBe(html)
+    expect(renderTelegramHtml(markdown)).toBe(html)
   })
 
   it('is well-formed, and never longer to read, whatever comes in', () => {
@@ -39,7 +39,7 @@ describe('renderHtml', () => {
     fc.assert(
       fc.property(fc.array(mark, { maxLength: 60 }), (marks) => {
         const markdown = marks.join('')
-        const text = visibleText(renderHtml(markdown))
+        const text = visibleText(renderTelegramHtml(markdown))
         expect(text).not.toBe(null)
         expect(text?.length).toBeLessThanOrEqual(markdown.length)
       }),
@@ -52,7 +52,7 @@ describe('renderHtml', () => {
     (piece) => {
       const prepare = (length: number) => {
         const text = piece.repeat(length / piece.length)
-        return () => renderHtml(text)
+        return () => renderTelegramHtml(text)
       }
       expect(costOfTenfold(prepare, { size: 10_000 })).toBeLessThan(15)
     },

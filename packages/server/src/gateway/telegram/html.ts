@@ -1,12 +1,12 @@
 import { isFence } from '../chat/fence.ts'
-import { type Mark, readMarks, type Tag } from '../chat/inline.ts'
+import { type InlineMark, readMarks, type Tag } from '../chat/inline.ts'
 
 /**
  * Markdown as models write it, in Telegram's HTML. The result is well-formed whatever comes in:
  * everything is escaped, and a mark whose partner is missing stays the character that it is. One
  * pass over the text; nothing is looked for twice from the same place.
  */
-export function renderHtml(markdown: string): string {
+export function renderTelegramHtml(markdown: string): string {
   const lines = markdown.toWellFormed().split('\n')
   const blocks: string[] = []
   for (let at = 0; at < lines.length; ) {
@@ -83,7 +83,7 @@ function renderSpans(text: string, open: readonly Tag[]): string {
 function renderMarked(
   text: string,
   inner: {
-    readonly marks: readonly Mark[]
+    readonly marks: readonly InlineMark[]
     readonly from: number
     readonly to: number
     readonly open: readonly Tag[]
@@ -98,7 +98,7 @@ function renderMarked(
   return html + escapeHtml(text.slice(from, inner.to))
 }
 
-function renderMark(text: string, mark: Mark, open: readonly Tag[]): string {
+function renderMark(text: string, mark: InlineMark, open: readonly Tag[]): string {
   const { kind, innerFrom: from, innerTo: to, marks } = mark
   switch (kind) {
     case 'escaped':

@@ -1,9 +1,9 @@
 import { type Api, BotError } from 'grammy'
 import type { Update } from 'grammy/types'
 import { type Clock, pause } from '#core/base/clock'
-import { kindOf } from '../chat/kind.ts'
-import { patience } from '../chat/retry-delay.ts'
-import { isConflict, isUnauthorized, readFailure } from './failures.ts'
+import { errorKind } from '../chat/error-kind.ts'
+import { retryDelay } from '../chat/retry-delay.ts'
+import { isConflict, isUnauthorized, readTelegramFailure } from './failures.ts'
 import { UPDATE_KINDS } from './updates.ts'
 
 /**
@@ -14,7 +14,7 @@ import { UPDATE_KINDS } from './updates.ts'
 export interface Polling {
   readonly api: Api
   readonly take: (update: Update) => Promise<void>
-  readonly tell: (problem: string | null) => void
+  readonly report: (problem: string | null) => void
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly retryMs: number
@@ -32,11 +32,11 @@ const CONFLICT =
 export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
 export const UNREACHABLE = 'Telegram cannot be reached; trying again.'
 /** About ten seconds. */
-export const UNTOLD_MAX = 3
+export const QUIET_FAILURES_MAX = 3
 const NOT_TAKEN = 'An update of Telegram cannot be taken in; it is tried again until it can.'
 
 export async function pollUpdates(polling: Polling): Promise<void> {
-  const { api, signal, tell } = polling
+  const { api, signal, report } = polling
   let offset = 0
   let failures = 0
   let conflictAt = Number.NEGATIVE_INFINITY
@@ -49,7 +49,7 @@ export async function pollUpdates(polling: Polling): Promise<void> {
         offset = update.update_id + 1
       }
       failures = 0
-      if (polling.clock.monotonic() - conflictAt > CONFLICT_OVER_MS) tell(null)
+      if (polling.clock.monotonic() - conflictAt > CONFLICT_OVER_MS) report(null)
     } catch (error) {
       if (signal.aborted) break
       if (isConflict(error)) conflictAt = polling.clock.monotonic()
@@ -79,7 +79,7 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
       await polling.take(update)
       return
     } catch (error) {
-      polling.tell(`${NOT_TAKEN} (${kindOf(error instanceof BotError ? error.error : error)})`)
+      polling.report(`${NOT_TAKEN} (${errorKind(error instanceof BotError ? error.error : error)})`)
       await pause(clock, backOff(polling.retryMs, failures), signal)
     }
   }
@@ -87,11 +87,11 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
 
 /** A network that is away for a moment is nobody's business; one that stays away is. */
 async function rest(polling: Polling, error: unknown, failures: number): Promise<void> {
-  if (isConflict(error)) polling.tell(CONFLICT)
-  else if (isUnauthorized(error)) polling.tell(REFUSED)
-  else if (failures >= UNTOLD_MAX) polling.tell(UNREACHABLE)
+  if (isConflict(error)) polling.report(CONFLICT)
+  else if (isUnauthorized(error)) polling.report(REFUSED)
+  else if (failures >= QUIET_FAILURES_MAX) polling.report(UNREACHABLE)
   const usualMs = backOff(polling.retryMs, failures)
-  const delayMs = Math.max(usualMs, patience(readFailure(error).retryAfterMs, usualMs))
+  const delayMs = Math.max(usualMs, retryDelay(readTelegramFailure(error).retryAfterMs, usualMs))
   await pause(polling.clock, delayMs, polling.signal)
 }
 

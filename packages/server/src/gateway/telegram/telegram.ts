@@ -3,28 +3,34 @@ import type { Update } from 'grammy/types'
 import { type Clock, pause, systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import { Recent } from '#core/base/recent'
-import { kindOf } from '../chat/kind.ts'
+import { errorKind } from '../chat/error-kind.ts'
 import type {
-  Capabilities,
   Incoming,
   Outgoing,
   Platform,
+  PlatformCapabilities,
   PlatformHandlers,
   Sent,
 } from '../chat/platform.ts'
-import { isAboutMarkup, isUnauthorized, isUnchanged, movedTo, readFailure } from './failures.ts'
+import {
+  isAboutMarkup,
+  isUnauthorized,
+  isUnchanged,
+  movedTo,
+  readTelegramFailure,
+} from './failures.ts'
 import { TelegramFiles } from './files.ts'
-import { renderHtml } from './html.ts'
-import { backOff, pollUpdates, REFUSED, UNREACHABLE, UNTOLD_MAX } from './polling.ts'
+import { renderTelegramHtml } from './html.ts'
+import { backOff, pollUpdates, QUIET_FAILURES_MAX, REFUSED, UNREACHABLE } from './polling.ts'
 import { readAddress, readMove, readUpdate, UPDATE_KINDS } from './updates.ts'
-import { Webhook, type WebhookPlace } from './webhook.ts'
+import { Webhook, type WebhookAddress } from './webhook.ts'
 
 export interface TelegramOptions {
   readonly token: string
   /** `https://api.telegram.org`, or a Bot API server of one's own. */
   readonly apiRoot: string
   /** Telegram brings updates to this address; without it they are asked for. */
-  readonly webhook?: Omit<WebhookPlace, 'path'> & { readonly url: string }
+  readonly webhook?: Omit<WebhookAddress, 'path'> & { readonly url: string }
   readonly clock?: Clock
   /** How long until something that failed is tried again, the first time. */
   readonly retryMs?: number
@@ -50,7 +56,7 @@ const RETRY_MS = 1_000
 const OUTAGE_RETRIES = 10
 /** Telegram allows about one message a second in a chat and twenty a minute in a group. */
 const EDIT_EVERY_MS = 3_000
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES: PlatformCapabilities = {
   edits: true,
   threads: true,
   images: true,
@@ -68,7 +74,7 @@ const UNREADABLE = 'An update of Telegram could not be read and was left out.'
 export class Telegram implements Platform {
   readonly name = 'telegram'
   readonly account: string
-  readonly capabilities: Capabilities
+  readonly capabilities: PlatformCapabilities
   readonly #options: TelegramOptions
   readonly #bot: Bot
   readonly #files: TelegramFiles
@@ -106,40 +112,42 @@ export class Telegram implements Platform {
     this.#running = this.#run(handlers)
   }
 
-  async #run({ tell }: PlatformHandlers): Promise<void> {
+  async #run({ report }: PlatformHandlers): Promise<void> {
     const { signal } = this.#closing
-    await this.#until(tell, () => this.#bot.init(signal as never))
+    await this.#until(report, () => this.#bot.init(signal as never))
     if (signal.aborted) return
     const take = (update: Update) => this.#bot.handleUpdate(update)
     const { webhook, retryMs = RETRY_MS } = this.#options
     if (webhook === undefined) {
       const { api } = this.#bot
       // Telegram hands updates out in one of two ways; a leftover webhook would refuse this one.
-      await this.#until(tell, () => api.deleteWebhook({}, signal as never))
-      await pollUpdates({ api, take, tell, signal, clock: this.#clock, retryMs })
-    } else await this.#listen(webhook, take, tell)
+      await this.#until(report, () => api.deleteWebhook({}, signal as never))
+      await pollUpdates({ api, take, report, signal, clock: this.#clock, retryMs })
+    } else await this.#listen(webhook, take, report)
   }
 
   async #listen(
-    { url, ...place }: NonNullable<TelegramOptions['webhook']>,
+    { url, ...options }: NonNullable<TelegramOptions['webhook']>,
     take: (update: Update) => Promise<void>,
-    tell: PlatformHandlers['tell'],
+    report: PlatformHandlers['report'],
   ): Promise<void> {
     const { signal } = this.#closing
-    const webhook = new Webhook({ ...place, path: new URL(url).pathname }, take)
+    const webhook = new Webhook({ ...options, path: new URL(url).pathname }, take)
     try {
       await webhook.listen()
     } catch (error) {
-      tell(`Telegram's webhook cannot listen on ${place.host}:${place.port}: ${kindOf(error)}`)
+      report(
+        `Telegram's webhook cannot listen on ${options.host}:${options.port}: ${errorKind(error)}`,
+      )
       return
     }
-    await this.#until(tell, async () => {
+    await this.#until(report, async () => {
       // One after another: what could not be taken in is brought again before what came behind it.
-      const terms = { secret_token: place.secret, max_connections: 1 }
+      const terms = { secret_token: options.secret, max_connections: 1 }
       const asked = { ...terms, allowed_updates: UPDATE_KINDS }
       await this.#bot.api.setWebhook(url, asked, signal as never)
     })
-    tell(null)
+    report(null)
     if (!signal.aborted) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     }
@@ -147,10 +155,10 @@ export class Telegram implements Platform {
   }
 
   async send(out: Outgoing): Promise<Sent> {
-    const { chat, thread } = this.#placeOf(out.address)
-    const place = thread === undefined ? {} : { message_thread_id: thread }
+    const { chat, thread } = this.#targetOf(out.address)
+    const options = thread === undefined ? {} : { message_thread_id: thread }
     return await this.#attempt(async (text, markup) => {
-      const other = { link_preview_options: { is_disabled: true }, ...place, ...markup }
+      const other = { link_preview_options: { is_disabled: true }, ...options, ...markup }
       const send = (to: number) => this.#bot.api.sendMessage(to, text, other)
       const sent = await send(chat).catch(async (error: unknown) => {
         const to = await this.#follow(chat, error)
@@ -162,7 +170,7 @@ export class Telegram implements Platform {
   }
 
   async edit({ id, address, text }: Outgoing & { readonly id: string }): Promise<Sent> {
-    const { chat } = this.#placeOf(address)
+    const { chat } = this.#targetOf(address)
     const other = { link_preview_options: { is_disabled: true } }
     return await this.#attempt(
       async (words, markup) => {
@@ -175,7 +183,7 @@ export class Telegram implements Platform {
   }
 
   async remove({ address, id }: { readonly address: string; readonly id: string }): Promise<Sent> {
-    const { chat } = this.#placeOf(address)
+    const { chat } = this.#targetOf(address)
     try {
       await this.#bot.api.deleteMessage(chat, Number(id))
       return { kind: 'sent', id }
@@ -186,9 +194,9 @@ export class Telegram implements Platform {
   }
 
   async showTyping(address: string): Promise<void> {
-    const { chat, thread } = this.#placeOf(address)
-    const place = thread === undefined ? {} : { message_thread_id: thread }
-    await this.#bot.api.sendChatAction(chat, 'typing', place).catch(() => {})
+    const { chat, thread } = this.#targetOf(address)
+    const options = thread === undefined ? {} : { message_thread_id: thread }
+    await this.#bot.api.sendChatAction(chat, 'typing', options).catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -196,7 +204,7 @@ export class Telegram implements Platform {
     await this.#running
   }
 
-  #placeOf(address: string): ReturnType<typeof readAddress> {
+  #targetOf(address: string): ReturnType<typeof readAddress> {
     const { chat, ...rest } = readAddress(address)
     return { chat: this.#moved.get(chat) ?? chat, ...rest }
   }
@@ -213,34 +221,34 @@ export class Telegram implements Platform {
   async #attempt(
     call: (text: string, markup: { parse_mode?: 'HTML' }) => Promise<string>,
     text: string,
-    shownId?: string,
+    messageId?: string,
   ): Promise<Sent> {
     try {
       try {
-        return { kind: 'sent', id: await call(renderHtml(text), { parse_mode: 'HTML' }) }
+        return { kind: 'sent', id: await call(renderTelegramHtml(text), { parse_mode: 'HTML' }) }
       } catch (error) {
         if (!isAboutMarkup(error)) throw error
         return { kind: 'sent', id: await call(text, {}) }
       }
     } catch (error) {
-      if (shownId !== undefined && isUnchanged(error)) return { kind: 'sent', id: shownId }
+      if (messageId !== undefined && isUnchanged(error)) return { kind: 'sent', id: messageId }
       return this.#failed(error)
     }
   }
 
   #failed(error: unknown): Extract<Sent, { kind: 'failed' }> {
-    const failure = readFailure(error)
+    const failure = readTelegramFailure(error)
     if (failure.why !== 'outage') return failure
     return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
   }
 
   /** What cannot be read now cannot be read later either: it must not hold up the rest. */
-  #read(update: Update, me: Bot['botInfo'], { tell }: PlatformHandlers): Incoming | null {
+  #read(update: Update, me: Bot['botInfo'], { report }: PlatformHandlers): Incoming | null {
     try {
       const incoming = readUpdate(update, me, (files) => this.#files.fetchAll(files))
       return incoming === null ? null : this.#withAlbum(incoming, update)
     } catch {
-      tell(UNREADABLE)
+      report(UNREADABLE)
       return null
     }
   }
@@ -249,12 +257,12 @@ export class Telegram implements Platform {
   #withAlbum(incoming: Incoming, { message }: Update): Incoming {
     if (message?.media_group_id === undefined) return incoming
     const album = `${message.chat.id}:${message.media_group_id}`
-    const isAddressed = incoming.place.isAddressed || this.#albums.has(album)
+    const isAddressed = incoming.chat.isAddressed || this.#albums.has(album)
     if (isAddressed) this.#albums.set(album, true)
-    return { ...incoming, place: { ...incoming.place, isAddressed } }
+    return { ...incoming, chat: { ...incoming.chat, isAddressed } }
   }
 
-  async #until(tell: PlatformHandlers['tell'], work: () => Promise<unknown>): Promise<void> {
+  async #until(report: PlatformHandlers['report'], work: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#closing
     const { retryMs = RETRY_MS } = this.#options
     for (let failures = 0; !signal.aborted; failures++) {
@@ -262,8 +270,8 @@ export class Telegram implements Platform {
         await work()
         return
       } catch (error) {
-        if (isUnauthorized(error)) tell(REFUSED)
-        else if (failures >= UNTOLD_MAX) tell(UNREACHABLE)
+        if (isUnauthorized(error)) report(REFUSED)
+        else if (failures >= QUIET_FAILURES_MAX) report(UNREACHABLE)
         await pause(this.#clock, backOff(retryMs, failures), signal)
       }
     }

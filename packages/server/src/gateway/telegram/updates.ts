@@ -38,9 +38,9 @@ export function readUpdate(
     key: `${chat.id}:${number}`,
     ...(update.message === undefined && { edit: editOf(update.update_id, message) }),
     address: addressOf(message),
-    place: {
+    chat: {
       kind: chat.type === 'private' ? 'private' : 'group',
-      chat: String(chat.id),
+      id: String(chat.id),
       isAddressed: isOurs(raw, text) || namesUs(message, me) || answered?.from?.id === me.id,
     },
     sender: senderOf(message),

@@ -7,7 +7,7 @@ import { isObject, type JsonValue } from '#core/base/json'
  * Where Telegram brings updates itself. Only who knows the secret is listened to, and each update is
  * answered after it was taken in: anything but a success makes Telegram bring it again.
  */
-export interface WebhookPlace {
+export interface WebhookAddress {
   readonly host: string
   readonly port: number
   /** The path of the address that Telegram was given. */
@@ -22,13 +22,13 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
 export class Webhook {
   readonly #server: Server
-  readonly #place: WebhookPlace
+  readonly #address: WebhookAddress
   readonly #take: (update: Update) => Promise<void>
   /** One after another: what is said first is admitted first. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(place: WebhookPlace, take: (update: Update) => Promise<void>) {
-    this.#place = place
+  constructor(address: WebhookAddress, take: (update: Update) => Promise<void>) {
+    this.#address = address
     this.#take = take
     this.#server = createServer({ requestTimeout: REQUEST_MS_MAX }, (request, response) => {
       void this.#answer(request).then((status) => {
@@ -42,7 +42,7 @@ export class Webhook {
   listen(): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     this.#server.once('error', reject)
-    this.#server.listen(this.#place.port, this.#place.host, () => {
+    this.#server.listen(this.#address.port, this.#address.host, () => {
       const address = this.#server.address()
       resolve(typeof address === 'object' && address !== null ? address.port : 0)
     })
@@ -59,7 +59,7 @@ export class Webhook {
   }
 
   async #answer(request: IncomingMessage): Promise<number> {
-    const { path, secret } = this.#place
+    const { path, secret } = this.#address
     if (request.url !== path) return 404
     if (request.method !== 'POST') return 405
     if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret)) return 401

@@ -3,32 +3,32 @@ import type { ProviderName } from '../../model/routes/route.ts'
 import { Routes } from '../../model/routes/routes.ts'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 import { type AgentPlan, agentsOf } from './agents-of.ts'
-import type { Environment } from './read/overlay.ts'
-import type { Origin, Path, Problem } from './read/problem.ts'
+import type { ConfigEnvironment } from './read/overlay.ts'
+import type { ConfigOrigin, ConfigProblem, Path } from './read/problem.ts'
 import type { Config } from './schema/schema.ts'
 
 /** What is well formed and still cannot work, or probably is not meant. */
 export interface Checked {
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
+  readonly warnings: readonly ConfigProblem[]
 }
 
-interface Sayings {
-  readonly env: Environment
-  readonly originOf: (path: Path) => Origin
+interface CheckContext {
+  readonly env: ConfigEnvironment
+  readonly originOf: (path: Path) => ConfigOrigin
 }
 
-export function checkConfig(config: Config, sayings: Sayings): Checked {
+export function checkConfig(config: Config, context: CheckContext): Checked {
   // Nothing is sent anywhere: any address serves to see the routes as they will be.
   const agents = agentsOf(config, { standInUrl: 'http://127.0.0.1' })
   return {
-    problems: agents.flatMap((agent) => thresholdProblems(agent, config, sayings)).slice(0, 1),
+    problems: agents.flatMap((agent) => thresholdProblems(agent, config, context)).slice(0, 1),
     warnings: [
-      ...agents.flatMap((agent) => routeWarnings(agent, sayings)),
-      ...likeNames(config, sayings),
-      ...toolWarnings(config, sayings),
-      ...taskWarnings(config, agents, sayings),
-      ...openDoors(config, sayings),
+      ...agents.flatMap((agent) => routeWarnings(agent, context)),
+      ...likeNames(config, context),
+      ...toolWarnings(config, context),
+      ...taskWarnings(config, agents, context),
+      ...openDoors(config, context),
     ],
   }
 }
@@ -37,8 +37,8 @@ export function checkConfig(config: Config, sayings: Sayings): Checked {
 function thresholdProblems(
   { name, compaction: { budget: settings } }: AgentPlan,
   { compaction }: Config,
-  { originOf }: Sayings,
-): readonly Problem[] {
+  { originOf }: CheckContext,
+): readonly ConfigProblem[] {
   const { softTokens, targetTokens, hardTokens } = resolveBudget(settings)
   if (softTokens > targetTokens) return []
   const keys = ['softTokens', 'softShare', 'targetTokens', 'targetShare', 'preset'] as const
@@ -58,8 +58,8 @@ const UNKNOWN = capabilitiesOf({ model: '' })
 
 function routeWarnings(
   { name, routes }: AgentPlan,
-  { env, originOf }: Sayings,
-): readonly Problem[] {
+  { env, originOf }: CheckContext,
+): readonly ConfigProblem[] {
   const agentOrigin = originOf(['agents', name, 'model'])
   const all = new Routes(routes)
   const used = [
@@ -86,7 +86,7 @@ function routeWarnings(
   })
 }
 
-function likeNames({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+function likeNames({ agents }: Config, { originOf }: CheckContext): readonly ConfigProblem[] {
   const seen = new Map<string, string>()
   return Object.keys(agents).flatMap((name) => {
     const folded = name.toLowerCase().replaceAll('-', '_')
@@ -98,7 +98,7 @@ function likeNames({ agents }: Config, { originOf }: Sayings): readonly Problem[
   })
 }
 
-function toolWarnings({ agents }: Config, { originOf }: Sayings): readonly Problem[] {
+function toolWarnings({ agents }: Config, { originOf }: CheckContext): readonly ConfigProblem[] {
   return Object.entries(agents)
     .filter(([, { tools }]) => tools.process.enabled && tools.process.programs.length === 0)
     .map(([name]) => ({
@@ -109,12 +109,12 @@ function toolWarnings({ agents }: Config, { originOf }: Sayings): readonly Probl
 
 /** What was said about a task and has no effect as things stand. */
 function taskWarnings(
-  { auxiliary, agents: told }: Config,
+  { auxiliary, agents: configured }: Config,
   agents: readonly AgentPlan[],
-  { originOf }: Sayings,
-): readonly Problem[] {
+  { originOf }: CheckContext,
+): readonly ConfigProblem[] {
   const { compaction, memory } = auxiliary
-  const doubts: Problem[] = []
+  const doubts: ConfigProblem[] = []
   const doubt = (path: Path, text: string) => doubts.push({ origin: originOf(path), text })
   for (const { name, routes } of agents) {
     const all = new Routes(routes)
@@ -136,7 +136,7 @@ function taskWarnings(
       )
     }
   }
-  const keepers = Object.values(told).filter(({ tools }) => tools.memory.enabled)
+  const keepers = Object.values(configured).filter(({ tools }) => tools.memory.enabled)
   if (memory.enabled && keepers.length === 0) {
     doubt(
       ['auxiliary', 'memory', 'enabled'],
@@ -158,7 +158,7 @@ const SEALED: readonly ProviderName[] = ['openai-responses', 'codex']
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/
 
-function openDoors({ http }: Config, { originOf }: Sayings): readonly Problem[] {
+function openDoors({ http }: Config, { originOf }: CheckContext): readonly ConfigProblem[] {
   if (!http.enabled || LOOPBACK.test(http.host)) return []
   const text = `${http.host} can be reached from other machines; callers need a token there.`
   return [{ origin: originOf(['http', 'host']), text }]

@@ -4,21 +4,25 @@ import type { Config } from './schema/schema.ts'
 import { needsRestartAt } from './schema/walk.ts'
 
 /** What a changed file changes: the keys that take effect now, and those that wait for a restart. */
-export interface Change {
+export interface ConfigChange {
   readonly applies: readonly string[]
   readonly needsRestart: readonly string[]
 }
 
 /** `started` is what the process began with, and for which it started what it needs. */
-export function compareConfigs(before: Config, after: Config, started: Config = before): Change {
+export function compareConfigs(
+  before: Config,
+  after: Config,
+  started: Config = before,
+): ConfigChange {
   const changed = differences(before, after, [])
   const isStandInNew = needsStandIn(after) && !needsStandIn(started)
-  const waits = (path: Path) =>
+  const isDeferred = (path: Path) =>
     needsRestartAt(path) || (isStandInNew && namesStandIn(valueAt(after, path)))
   const names = (paths: readonly Path[]) => [...new Set(paths.map(pathText))].sort()
   return {
-    applies: names(changed.filter((path) => !waits(path))),
-    needsRestart: names(changed.filter(waits)),
+    applies: names(changed.filter((path) => !isDeferred(path))),
+    needsRestart: names(changed.filter(isDeferred)),
   }
 }
 

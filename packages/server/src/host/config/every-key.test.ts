@@ -7,7 +7,7 @@ import { isArray, type JsonObject } from '#core/base/json'
 import { requireConfig } from './load.ts'
 import { variableOf } from './read/overlay.ts'
 import { EMPTY, nodeOf, plainOf, withNode } from './read/tree.ts'
-import { branchesOf, fieldsOf, isOpen, listKeys } from './schema/walk.ts'
+import { branchesOf, fieldsOf, hasChosenNames, listKeys } from './schema/walk.ts'
 
 /** Lets every key be said: some have a meaning only beside others. */
 const BASE = parse(`
@@ -69,7 +69,7 @@ const keys = listKeys()
     ({ node }) =>
       fieldsOf(node).size === 0 || isArray(node['oneOf']) || branchesOf(node).length > 1,
   )
-  .filter(({ node }) => !isOpen(node))
+  .filter(({ node }) => !hasChosenNames(node))
   .map(({ path, node }) => {
     const named = path.map((part, at) => (part === '*' ? chosen(path, at) : part))
     return { key: named.join('.'), path: named, value: sampleOf(named.join('.'), node) }
@@ -85,10 +85,10 @@ describe('every key', () => {
       const fromFile = load(plainOf(whole))
       const fromEnv = load(BASE, { env: { [variable]: said } })
       const fromFlag = load(BASE, { flags: [`${key}=${said}`] })
-      const told = (result: typeof fromFile) => [key, result.originOf(path).kind]
+      const found = (result: typeof fromFile) => [key, result.originOf(path).kind]
       expect(fromEnv.config, key).toEqual(fromFile.config)
       expect(fromFlag.config, key).toEqual(fromFile.config)
-      expect([told(fromFile), told(fromEnv), told(fromFlag)]).toEqual([
+      expect([found(fromFile), found(fromEnv), found(fromFlag)]).toEqual([
         [key, 'file'],
         [key, 'environment'],
         [key, 'flag'],

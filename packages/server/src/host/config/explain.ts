@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { redact } from '#core/compaction/redact/redact'
 import { nearest } from './read/nearest.ts'
 import { KEYS_ELSEWHERE, unknownKeyText } from './read/overlay.ts'
-import { type Path, type Problem, pathText } from './read/problem.ts'
+import { type ConfigProblem, type Path, pathText } from './read/problem.ts'
 import { keyOriginAt, type Node, nodeAt, originAt, plainOf } from './read/tree.ts'
 
 /** Whoever has more of them in one place has the wrong file. */
@@ -13,14 +13,14 @@ export function explainIssues(
   issues: readonly z.core.$ZodIssue[],
   tree: Node,
   above: Path = [],
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   return issues.flatMap((issue) => explainIssue(issue, tree, above))
 }
 
-function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonly Problem[] {
+function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonly ConfigProblem[] {
   const path = [...above, ...issue.path.map((key) => (typeof key === 'symbol' ? '?' : key))]
-  const tell = (text: string): Problem => ({ origin: originAt(tree, path), text })
-  const said = (text: string) => tell(`\`${pathText(path)}\` ${text}.${foundText(tree, path)}`)
+  const problem = (text: string): ConfigProblem => ({ origin: originAt(tree, path), text })
+  const said = (text: string) => problem(`\`${pathText(path)}\` ${text}.${foundText(tree, path)}`)
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.slice(0, UNKNOWN_MAX).map((key) => ({
@@ -45,12 +45,12 @@ function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonl
       const meant = found?.kind === 'leaf' ? nearest(String(found.value), names) : undefined
       const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
       const should = names.length === 1 ? `be ${names[0]}` : `be one of ${names.join(', ')}`
-      return [tell(`\`${pathText(path)}\` should ${should}.${foundText(tree, path)}${hint}`)]
+      return [problem(`\`${pathText(path)}\` should ${should}.${foundText(tree, path)}${hint}`)]
     }
     case 'invalid_type': {
       if (isSecret(path))
-        return [tell(`\`${pathText(path)}\` says where a key is kept. ${KEYS_ELSEWHERE}`)]
-      if (nodeAt(tree, path) === undefined) return [tell(`\`${pathText(path)}\` is missing.`)]
+        return [problem(`\`${pathText(path)}\` says where a key is kept. ${KEYS_ELSEWHERE}`)]
+      if (nodeAt(tree, path) === undefined) return [problem(`\`${pathText(path)}\` is missing.`)]
       return [
         said(
           isOurs(issue.message)
@@ -111,7 +111,7 @@ function isSecret(path: Path): boolean {
   return path.at(-1) === 'credential' || path.at(-1) === 'password'
 }
 
-const SHOWN_MAX = 40
+const VALUE_LENGTH_MAX = 40
 
 /** Nothing that may be a key is shown. */
 function foundText(tree: Node, path: Path): string {
@@ -120,6 +120,6 @@ function foundText(tree: Node, path: Path): string {
   if (node === undefined || isPrivate) return ''
   if (node.kind !== 'leaf') return ` It is a ${node.kind}.`
   const text = redact(String(plainOf(node)))
-  const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
-  return typeof node.value === 'string' ? ` It is "${shown}".` : ` It is ${shown}.`
+  const clipped = text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text
+  return typeof node.value === 'string' ? ` It is "${clipped}".` : ` It is ${clipped}.`
 }

@@ -20,8 +20,8 @@ function expectedRows(): readonly string[] {
     .filter(({ node }) => fieldsOf(node).size === 0 || branchesOf(node).length > 1)
     .map(({ path, node }) => {
       const isShared = path[0] === 'auxiliary' && defaultsOf(path.slice(2)).size === TASKS.length
-      const shown = isShared ? ['auxiliary', 'TASK', ...path.slice(2)] : path
-      const key = shown.join('.').replaceAll('*', 'NAME')
+      const documented = isShared ? ['auxiliary', 'TASK', ...path.slice(2)] : path
+      const key = documented.join('.').replaceAll('*', 'NAME')
       const restart = needsRestartAt(path) ? 'restart' : 'at once'
       const usual = isShared ? sharedText(path.slice(2)) : defaultText(node)
       return `| \`${key}\` | ${usual} | ${restart} | ${node['description']} |`

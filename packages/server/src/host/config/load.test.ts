@@ -13,14 +13,14 @@ import {
 import { ConfigError, originText, problemText } from './read/problem.ts'
 import { configText, listSettings } from './settings.ts'
 
-const place = mkdtempSync(join(tmpdir(), 'throughline-config-'))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const base = mkdtempSync(join(tmpdir(), 'throughline-config-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 let folders = 0
 
 /** A folder of its own with these files in it. */
 function folderWith(files: Record<string, string>): string {
-  const folder = join(place, String(folders++))
+  const folder = join(base, String(folders++))
   mkdirSync(folder)
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(folder, name, '..'), { recursive: true })
@@ -149,7 +149,7 @@ describe('loadConfig', () => {
       'xdg/throughline/throughline.yaml': 'http: {port: 4}',
     })
     const portOf = (request: Partial<LoadRequest>) =>
-      requireConfig({ env: {}, flags: [], cwd: place, ...request }).config.http.port
+      requireConfig({ env: {}, flags: [], cwd: base, ...request }).config.http.port
     const cwd = join(folder, 'a', 'b')
     expect(portOf({ cwd })).toBe(1)
     expect(portOf({ cwd, path: 'other.yaml' })).toBe(2)
@@ -275,10 +275,10 @@ describe('secrets', () => {
       OPENAI_API_KEY: KEY,
     }
     const result = loaded('', { env })
-    const shown = `${configText(result)}${JSON.stringify(listSettings(result))}`
-    expect(shown).not.toMatch(/hunter2|Zq7Lk2/)
-    expect(shown).toContain('postgres://me:[secret]@host/db')
-    expect(shown).toContain('x-team')
+    const printed = `${configText(result)}${JSON.stringify(listSettings(result))}`
+    expect(printed).not.toMatch(/hunter2|Zq7Lk2/)
+    expect(printed).toContain('postgres://me:[secret]@host/db')
+    expect(printed).toContain('x-team')
     const asked = { THROUGHLINE_STORE: 'postgres://me@host/db?password=hunter2&sslmode=require' }
     expect(configText(loaded('', { env: asked }))).toContain(
       'postgres://me@host/db?password=[secret]&sslmode=require',

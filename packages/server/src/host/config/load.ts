@@ -3,10 +3,16 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { PRESETS, type PresetName } from '#core/compaction/plan/defaults'
 import { checkConfig } from './check.ts'
 import { explainIssues } from './explain.ts'
-import { type Environment, overlayEnvironment, overlayFlags } from './read/overlay.ts'
-import { namedFiles, settlePaths, takeTexts } from './read/paths.ts'
-import { ConfigError, type Origin, type Path, type Problem, pathText } from './read/problem.ts'
-import { FILE_BYTES_MAX, readYaml } from './read/read-yaml.ts'
+import { type ConfigEnvironment, overlayEnvironment, overlayFlags } from './read/overlay.ts'
+import { namedFiles, resolvePaths, takeTexts } from './read/paths.ts'
+import {
+  ConfigError,
+  type ConfigOrigin,
+  type ConfigProblem,
+  type Path,
+  pathText,
+} from './read/problem.ts'
+import { CONFIG_BYTES_MAX, readYaml } from './read/read-yaml.ts'
 import { findLiteralSecrets } from './read/secrets.ts'
 import { EMPTY, originAt, plainOf, saidAt } from './read/tree.ts'
 import {
@@ -17,7 +23,7 @@ import {
   type Trust,
   trustOf,
   type Unread,
-  unreadable,
+  unreadFile,
 } from './read/trust.ts'
 import { type Config, configSchema } from './schema/schema.ts'
 
@@ -31,7 +37,7 @@ export interface LoadRequest {
   readonly path?: string
   /** `path` was found by an earlier search, not named by a person: it is checked again. */
   readonly isPathFound?: boolean
-  readonly env: Environment
+  readonly env: ConfigEnvironment
   /** What stood behind `--set`: `key=value`. */
   readonly flags: readonly string[]
   readonly cwd: string
@@ -45,8 +51,8 @@ export interface Loaded {
   readonly kind: 'loaded'
   readonly config: Config
   /** Who said a value. */
-  readonly originOf: (path: Path) => Origin
-  readonly warnings: readonly Problem[]
+  readonly originOf: (path: Path) => ConfigOrigin
+  readonly warnings: readonly ConfigProblem[]
   /** Null: there is no file, and everything else holds. */
   readonly file: string | null
   /** The file was searched for, and not named by a person. */
@@ -62,8 +68,8 @@ export interface Loaded {
 
 export interface Refused {
   readonly kind: 'refused'
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
+  readonly warnings: readonly ConfigProblem[]
   readonly file: string | null
   readonly files: readonly string[]
 }
@@ -71,27 +77,27 @@ export interface Refused {
 export function loadConfig(request: LoadRequest): LoadResult {
   const { env, flags, cwd } = request
   const { file, isFound } = findConfig(request)
-  const shown = file === null ? '' : shownPath(file, cwd)
+  const fileName = file === null ? '' : displayPath(file, cwd)
   // A file that a person named is trusted, with everything that it names.
   const trust = isFound ? trustOf(env) : undefined
   const text = file === null ? '' : readFile(file, cwd, trust)
   if (typeof text !== 'string') {
-    const origin: Origin = { kind: 'file', file: shown, line: 1, column: 1 }
+    const origin: ConfigOrigin = { kind: 'file', file: fileName, line: 1, column: 1 }
     const how = isFound ? adviceFor(text, file) : ''
     const problems = [{ origin, text: `The configuration ${text.problem}.${how}` }]
     return { kind: 'refused', problems, warnings: [], file, files: file === null ? [] : [file] }
   }
 
-  const said = file === null ? { tree: EMPTY, problems: [] } : readYaml(text, shown)
+  const said = file === null ? { tree: EMPTY, problems: [] } : readYaml(text, fileName)
   const fromEnv = overlayEnvironment(said.tree, env)
   const fromFlags = overlayFlags(fromEnv.tree, flags)
   const secrets = findLiteralSecrets(fromFlags.tree)
   // What a file names is named from the file's own folder, everything else from where one stands.
   const folder = file === null ? cwd : dirname(file)
-  const baseOf = ({ kind }: Origin) => (kind === 'file' || kind === 'default' ? folder : cwd)
+  const baseOf = ({ kind }: ConfigOrigin) => (kind === 'file' || kind === 'default' ? folder : cwd)
   const whole = takeTexts(fromFlags.tree, (path, origin) => {
-    const place = resolve(baseOf(origin), path)
-    const text = readTrusted(place, TEXT_BYTES_MAX, origin.kind === 'file' ? trust : undefined)
+    const resolved = resolve(baseOf(origin), path)
+    const text = readTrusted(resolved, TEXT_BYTES_MAX, origin.kind === 'file' ? trust : undefined)
     const isForeign = typeof text !== 'string' && text.isForeign
     return isForeign ? { problem: `${text.problem}. ${CHANGE_OR_NAME}` } : text
   })
@@ -115,7 +121,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
     const isPreset = origin.kind === 'default' && isOfPreset(path, preset)
     return isPreset ? saidAt(tree, ['compaction', 'preset']) : origin
   }
-  const config = settlePaths(parsed.data, {
+  const config = resolvePaths(parsed.data, {
     baseOf: (path) => baseOf(originOf(path)),
     home: env['HOME'] ?? env['USERPROFILE'],
   })
@@ -141,9 +147,9 @@ export function loadConfig(request: LoadRequest): LoadResult {
 function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
   try {
     const doubt = trust === undefined ? null : findDoubtBetween(cwd, dirname(file), trust)
-    return doubt === null ? readTrusted(file, FILE_BYTES_MAX, trust) : foreign(doubt)
+    return doubt === null ? readTrusted(file, CONFIG_BYTES_MAX, trust) : foreign(doubt)
   } catch (error) {
-    return unreadable(error)
+    return unreadFile(error)
   }
 }
 
@@ -160,9 +166,9 @@ function findForeign(
   terms: {
     readonly folder: string
     readonly trust: Trust
-    readonly originOf: (path: Path) => Origin
+    readonly originOf: (path: Path) => ConfigOrigin
   },
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   return namedFiles(config, terms.folder).flatMap(({ path, file }) => {
     const origin = terms.originOf(path)
     const doubt = origin.kind === 'file' ? findDoubtOfFile(file, terms.trust) : null
@@ -211,7 +217,7 @@ function findConfig({ path, isPathFound = false, env, cwd }: LoadRequest): Found
     : { file: null, isFound: false }
 }
 
-function userFolder(env: Environment): string | undefined {
+function userFolder(env: ConfigEnvironment): string | undefined {
   const named = env['XDG_CONFIG_HOME'] || env['APPDATA']
   if (named) return named
   return env['HOME'] ? join(env['HOME'], '.config') : undefined
@@ -226,14 +232,14 @@ function mayBeFile(path: string): boolean {
   }
 }
 
-function shownPath(file: string, cwd: string): string {
+function displayPath(file: string, cwd: string): string {
   const short = relative(cwd, file)
   return isAbsolute(short) || short.startsWith(join('..', '..', '..')) ? file : short
 }
 
 /** As they stand in the file; what comes from elsewhere follows. */
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  const rank = ({ origin }: Problem) =>
+function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  const rank = ({ origin }: ConfigProblem) =>
     origin.kind === 'file' ? origin.line * 1_000_000 + origin.column : Number.MAX_SAFE_INTEGER
   const different = new Map(problems.map((each) => [JSON.stringify(each), each]))
   return [...different.values()].sort((a, b) => rank(a) - rank(b))

@@ -1,46 +1,46 @@
 import { stringify } from 'yaml'
 import type { Loaded } from './load.ts'
-import { type Origin, type Path, pathText } from './read/problem.ts'
-import { shownValue } from './read/secrets.ts'
+import { type ConfigOrigin, type Path, pathText } from './read/problem.ts'
+import { displayValue } from './read/secrets.ts'
 
 /** One value in force, and who said it; fit to be shown. */
-export interface Setting {
+export interface ConfigSetting {
   readonly key: string
   readonly value: unknown
-  readonly origin: Origin
+  readonly origin: ConfigOrigin
 }
 
 /** Every value in force, in the order of the schema. */
-export function listSettings({ config, originOf }: Loaded): readonly Setting[] {
-  const walk = (value: unknown, path: Path): readonly Setting[] => {
+export function listSettings({ config, originOf }: Loaded): readonly ConfigSetting[] {
+  const walk = (value: unknown, path: Path): readonly ConfigSetting[] => {
     if (value === undefined) return []
     if (isFilled(value)) {
       return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
     }
-    const shown = Array.isArray(value) ? shownTree(value, path) : shownValue(value, path)
-    return [{ key: pathText(path), value: shown, origin: originOf(path) }]
+    const displayed = Array.isArray(value) ? displayTree(value, path) : displayValue(value, path)
+    return [{ key: pathText(path), value: displayed, origin: originOf(path) }]
   }
   return walk(config, [])
 }
 
 /** The same as a tree. */
-export function shownConfig({ config }: Pick<Loaded, 'config'>): unknown {
-  return shownTree(config, [])
+export function displayConfig({ config }: Pick<Loaded, 'config'>): unknown {
+  return displayTree(config, [])
 }
 
 /** The same as a file; a valid one again, but for what is masked. */
 export function configText(loaded: Pick<Loaded, 'config'>): string {
-  return stringify(shownConfig(loaded), { lineWidth: 0 })
+  return stringify(displayConfig(loaded), { lineWidth: 0 })
 }
 
-function shownTree(value: unknown, path: Path): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => shownTree(item, [...path, at]))
+function displayTree(value: unknown, path: Path): unknown {
+  if (Array.isArray(value)) return value.map((item, at) => displayTree(item, [...path, at]))
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, shownTree(each, [...path, key])]),
+      Object.entries(value).map(([key, each]) => [key, displayTree(each, [...path, key])]),
     )
   }
-  return shownValue(value, path)
+  return displayValue(value, path)
 }
 
 function isFilled(value: unknown): value is object {

@@ -9,31 +9,33 @@ import { problemText } from './read/problem.ts'
 import { configSchema } from './schema/schema.ts'
 import { watchConfig } from './watch.ts'
 
-const place = mkdtempSync(join(tmpdir(), 'throughline-watch-'))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+const base = mkdtempSync(join(tmpdir(), 'throughline-watch-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const EVERY_MS = 1_000
 
 /** A watched file, and what was told about it so far. */
 function watched(text: string | null) {
-  const folder = mkdtempSync(join(place, 'a-'))
+  const folder = mkdtempSync(join(base, 'a-'))
   const file = join(folder, 'throughline.yaml')
   if (text !== null) writeFileSync(file, text)
   const clock = new FakeClock()
-  const told: string[] = []
+  const reported: string[] = []
   const load = { cwd: folder, env: {}, flags: [] }
   const end = watchConfig({
     load,
     clock,
     current: requireConfig(load),
     onChange: ({ config }, { applies, needsRestart }) => {
-      told.push(`${config.http.port}: now ${applies.join(' ')}, later ${needsRestart.join(' ')}`)
+      reported.push(
+        `${config.http.port}: now ${applies.join(' ')}, later ${needsRestart.join(' ')}`,
+      )
     },
-    onBroken: (problems) => told.push(`broken: ${problems.map(problemText).join(' ')}`),
+    onBroken: (problems) => reported.push(`broken: ${problems.map(problemText).join(' ')}`),
   })
   const look = async () => {
     await clock.pass(2 * EVERY_MS)
-    return told.splice(0)
+    return reported.splice(0)
   }
   return { folder, file, clock, look, end }
 }
@@ -165,9 +167,9 @@ describe('compareConfigs', () => {
     replace(file, 'http: {port: 1}\nagents: {main: {model: {provider: anthropic, model: m}}}')
     expect(await look()).toEqual([expect.stringContaining('1: now agents.main.model')])
     replace(file, 'http: {port: 1}')
-    const [told = ''] = await look()
-    expect(told).toContain('agents.main.model.provider')
-    expect(told).toMatch(/later $/)
+    const [reported = ''] = await look()
+    expect(reported).toContain('agents.main.model.provider')
+    expect(reported).toMatch(/later $/)
     end()
   })
 

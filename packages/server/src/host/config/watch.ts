@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { type Clock, systemClock } from '#core/base/clock'
-import { type Change, compareConfigs } from './compare.ts'
+import { type ConfigChange, compareConfigs } from './compare.ts'
 import { type Loaded, type LoadRequest, loadConfig } from './load.ts'
-import type { Problem } from './read/problem.ts'
+import type { ConfigProblem } from './read/problem.ts'
 
 /**
  * Looks at the configuration again when its file, or a text that it names, has changed. Files are
@@ -13,9 +13,9 @@ import type { Problem } from './read/problem.ts'
 export interface WatchRequest {
   readonly load: LoadRequest
   readonly current: Loaded
-  readonly onChange: (after: Loaded, change: Change) => void
+  readonly onChange: (after: Loaded, change: ConfigChange) => void
   /** The old configuration stays in force. */
-  readonly onBroken: (problems: readonly Problem[]) => void
+  readonly onBroken: (problems: readonly ConfigProblem[]) => void
   readonly everyMs?: number
   readonly clock?: Clock
 }

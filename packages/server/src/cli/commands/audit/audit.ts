@@ -14,8 +14,8 @@ import { paintOn } from '../../terminal/colours.ts'
 import { counted } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { tell } from '../../terminal/stderr.ts'
-import { tellAudit } from './report.ts'
+import { notify } from '../../terminal/stderr.ts'
+import { renderAudit } from './report.ts'
 
 interface AuditFlags extends StoreFlags {
   readonly json?: true
@@ -107,7 +107,7 @@ async function takeLogs(
   { where, folder, paths: own, older }: FoundLogs,
   isKnown: (id: SessionId) => Promise<boolean>,
 ): Promise<readonly string[]> {
-  const { shownPlace } = await import('../../../host/store-selection.ts')
+  const { displayUrl } = await import('../../../host/store-selection.ts')
   const { isServer } = await import('../../../host/open-store.ts')
   const paths = [...own]
   for (const path of older) {
@@ -120,12 +120,12 @@ async function takeLogs(
         'them there; name logs that are elsewhere.',
     )
   }
-  tell(`Auditing ${counted(own.length, 'log')} in ${folder} against ${shownPlace(where.url)}.`)
+  notify(`Auditing ${counted(own.length, 'log')} in ${folder} against ${displayUrl(where.url)}.`)
   const taken = paths.slice(own.length)
   const folders = [...new Set(taken.map((path) => dirname(path)))].join(', ')
   if (taken.length > 0)
-    tell(`And ${counted(taken.length, 'log')} of an earlier version in ${folders}.`)
-  if (isServer(where.url)) tell('Where other hosts use this store as well, name their logs, too.')
+    notify(`And ${counted(taken.length, 'log')} of an earlier version in ${folders}.`)
+  if (isServer(where.url)) notify('Where other hosts use this store as well, name their logs, too.')
   return paths
 }
 
@@ -142,15 +142,15 @@ function logsIn(folder: string): readonly string[] {
 }
 
 function forPeople(report: AuditReport): string {
-  return tellAudit(report, paintOn(process.stdout))
+  return renderAudit(report, paintOn(process.stdout))
 }
 
 function plain({ holds, laws, figures, logs }: AuditReport) {
-  const told = laws.map((law) => {
+  const described = laws.map((law) => {
     const { title, contract, advice } = LAWS[law.law]
     return { ...law, title, contract, ...(law.holds ? {} : { advice }) }
   })
-  return { holds, laws: told, figures, logs }
+  return { holds, laws: described, figures, logs }
 }
 
 function progressText(at: AuditProgress): string {

@@ -4,10 +4,10 @@ import type { Paint } from '../../terminal/colours.ts'
 import { counted, grouped } from '../../terminal/format.ts'
 
 /** How many offences of a law are shown; `--json` holds more, and the count is always told. */
-const OFFENCES_SHOWN_MAX = 3
+const OFFENCES_LISTED_MAX = 3
 
 /** The verdicts for people: one row per law, the lines that break it, and what to do. */
-export function tellAudit(report: AuditReport, paint: Paint): string {
+export function renderAudit(report: AuditReport, paint: Paint): string {
   const broken = report.laws.filter((law) => !law.holds).length
   const verdict =
     broken === 0
@@ -42,11 +42,11 @@ function rowOf(law: JudgedLaw, paint: Paint): readonly string[] {
     const open = law.unproven === null ? [] : [`    ${paint('yellow', unprovenText(law))}`]
     return [`${paint('green', '✓')} ${title} ${numbers}`, ...open]
   }
-  const shown = law.offences.slice(0, OFFENCES_SHOWN_MAX)
-  const rest = law.offencesCount - shown.length
+  const listed = law.offences.slice(0, OFFENCES_LISTED_MAX)
+  const rest = law.offencesCount - listed.length
   return [
     `${paint('red', '✗')} ${paint('bold', title)} ${numbers}`,
-    ...shown.flatMap(({ sessionId, problem, lines }) => [
+    ...listed.flatMap(({ sessionId, problem, lines }) => [
       `    ${sessionId === null ? '' : `${sessionId}: `}${problem}`,
       ...lines.map(({ path, line, text }) => `      ${path}:${line}${text ? `  ${text}` : ''}`),
     ]),

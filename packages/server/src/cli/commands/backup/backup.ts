@@ -5,7 +5,7 @@ import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { cannotWrite } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { tell } from '../../terminal/stderr.ts'
+import { notify } from '../../terminal/stderr.ts'
 
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -16,8 +16,8 @@ export function backupCommand(): Command {
     )
     .argument('<file>', 'where to; must not exist')
     .action(async (file: string, flags: StoreFlags) => {
-      const { openPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await openPlace(flags, async ({ store }) => {
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
         const progress = new ProgressLine('Copying the store')
         await store
           .backup(file)
@@ -25,7 +25,7 @@ export function backupCommand(): Command {
             throw isOfTheDisk(error) ? cannotWrite(file, error) : error
           })
           .finally(() => progress.end())
-        tell(`The store was copied to ${file}.`)
+        notify(`The store was copied to ${file}.`)
         return EXIT.done
       })
     })

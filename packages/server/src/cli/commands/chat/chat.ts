@@ -6,15 +6,15 @@ import type { Store } from '#core/store/contract'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
-import { type Conversation, openConversation } from '../../conversation.ts'
+import { openConversation, type TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { findNamed } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { noPaint } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { shown, tell } from '../../terminal/stderr.ts'
-import { readTyped, runSlash } from './slash.ts'
+import { forTerminal, notify } from '../../terminal/stderr.ts'
+import { readTerminalInput, runSlash } from './slash.ts'
 import { chatOnTerminal } from './terminal.ts'
 
 interface ChatFlags extends StoreFlags {
@@ -71,16 +71,16 @@ async function named(store: Store, { session = '', agent }: ChatFlags): Promise<
 }
 
 /** One message after another, each answered before the next: what a script expects. */
-async function chatFromPipe(first: Conversation): Promise<number> {
+async function chatFromPipe(first: TerminalConversation): Promise<number> {
   let conversation = first
   let exitCode: number = EXIT.done
   for await (const line of joinedLines(createInterface({ input: process.stdin }))) {
-    const typed = readTyped(line)
+    const typed = readTerminalInput(line)
     switch (typed.kind) {
       case 'nothing':
         break
       case 'unknown':
-        tell(unknownText(typed.name))
+        notify(unknownText(typed.name))
         exitCode = EXIT.failed
         break
       case 'say':
@@ -92,7 +92,7 @@ async function chatFromPipe(first: Conversation): Promise<number> {
         else {
           const { name, rest } = typed
           const text = await runSlash({ name, rest }, conversation.session, noPaint)
-          await writeOutput('-', `${shown(text)}\n`)
+          await writeOutput('-', `${forTerminal(text)}\n`)
         }
         break
       default:
@@ -102,16 +102,16 @@ async function chatFromPipe(first: Conversation): Promise<number> {
   return exitCode
 }
 
-async function answerOne({ session }: Conversation, text: string): Promise<boolean> {
+async function answerOne({ session }: TerminalConversation, text: string): Promise<boolean> {
   const message = { source: COMMAND_SOURCE, key: randomUUID() }
   const { mail } = taken(
     await session.admit({ ...message, parts: [{ type: 'text', text }] }),
     session.id,
   )
   const reply = await session.reply(mail, new AbortController().signal)
-  if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  if (reply !== null && reply.text !== '') await writeOutput('-', `${forTerminal(reply.text)}\n`)
   if (reply?.ended === 'answered') return true
-  tell(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
+  notify(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
   return false
 }
 

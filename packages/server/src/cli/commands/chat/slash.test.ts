@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { helpText, readTyped, SLASH_COMMANDS } from './slash.ts'
+import { helpText, readTerminalInput, TERMINAL_COMMANDS } from './slash.ts'
 
 describe('readTyped', () => {
   it.each([
@@ -18,12 +18,12 @@ describe('readTyped', () => {
     ['/constructor', { kind: 'unknown', name: 'constructor' }],
     ['/', { kind: 'unknown', name: '' }],
   ])('reads %j', (line, typed) => {
-    expect(readTyped(line)).toEqual(typed)
+    expect(readTerminalInput(line)).toEqual(typed)
   })
 })
 
 describe('helpText', () => {
   it('lists every command', () => {
-    for (const name of Object.keys(SLASH_COMMANDS)) expect(helpText()).toContain(`/${name}`)
+    for (const name of Object.keys(TERMINAL_COMMANDS)) expect(helpText()).toContain(`/${name}`)
   })
 })

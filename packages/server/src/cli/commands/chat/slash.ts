@@ -16,19 +16,19 @@ import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
 
 /** The commands of every chat, and the way out of this one. */
-export const SLASH_COMMANDS = {
+export const TERMINAL_COMMANDS = {
   ...CHAT_COMMANDS,
   quit: { form: '/quit', does: 'leave; what runs goes on' },
 } as const
 
-export type SlashName = keyof typeof SLASH_COMMANDS
+export type TerminalCommandName = keyof typeof TERMINAL_COMMANDS
 
-export function readTyped(line: string): Typed<SlashName> {
-  return read(line, SLASH_COMMANDS)
+export function readTerminalInput(line: string): Typed<TerminalCommandName> {
+  return read(line, TERMINAL_COMMANDS)
 }
 
 export function helpText(): string {
-  const forms = Object.values(SLASH_COMMANDS)
+  const forms = Object.values(TERMINAL_COMMANDS)
   const width = Math.max(...forms.map(({ form }) => form.length))
   const lines = forms.map(({ form, does }) => `${form.padEnd(width)}  ${does}`)
   return [...lines, 'A line that ends in \\ goes on in the next one.'].join('\n')
@@ -36,7 +36,7 @@ export function helpText(): string {
 
 /** Carries out a command on a session and tells what came of it. `new` and `quit` are the caller's. */
 export async function runSlash(
-  command: { readonly name: Exclude<SlashName, 'new' | 'quit'>; readonly rest: string },
+  command: { readonly name: Exclude<TerminalCommandName, 'new' | 'quit'>; readonly rest: string },
   session: Session,
   paint: Paint,
 ): Promise<string> {
@@ -66,6 +66,6 @@ function describe(summary: SessionSummary): string {
 export function statusText(summary: SessionSummary, paint: Paint): string {
   const { contextTokens: tokens, windowTokens } = summary
   const fill = drawFill({ tokens, windowTokens })
-  const place = paint('dim', `── ${printable(summary.agent)} · `)
-  return `${place}${paint(fill.colour, fill.text)}${paint('dim', ` · ${activity(summary)} ──`)}`
+  const label = paint('dim', `── ${printable(summary.agent)} · `)
+  return `${label}${paint(fill.colour, fill.text)}${paint('dim', ` · ${activity(summary)} ──`)}`
 }

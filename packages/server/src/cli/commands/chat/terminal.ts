@@ -4,17 +4,17 @@ import { KnownError } from '#core/base/errors'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { RuntimeEvent } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
-import type { Conversation } from '../../conversation.ts'
+import type { TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
-import { Answers } from '../../terminal/answers.ts'
+import { AnswerDisplay } from '../../terminal/answers.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
 import { printable } from '../../terminal/printable.ts'
 import { TerminalScreen } from '../../terminal/screen.ts'
 import { HISTORY_MAX, readHistory, writeHistory } from './history.ts'
-import { readTyped, runSlash, statusText } from './slash.ts'
+import { readTerminalInput, runSlash, statusText } from './slash.ts'
 
 /** A chat with somebody who sits there: answers grow while the next message is typed. */
-export async function chatOnTerminal(first: Conversation): Promise<number> {
+export async function chatOnTerminal(first: TerminalConversation): Promise<number> {
   const { stdin, stdout } = process
   const lines = createInterface({
     input: stdin,
@@ -44,7 +44,7 @@ class TerminalTalk {
     this.#paint = paint
   }
 
-  async run(first: Conversation): Promise<void> {
+  async run(first: TerminalConversation): Promise<void> {
     let conversation = first
     // From the very beginning: what somebody types ahead must not be lost.
     const entered = this.#lines[Symbol.asyncIterator]()
@@ -68,7 +68,7 @@ class TerminalTalk {
     process.stdout.write('\n')
   }
 
-  async #enter(conversation: Conversation): Promise<void> {
+  async #enter(conversation: TerminalConversation): Promise<void> {
     await this.#following.stop()
     const { agent, session } = conversation
     const words = `Talking to ${printable(agent)} in session ${session.id}. /help lists commands, Ctrl-D leaves.`
@@ -78,9 +78,12 @@ class TerminalTalk {
   }
 
   /** Null: leave. */
-  async #obey(text: string, conversation: Conversation): Promise<Conversation | null> {
+  async #obey(
+    text: string,
+    conversation: TerminalConversation,
+  ): Promise<TerminalConversation | null> {
     try {
-      const typed = readTyped(text)
+      const typed = readTerminalInput(text)
       switch (typed.kind) {
         case 'nothing':
           await this.#refresh(conversation)
@@ -110,15 +113,15 @@ class TerminalTalk {
     }
   }
 
-  async #send({ session }: Conversation, text: string): Promise<void> {
+  async #send({ session }: TerminalConversation, text: string): Promise<void> {
     const once = { source: COMMAND_SOURCE, key: randomUUID() }
     taken(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
   }
 
-  #follow(conversation: Conversation): { stop(): Promise<void> } {
+  #follow(conversation: TerminalConversation): { stop(): Promise<void> } {
     const ending = new AbortController()
     const { session, agent } = conversation
-    const answers = new Answers(session, {
+    const answers = new AnswerDisplay(session, {
       ...labelled(this.#screen, this.#paint('cyan', printable(agent))),
     })
     const watch = async () => {
@@ -139,13 +142,13 @@ class TerminalTalk {
     }
   }
 
-  async #refresh({ session }: Conversation): Promise<void> {
+  async #refresh({ session }: TerminalConversation): Promise<void> {
     const summary = await session.summary()
     if (summary !== undefined) this.#screen.status(statusText(summary, this.#paint))
   }
 
   /** Ctrl-C ends what runs; with nothing running, twice in a row leaves. */
-  async #interrupt({ session }: Conversation): Promise<void> {
+  async #interrupt({ session }: TerminalConversation): Promise<void> {
     const summary = await session.summary()
     if (summary !== undefined && summary.state !== 'idle') {
       await session.stop({ source: COMMAND_SOURCE, key: randomUUID() })

@@ -13,11 +13,11 @@ import { estimateTools } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
 import { UsageError } from '../../../host/errors.ts'
 import { EXIT } from '../../exit.ts'
-import { commandForm, currentPlace, shellWord } from '../../hint.ts'
-import { readInput, readTextFile } from '../../terminal/input.ts'
+import { commandForm, programLocation, shellWord } from '../../hint.ts'
+import { readInputText, readTextFile } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { tell } from '../../terminal/stderr.ts'
+import { notify } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
 import { type Canvas, explainResult } from './explain.ts'
 import { buildCompactCommand, type CompactFlags, checkKinds } from './options.ts'
@@ -27,7 +27,7 @@ import { parseSummarizer, type Summarizer } from './summarizer.ts'
 const PROMPT_BYTES_MAX = 1024 * 1024
 
 /** How many repairs and warnings are told; the rest is counted. `--stats` holds them all. */
-const WARNINGS_SHOWN_MAX = 10
+const WARNINGS_PRINTED_MAX = 10
 
 export function compactCommand(): Command {
   const command = buildCompactCommand()
@@ -50,7 +50,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   })
   checkPrompt(flags, summarizer)
   const configured = await fileCompaction(flags)
-  const text = await readInput(file)
+  const text = await readInputText(file)
   const conversation = readFrom(file, text, flags.format)
 
   const progress = new ProgressLine('Writing the summary')
@@ -66,13 +66,13 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
     const stats = buildStats({ result, conversation, format, warnings })
     await writeOutput(flags.stats, `${JSON.stringify(stats, undefined, 2)}\n`)
   }
-  tellWarnings(warnings)
+  printWarnings(warnings)
 
   switch (result.outcome) {
     case 'compacted':
       await writeOutput(flags.output, writeAs(format, conversation, result.messages))
-      if (flags.explain) tellExplanation(file, flags, result)
-      else tellInShort(result)
+      if (flags.explain) printExplanation(file, flags, result)
+      else printFigures(result)
       return EXIT.done
     case 'kept': {
       const isSame = format === conversation.format
@@ -80,15 +80,19 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
         flags.output,
         isSame ? text : writeAs(format, conversation, result.messages),
       )
-      tell(`Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`)
+      notify(
+        `Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`,
+      )
       return EXIT.nothingToCut
     }
     case 'refused':
-      tell(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
+      notify(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
       return EXIT.failed
     case 'cannot-fit':
-      tell(`Cannot fit (${result.reason}): ${result.explanation}`)
-      tell('Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.')
+      notify(`Cannot fit (${result.reason}): ${result.explanation}`)
+      notify(
+        'Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.',
+      )
       return EXIT.cannotFit
     default:
       return result.outcome satisfies never
@@ -130,7 +134,7 @@ function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarize
   if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
     throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
   }
-  if (by !== 'model') tell(`--prompt-file has no effect: ${summarizer} calls no model.`)
+  if (by !== 'model') notify(`--prompt-file has no effect: ${summarizer} calls no model.`)
 }
 
 function buildOptions(
@@ -177,7 +181,7 @@ function roundMs(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-function tellExplanation(file: string, flags: CompactFlags, result: CompactResult): void {
+function printExplanation(file: string, flags: CompactFlags, result: CompactResult): void {
   const { stderr } = process
   const paint: Canvas['paint'] = (colour, text) => styleText(colour, text, { stream: stderr })
   const canvas = {
@@ -187,7 +191,7 @@ function tellExplanation(file: string, flags: CompactFlags, result: CompactResul
   }
   stderr.write(explainResult(result, canvas))
   if (result.outcome !== 'compacted' || file === '-') return
-  const program = commandForm(currentPlace())
+  const program = commandForm(programLocation())
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
   // Half of it again, where that still leaves room for a handoff.
   const target = Math.round(result.stats.tokensAfter / 2_000) * 1_000
@@ -197,14 +201,16 @@ function tellExplanation(file: string, flags: CompactFlags, result: CompactResul
   )
 }
 
-function tellWarnings(warnings: readonly string[]): void {
-  for (const warning of warnings.slice(0, WARNINGS_SHOWN_MAX)) tell(`note: ${warning}`)
-  const rest = warnings.length - WARNINGS_SHOWN_MAX
-  if (rest > 0) tell(`note: and ${rest} more; --stats lists them all`)
+function printWarnings(warnings: readonly string[]): void {
+  for (const warning of warnings.slice(0, WARNINGS_PRINTED_MAX)) notify(`note: ${warning}`)
+  const rest = warnings.length - WARNINGS_PRINTED_MAX
+  if (rest > 0) notify(`note: and ${rest} more; --stats lists them all`)
 }
 
-function tellInShort({ stats }: CompactResult): void {
+function printFigures({ stats }: CompactResult): void {
   if (!process.stderr.isTTY) return
   const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
-  tell(`${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`)
+  notify(
+    `${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`,
+  )
 }

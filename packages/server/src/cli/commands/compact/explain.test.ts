@@ -64,9 +64,9 @@ describe('explainResult', () => {
   it('prints no control character of a conversation', async () => {
     const evil = 'Please \u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\r\nlook'
     const messages: Message[] = [...longConversation(), { role: 'user', parts: [text(evil)] }]
-    const shown = explainResult(await compact(messages, { budget: { targetTokens: 2_000 } }), plain)
-    expect(shown).toContain('newest request: Please')
-    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    const drawn = explainResult(await compact(messages, { budget: { targetTokens: 2_000 } }), plain)
+    expect(drawn).toContain('newest request: Please')
+    expect(drawn.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 })
 

@@ -41,7 +41,7 @@ type Colour = (typeof KINDS)[Kind]['colour'] | 'bold' | 'dim'
 const LABEL_WIDTH = 10
 const BAR_WIDTH_MIN = 10
 const OPEN_LINES_MAX = 6
-const LEDGER_KINDS_SHOWN_MAX = 3
+const LEDGER_KINDS_LISTED_MAX = 3
 
 export function explainResult(result: CompactResult, canvas: Canvas): string {
   const { stats } = result
@@ -81,10 +81,10 @@ function drawBars(
   const heads = ['before', 'after '].map(
     (name, index) => `${name}  ${tokens[index]} tokens  ${messages[index]} messages  `,
   )
-  const room = Math.max(BAR_WIDTH_MIN, canvas.columns - (heads[0]?.length ?? 0))
+  const barWidthMax = Math.max(BAR_WIDTH_MIN, canvas.columns - (heads[0]?.length ?? 0))
   const scale = Math.max(1, sum(before), sum(after))
   return [before, after].map((kinds, index) => {
-    const width = Math.max(1, Math.round((sum(kinds) / scale) * room))
+    const width = Math.max(1, Math.round((sum(kinds) / scale) * barWidthMax))
     return `${heads[index]}${drawBar(kinds, width, canvas)}`
   })
 }
@@ -137,7 +137,7 @@ function drawLegend(
 ): string[] {
   return ORDER.filter((kind) => before[kind] ?? after[kind]).map((kind) => {
     const tokens = count(after[kind] ?? before[kind] ?? 0).padStart(8)
-    const why = tellWhy(kind, result, handoff)
+    const why = explainKind(kind, result, handoff)
     const figure = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  `
     const line = figure + oneLine(why, canvas.columns - 3 - figure.length)
     const isGone = after[kind] === undefined
@@ -145,7 +145,7 @@ function drawLegend(
   })
 }
 
-function tellWhy(kind: Kind, result: CompactResult, handoff: Handoff | undefined): string {
+function explainKind(kind: Kind, result: CompactResult, handoff: Handoff | undefined): string {
   const { stats, plan } = result
   const { preserved, ledger } = stats
   const tailFrom = plan.kind === 'compact' ? plan.cut + 1 : 1
@@ -195,8 +195,8 @@ function ledgerKinds(handoff: Handoff | undefined): string {
   const counts = new Map<string, number>()
   for (const { kind } of handoff?.ledger ?? []) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const most = [...counts].toSorted(([, a], [, b]) => b - a)
-  const shown = most.slice(0, LEDGER_KINDS_SHOWN_MAX).map(([kind, n]) => several(n, kind))
-  return `${shown.join(', ')}${most.length > shown.length ? ' and more' : ''}`
+  const listed = most.slice(0, LEDGER_KINDS_LISTED_MAX).map(([kind, n]) => several(n, kind))
+  return `${listed.join(', ')}${most.length > listed.length ? ' and more' : ''}`
 }
 
 /** What the next model has to go on with, so that a person sees at a glance that it is there. */

@@ -3,21 +3,21 @@ import type { Handoff } from '#core/message/handoff'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
 import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
-import { COMMAND_SOURCE, taken, tellIfNobodyServes } from '../../admission.ts'
+import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { requireNamed } from '../../named-session.ts'
 import { counted, grouped } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import type { CompactFlags } from './options.ts'
 
 /** `compact --session`: asks for a compaction, or shows what it would make. */
 export async function compactSession(flags: CompactFlags): Promise<number> {
-  const { openPlace, openPlaceWithAgents } = await import('../../open-store-view.ts')
+  const { withStoreRuntime, withAgentRuntime } = await import('../../../host/with-runtime.ts')
   // A preview asks the agent's own model; a request only goes into the mailbox.
-  const open = flags.preview ? openPlaceWithAgents : openPlace
+  const open = flags.preview ? withAgentRuntime : withStoreRuntime
   return await open(flags, async ({ runtime, store }) => {
     const session = runtime.session(await requireNamed(store, flags.session ?? ''))
     return flags.preview ? await preview(session, flags) : await ask(runtime, session, flags)
@@ -39,12 +39,12 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
     else {
       const by = 'by the process that serves it; --wait tells how it ended'
-      tell(`Asked for: session ${session.id} is compacted ${by}.`)
+      notify(`Asked for: session ${session.id} is compacted ${by}.`)
     }
-    await tellIfNobodyServes(runtime)
+    await warnIfUnserved(runtime)
     return EXIT.done
   }
-  await tellIfNobodyServes(runtime)
+  await warnIfUnserved(runtime)
   const progress = new ProgressLine('Compacting')
   const signal = AbortSignal.timeout(flags.timeout)
   const end = await session.controlOutcome(mail, signal).finally(() => progress.end())
@@ -59,16 +59,16 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   if (made === null && end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
     throw new FailedError(`Not compacted: ${whyNot(end)}.`)
   }
-  return tellOutcome(session, made)
+  return reportOutcome(session, made)
 }
 
-function tellOutcome(session: Session, made: CompactionView | null): number {
+function reportOutcome(session: Session, made: CompactionView | null): number {
   if (made === null) {
-    tell(`Session ${session.id} has nothing to compact yet.`)
+    notify(`Session ${session.id} has nothing to compact yet.`)
     return EXIT.nothingToCut
   }
   if (made.state !== 'committed') {
-    tell(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
+    notify(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
     return EXIT.failed
   }
   const { tokensBefore, tokensAfter } = made
@@ -76,7 +76,7 @@ function tellOutcome(session: Session, made: CompactionView | null): number {
     tokensBefore === null || tokensAfter === null
       ? ''
       : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
-  tell(`Compacted: a handoff stands for entries 1 to ${made.covers}${sizes}.`)
+  notify(`Compacted: a handoff stands for entries 1 to ${made.covers}${sizes}.`)
   return EXIT.done
 }
 
@@ -88,31 +88,31 @@ async function preview(session: Session, flags: CompactFlags): Promise<number> {
   const { focus, json } = flags
   const progress = new ProgressLine('Writing the handoff')
   const signal = AbortSignal.timeout(flags.timeout)
-  const shown = await session
+  const result = await session
     .preview(focus === undefined ? {} : { focus }, signal)
     .finally(() => progress.end())
-  if (json) await writeOutput('-', jsonLine(shown))
-  switch (shown.kind) {
+  if (json) await writeOutput('-', jsonLine(result))
+  switch (result.kind) {
     case 'previewed':
-      if (!json) await writeOutput('-', drawPreview(shown))
+      if (!json) await writeOutput('-', drawPreview(result))
       return EXIT.done
     case 'nothing-to-do':
-      tell(`Session ${session.id} has nothing to compact yet.`)
+      notify(`Session ${session.id} has nothing to compact yet.`)
       return EXIT.nothingToCut
     case 'failed':
-      throw new FailedError(`There is no preview: ${shown.reason}. Nothing was changed.`)
+      throw new FailedError(`There is no preview: ${result.reason}. Nothing was changed.`)
     default:
-      return shown satisfies never
+      return result satisfies never
   }
 }
 
-function drawPreview(shown: {
+function drawPreview(result: {
   readonly covers: number
   readonly handoff: Handoff
   readonly tokensBefore: number
   readonly tokensAfter: number
 }): string {
-  const { covers, handoff, tokensBefore, tokensAfter } = shown
+  const { covers, handoff, tokensBefore, tokensAfter } = result
   const { preserved, tasks, files, ledger, summary } = handoff
   const kept = [
     counted(preserved.length, 'message of the user', 'messages of the user'),

@@ -3,14 +3,14 @@ import { listCommands } from '../../command-tree.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { completionText, SHELLS, type Shell } from './text.ts'
+import { type CompletionShell, completionText, SHELLS } from './text.ts'
 
 export function completionCommand(): Command {
   const command = new Command('completion')
     .summary("print a shell's completion of these commands")
     .description('Prints a script with which a shell completes commands, flags and their values.')
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .action(async (shell: Shell, _flags: object, self: Command) => {
+    .action(async (shell: CompletionShell, _flags: object, self: Command) => {
       const program = self.parent ?? self
       await writeOutput('-', completionText(shell, listCommands(program)))
     })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { Argument, Command, Option } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { listCommands } from '../../command-tree.ts'
-import { completionText, SHELLS, type Shell } from './text.ts'
+import { type CompletionShell, completionText, SHELLS } from './text.ts'
 
 const program = new Command('throughline')
   .addCommand(
@@ -83,7 +83,7 @@ COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _throughline; printf '%s\\n' "
   return printed.split('\n').filter((line) => line !== '')
 }
 
-function hasShell(shell: Shell): boolean {
+function hasShell(shell: CompletionShell): boolean {
   try {
     execFileSync(shell, ['--version'], { stdio: 'ignore' })
     return true

@@ -6,9 +6,9 @@ import type { CommandNode, ValueKind } from '../../command-tree.ts'
  * file is wanted, and the ids of sessions as the configured store has them.
  */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof SHELLS)[number]
+export type CompletionShell = (typeof SHELLS)[number]
 
-export function completionText(shell: Shell, nodes: readonly CommandNode[]): string {
+export function completionText(shell: CompletionShell, nodes: readonly CommandNode[]): string {
   switch (shell) {
     case 'bash':
       return bashScript(nodes)

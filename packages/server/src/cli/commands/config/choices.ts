@@ -1,5 +1,5 @@
 /** Which models this machine could use: keys in the environment, an Ollama that answers. */
-export interface Choice {
+export interface ModelChoice {
   readonly label: string
   /** Why it is offered. */
   readonly hint: string
@@ -28,16 +28,18 @@ const KEYS = [
   { variable: 'GEMINI_API_KEY', label: 'Google', provider: 'google', model: 'gemini-2.5-flash' },
 ] as const
 
-const STAND_IN: Choice = {
+const STAND_IN: ModelChoice = {
   label: 'The stand-in',
   hint: 'built in, needs no key, and is no real model',
   provider: 'stand-in',
 }
 
 /** Best first; the stand-in is always there, last. */
-export async function findChoices(env: Environment): Promise<readonly [Choice, ...Choice[]]> {
+export async function findChoices(
+  env: Environment,
+): Promise<readonly [ModelChoice, ...ModelChoice[]]> {
   const keyed = KEYS.filter(({ variable }) => env[variable]?.trim()).map(
-    ({ variable, ...choice }): Choice => ({ ...choice, hint: `${variable} is set` }),
+    ({ variable, ...choice }): ModelChoice => ({ ...choice, hint: `${variable} is set` }),
   )
   const [first, ...rest] = [...keyed, ...(await findOllama(env)), STAND_IN]
   return [first ?? STAND_IN, ...rest]
@@ -45,7 +47,7 @@ export async function findChoices(env: Environment): Promise<readonly [Choice, .
 
 const OLLAMA_MS_MAX = 800
 
-async function findOllama(env: Environment): Promise<readonly Choice[]> {
+async function findOllama(env: Environment): Promise<readonly ModelChoice[]> {
   const base = ollamaUrl(env['OLLAMA_HOST'])
   if (base === undefined) return []
   try {

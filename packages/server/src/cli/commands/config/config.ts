@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Loaded } from '../../../host/config/load.ts'
-import type { Problem } from '../../../host/config/read/problem.ts'
+import type { ConfigProblem } from '../../../host/config/read/problem.ts'
 import { type ConfigFlags, loadRequest } from '../../../host/flags.ts'
 import { addConfigOptions } from '../../config-options.ts'
 import { EXIT } from '../../exit.ts'
@@ -8,7 +8,7 @@ import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
-import { jsonLine, shown, tell } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 import type { InitFlags } from './init.ts'
 
@@ -82,11 +82,11 @@ async function runCheck(flags: ReportFlags): Promise<number> {
   if (flags.json) {
     await writeOutput('-', jsonLine({ isFine, file, problems, warnings }))
   } else {
-    const line = (word: string) => (problem: Problem) => `${word}: ${problemText(problem)}\n`
+    const line = (word: string) => (problem: ConfigProblem) => `${word}: ${problemText(problem)}\n`
     const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
     // Sentences for people, wherever they go: they repeat what stands in the file.
     await writeOutput('-', printable(lines.join('')))
-    tell(verdict(result.file, problems.length, warnings.length))
+    notify(verdict(result.file, problems.length, warnings.length))
   }
   return isFine ? EXIT.done : EXIT.failed
 }
@@ -115,8 +115,8 @@ function showCommand(): Command {
       const { requireConfig } = await import('../../../host/config/load.ts')
       const { problemText } = await import('../../../host/config/read/problem.ts')
       const loaded = requireConfig(loadRequest(flags))
-      for (const warning of loaded.warnings) tell(`warning: ${problemText(warning)}`)
-      await writeOutput('-', shown(await report(loaded, flags)))
+      for (const warning of loaded.warnings) notify(`warning: ${problemText(warning)}`)
+      await writeOutput('-', forTerminal(await report(loaded, flags)))
     })
   return withHelp(command, {
     codes: [
@@ -128,9 +128,11 @@ function showCommand(): Command {
 }
 
 async function report(loaded: Loaded, { origin, json }: ShowFlags): Promise<string> {
-  const { configText, listSettings, shownConfig } = await import('../../../host/config/settings.ts')
+  const { configText, listSettings, displayConfig } = await import(
+    '../../../host/config/settings.ts'
+  )
   const { originText } = await import('../../../host/config/read/problem.ts')
-  if (origin === undefined) return json ? jsonLine(shownConfig(loaded)) : configText(loaded)
+  if (origin === undefined) return json ? jsonLine(displayConfig(loaded)) : configText(loaded)
   const settings = listSettings(loaded)
   if (json) return jsonLine(settings)
   const rows = settings.map((setting) => [

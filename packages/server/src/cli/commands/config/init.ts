@@ -5,11 +5,11 @@ import { AGENT_NAME } from '../../../host/config/schema/agent.ts'
 import { UsageError } from '../../../host/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
-import { commandForm, currentPlace } from '../../hint.ts'
-import { tell } from '../../terminal/stderr.ts'
-import { type Choice, findChoices } from './choices.ts'
+import { commandForm, programLocation } from '../../hint.ts'
+import { notify } from '../../terminal/stderr.ts'
+import { findChoices, type ModelChoice } from './choices.ts'
 import { schemaText } from './schema-text.ts'
-import { type Answers, configTemplate } from './template.ts'
+import { configTemplate, type InitAnswers } from './template.ts'
 
 /** `throughline config init`. Writes two files: the configuration, and beside it its schema. */
 export interface InitFlags {
@@ -35,15 +35,17 @@ export async function runInit({ yes, force, output }: InitFlags): Promise<number
   write(output, configTemplate({ ...answers, schema: `./${SCHEMA}` }), force === true)
   writeSchema(join(dirname(output), SCHEMA))
   const { choice } = answers
-  const program = commandForm(currentPlace())
+  const program = commandForm(programLocation())
   const what = choice.model === undefined ? '' : `, model ${choice.model}`
-  const say = yes ? tell : outro
+  const say = yes ? notify : outro
   say(`Wrote ${output}: ${choice.label} (${choice.hint})${what}.`)
-  tell(`Try next:\n  ${program} config check\n  ${program} serve`)
+  notify(`Try next:\n  ${program} config check\n  ${program} serve`)
   return EXIT.done
 }
 
-async function ask(choices: readonly Choice[]): Promise<Omit<Answers, 'schema'> | undefined> {
+async function ask(
+  choices: readonly ModelChoice[],
+): Promise<Omit<InitAnswers, 'schema'> | undefined> {
   intro('A first throughline.yaml')
   const at = await select({
     message: 'Which model answers?',
@@ -66,8 +68,8 @@ async function ask(choices: readonly Choice[]): Promise<Omit<Answers, 'schema'> 
   const store = await text({
     message: 'Where are sessions kept? (a path, or postgres://user@host/database)',
     initialValue: STORE,
-    validate: (place = '') =>
-      URL.parse(place)?.password ? 'Without the password; see the guide.' : undefined,
+    validate: (path = '') =>
+      URL.parse(path)?.password ? 'Without the password; see the guide.' : undefined,
   })
   if (isCancel(store)) return calledOff()
   const model = named?.trim()
@@ -107,6 +109,6 @@ function writeSchema(path: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
     writeFileSync(path, schemaText())
   } catch (error) {
-    tell(`The schema for editors was not written: ${(error as Error).message}`)
+    notify(`The schema for editors was not written: ${(error as Error).message}`)
   }
 }

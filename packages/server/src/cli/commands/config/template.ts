@@ -1,15 +1,15 @@
-import type { Choice } from './choices.ts'
+import type { ModelChoice } from './choices.ts'
 
 /** The first throughline.yaml of a person: what was asked, and how to go on from there. */
-export interface Answers {
+export interface InitAnswers {
   readonly agent: string
-  readonly choice: Choice
+  readonly choice: ModelChoice
   readonly store: string
   /** The path of the JSON schema, as seen from the file. */
   readonly schema: string
 }
 
-export function configTemplate({ agent, choice, store, schema }: Answers): string {
+export function configTemplate({ agent, choice, store, schema }: InitAnswers): string {
   const { provider, model, baseUrl, windowTokens } = choice
   const route = [
     `provider: ${provider}`,

@@ -10,7 +10,7 @@ import { renderRepair } from '../../../migration/hermes/report/repair-text.ts'
 import { renderText } from '../../../migration/hermes/report/text.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { commandForm, currentPlace } from '../../hint.ts'
+import { commandForm, programLocation } from '../../hint.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
@@ -60,7 +60,7 @@ export function doctorCommand(): Command {
       .option('--markdown', 'print the report as Markdown')
       .option('--html <file>', 'write the report as one page with the timeline drawn')
       .option('--repair-to <file>', 'write a repaired copy of the store, for Hermes itself')
-      .addHelpText('after', () => helpAfter(commandForm(currentPlace())))
+      .addHelpText('after', () => helpAfter(commandForm(programLocation())))
       .action(async (path: string | undefined, _flags: unknown, self: Command) => {
         // What `doctor` takes too is read by it, wherever it stands.
         process.exitCode = await runHermes(path ?? null, self.optsWithGlobals<HermesFlags>())

@@ -15,7 +15,7 @@ export interface OwnFlags extends StoreFlags {
 
 /** Looks at the configured store, or the one that is named; repairs only when asked to. */
 export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
-  const { besideStore, checkExists, configuredAgents, shownPlace, storeOf } = await import(
+  const { besideStore, checkExists, configuredAgents, displayUrl, storeOf } = await import(
     '../../../host/store-selection.ts'
   )
   const { acceptLoss, isServer, openForReading, openStore } = await import(
@@ -55,7 +55,7 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
       })
     : []
   const diagnosis: OwnDiagnosis = {
-    ...{ format: 'throughline-doctor', version: 1, store: shownPlace(where.url) },
+    ...{ format: 'throughline-doctor', version: 1, store: displayUrl(where.url) },
     examinedAt: new Date(now).toISOString(),
     ...{ sessions, findings, fixed: [...accepted, ...repaired] },
   }

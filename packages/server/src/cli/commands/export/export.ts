@@ -10,7 +10,7 @@ import { requireNamed } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { counted } from '../../terminal/format.ts'
 import { writeOutput, writeStream } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly output: string
@@ -32,8 +32,8 @@ export function exportCommand(): Command {
     .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
     .option('--json', 'with --to: print what was written as JSON')
     .action(async (id: string, flags: ExportFlags) => {
-      const { readPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+      const { withReadRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
         const snapshot = parseSnapshotName(id)
         const named = await requireNamed(store, snapshot?.sessionId ?? id)
         if (snapshot !== undefined) {
@@ -85,19 +85,19 @@ async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags
   }
   const { exportHermes } = await import('../../../migration/hermes/export/export.ts')
   const { unshelve } = await import('../../../runtime/sessions/blobs.ts')
-  const told = await exportHermes({
+  const written = await exportHermes({
     ...{ reads, sessionId: session, to: flags.output },
     unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,
   })
   if (flags.json) {
-    await writeOutput('-', jsonLine(told))
+    await writeOutput('-', jsonLine(written))
     return EXIT.done
   }
-  tell(
-    `Session ${told.id} stands in ${told.to} with ${counted(told.rows, 'row')}, ${told.live} of them in the context.`,
+  notify(
+    `Session ${written.id} stands in ${written.to} with ${counted(written.rows, 'row')}, ${written.live} of them in the context.`,
   )
-  for (const [kind, count] of Object.entries(told.left)) {
-    tell(`Not written, because a state.db has no place for it: ${counted(count, kind)}.`)
+  for (const [kind, count] of Object.entries(written.left)) {
+    notify(`Not written, because a state.db has no place for it: ${counted(count, kind)}.`)
   }
   return EXIT.done
 }

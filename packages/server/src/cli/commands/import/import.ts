@@ -12,7 +12,7 @@ import { counted } from '../../terminal/format.ts'
 import { reasonOf } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { importHermesCommand } from './hermes.ts'
 import { importLogsCommands } from './logs.ts'
 
@@ -36,7 +36,7 @@ export function importCommand(): Command {
         async (store) => {
           const progress = new ProgressLine('Importing')
           const outcome = await readLines(file, store).finally(() => progress.end())
-          return await tellOutcome(file, outcome, flags)
+          return await reportOutcome(file, outcome, flags)
         },
         { mayMake: true },
       )
@@ -64,7 +64,7 @@ async function readLines(file: string, store: Store): Promise<ImportOutcome> {
   return await Promise.race([store.importSession(lines), failed])
 }
 
-async function tellOutcome(
+async function reportOutcome(
   file: string,
   outcome: ImportOutcome,
   { json }: ImportFlags,
@@ -73,7 +73,7 @@ async function tellOutcome(
     case 'imported': {
       const { sessionId, entries } = outcome
       if (json) await writeOutput('-', jsonLine({ sessionId, entries }))
-      else tell(`Session ${sessionId} was imported with ${counted(entries, 'entry', 'entries')}.`)
+      else notify(`Session ${sessionId} was imported with ${counted(entries, 'entry', 'entries')}.`)
       return EXIT.done
     }
     case 'exists':
@@ -81,14 +81,14 @@ async function tellOutcome(
         `Session ${outcome.sessionId} is or was in this store, so nothing was changed.`,
       )
     case 'refused':
-      throw new UsageError(`${placeOf(file, outcome.line)}: ${outcome.problem}.`)
+      throw new UsageError(`${lineName(file, outcome.line)}: ${outcome.problem}.`)
     default:
       return outcome satisfies never
   }
 }
 
 /** Line 0: each line can be read, and together they are not a session. */
-function placeOf(file: string, line: number): string {
+function lineName(file: string, line: number): string {
   const name = file === '-' ? 'Standard input' : file
   return line === 0 ? name : `${name}, line ${line}`
 }

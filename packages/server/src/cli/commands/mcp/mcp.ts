@@ -6,7 +6,7 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
-import { tell } from '../../terminal/stderr.ts'
+import { notify } from '../../terminal/stderr.ts'
 
 interface McpFlags extends StoreFlags {
   readonly agent: string
@@ -57,13 +57,13 @@ async function runMcp(
 ): Promise<number> {
   // Standard output belongs to the protocol, whatever a library may want to say.
   globalThis.console = new Console(process.stderr)
-  const { openPlace } = await import('../../open-store-view.ts')
+  const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
   const { serveMcp } = await import('../../../gateway/mcp/serve.ts')
   const { ForeignHistory } = await import('../../../runtime/sessions/foreign-history.ts')
   const asked = new AbortController()
   const unlisten = onEndSignal(() => asked.abort())
   try {
-    return await openPlace(
+    return await withStoreRuntime(
       flags,
       async ({ runtime, store }) => {
         const history = new ForeignHistory(store)
@@ -74,7 +74,7 @@ async function runMcp(
             input: process.stdin,
             output: process.stdout,
             signal: asked.signal,
-            onError: (error) => tell(`mcp: ${error.message}`),
+            onError: (error) => notify(`mcp: ${error.message}`),
           },
         )
         return EXIT.done

@@ -11,7 +11,7 @@ import { addStoreOptions } from '../../store-options.ts'
 import { counted } from '../../terminal/format.ts'
 import { parseRanges } from '../../terminal/numbers.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { tell } from '../../terminal/stderr.ts'
+import { notify } from '../../terminal/stderr.ts'
 
 interface PurgeFlags extends StoreFlags {
   readonly entries?: readonly number[]
@@ -35,8 +35,8 @@ export function purgeCommand(): Command {
     .option('--vacuum', 'on PostgreSQL: rewrite the tables also while processes serve the store')
     .option('--no-vacuum', 'on PostgreSQL: leave the removed bytes in its table files')
     .action(async (id: string, flags: PurgeFlags) => {
-      const { openPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await openPlace(flags, async ({ runtime }) => {
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withStoreRuntime(flags, async ({ runtime }) => {
         const end = await runPurge(runtime, runtime.session(sessionId(id)), flags)
         if (end === 'not-confirmed') return EXIT.failed
         const { removeBytes } = await import('./remove-bytes.ts')
@@ -78,17 +78,19 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
       : `${counted(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
   const isGoneBefore = summary.state === 'gone'
   if (!(flags.yes || isGoneBefore || (await isConfirmed(what)))) {
-    tell('Nothing was removed.')
+    notify('Nothing was removed.')
     return 'not-confirmed'
   }
   const progress = new ProgressLine('Removing')
   try {
     const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
     const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
-    if (isGoneBefore) tell(`Session ${session.id} was purged before; nothing of it is left.`)
-    else if (isGone) tell(`Removed for good: ${what}.`)
+    if (isGoneBefore) notify(`Session ${session.id} was purged before; nothing of it is left.`)
+    else if (isGone) notify(`Removed for good: ${what}.`)
     else
-      tell(`Asked for: ${what} are removed by the process that holds the session, or the next to.`)
+      notify(
+        `Asked for: ${what} are removed by the process that holds the session, or the next to.`,
+      )
     return isGone ? 'removed' : 'asked'
   } finally {
     progress.end()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Picture } from '../../../proof/rehearsal/report.ts'
 import { noPaint } from '../../terminal/colours.ts'
-import { drawPicture, plainLine } from './picture.ts'
+import { drawPicture, pictureLine } from './picture.ts'
 
 const PICTURE: Picture = {
   phase: 'driving',
@@ -30,7 +30,7 @@ describe('the picture of a rehearsal', () => {
   })
 
   it('is one plain line where nobody can draw', () => {
-    expect(plainLine(PICTURE)).toBe(
+    expect(pictureLine(PICTURE)).toBe(
       'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 waiting',
     )
   })

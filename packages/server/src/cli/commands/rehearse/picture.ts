@@ -34,7 +34,7 @@ export class RehearsalPicture {
   readonly #paint: Paint
   #rows = 0
   #phase: Phase | null = null
-  #toldAt = 0
+  #printedAt = 0
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream
@@ -43,7 +43,7 @@ export class RehearsalPicture {
 
   draw(picture: Picture): void {
     if (this.#stream.isTTY) this.#redraw(picture)
-    else this.#tell(picture)
+    else this.#print(picture)
   }
 
   /** The last picture is taken away: what follows is the verdict. */
@@ -65,12 +65,12 @@ export class RehearsalPicture {
     this.#rows = 0
   }
 
-  #tell(picture: Picture): void {
+  #print(picture: Picture): void {
     const { phase, elapsedMs } = picture
-    if (phase === this.#phase && elapsedMs - this.#toldAt < PLAIN_MS) return
+    if (phase === this.#phase && elapsedMs - this.#printedAt < PLAIN_MS) return
     this.#phase = phase
-    this.#toldAt = elapsedMs
-    this.#stream.write(`${plainLine(picture)}\n`)
+    this.#printedAt = elapsedMs
+    this.#stream.write(`${pictureLine(picture)}\n`)
   }
 }
 
@@ -100,7 +100,7 @@ function stateOf({ state, isCompacting }: AgentLine): Cell {
   return state === 'idle' ? { text: 'idle', colour: 'dim' } : { text: state, colour: 'green' }
 }
 
-export function plainLine({ phase, elapsedMs, agents }: Picture): string {
+export function pictureLine({ phase, elapsedMs, agents }: Picture): string {
   const sum = (figure: (agent: AgentLine) => number) =>
     agents.reduce((total, agent) => total + figure(agent), 0)
   const messages = sum((each) => each.acknowledged)

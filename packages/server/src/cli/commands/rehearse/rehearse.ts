@@ -17,10 +17,10 @@ import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 import { RehearsalPicture } from './picture.ts'
-import { tellRehearsal } from './report.ts'
+import { renderRehearsal } from './report.ts'
 import { findSabotages, type Sabotages } from './sabotage.ts'
 
 interface RehearseFlags {
@@ -92,7 +92,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
   let signal: NodeJS.Signals | undefined
   const unlisten = onEndSignal((name) => {
     signal = name
-    tell(`${name}: ending the agents and removing what was made; once more ends at once.`)
+    notify(`${name}: ending the agents and removing what was made; once more ends at once.`)
     called.abort()
   })
   const picture = new RehearsalPicture(process.stderr)
@@ -104,7 +104,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
     const report = await rehearse(
       {
         ...{ agents, seconds, windowTokens, faults, sabotage, isKept: flags.keep ?? false },
-        ...(store !== undefined && { place: placeOf(store) }),
+        ...(store !== undefined && { place: storeTarget(store) }),
         env: agentEnvironment(sabotages, sabotage),
         onPicture: (view) => {
           picture.draw(view)
@@ -127,11 +127,11 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
 }
 
 function forPeople(report: RehearsalReport): string {
-  return tellRehearsal(report, paintOn(process.stdout))
+  return renderRehearsal(report, paintOn(process.stdout))
 }
 
 /** A store of its own: what is there already is nobody's stage. */
-function placeOf(store: string): Place {
+function storeTarget(store: string): Place {
   if (/^postgres(?:ql)?:\/\//i.test(store)) {
     const chance = Math.random().toString(36).slice(2, 10)
     return { kind: 'postgres', url: store, schema: `throughline_rehearsal_${chance}` }

@@ -6,9 +6,9 @@ import { counted, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 
 /** The verdict of a rehearsal for people: the figures, one row per law, and what breaks it. */
-const OFFENCES_SHOWN_MAX = 5
+const OFFENCES_LISTED_MAX = 5
 
-export function tellRehearsal(report: RehearsalReport, paint: Paint): string {
+export function renderRehearsal(report: RehearsalReport, paint: Paint): string {
   const { verdicts, audit, figures, folder } = report
   const all = [
     ...verdicts,
@@ -47,11 +47,11 @@ function lawLines(law: Row, paint: Paint): readonly string[] {
     const doubt = unproven === null ? [] : [`    ${paint('yellow', printable(unproven))}`]
     return [`${paint('green', '✓')} ${title}`, ...doubt]
   }
-  const shown = offences.slice(0, OFFENCES_SHOWN_MAX)
-  const rest = offencesCount - shown.length
+  const listed = offences.slice(0, OFFENCES_LISTED_MAX)
+  const rest = offencesCount - listed.length
   return [
     `${paint('red', '✗')} ${paint('bold', title)}`,
-    ...shown.map((offence) => `    ${printable(offence).replaceAll('\n', ' ').slice(0, 300)}`),
+    ...listed.map((offence) => `    ${printable(offence).replaceAll('\n', ' ').slice(0, 300)}`),
     ...(rest > 0 ? [`    and ${grouped(rest)} more`] : []),
   ]
 }

@@ -17,20 +17,20 @@ export interface Sabotages {
 
 /** `from` is where this program is: the file that asks. Throws `UsageError` outside a clone. */
 export async function findSabotages(from: string): Promise<Sabotages> {
-  const place = new URL('../../../../../../test/rehearsal/sabotages.ts', from)
+  const url = new URL('../../../../../../test/rehearsal/sabotages.ts', from)
   // Built files have rules of their own, which a planted bug of the sources would not reach.
-  if (!from.endsWith('.ts') || !existsSync(fileURLToPath(place))) {
+  if (!from.endsWith('.ts') || !existsSync(fileURLToPath(url))) {
     throw new UsageError(
       'The planted bugs are part of the tests, and this package comes without them. Clone the ' +
         'repository and run `npx throughline rehearse --sabotage list` there.',
     )
   }
-  const { SABOTAGES, sabotageEnvironment } = await import(place.href)
+  const { SABOTAGES, sabotageEnvironment } = await import(url.href)
   const list = SABOTAGES as Sabotages['list']
   return {
     list,
     find(name) {
-      if (list.some((each) => each.name === name)) return { module: place.href, name }
+      if (list.some((each) => each.name === name)) return { module: url.href, name }
       throw new UsageError(`There is no sabotage ${name}; --sabotage list tells which there are.`)
     },
     environment: sabotageEnvironment as Sabotages['environment'],

@@ -1,16 +1,16 @@
 import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
+import type { ReadAction } from '../../../host/with-runtime.ts'
 import type { Found } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
-import type { ReadAct } from '../../open-store-view.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawFound } from './text.ts'
 
 interface SearchFlags extends StoreFlags {
@@ -40,9 +40,9 @@ export function searchCommand(): Command {
     )
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
-      const { readPlace } = await import('../../open-store-view.ts')
+      const { withReadRuntime } = await import('../../../host/with-runtime.ts')
       const text = words.join(' ')
-      process.exitCode = await readPlace(flags, (place) => runSearch(place, text, flags))
+      process.exitCode = await withReadRuntime(flags, (opened) => runSearch(opened, text, flags))
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -57,23 +57,25 @@ export function searchCommand(): Command {
   })
 }
 
-type ReadPlace = Parameters<ReadAct>[0]
+type ReadRuntime = Parameters<ReadAction>[0]
 
-async function runSearch(place: ReadPlace, text: string, flags: SearchFlags): Promise<number> {
-  const found = await find(place, text, flags)
+async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags): Promise<number> {
+  const found = await find(opened, text, flags)
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
     await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
     if (found.length === 0) {
-      tell('Nothing found: no entry holds all of these words. Parts of a word are not looked for.')
+      notify(
+        'Nothing found: no entry holds all of these words. Parts of a word are not looked for.',
+      )
     }
   }
   return found.length > 0 ? EXIT.done : EXIT.failed
 }
 
 async function find(
-  { runtime, store }: ReadPlace,
+  { runtime, store }: ReadRuntime,
   text: string,
   flags: SearchFlags,
 ): Promise<readonly Found[]> {

@@ -35,8 +35,8 @@ function excerpt(text: string, query: string, paint: Paint): string {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const starts = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0)
   const first = starts.length === 0 ? 0 : Math.min(...starts)
-  const shown = cut(text, Math.max(0, first - LEAD))
-  return mark(shown, words, paint)
+  const part = cut(text, Math.max(0, first - LEAD))
+  return mark(part, words, paint)
 }
 
 function cut(text: string, from: number): string {

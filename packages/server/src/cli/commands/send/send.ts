@@ -3,18 +3,18 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type SessionId, sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
+import type { StoreRuntime } from '../../../host/with-runtime.ts'
 import type { Reply, Runtime } from '../../../runtime/runtime.ts'
-import { COMMAND_SOURCE, taken, tellIfNobodyServes } from '../../admission.ts'
+import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
-import type { Place } from '../../open-store-view.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { readInput } from '../../terminal/input.ts'
+import { readInputText } from '../../terminal/input.ts'
 import { parseSpan } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, shown, tell } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine, notify } from '../../terminal/stderr.ts'
 
 interface SendFlags extends StoreFlags {
   readonly wait?: true
@@ -46,10 +46,10 @@ export function sendCommand(): Command {
     .option('--agent <name>', 'make the session with this agent if it is not there')
     .option('--json', 'print what happened as JSON')
     .action(async (id: string, text: string, flags: SendFlags) => {
-      const said = text === '-' ? await readInput('-') : text
+      const said = text === '-' ? await readInputText('-') : text
       if (said.trim() === '') throw new UsageError('There is nothing to send: the text is empty.')
-      const { openPlace, openPlaceWithAgents } = await import('../../open-store-view.ts')
-      const act = async ({ runtime, store }: Place) => {
+      const { withStoreRuntime, withAgentRuntime } = await import('../../../host/with-runtime.ts')
+      const act = async ({ runtime, store }: StoreRuntime) => {
         // One that may be made is named in full.
         const named =
           flags.agent === undefined
@@ -59,8 +59,8 @@ export function sendCommand(): Command {
       }
       process.exitCode =
         flags.agent === undefined
-          ? await openPlace(flags, act)
-          : await openPlaceWithAgents(flags, act, { mayMake: true })
+          ? await withStoreRuntime(flags, act)
+          : await withAgentRuntime(flags, act, { mayMake: true })
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -95,11 +95,12 @@ async function runSend(
   const isDuplicate = admission.kind === 'duplicate'
   if (!flags.wait) {
     if (flags.json) await writeOutput('-', jsonLine({ sessionId, mail, isDuplicate }))
-    else tell(`${isDuplicate ? 'Taken before' : 'Taken'}: message ${mail} of session ${sessionId}.`)
-    await tellIfNobodyServes(runtime)
+    else
+      notify(`${isDuplicate ? 'Taken before' : 'Taken'}: message ${mail} of session ${sessionId}.`)
+    await warnIfUnserved(runtime)
     return EXIT.done
   }
-  await tellIfNobodyServes(runtime)
+  await warnIfUnserved(runtime)
   const progress = new ProgressLine('Waiting for the answer')
   const signal = AbortSignal.timeout(flags.timeout)
   const reply = await session.reply(mail, signal).finally(() => progress.end())
@@ -113,7 +114,7 @@ async function runSend(
         `${next}${await failingModels(runtime)}`,
     )
   }
-  return await tellReply({ sessionId, mail, isDuplicate, reply }, flags)
+  return await printReply({ sessionId, mail, isDuplicate, reply }, flags)
 }
 
 /** The likeliest reason of a long wait. */
@@ -125,7 +126,7 @@ async function failingModels(runtime: Runtime): Promise<string> {
     .join('')
 }
 
-async function tellReply(
+async function printReply(
   facts: {
     readonly sessionId: SessionId
     readonly mail: number
@@ -136,9 +137,10 @@ async function tellReply(
 ): Promise<number> {
   const { reply } = facts
   if (json) await writeOutput('-', jsonLine(facts))
-  else if (reply !== null && reply.text !== '') await writeOutput('-', `${shown(reply.text)}\n`)
+  else if (reply !== null && reply.text !== '')
+    await writeOutput('-', `${forTerminal(reply.text)}\n`)
   if (reply?.ended === 'answered') return EXIT.done
-  tell(reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`)
+  notify(reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`)
   return EXIT.failed
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { KnownError } from '#core/base/errors'
 import type { HttpServer } from '../../../gateway/http/serve.ts'
-import type { Change } from '../../../host/config/compare.ts'
+import type { ConfigChange } from '../../../host/config/compare.ts'
 import type { Loaded } from '../../../host/config/load.ts'
 import { problemText } from '../../../host/config/read/problem.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
@@ -10,12 +10,12 @@ import type { Host } from '../../../host/open-host.ts'
 import { onEndSignal } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { commandForm, currentPlace } from '../../hint.ts'
+import { commandForm, programLocation } from '../../hint.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { welcomeText } from './welcome.ts'
 
 interface ServeFlags extends StoreFlags {
@@ -61,7 +61,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   const { openGateways } = await import('../../../host/open-gateways.ts')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal((signal) => {
-    tell(`${signal}: ending in order; once more ends at once.`)
+    notify(`${signal}: ending in order; once more ends at once.`)
     // From now on, whatever is going on: what is being opened may hold on as well.
     setTimeout(endAnyway, endMsMax).unref()
     asked.resolve()
@@ -75,8 +75,8 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     closers.push(() => gateways.close())
     closers.push(await watch(flags, host))
     await welcome(host, served, flags)
-    tellWarnings(host.loaded.warnings)
-    if (gateways.names.length > 0) tell(`chats: ${gateways.names.join(', ')}`)
+    printWarnings(host.loaded.warnings)
+    if (gateways.names.length > 0) notify(`chats: ${gateways.names.join(', ')}`)
     await asked.promise
   } finally {
     for (const close of closers.toReversed()) await close()
@@ -86,7 +86,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
 
 /** Whoever told us to end counts on it, and whatever does not let go loses nothing: all is durable. */
 function endAnyway(): void {
-  tell('something did not let go in time; ending all the same. What was acknowledged is kept.')
+  notify('something did not let go in time; ending all the same. What was acknowledged is kept.')
   process.exit(EXIT.failed)
 }
 
@@ -106,11 +106,11 @@ async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags)
   const { loaded, runtime } = host
   const url = served?.url ?? null
   const { agents } = runtime
-  const { shownPlace } = await import('../../../host/store-selection.ts')
-  const place = shownPlace(loaded.config.store.url)
+  const { displayUrl } = await import('../../../host/store-selection.ts')
+  const store = displayUrl(loaded.config.store.url)
   if (flags.json) {
     const names = agents.map(({ name }) => name)
-    await writeOutput('-', jsonLine({ url, store: place, agents: names, process: process.pid }))
+    await writeOutput('-', jsonLine({ url, store, agents: names, process: process.pid }))
   }
   const { findChoices } = await import('../config/choices.ts')
   const { tokenFile } = await import('../../../host/first-token.ts')
@@ -120,59 +120,59 @@ async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags)
   const found = choices.filter(({ provider }) => provider !== 'stand-in')
   const facts = {
     url,
-    store: place,
+    store,
     agents,
     isStandIn,
     found: found.map(({ label, hint }) => `${label} (${hint})`),
     open: served?.open ?? 'nobody',
     tokenFile: existsSync(token) ? token : null,
-    program: commandForm(currentPlace()),
+    program: commandForm(programLocation()),
   }
   process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
 }
 
 async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   const { watchConfig } = await import('../../../host/config/watch.ts')
-  const { loadRequest } = await import('../../../host/store-selection.ts')
+  const { storeRequest: loadRequest } = await import('../../../host/store-selection.ts')
   return watchConfig({
     load: loadRequest(withAddress(flags)),
     current: host.loaded,
     onChange: (loaded, change) => {
       apply(host, loaded, change)
-      tellWarnings(loaded.warnings)
+      printWarnings(loaded.warnings)
     },
     onBroken: (problems) => {
-      for (const problem of problems) tell(`configuration: ${problemText(problem)}`)
-      tell('configuration: nothing was changed; what held before goes on.')
+      for (const problem of problems) notify(`configuration: ${problemText(problem)}`)
+      notify('configuration: nothing was changed; what held before goes on.')
     },
   })
 }
 
 /** Among them a variable that this process has not, whoever else may have it. */
-function tellWarnings(warnings: Host['loaded']['warnings']): void {
-  for (const warning of warnings) tell(`configuration: ${problemText(warning)}`)
+function printWarnings(warnings: Host['loaded']['warnings']): void {
+  for (const warning of warnings) notify(`configuration: ${problemText(warning)}`)
 }
 
-function apply(host: Host, loaded: Loaded, { applies, needsRestart }: Change): void {
+function apply(host: Host, loaded: Loaded, { applies, needsRestart }: ConfigChange): void {
   if (applies.length > 0) {
     const before = namesOf(host)
     try {
       host.runtime.reconfigure(host.agentsFrom(loaded))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
-      tell(`configuration: ${error.message}`)
-      tell('configuration: nothing was changed; what held before goes on.')
+      notify(`configuration: ${error.message}`)
+      notify('configuration: nothing was changed; what held before goes on.')
       return
     }
     host.logger.setLevel(loaded.config.logging.level)
-    tell(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
+    notify(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
     const after = namesOf(host)
     for (const name of before.filter((each) => !after.includes(each))) {
-      tell(`configuration: nobody is ${name} any more; what is said to its sessions waits.`)
+      notify(`configuration: nobody is ${name} any more; what is said to its sessions waits.`)
     }
   }
   if (needsRestart.length > 0) {
-    tell(`configuration: ${needsRestart.join(', ')} needs a restart.`)
+    notify(`configuration: ${needsRestart.join(', ')} needs a restart.`)
   }
 }
 

@@ -55,8 +55,8 @@ function accessHint({ open, tokenFile }: Welcome): readonly string[] {
 
 function requests({ agents, open, tokenFile }: Welcome, url: string): readonly string[] {
   const agent = agents[0]?.name ?? 'main'
-  const shown = tokenFile === null ? '$TOKEN' : `$(cat '${tokenFile}')`
-  const token = open === 'nobody' ? ` -H "authorization: Bearer ${shown}"` : ''
+  const bearer = tokenFile === null ? '$TOKEN' : `$(cat '${tokenFile}')`
+  const token = open === 'nobody' ? ` -H "authorization: Bearer ${bearer}"` : ''
   const post = `curl -s${token} -H 'content-type: application/json'`
   return [
     `  ${post} ${url}/v1/sessions -d '{"agent":"${agent}","id":"first"}'`,

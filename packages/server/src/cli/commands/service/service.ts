@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Argument, Command } from 'commander'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { currentPlace } from '../../hint.ts'
+import { programLocation } from '../../hint.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { SERVICE_KINDS, type ServiceKind, serviceText } from './text.ts'
 
@@ -16,7 +16,7 @@ export function serviceCommand(): Command {
     .addArgument(new Argument('<kind>', 'which service manager').choices(SERVICE_KINDS))
     .argument('[arguments...]', 'for `serve`, behind --')
     .action(async (kind: ServiceKind, args: string[]) => {
-      const { packageFolder, workingFolder } = currentPlace()
+      const { packageFolder, workingFolder } = programLocation()
       const facts = {
         node: process.execPath,
         program: join(packageFolder, 'bin', 'throughline.js'),

@@ -8,7 +8,7 @@ import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawSessions, type ListedSession } from './table.ts'
 
 interface SessionsFlags extends StoreFlags {
@@ -27,8 +27,8 @@ export function sessionsCommand(): Command {
     .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(100))
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
-      const { readPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await readPlace(flags, ({ runtime }) => runSessions(runtime, flags))
+      const { withReadRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withReadRuntime(flags, ({ runtime }) => runSessions(runtime, flags))
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -56,14 +56,14 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
     return EXIT.done
   }
   if (sessions.length === 0) {
-    tell('No sessions. `throughline chat` begins one.')
+    notify('No sessions. `throughline chat` begins one.')
     return EXIT.done
   }
   const paint = paintOn(process.stdout)
   await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
   const last = sessions.at(-1)
   if (sessions.length === limit && last !== undefined) {
-    tell(`There may be more: --after ${last.id}`)
+    notify(`There may be more: --after ${last.id}`)
   }
   return EXIT.done
 }

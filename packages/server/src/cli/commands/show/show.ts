@@ -12,7 +12,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { grouped } from '../../terminal/format.ts'
 import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawEntries } from '../../terminal/transcript-text.ts'
 import { drawContext } from './context-text.ts'
 
@@ -28,8 +28,8 @@ interface ShowFlags extends StoreFlags {
 }
 
 /** Entries shown when nobody says which; the newest. */
-const SHOWN = 100
-const COMPACTIONS_TOLD = 5
+const ENTRIES_DEFAULT = 100
+const COMPACTIONS_LISTED_MAX = 5
 const PAGE = 500
 const LINES_MAX = 12
 
@@ -55,8 +55,8 @@ export function showCommand(): Command {
     .option('--full', 'do not shorten long results and parts')
     .option('--json', 'a transcript as one JSON object per line, a context as one')
     .action(async (id: string, flags: ShowFlags) => {
-      const { readPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await readPlace(flags, async ({ runtime, store }) => {
+      const { withReadRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
         const snapshot = parseSnapshotName(id)
         const known = await resolve(store, snapshot?.sessionId ?? id)
         const session = runtime.session(known)
@@ -87,7 +87,7 @@ async function resolve(store: ReadStore, id: string): Promise<SessionId> {
   if (given !== undefined && (await store.findSession(given)) !== undefined) return given
   const { findByOldId } = await import('../../../migration/old-ids.ts')
   const found = await findByOldId(store, id)
-  if (found !== undefined) tell(`${id} is a part of session ${found}.`)
+  if (found !== undefined) notify(`${id} is a part of session ${found}.`)
   return found ?? (await requireNamed(store, id))
 }
 
@@ -122,7 +122,8 @@ async function showEntries(
   flags: ShowFlags,
 ): Promise<number> {
   const to = Math.min(flags.to ?? tail, tail)
-  const from = flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - SHOWN + 1))
+  const from =
+    flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - ENTRIES_DEFAULT + 1))
   const paint = paintOn(process.stdout)
   const style = { paint, resultLinesMax: linesMax(flags) }
   // Page by page: a transcript may be larger than memory.
@@ -133,7 +134,7 @@ async function showEntries(
     await writeOutput('-', text)
   }
   if (from > 1 && flags.from === undefined && !flags.json) {
-    tell(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
+    notify(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
   }
   return EXIT.done
 }
@@ -191,7 +192,7 @@ function isNot(kind: string | undefined, tail: number): string {
 
 /** Whoever counts compactions from 1 is told how they are called. */
 async function compactionsOf(session: Session): Promise<string> {
-  const made = (await session.compactions({ limit: COMPACTIONS_TOLD })) ?? []
+  const made = (await session.compactions({ limit: COMPACTIONS_LISTED_MAX })) ?? []
   const entries = made.flatMap(({ entry }) => entry ?? [])
   return entries.length === 0
     ? 'It has no compaction yet.'

@@ -13,7 +13,7 @@ import { moment } from '../../terminal/format.ts'
 import { parseSpan } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
-import { jsonLine, tell } from '../../terminal/stderr.ts'
+import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 
 /** Who may use the HTTP edge from elsewhere. A token is shown once; the store holds its hash. */
@@ -75,7 +75,7 @@ function createCommand(): Command {
     )
     .option('--json', 'print the token and what is stored as JSON')
     .action(async (flags: CreateFlags) => {
-      const { openPlace } = await import('../../open-store-view.ts')
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')
       const now = Date.now()
       const minted = mintToken({
@@ -86,13 +86,13 @@ function createCommand(): Command {
         now,
         expiresAt: flags.expires === undefined ? null : now + flags.expires,
       })
-      process.exitCode = await openPlace(
+      process.exitCode = await withStoreRuntime(
         flags,
         async ({ store }) => {
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
-          tell(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
-          tell(
+          notify(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
+          notify(
             'From now on `serve` requires a token from every caller of its address, you included.',
           )
           return EXIT.done
@@ -136,9 +136,9 @@ function rotateCommand(): Command {
     .addOption(idOption())
     .option('--json', 'print the token and what is stored as JSON')
     .action(async (id: string, flags: RotateFlags) => {
-      const { openPlace } = await import('../../open-store-view.ts')
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')
-      process.exitCode = await openPlace(flags, async ({ store }) => {
+      process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
         const old = (await store.listTokens()).find((token) => token.id === id)
         if (old === undefined) throw unknownToken(id)
         const { principal, scopes, label } = old
@@ -150,7 +150,7 @@ function rotateCommand(): Command {
           ...{ id: flags.id ?? newId(), principal, scopes, label, now, expiresAt },
         })
         await keepAndPrint(store, minted, flags)
-        tell(
+        notify(
           `Token ${minted.record.id} was made. When it is in use, end the old one: ` +
             `tokens revoke ${id}`,
         )
@@ -189,7 +189,7 @@ async function keepAndPrint(
   if (outcome.kind === 'full') {
     throw new FailedError(`There are ${outcome.limit} tokens, the most; revoke some first.`)
   }
-  await writeOutput('-', json ? jsonLine({ token: text, ...shown(record) }) : `${text}\n`)
+  await writeOutput('-', json ? jsonLine({ token: text, ...withoutHash(record) }) : `${text}\n`)
 }
 
 interface ListFlags extends StoreFlags {
@@ -202,11 +202,11 @@ function listCommand(): Command {
     .description('Lists access tokens, never their secrets. Only reads.')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: ListFlags) => {
-      const { readPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await readPlace(flags, async ({ store }) => {
+      const { withReadRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withReadRuntime(flags, async ({ store }) => {
         const tokens = await store.listTokens()
-        if (flags.json) await writeOutput('-', tokens.map(shown).map(jsonLine).join(''))
-        else if (tokens.length === 0) tell('No tokens.')
+        if (flags.json) await writeOutput('-', tokens.map(withoutHash).map(jsonLine).join(''))
+        else if (tokens.length === 0) notify('No tokens.')
         else await writeOutput('-', drawTokens(tokens))
         return EXIT.done
       })
@@ -241,7 +241,7 @@ function drawTokens(tokens: readonly TokenRow[]): string {
   return drawTable(columns, rows, paintOn(process.stdout))
 }
 
-function shown({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
+function withoutHash({ hash: _, ...token }: TokenRow): Omit<TokenRow, 'hash'> {
   return token
 }
 
@@ -254,11 +254,11 @@ function revokeCommand(): Command {
     )
     .argument('<token>', 'its name, as `list` shows it')
     .action(async (id: string, flags: StoreFlags) => {
-      const { openPlace } = await import('../../open-store-view.ts')
-      process.exitCode = await openPlace(flags, async ({ store }) => {
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
         const outcome = await store.removeToken({ id: parseId(id) })
         if (outcome.kind === 'unknown') throw unknownToken(id)
-        tell(`Token ${id} was revoked.`)
+        notify(`Token ${id} was revoked.`)
         return EXIT.done
       })
     })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { isId } from '#core/base/ids'
-import { Problem } from '../problems.ts'
+import { HttpProblem } from '../problems.ts'
 
 /**
  * Who asks, and what that one may do. A token is 256 random bits; what is kept is its hash, so a
@@ -187,8 +187,8 @@ const HOW_TO_SEND =
   'Send one as `Authorization: Bearer TOKEN`. The user who runs the server makes one with ' +
   '`throughline tokens create`.'
 
-export function unauthorized(detail = HOW_TO_SEND): Problem {
-  return new Problem('unauthorized', { headers: { 'www-authenticate': 'Bearer' }, detail })
+export function unauthorized(detail = HOW_TO_SEND): HttpProblem {
+  return new HttpProblem('unauthorized', { headers: { 'www-authenticate': 'Bearer' }, detail })
 }
 
 function isSame(left: string, right: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Problem } from '../problems.ts'
+import { HttpProblem } from '../problems.ts'
 import { AllowedOrigins, checkHost, isLoopback } from './addresses.ts'
 
 const codeOf = (check: () => void): string | null => {
@@ -7,7 +7,7 @@ const codeOf = (check: () => void): string | null => {
     check()
     return null
   } catch (error) {
-    return error instanceof Problem ? error.code : 'not a problem'
+    return error instanceof HttpProblem ? error.code : 'not a problem'
   }
 }
 

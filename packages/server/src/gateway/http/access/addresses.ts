@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { Problem } from '../problems.ts'
+import { HttpProblem } from '../problems.ts'
 
 /**
  * Whose page may speak to us. A web page of a stranger can make a browser on this machine send us
@@ -16,9 +16,10 @@ export function isLoopback(host: string): boolean {
 /** An address in numbers cannot be rebound; a name must be known. */
 export function checkHost(host: string | undefined, names: readonly string[]): void {
   const name = hostNameOf(host ?? '')
-  if (name === undefined) throw new Problem('bad-request', { detail: 'The Host header is wrong.' })
+  if (name === undefined)
+    throw new HttpProblem('bad-request', { detail: 'The Host header is wrong.' })
   if (isIP(unbracketed(name)) !== 0 || name === 'localhost' || names.includes(name)) return
-  throw new Problem('host-refused', {
+  throw new HttpProblem('host-refused', {
     detail: 'Use an address in numbers or localhost, or add the name to http.allowedHosts.',
   })
 }
@@ -89,7 +90,7 @@ function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
 }
 
-function refusedOrigin(): Problem {
+function refusedOrigin(): HttpProblem {
   const detail = 'Add the origin of the page to http.allowedOrigins to let it in.'
-  return new Problem('origin-refused', { detail })
+  return new HttpProblem('origin-refused', { detail })
 }

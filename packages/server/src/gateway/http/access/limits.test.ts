@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '#core/base/clock'
-import { RateLimit, Tally } from './limits.ts'
+import { RateLimit, SlotPool } from './limits.ts'
 
 function clockAt(times: { now: number }): Clock {
   return { now: () => times.now, monotonic: () => times.now, after: () => () => {} }
@@ -34,16 +34,16 @@ describe('RateLimit', () => {
 
 describe('Tally', () => {
   it('tells a full name from a full total, and counts no name where there is none', () => {
-    const tally = new Tally({ total: 3, perName: 1 })
+    const tally = new SlotPool({ total: 3, perName: 1 })
     tally.enter('a')
     expect([tally.hasShare('a'), tally.hasShare('b')]).toEqual([false, true])
-    const places = [tally.enter(null), tally.enter(null), tally.enter('b')]
-    expect(places.map((leave) => leave !== undefined)).toEqual([true, true, false])
+    const slots = [tally.enter(null), tally.enter(null), tally.enter('b')]
+    expect(slots.map((leave) => leave !== undefined)).toEqual([true, true, false])
     expect(tally.hasShare('b')).toBe(true)
   })
 
   it('has room for so many in all and per name, and gets a place back once', () => {
-    const tally = new Tally({ total: 3, perName: 2 })
+    const tally = new SlotPool({ total: 3, perName: 2 })
     const leave = tally.enter('a')
     tally.enter('a')
     expect(tally.enter('a')).toBeUndefined()

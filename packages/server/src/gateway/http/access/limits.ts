@@ -97,7 +97,7 @@ export class RateLimit {
 }
 
 /** How many of something each name has open, and all together. */
-export class Tally {
+export class SlotPool {
   readonly #max: number
   readonly #maxPerName: number
   readonly #counts = new Map<string, number>()

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
-import { Problem } from '../problems.ts'
+import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { HttpProblem } from '../problems.ts'
 import { compactionList, entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
 import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut } from './messages.ts'
 import { findSummary, ofSession } from './sessions.ts'
@@ -24,13 +24,13 @@ export const compactionEndpoints: readonly Endpoint[] = [
     },
     problems: [...CONTROL_PROBLEMS, 'no-preview'],
     async run({ params, body, once, signal }, edge) {
-      const session = sessionOf(edge, params)
+      const session = sessionAt(edge, params)
       const about = body.focus === undefined ? {} : { focus: body.focus }
       if (body.preview === true) {
         await findSummary(edge.runtime, params.id)
-        const shown = await session.preview(about, signal)
-        if (shown.kind !== 'failed') return { status: 200, body: shown }
-        throw new Problem('no-preview', { facts: { reason: shown.reason } })
+        const preview = await session.preview(about, signal)
+        if (preview.kind !== 'failed') return { status: 200, body: preview }
+        throw new HttpProblem('no-preview', { facts: { reason: preview.reason } })
       }
       if (body.install !== undefined) {
         const admitted = await session.install({ ...once, preview: body.install })
@@ -49,8 +49,8 @@ export const compactionEndpoints: readonly Endpoint[] = [
     answers: { 200: { description: 'How each began and ended', schema: compactionList } },
     problems: ['unknown-session'],
     async run({ params, query: { limit = PAGE } }, edge) {
-      const compactions = await sessionOf(edge, params).compactions({ limit })
-      if (compactions === undefined) throw new Problem('unknown-session')
+      const compactions = await sessionAt(edge, params).compactions({ limit })
+      if (compactions === undefined) throw new HttpProblem('unknown-session')
       return { status: 200, body: { compactions } }
     },
   }),
@@ -66,9 +66,9 @@ export const compactionEndpoints: readonly Endpoint[] = [
     async run({ params, once, signal }, edge) {
       const { compaction } = await findSummary(edge.runtime, params.id)
       if (compaction !== params.number) {
-        throw new Problem('not-in-effect', { facts: { inEffect: compaction } })
+        throw new HttpProblem('not-in-effect', { facts: { inEffect: compaction } })
       }
-      const session = sessionOf(edge, params)
+      const session = sessionAt(edge, params)
       return await carriedOut(session, acceptedOf(await session.revert(once)), signal)
     },
   }),

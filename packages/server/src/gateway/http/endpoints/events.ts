@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { RuntimeEvent } from '../../../runtime/runtime.ts'
-import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
-import { Problem } from '../problems.ts'
+import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { HttpProblem } from '../problems.ts'
 import { eventCursor } from '../schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
@@ -29,7 +29,7 @@ export const eventEndpoints: readonly Endpoint[] = [
     async run({ params, query: { after }, lastEventId, signal }, edge) {
       await findSummary(edge.runtime, params.id)
       const from = startOf(lastEventId, after)
-      return { status: 200, events: sessionOf(edge, params).events(from, signal) }
+      return { status: 200, events: sessionAt(edge, params).events(from, signal) }
     },
   }),
   endpoint({
@@ -54,7 +54,7 @@ function startOf(lastEventId: string | undefined, after: number | undefined): { 
   if (lastEventId === undefined || lastEventId === '') return after === undefined ? {} : { after }
   const parsed = eventCursor.safeParse(lastEventId)
   if (!parsed.success) {
-    throw new Problem('invalid', { detail: 'Last-Event-ID: expected the id of an event.' })
+    throw new HttpProblem('invalid', { detail: 'Last-Event-ID: expected the id of an event.' })
   }
   return { after: parsed.data }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type Endpoint, endpoint } from '../endpoint.ts'
-import { Problem } from '../problems.ts'
+import { HttpProblem } from '../problems.ts'
 import { name } from '../schemas.ts'
 import { isGenuine } from '../webhook.ts'
 import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
@@ -20,7 +20,7 @@ export const hookEndpoints: readonly Endpoint[] = [
       const hook = hooks.find((each) => each.name === params.name)
       // An unknown hook and a wrong signature look alike.
       if (hook === undefined || signed === undefined || !isGenuine(signed, hook.keys, now())) {
-        throw new Problem('bad-signature')
+        throw new HttpProblem('bad-signature')
       }
       const said = Buffer.from(signed.bytes).toString('utf8')
       const message = {

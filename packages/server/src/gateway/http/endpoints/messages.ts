@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
 import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
-import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
-import { Problem } from '../problems.ts'
+import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { HttpProblem } from '../problems.ts'
 import {
   accepted,
   answered,
@@ -49,7 +49,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     },
     problems: ADMISSION_PROBLEMS,
     async run({ params, query, body, once, signal }, edge) {
-      const session = sessionOf(edge, params)
+      const session = sessionAt(edge, params)
       const answer = acceptedOf(await session.admit({ ...once, ...body }))
       if (query.wait === undefined) return answer
       const reply = await waitForReply(session, answer.body.mail, edge.waitMsMax, signal)
@@ -68,7 +68,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     answers: { 202: ACCEPTED },
     problems: ADMISSION_PROBLEMS,
     async run({ params, once }, edge) {
-      return acceptedOf(await sessionOf(edge, params).stop(once))
+      return acceptedOf(await sessionAt(edge, params).stop(once))
     },
   }),
   endpoint({
@@ -82,8 +82,8 @@ export const messageEndpoints: readonly Endpoint[] = [
     },
     problems: ['unknown-session'],
     async run({ params }, edge) {
-      const pins = await sessionOf(edge, params).pins()
-      if (pins === undefined) throw new Problem('unknown-session')
+      const pins = await sessionAt(edge, params).pins()
+      if (pins === undefined) throw new HttpProblem('unknown-session')
       return { status: 200, body: { pins } }
     },
   }),
@@ -99,7 +99,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: CONTROL_PROBLEMS,
     async run({ params, body, once, signal }, edge) {
       const pin = { ...once, name: params.name, text: body.text }
-      const session = sessionOf(edge, params)
+      const session = sessionAt(edge, params)
       return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
     },
   }),
@@ -114,7 +114,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: CONTROL_PROBLEMS,
     async run({ params, once, signal }, edge) {
       const pin = { ...once, name: params.name, text: null }
-      const session = sessionOf(edge, params)
+      const session = sessionAt(edge, params)
       return await carriedOut(session, acceptedOf(await session.pin(pin)), signal)
     },
   }),
@@ -133,7 +133,7 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: ['unknown-session'],
     async run({ params, query: { state, after, limit = PAGE } }, edge) {
       await findSummary(edge.runtime, params.id)
-      const mail = await sessionOf(edge, params).mailbox({
+      const mail = await sessionAt(edge, params).mailbox({
         ...(state !== undefined && { state }),
         ...(after !== undefined && { after }),
         limit,
@@ -151,10 +151,10 @@ export const messageEndpoints: readonly Endpoint[] = [
     answers: { 204: { description: 'Taken back' } },
     problems: ['unknown-mail', 'unknown-session', 'not-pending'],
     async run({ params }, edge) {
-      const outcome = await sessionOf(edge, params).withdraw(params.number)
-      if (outcome.kind === 'unknown') throw new Problem('unknown-mail')
+      const outcome = await sessionAt(edge, params).withdraw(params.number)
+      if (outcome.kind === 'unknown') throw new HttpProblem('unknown-mail')
       if (outcome.kind === 'not-pending') {
-        throw new Problem('not-pending', { facts: { state: outcome.state } })
+        throw new HttpProblem('not-pending', { facts: { state: outcome.state } })
       }
       return { status: 204 }
     },
@@ -178,19 +178,19 @@ export function acceptedOf(admission: Admission): Accepted {
       return { status: 202, body: { sessionId, mail, duplicate: kind === 'duplicate' } }
     }
     case 'conflict':
-      throw new Problem('key-conflict')
+      throw new HttpProblem('key-conflict')
     case 'full':
-      throw new Problem('mailbox-full', { facts: { limit: admission.limit } })
+      throw new HttpProblem('mailbox-full', { facts: { limit: admission.limit } })
     case 'too-large': {
       const { bytes, limit } = admission
-      throw new Problem('too-large', { facts: { bytes, limit } })
+      throw new HttpProblem('too-large', { facts: { bytes, limit } })
     }
     case 'unknown-agent':
-      throw new Problem('unknown-agent', { facts: { agents: admission.agents } })
+      throw new HttpProblem('unknown-agent', { facts: { agents: admission.agents } })
     case 'unknown':
-      throw new Problem('unknown-session')
+      throw new HttpProblem('unknown-session')
     case 'gone':
-      throw new Problem('gone')
+      throw new HttpProblem('gone')
   }
 }
 
@@ -206,11 +206,11 @@ export async function carriedOut(
   answer: Accepted,
   signal: AbortSignal,
 ): Promise<Accepted> {
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
-  const end = await session.controlOutcome(answer.body.mail, patience)
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
+  const end = await session.controlOutcome(answer.body.mail, deadline)
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
-  throw new Problem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
+  throw new HttpProblem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
 }
 
 /** Undefined: the time is over, the client went away, or the server closes. */
@@ -220,7 +220,7 @@ async function waitForReply(
   waitMsMax: number,
   signal: AbortSignal,
 ): Promise<Reply | null | undefined> {
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(waitMsMax)])
-  const reply = await session.reply(mail, patience)
-  return reply === null && patience.aborted ? undefined : reply
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(waitMsMax)])
+  const reply = await session.reply(mail, deadline)
+  return reply === null && deadline.aborted ? undefined : reply
 }

@@ -23,9 +23,9 @@ export const operatingEndpoints: readonly Endpoint[] = [
     isWhole: true,
     answers: { 200: { description: 'How it is', schema: health } },
     problems: [],
-    async run(_, { runtime, surroundings, streams }) {
+    async run(_, { runtime, diagnostics, streams }) {
       const { store, ...health } = await runtime.health()
-      const bytes = await surroundings.storeBytes()
+      const bytes = await diagnostics.storeBytes()
       return { status: 200, body: { ...health, store: { ...store, bytes }, streams: streams() } }
     },
   }),
@@ -37,8 +37,8 @@ export const operatingEndpoints: readonly Endpoint[] = [
     isWhole: true,
     answers: { 200: { description: 'The verdicts; null: no logs are kept', schema: auditView } },
     problems: [],
-    async run(_, { surroundings }) {
-      return { status: 200, body: { audit: await surroundings.audit() } }
+    async run(_, { diagnostics }) {
+      return { status: 200, body: { audit: await diagnostics.audit() } }
     },
   }),
   endpoint({
@@ -49,8 +49,8 @@ export const operatingEndpoints: readonly Endpoint[] = [
     isWhole: true,
     answers: { 200: { description: 'Null: none lately', schema: rehearsalView } },
     problems: [],
-    async run(_, { surroundings }) {
-      return { status: 200, body: { rehearsal: await surroundings.rehearsal() } }
+    async run(_, { diagnostics }) {
+      return { status: 200, body: { rehearsal: await diagnostics.rehearsal() } }
     },
   }),
   endpoint({

@@ -2,16 +2,16 @@ import { z } from '@hono/zod-openapi'
 import type { SessionId } from '#core/base/ids'
 import type { Runtime, Session, SessionSummary } from '../../../runtime/runtime.ts'
 import type { Principal } from '../access/access.ts'
-import { type Endpoint, endpoint, sessionOf } from '../endpoint.ts'
-import { Problem } from '../problems.ts'
+import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { HttpProblem } from '../problems.ts'
 import {
   blobHash,
   blobView,
-  contextView,
+  contextSchema,
   entryNumberText,
   foundList,
   name,
-  newSession,
+  newSessionSchema,
   pageSize,
   queryText,
   readableIdText,
@@ -39,7 +39,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     summary: 'Make a session',
     scope: 'write',
     isWhole: true,
-    body: newSession,
+    body: newSessionSchema,
     answers: {
       201: { description: 'Made', schema: z.strictObject({ sessionId: z.string() }) },
     },
@@ -52,11 +52,11 @@ export const sessionEndpoints: readonly Endpoint[] = [
       })
       const { kind } = created
       if (kind === 'unknown-agent') {
-        throw new Problem('unknown-agent', { facts: { agents: created.agents } })
+        throw new HttpProblem('unknown-agent', { facts: { agents: created.agents } })
       }
       const { sessionId } = created
-      if (kind === 'exists') throw new Problem('session-exists', { facts: { sessionId } })
-      if (kind === 'route-taken') throw new Problem('route-taken', { facts: { sessionId } })
+      if (kind === 'exists') throw new HttpProblem('session-exists', { facts: { sessionId } })
+      if (kind === 'route-taken') throw new HttpProblem('route-taken', { facts: { sessionId } })
       const headers = { location: `/v1/sessions/${sessionId}` }
       return { status: 201, body: { sessionId }, headers }
     },
@@ -114,7 +114,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
       const first = from ?? Math.max(1, tail - limit + 1)
       const last = Math.min(tail, first + limit - 1)
       const entries = first > last ? [] : await readable.transcript({ from: first, to: last })
-      if (entries === undefined) throw new Problem('unknown-session')
+      if (entries === undefined) throw new HttpProblem('unknown-session')
       return { status: 200, body: { entries, next: last < tail ? last + 1 : null } }
     },
   }),
@@ -127,16 +127,16 @@ export const sessionEndpoints: readonly Endpoint[] = [
     query: z.strictObject({
       at: entryNumberText.optional().openapi({ description: 'The number of an assistant entry' }),
     }),
-    answers: { 200: { description: 'The context', schema: contextView } },
+    answers: { 200: { description: 'The context', schema: contextSchema } },
     problems: ['unknown-session', 'unknown-entry'],
     async run({ params: { id }, query: { at } }, edge) {
       const readable = await findReadable(edge.runtime, id)
-      if (at !== undefined && at > readable.entries) throw new Problem('unknown-entry')
+      if (at !== undefined && at > readable.entries) throw new HttpProblem('unknown-entry')
       const view =
         at === undefined
           ? await readable.context({})
           : await edge.runtime.session(id.sessionId).context({ at })
-      if (view === undefined) throw new Problem('unknown-entry')
+      if (view === undefined) throw new HttpProblem('unknown-entry')
       return { status: 200, body: view }
     },
   }),
@@ -149,8 +149,8 @@ export const sessionEndpoints: readonly Endpoint[] = [
     answers: { 200: { description: 'The list, the finished ones too', schema: taskList } },
     problems: ['unknown-session'],
     async run({ params }, edge) {
-      const list = await sessionOf(edge, params).tasks()
-      if (list === undefined) throw new Problem('unknown-session')
+      const list = await sessionAt(edge, params).tasks()
+      if (list === undefined) throw new HttpProblem('unknown-session')
       return { status: 200, body: list }
     },
   }),
@@ -165,7 +165,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     async run({ params: { id, hash } }, edge) {
       await findReadable(edge.runtime, id)
       const blob = await edge.runtime.session(id.sessionId).blob(hash)
-      if (blob === undefined) throw new Problem('unknown-blob')
+      if (blob === undefined) throw new HttpProblem('unknown-blob')
       return { status: 200, body: blob }
     },
   }),
@@ -184,7 +184,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     problems: ['unknown-session'],
     async run({ params, query: { q, limit = FOUND, neighbours = 0 } }, edge) {
       await findSummary(edge.runtime, params.id)
-      const found = await sessionOf(edge, params).search({ text: q, limit, neighbours })
+      const found = await sessionAt(edge, params).search({ text: q, limit, neighbours })
       return { status: 200, body: { found } }
     },
   }),
@@ -212,7 +212,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
 
 export async function findSummary(runtime: Runtime, id: SessionId): Promise<SessionSummary> {
   const summary = await runtime.session(id).summary()
-  if (summary === undefined) throw new Problem('unknown-session')
+  if (summary === undefined) throw new HttpProblem('unknown-session')
   return summary
 }
 
@@ -228,7 +228,7 @@ async function findReadable(
     return { entries, transcript, context: (query) => session.context(query) }
   }
   const snapshot = await session.snapshot(compaction)
-  if (snapshot === undefined) throw new Problem('unknown-session')
+  if (snapshot === undefined) throw new HttpProblem('unknown-session')
   return snapshot
 }
 

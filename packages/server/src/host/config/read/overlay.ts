@@ -1,8 +1,15 @@
 import { parse } from 'yaml'
 import type { JsonObject } from '#core/base/json'
-import { branchesOf, describeAt, fieldsOf, isOpen, listKeys, takesText } from '../schema/walk.ts'
+import {
+  branchesOf,
+  describeAt,
+  fieldsOf,
+  hasChosenNames,
+  listKeys,
+  takesText,
+} from '../schema/walk.ts'
 import { nearest } from './nearest.ts'
-import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
 import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
 
 /**
@@ -12,23 +19,23 @@ import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
  */
 const PREFIX = 'THROUGHLINE_'
 
-export type Environment = { readonly [name: string]: string | undefined }
+export type ConfigEnvironment = { readonly [name: string]: string | undefined }
 
 export interface Overlaid {
   readonly tree: Node
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
+  readonly warnings: readonly ConfigProblem[]
 }
 
-export function overlayEnvironment(tree: Node, env: Environment): Overlaid {
-  const warnings: Problem[] = []
+export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid {
+  const warnings: ConfigProblem[] = []
   let result = tree
   // In order of their names: where one holds the other, the shorter is laid first.
   for (const variable of Object.keys(env).sort()) {
     const text = env[variable]
     if (!variable.startsWith(PREFIX) || text === undefined || text.trim() === '') continue
     const name = variable.slice(PREFIX.length)
-    const origin: Origin = { kind: 'environment', variable }
+    const origin: ConfigOrigin = { kind: 'environment', variable }
     const path = pathOfVariable(name, result)
     const node = path === undefined ? undefined : describeAt(path)
     if (path !== undefined && node !== undefined) {
@@ -46,12 +53,12 @@ export function overlayEnvironment(tree: Node, env: Environment): Overlaid {
 
 /** `flags` are the texts behind `--set`: `key=value`. */
 export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   let result = tree
   for (const text of flags) {
     const at = text.indexOf('=')
     const key = at < 0 ? text : text.slice(0, at)
-    const origin: Origin = { kind: 'flag', flag: key }
+    const origin: ConfigOrigin = { kind: 'flag', flag: key }
     const path = key.split('.').map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : part))
     const node = describeAt(path)
     if (at < 0) {
@@ -74,14 +81,16 @@ const SECRET_NAME = /(?:api|access|auth|secret|private)[_-]?key|token$|secret|pa
 
 /** What to say of a key that does not exist below `parent`. */
 export function unknownKeyText(parent: Path, key: string): string {
-  const shown = `\`${pathText([...parent, key])}\` is not known.`
+  const sentence = `\`${pathText([...parent, key])}\` is not known.`
   const node = describeAt(parent)
   const names = node === undefined ? [] : [...fieldsOf(node).keys()]
   const meant = nearest(key, names)
-  if (meant !== undefined) return `${shown} Did you mean \`${meant}\`?`
-  if (SECRET_NAME.test(key)) return `${shown} ${KEYS_ELSEWHERE}`
+  if (meant !== undefined) return `${sentence} Did you mean \`${meant}\`?`
+  if (SECRET_NAME.test(key)) return `${sentence} ${KEYS_ELSEWHERE}`
   const there = names.map((name) => `\`${name}\``).join(', ')
-  return names.length === 0 ? `${shown} Nothing can stand there.` : `${shown} There is ${there}.`
+  return names.length === 0
+    ? `${sentence} Nothing can stand there.`
+    : `${sentence} There is ${there}.`
 }
 
 export const KEYS_ELSEWHERE =
@@ -96,8 +105,8 @@ function pathOfVariable(name: string, tree: Node): Path | undefined {
     if (node === undefined) return undefined
     const named = [...fieldsOf(node).keys()].find((key) => wordsOf(key) === word)
     if (named !== undefined) path.push(named)
-    else if (/^\d{1,3}$/.test(word) && !isOpen(node)) path.push(Number(word))
-    else if (isOpen(node)) path.push(chosenName(word, nodeAt(tree, path)))
+    else if (/^\d{1,3}$/.test(word) && !hasChosenNames(node)) path.push(Number(word))
+    else if (hasChosenNames(node)) path.push(chosenName(word, nodeAt(tree, path)))
     else return undefined
   }
   return path

@@ -1,23 +1,23 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../schema/schema.ts'
 import { FILE_PREFIX } from '../schema/values.ts'
-import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
 import { type Node, nodeOf, withNode } from './tree.ts'
 
 /** Names of files within the configuration: texts that are taken in, paths that are made whole. */
 
 export interface Taken {
   readonly tree: Node
-  readonly problems: readonly Problem[]
-  readonly taken: readonly { readonly path: string; readonly origin: Origin }[]
+  readonly problems: readonly ConfigProblem[]
+  readonly taken: readonly { readonly path: string; readonly origin: ConfigOrigin }[]
 }
 
-type Read = (path: string, origin: Origin) => string | { readonly problem: string }
+type Read = (path: string, origin: ConfigOrigin) => string | { readonly problem: string }
 
 /** The tree with the content of every file that stands for a text. */
 export function takeTexts(tree: Node, read: Read): Taken {
-  const problems: Problem[] = []
-  const taken: { path: string; origin: Origin }[] = []
+  const problems: ConfigProblem[] = []
+  const taken: { path: string; origin: ConfigOrigin }[] = []
   let whole = tree
   for (const [path, { value, origin }] of leavesOf(tree)) {
     if (!isText(path) || typeof value !== 'string' || !value.startsWith(FILE_PREFIX)) continue
@@ -48,31 +48,31 @@ function leavesOf(
 }
 
 /** Every path made absolute, so that nothing depends on where the process stands later. */
-export function settlePaths(
+export function resolvePaths(
   config: Config,
   terms: { readonly baseOf: (path: Path) => string; readonly home: string | undefined },
 ): Config {
-  const settle = (value: unknown, path: Path, isKeyFile = false): unknown => {
-    if (Array.isArray(value)) return value.map((item, at) => settle(item, [...path, at]))
+  const resolveIn = (value: unknown, path: Path, isKeyFile = false): unknown => {
+    if (Array.isArray(value)) return value.map((item, at) => resolveIn(item, [...path, at]))
     if (typeof value === 'object' && value !== null) {
       const isSource = isFileSource(value, path)
-      const settled = Object.fromEntries(
+      const resolved = Object.fromEntries(
         Object.entries(value).map(([key, each]) => [
           key,
-          settle(each, [...path, key], isSource && key === 'path'),
+          resolveIn(each, [...path, key], isSource && key === 'path'),
         ]),
       )
-      if (!isSourceOf('command', value, path)) return settled
-      const folder = resolve(terms.baseOf([...path, 'command']), String(settled['folder'] ?? ''))
-      return { ...settled, folder }
+      if (!isSourceOf('command', value, path)) return resolved
+      const folder = resolve(terms.baseOf([...path, 'command']), String(resolved['folder'] ?? ''))
+      return { ...resolved, folder }
     }
     if (typeof value !== 'string' || isAddress(value)) return value
-    if (!isKeyFile && !isPlace(path) && !(isServerProgram(path) && value.includes('/')))
+    if (!isKeyFile && !isPathKey(path) && !(isServerProgram(path) && value.includes('/')))
       return value
     const isHome = value.startsWith('~/') && terms.home !== undefined
     return isHome ? join(terms.home ?? '', value.slice(2)) : resolve(terms.baseOf(path), value)
   }
-  return settle(config, []) as Config
+  return resolveIn(config, []) as Config
 }
 
 export interface NamedFile {
@@ -114,7 +114,7 @@ function isServerProgram(path: Path): boolean {
   return path.at(-3) === 'mcp' && path.at(-1) === 'command'
 }
 
-function isPlace([section, key, ...rest]: Path): boolean {
+function isPathKey([section, key, ...rest]: Path): boolean {
   if (rest.at(-2) === 'roots') return section === 'agents'
   return ['store.url', 'logging.file', 'http.socket'].includes(`${section}.${key}`)
 }

@@ -1,7 +1,7 @@
 import { KnownError } from '#core/base/errors'
 
 /** Where a value was said. What nobody said is a default. */
-export type Origin =
+export type ConfigOrigin =
   | {
       readonly kind: 'file'
       readonly file: string
@@ -12,11 +12,11 @@ export type Origin =
   | { readonly kind: 'flag'; readonly flag: string }
   | { readonly kind: 'default' }
 
-export const DEFAULT_ORIGIN: Origin = { kind: 'default' }
+export const DEFAULT_ORIGIN: ConfigOrigin = { kind: 'default' }
 
 /** A mistake or a doubt, in one sentence for people; never holds a secret. */
-export interface Problem {
-  readonly origin: Origin
+export interface ConfigProblem {
+  readonly origin: ConfigOrigin
   readonly text: string
 }
 
@@ -33,7 +33,7 @@ export function pathText(path: Path): string {
     .join('')
 }
 
-export function originText(origin: Origin): string {
+export function originText(origin: ConfigOrigin): string {
   switch (origin.kind) {
     case 'file':
       return `${origin.file}:${origin.line}:${origin.column}`
@@ -48,7 +48,7 @@ export function originText(origin: Origin): string {
   }
 }
 
-export function problemText({ origin, text }: Problem): string {
+export function problemText({ origin, text }: ConfigProblem): string {
   return origin.kind === 'default' ? text : `${originText(origin)}: ${text}`
 }
 
@@ -57,9 +57,9 @@ export class ConfigError extends KnownError {
   override readonly name = 'ConfigError'
   readonly code = 'invalid-config'
   readonly retryable = false
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly ConfigProblem[]) {
     super(
       `The configuration cannot be used.\n${problems.map((each) => `  ${problemText(each)}`).join('\n')}`,
     )

@@ -10,8 +10,8 @@ describe('readYaml', () => {
     const { tree, problems } = readYaml(text, 'f')
     expect(problems).toEqual([])
     expect(plainOf(tree)).toEqual({ a: { b: [1, 'x'] }, c: { b: [1, 'x'] }, d: undefined })
-    const places = [['a', 'b', 1], ['c'], ['c', 'b', 0], ['d']]
-    expect(places.map((path) => originText(originAt(tree, path)))).toEqual([
+    const paths = [['a', 'b', 1], ['c'], ['c', 'b', 0], ['d']]
+    expect(paths.map((path) => originText(originAt(tree, path)))).toEqual([
       ...['f:2:10', 'f:3:4', 'f:2:7', 'f:4:1'],
     ])
   })

@@ -12,7 +12,7 @@ import {
   visit,
   type Node as YamlNode,
 } from 'yaml'
-import { type Origin, type Path, type Problem, pathText } from './problem.ts'
+import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
 import { EMPTY, type Field, type Node } from './tree.ts'
 
 /**
@@ -20,19 +20,19 @@ import { EMPTY, type Field, type Node } from './tree.ts'
  * found here, because the library's own search for them takes time by the square of their number; for
  * the same reason everything that an alias can multiply is counted.
  */
-export const FILE_BYTES_MAX = 128 * 1024
+export const CONFIG_BYTES_MAX = 128 * 1024
 const NODES_MAX = 5_000
 const DEPTH_MAX = 32
 
 export interface ReadYaml {
   readonly tree: Node
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ConfigProblem[]
 }
 
 export function readYaml(text: string, file: string): ReadYaml {
-  const start: Origin = { kind: 'file', file, line: 1, column: 1 }
-  if (text.length > FILE_BYTES_MAX) {
-    return refused(start, `is larger than a configuration may be (${FILE_BYTES_MAX / 1024} kB).`)
+  const start: ConfigOrigin = { kind: 'file', file, line: 1, column: 1 }
+  if (text.length > CONFIG_BYTES_MAX) {
+    return refused(start, `is larger than a configuration may be (${CONFIG_BYTES_MAX / 1024} kB).`)
   }
   const lines = new LineCounter()
   let document: ReturnType<typeof parseDocument>
@@ -49,7 +49,7 @@ export function readYaml(text: string, file: string): ReadYaml {
     if (!(error instanceof RangeError)) throw error
     return refused(start, 'is nested too deeply.')
   }
-  const place = (offset: number): Origin => {
+  const originOf = (offset: number): ConfigOrigin => {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
   }
@@ -61,12 +61,12 @@ export function readYaml(text: string, file: string): ReadYaml {
   }
   if (doubts.length > 0) {
     const problems = doubts.slice(0, 20).map(({ message, pos }) => ({
-      origin: place(pos[0]),
+      origin: originOf(pos[0]),
       text: `This is not YAML as it should be: ${message.split('\n')[0]?.replace(/\.?$/, '.')}`,
     }))
     return { tree: EMPTY, problems }
   }
-  const walk = new Walk(place, targetsIn(document))
+  const walk = new Walk(originOf, targetsIn(document))
   const tree = walk.read(document.contents, [], 0)
   if (walk.isFull) return refused(start, 'holds more than a configuration can.')
   if (tree !== undefined && tree.kind !== 'map') {
@@ -75,7 +75,7 @@ export function readYaml(text: string, file: string): ReadYaml {
   return { tree: tree ?? EMPTY, problems: walk.problems }
 }
 
-function refused(origin: Origin, text: string): ReadYaml {
+function refused(origin: ConfigOrigin, text: string): ReadYaml {
   return { tree: EMPTY, problems: [{ origin, text: `The file ${text}` }] }
 }
 
@@ -93,14 +93,14 @@ function targetsIn(document: ReturnType<typeof parseDocument>): Targets {
 }
 
 class Walk {
-  readonly problems: Problem[] = []
+  readonly problems: ConfigProblem[] = []
   isFull = false
-  readonly #place: (offset: number) => Origin
+  readonly #originOf: (offset: number) => ConfigOrigin
   readonly #targets: Targets
   #nodes = 0
 
-  constructor(place: (offset: number) => Origin, targets: Targets) {
-    this.#place = place
+  constructor(originOf: (offset: number) => ConfigOrigin, targets: Targets) {
+    this.#originOf = originOf
     this.#targets = targets
   }
 
@@ -108,7 +108,7 @@ class Walk {
   read(given: unknown, path: Path, depth: number): Node | undefined {
     const node = isAlias(given) ? this.#resolve(given) : (given as YamlNode | null)
     if (node === null || node === undefined || this.isFull) return undefined
-    const origin = this.#place(((given as YamlNode).range ?? node.range)?.[0] ?? 0)
+    const origin = this.#originOf(((given as YamlNode).range ?? node.range)?.[0] ?? 0)
     this.#nodes++
     if (this.#nodes > NODES_MAX || depth > DEPTH_MAX) {
       this.isFull = true
@@ -116,7 +116,7 @@ class Walk {
     }
     if (isScalar(node)) {
       if (String(node.value).includes('\0')) {
-        this.#tell(origin, `\`${pathText(path)}\` holds a NUL character, which no name may.`)
+        this.#report(origin, `\`${pathText(path)}\` holds a NUL character, which no name may.`)
       }
       return node.value === null ? undefined : leaf(node, origin)
     }
@@ -134,18 +134,18 @@ class Walk {
 
   #readPair(
     { key, value }: Pair,
-    map: { fields: Map<string, Field>; path: Path; depth: number; origin: Origin },
+    map: { fields: Map<string, Field>; path: Path; depth: number; origin: ConfigOrigin },
   ): void {
     const { fields, path, depth } = map
     // That one is no key of an object of ours: it would be passed over in silence.
     if (!isScalar(key) || key.value === '__proto__') {
-      this.#tell(map.origin, 'A name here is not a plain word.')
+      this.#report(map.origin, 'A name here is not a plain word.')
       return
     }
     const name = String(key.value)
-    const origin = this.#place(key.range?.[0] ?? 0)
+    const origin = this.#originOf(key.range?.[0] ?? 0)
     if (fields.has(name)) {
-      this.#tell(origin, twice(path, name))
+      this.#report(origin, twice(path, name))
       return
     }
     const node = this.read(value, [...path, name], depth + 1)
@@ -156,17 +156,20 @@ class Walk {
   #resolve(alias: Alias): YamlNode | undefined {
     const target = this.#targets.get(alias)
     if (target === undefined) {
-      this.#tell(this.#place(alias.range?.[0] ?? 0), `\`*${alias.source}\` is not defined above.`)
+      this.#report(
+        this.#originOf(alias.range?.[0] ?? 0),
+        `\`*${alias.source}\` is not defined above.`,
+      )
     }
     return target
   }
 
-  #tell(origin: Origin, text: string): void {
+  #report(origin: ConfigOrigin, text: string): void {
     if (this.problems.length < 50) this.problems.push({ origin, text })
   }
 }
 
-function leaf(from: Scalar | null | undefined, origin: Origin): Node {
+function leaf(from: Scalar | null | undefined, origin: ConfigOrigin): Node {
   return { kind: 'leaf', value: isScalar(from) ? from.value : from, origin }
 }
 

@@ -1,14 +1,14 @@
 import { redact } from '#core/compaction/redact/redact'
 import { findShapes } from '#core/compaction/redact/shapes'
 import { KEYS_ELSEWHERE } from './overlay.ts'
-import { type Path, type Problem, pathText } from './problem.ts'
+import { type ConfigProblem, type Path, pathText } from './problem.ts'
 import type { Node } from './tree.ts'
 
 /**
  * Files are copied, committed and pasted; command lines are seen by everybody on the host. So
  * neither may hold a key. The environment may.
  */
-export function findLiteralSecrets(tree: Node, path: Path = []): readonly Problem[] {
+export function findLiteralSecrets(tree: Node, path: Path = []): readonly ConfigProblem[] {
   switch (tree.kind) {
     case 'list':
       return tree.items.flatMap((item, at) => findLiteralSecrets(item, [...path, at]))
@@ -51,7 +51,7 @@ function hasPassword(value: string): boolean {
 }
 
 /** A value as it may be shown: passwords in addresses and keys are masked. */
-export function shownValue(value: unknown, path: Path): unknown {
+export function displayValue(value: unknown, path: Path): unknown {
   if (typeof value !== 'string') return value
   if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) return '[secret]'
   if (!hasPassword(value)) return redact(value)

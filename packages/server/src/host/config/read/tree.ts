@@ -1,28 +1,28 @@
-import { DEFAULT_ORIGIN, type Origin, type Path } from './problem.ts'
+import { type ConfigOrigin, DEFAULT_ORIGIN, type Path } from './problem.ts'
 
 /**
  * What was said, before it is checked: plain values in a tree, each with the place it comes from. The
  * file lays it out, variables and flags change single branches of it; the last word wins.
  */
 export type Node =
-  | { readonly kind: 'leaf'; readonly value: unknown; readonly origin: Origin }
-  | { readonly kind: 'list'; readonly items: readonly Node[]; readonly origin: Origin }
+  | { readonly kind: 'leaf'; readonly value: unknown; readonly origin: ConfigOrigin }
+  | { readonly kind: 'list'; readonly items: readonly Node[]; readonly origin: ConfigOrigin }
   | {
       readonly kind: 'map'
       readonly fields: ReadonlyMap<string, Field>
-      readonly origin: Origin
+      readonly origin: ConfigOrigin
     }
 
 export interface Field {
   readonly node: Node
   /** Where the name itself stands: an unknown key is shown there. */
-  readonly origin: Origin
+  readonly origin: ConfigOrigin
 }
 
 export const EMPTY: Node = { kind: 'map', fields: new Map(), origin: DEFAULT_ORIGIN }
 
 /** A value that came whole, from one place. */
-export function nodeOf(value: unknown, origin: Origin): Node {
+export function nodeOf(value: unknown, origin: ConfigOrigin): Node {
   if (Array.isArray(value)) {
     return { kind: 'list', items: value.map((item) => nodeOf(item, origin)), origin }
   }
@@ -67,9 +67,9 @@ export function withNode(tree: Node, path: Path, node: Node): Node {
 }
 
 /** The origin of a value: its own, else that of the nearest thing above it that somebody said. */
-export function originAt(tree: Node, path: Path): Origin {
+export function originAt(tree: Node, path: Path): ConfigOrigin {
   let node = tree
-  let origin: Origin = node.origin
+  let origin: ConfigOrigin = node.origin
   for (const key of path) {
     const next =
       node.kind === 'map'
@@ -85,7 +85,7 @@ export function originAt(tree: Node, path: Path): Origin {
 }
 
 /** Who said exactly this value: a default where nobody did, however much was said around it. */
-export function saidAt(tree: Node, path: Path): Origin {
+export function saidAt(tree: Node, path: Path): ConfigOrigin {
   for (let depth = path.length; depth > 0; depth--) {
     const node = nodeAt(tree, path.slice(0, depth))
     if (node === undefined || (node.kind === 'leaf' && node.value === undefined)) continue
@@ -96,7 +96,7 @@ export function saidAt(tree: Node, path: Path): Origin {
 }
 
 /** Where the name of a key stands. */
-export function keyOriginAt(tree: Node, path: Path): Origin {
+export function keyOriginAt(tree: Node, path: Path): ConfigOrigin {
   const parent = nodeAt(tree, path.slice(0, -1))
   const field = parent?.kind === 'map' ? parent.fields.get(String(path.at(-1))) : undefined
   return field?.origin ?? originAt(tree, path)

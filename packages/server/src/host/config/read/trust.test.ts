@@ -55,7 +55,7 @@ describe('a configuration that was found', () => {
   })
 
   /** `top/work` is where one stands; `top` holds the configuration. */
-  function place(text = 'http: {port: 1}') {
+  function fixture(text = 'http: {port: 1}') {
     const top = mkdtempSync(join(tmpdir(), 'throughline-trust-'))
     folders.push(top)
     const [work, file] = [join(top, 'work'), join(top, 'throughline.yaml')]
@@ -75,14 +75,14 @@ describe('a configuration that was found', () => {
   }
 
   it('is used where it is mine from the working folder up, and so is a named one anywhere', () => {
-    const { work, top, file } = place()
+    const { work, top, file } = fixture()
     expect(problemsIn(work)).toBe(null)
     chmodSync(top, 0o1777)
     expect(problemsIn(work, { path: file })).toBe(null)
   })
 
   it('is refused by name in a folder that others can write to, before it is read', () => {
-    const { top, work, file } = place('no: [yaml')
+    const { top, work, file } = fixture('no: [yaml')
     chmodSync(top, 0o1777)
     const problems = problemsIn(work)
     expect(problems).toContain(`The configuration is not used: ${top} is writable by every user.`)
@@ -95,7 +95,7 @@ describe('a configuration that was found', () => {
       file,
       work,
       in: at,
-    } = place(
+    } = fixture(
       [
         'agents:',
         '  main:',
@@ -122,7 +122,7 @@ describe('a configuration that was found', () => {
   })
 
   it('is refused when others could put another program in the place of one that it names', () => {
-    const { work, in: at } = place('agents: {main: {mcp: {t: {command: open/tools/server}}}}')
+    const { work, in: at } = fixture('agents: {main: {mcp: {t: {command: open/tools/server}}}}')
     mkdirSync(at('open/tools'), { recursive: true, mode: 0o755 })
     writeFileSync(at('open/tools/server'), 'x', { mode: 0o755 })
     expect(problemsIn(work)).toBe(null)
@@ -135,15 +135,15 @@ describe('a configuration that was found', () => {
 
   it('is refused when it belongs to another user, itself or by a folder or link on the way', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
-    const theirs = place()
+    const theirs = fixture()
     give(theirs.file)
     expect(problemsIn(theirs.work)).toContain(`not used: it belongs to another user (${OTHER})`)
 
-    const between = place()
+    const between = fixture()
     give(between.work)
     expect(problemsIn(between.work)).toContain(`${between.work} belongs to another user`)
 
-    const linked = place()
+    const linked = fixture()
     rmSync(linked.file)
     writeFileSync(linked.in('real.yaml'), '', { mode: 0o644 })
     symlinkSync('real.yaml', linked.file)
@@ -153,7 +153,7 @@ describe('a configuration that was found', () => {
   })
 
   it('is refused when a link leads into a folder of others', () => {
-    const { work, file, in: at } = place()
+    const { work, file, in: at } = fixture()
     rmSync(file)
     mkdirSync(at('shared'), { mode: 0o755 })
     writeFileSync(at('shared/real.yaml'), '', { mode: 0o644 })
@@ -164,7 +164,7 @@ describe('a configuration that was found', () => {
   })
 
   it("is refused in the user's own folder as well, when others can write it", () => {
-    const { top, in: at } = place()
+    const { top, in: at } = fixture()
     mkdirSync(at('home/.config/throughline'), { recursive: true, mode: 0o755 })
     writeFileSync(at('home/.config/throughline/throughline.yaml'), '', { mode: 0o644 })
     rmSync(at('throughline.yaml'))

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
-import type { Environment } from './overlay.ts'
+import type { ConfigEnvironment } from './overlay.ts'
 
 /**
  * Whether a file may decide what runs as this user. A configuration names commands, so one that was
@@ -31,7 +31,7 @@ export interface Trust {
 /** The part of `lstat` and `fstat` results that the check needs. */
 export type Facts = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
-export function trustOf(env: Environment, uid = process.geteuid?.() ?? null): Trust {
+export function trustOf(env: ConfigEnvironment, uid = process.geteuid?.() ?? null): Trust {
   if (uid === null) return { owners: null, isPrivateGroup: () => false }
   // Under sudo the person at the keyboard is the one who asked; git does the same.
   const sudo = uid === 0 ? Number(env['SUDO_UID'] || 0) : 0
@@ -104,12 +104,12 @@ function firstLink(path: string) {
   const names = path.slice(root.length).split(sep).filter(Boolean)
   let folder = root
   for (const [at, name] of names.entries()) {
-    const place = join(folder, name)
-    const facts = lstatSync(place, { throwIfNoEntry: false })
-    if (facts?.isSymbolicLink()) return { folder, link: place, isThere: true }
+    const inner = join(folder, name)
+    const facts = lstatSync(inner, { throwIfNoEntry: false })
+    if (facts?.isSymbolicLink()) return { folder, link: inner, isThere: true }
     if (facts === undefined) return { folder, link: null, isThere: false }
     if (at === names.length - 1) break
-    folder = place
+    folder = inner
   }
   return { folder, link: null, isThere: true }
 }
@@ -148,7 +148,7 @@ export function readTrusted(
       closeSync(file)
     }
   } catch (error) {
-    return unreadable(error)
+    return unreadFile(error)
   }
 }
 
@@ -156,7 +156,7 @@ export function foreign(doubt: string): Unread {
   return { problem: `is not used: ${doubt}`, isForeign: true }
 }
 
-export function unreadable(error: unknown): Unread {
+export function unreadFile(error: unknown): Unread {
   const { code } = error as NodeJS.ErrnoException
   return { problem: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
 }

@@ -4,7 +4,7 @@ import { DESTINATION } from '../../../tools/send-message/destinations.ts'
 import { LOOP_RULE } from '../../../tools/send-message/loop.ts'
 import { mcp } from './mcp.ts'
 import { fallbackRoute, mainRoute } from './route.ts'
-import { count, tokens } from './values.ts'
+import { countSchema, tokens } from './values.ts'
 
 /** An agent: what it is told, which model it thinks with, what it can do. */
 
@@ -41,7 +41,7 @@ const tools = z
           .describe(
             'Destinations beside sessions of the same people and sessions that wrote to it: `agent:NAME`, `session:ID`, or `*` for all.',
           ),
-        messagesMax: count(1, 1_000)
+        messagesMax: countSchema(1, 1_000)
           .default(LOOP_RULE.messagesMax)
           .describe('After so many short messages in a row, further ones wake nobody.'),
         tokensMin: tokens()
@@ -120,7 +120,7 @@ export const agent = z.strictObject({
       'What a message does while a turn runs: enter between two steps, wait for the next turn, ' +
         'end the turn, or wait a moment for more.',
     ),
-  stepsMax: count(1, 10_000).default(100).describe('Model requests in one turn, at most.'),
+  stepsMax: countSchema(1, 10_000).default(100).describe('Model requests in one turn, at most.'),
 })
 
 export type AgentConfig = z.output<typeof agent>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { routesSchema } from '../../../model/routes/routes.ts'
-import { count, seconds } from './values.ts'
+import { countSchema, seconds } from './values.ts'
 
 /** Chat platforms: one key each, absent where it is not used. */
 
@@ -61,7 +61,7 @@ export const telegram = z
       .strictObject({
         url: z.url().describe('The address that Telegram brings updates to, with its path.'),
         host: z.string().min(1).default(LOCAL).describe('The address to listen on.'),
-        port: count(0, 65_535).default(7421).describe('Behind whatever answers at `url`.'),
+        port: countSchema(0, 65_535).default(7421).describe('Behind whatever answers at `url`.'),
         secret: secret
           .default({ kind: 'variable', name: 'TELEGRAM_WEBHOOK_SECRET' })
           .describe(
@@ -106,7 +106,7 @@ export const discord = z
           .max(64)
           .default(['cdn.discordapp.com', 'media.discordapp.net'])
           .describe('Where pictures and files are fetched from; nowhere else.'),
-        bytesMax: count(0, 16_777_216)
+        bytesMax: countSchema(0, 16_777_216)
           .default(4_194_304)
           .describe('How much of them is taken with one message.'),
       })

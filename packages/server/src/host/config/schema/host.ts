@@ -4,13 +4,13 @@ import type { CredentialSource } from '../../../model/routes/credential.ts'
 import { routesSchema } from '../../../model/routes/routes.ts'
 import { PROCESS_LIMITS } from '../../../tools/process/processes.ts'
 import { discord, gatewayAgent, telegram } from './gateway.ts'
-import { count, needsRestart, seconds, tokens } from './values.ts'
+import { countSchema, needsRestart, seconds, tokens } from './values.ts'
 
 /** What belongs to the process and its host: the store, the edges, limits, logs. */
 
-const place = z.string().min(1, { error: 'should be a path or a postgres:// address' })
+const location = z.string().min(1, { error: 'should be a path or a postgres:// address' })
 
-export interface StorePlace {
+export interface StoreLocation {
   readonly url: string
   readonly password?: CredentialSource | undefined
 }
@@ -22,10 +22,10 @@ function isPostgres(url: string): boolean {
 export const store = z
   .union(
     [
-      place,
+      location,
       z
         .strictObject({
-          url: place.describe('A path, or a postgres:// address without a password.'),
+          url: location.describe('A path, or a postgres:// address without a password.'),
           password: routesSchema.shape.main.shape.credential.describe(
             'Where the password of the database comes from, written as `credential` is.',
           ),
@@ -37,7 +37,7 @@ export const store = z
     ],
     { error: 'should be a path, a postgres:// address, or a map with url and password' },
   )
-  .transform((value): StorePlace => (typeof value === 'string' ? { url: value } : value))
+  .transform((value): StoreLocation => (typeof value === 'string' ? { url: value } : value))
   .prefault('.throughline/throughline.db')
   .meta({
     description:
@@ -85,7 +85,7 @@ export const http = z
       .min(1)
       .default(LOCAL)
       .describe('The address to listen on. Other than loopback: callers need a token.'),
-    port: count(0, 65_535).default(7420).describe('0: any free one.'),
+    port: countSchema(0, 65_535).default(7420).describe('0: any free one.'),
     socket: z
       .string()
       .min(1)
@@ -132,20 +132,24 @@ export const http = z
     hooks,
     limits: z
       .strictObject({
-        bodyBytesMax: count(1_024, 67_108_864).default(1_048_576).describe('The largest request.'),
-        depthMax: count(4, 256).default(64).describe('How deep its JSON may be nested.'),
-        connectionsMax: count(1, 100_000).default(1_000).describe('Connections open at once.'),
-        connectionsPerAddressMax: count(1, 100_000)
+        bodyBytesMax: countSchema(1_024, 67_108_864)
+          .default(1_048_576)
+          .describe('The largest request.'),
+        depthMax: countSchema(4, 256).default(64).describe('How deep its JSON may be nested.'),
+        connectionsMax: countSchema(1, 100_000)
+          .default(1_000)
+          .describe('Connections open at once.'),
+        connectionsPerAddressMax: countSchema(1, 100_000)
           .default(300)
           .describe('The same, from one address; trusted proxies have no such limit.'),
-        requestsPerMinute: count(1, 10_000_000)
+        requestsPerMinute: countSchema(1, 10_000_000)
           .default(30_000)
           .describe('Per token, or for everybody together where none is needed.'),
-        failuresPerMinute: count(1, 1_000_000)
+        failuresPerMinute: countSchema(1, 1_000_000)
           .default(30)
           .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
-        streamsMax: count(1, 100_000).default(500).describe('Event streams open at once.'),
-        streamsPerTokenMax: count(1, 100_000)
+        streamsMax: countSchema(1, 100_000).default(500).describe('Event streams open at once.'),
+        streamsPerTokenMax: countSchema(1, 100_000)
           .default(150)
           .describe('The same, for one token, or for everybody together where none is needed.'),
       })
@@ -174,10 +178,10 @@ export const limits = z
   .strictObject({
     mailbox: z
       .strictObject({
-        laneMailMax: count(1, 1_000_000)
+        laneMailMax: countSchema(1, 1_000_000)
           .default(10_000)
           .describe('Messages that wait in one lane of a session before more are refused.'),
-        sourceMailMax: count(1, 1_000_000)
+        sourceMailMax: countSchema(1, 1_000_000)
           .default(5_000)
           .describe('The same, for messages of one sender.'),
       })
@@ -188,13 +192,13 @@ export const limits = z
         secondsMax: seconds()
           .default(PROCESS_LIMITS.timeMs / 1_000)
           .describe('A command is ended after this long.'),
-        outputBytesMax: count(1_024, 1_073_741_824)
+        outputBytesMax: countSchema(1_024, 1_073_741_824)
           .default(PROCESS_LIMITS.outputBytesMax)
           .describe('A command that writes more is ended.'),
-        runningMax: count(1, 10_000)
+        runningMax: countSchema(1, 10_000)
           .default(PROCESS_LIMITS.runningMax)
           .describe('Commands that run at once.'),
-        runningPerSessionMax: count(1, 10_000)
+        runningPerSessionMax: countSchema(1, 10_000)
           .default(PROCESS_LIMITS.runningPerSessionMax)
           .describe('The same, for one session.'),
       })

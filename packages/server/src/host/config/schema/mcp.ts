@@ -60,21 +60,21 @@ export const mcp = z
 type ServerConfig = z.output<typeof server>
 
 function checkServer(value: Partial<ServerConfig>, context: z.RefinementCtx): void {
-  const tell = (path: string, message: string) =>
+  const addIssue = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message, input: value })
   const { command, url } = value
   if (command === undefined && url === undefined) {
-    tell('command', 'is missing; a server is a program (`command`) or an address (`url`)')
+    addIssue('command', 'is missing; a server is a program (`command`) or an address (`url`)')
     return
   }
   if (command !== undefined && url !== undefined) {
-    tell('url', 'has no meaning beside `command`; remove one of them')
+    addIssue('url', 'has no meaning beside `command`; remove one of them')
     return
   }
   const [kind, others] =
     command === undefined ? (['url', PROGRAM_KEYS] as const) : (['command', ADDRESS_KEYS] as const)
   for (const key of others) {
-    if (value[key] !== undefined) tell(key, `has no meaning for a server with \`${kind}\``)
+    if (value[key] !== undefined) addIssue(key, `has no meaning for a server with \`${kind}\``)
   }
 }
 

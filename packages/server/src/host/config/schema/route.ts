@@ -169,18 +169,21 @@ const OF_MODELS = ['windowTokens', 'outputTokensMax', 'images', 'effort'] as con
 function checkRoute(route: AnyRoute, context: z.RefinementCtx): void {
   const { provider } = route
   if (!allProviders.includes(provider)) return
-  const tell = (path: string, message: string) =>
+  const addIssue = (path: string, message: string) =>
     context.addIssue({ code: 'custom', path: [path], message, input: route })
   if (provider === 'main' || provider === 'stand-in') {
     for (const key of provider === 'main' ? [...OF_ADDRESSES, ...OF_MODELS] : OF_ADDRESSES) {
       if (route[key] === undefined) continue
-      tell(key, `has no meaning with the provider ${provider}; remove it or name another provider`)
+      addIssue(
+        key,
+        `has no meaning with the provider ${provider}; remove it or name another provider`,
+      )
     }
     return
   }
-  if (route.model === undefined) tell('model', `is missing; the provider ${provider} needs one`)
+  if (route.model === undefined) addIssue('model', `is missing; the provider ${provider} needs one`)
   if (provider === 'openai-compatible' && route.baseUrl === undefined) {
-    tell('baseUrl', 'is missing; the provider openai-compatible has no usual address')
+    addIssue('baseUrl', 'is missing; the provider openai-compatible has no usual address')
   }
 }
 

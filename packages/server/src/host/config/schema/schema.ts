@@ -10,7 +10,7 @@ import { WARN_FROM } from '#core/compaction/report/outcome'
 import { AGENT_NAME, agent } from './agent.ts'
 import { gateways, http, limits, logging, store } from './host.ts'
 import { compactionTask, memoryTask, plainTask } from './route.ts'
-import { count, needsRestart, seconds, share, tokens } from './values.ts'
+import { countSchema, needsRestart, seconds, share, tokens } from './values.ts'
 
 /**
  * The configuration: the only place that says which keys there are, what they mean and what holds
@@ -41,10 +41,10 @@ const compaction = z
       .describe(
         'How much of the newest part stays word for word. Default: a fifth, at most 20000.',
       ),
-    protectFirst: count(0, 1_000)
+    protectFirst: countSchema(0, 1_000)
       .optional()
       .describe('Messages at the start that stay word for word. Default: 0.'),
-    protectLast: count(0, 1_000)
+    protectLast: countSchema(0, 1_000)
       .optional()
       .describe('Messages at the end that stay word for word. Default: 0.'),
     userTokens: tokens(0)
@@ -69,7 +69,7 @@ const compaction = z
       .boolean()
       .default(true)
       .describe('Tell a person who must wait that the message is safe.'),
-    warnFrom: count(0, 1_000)
+    warnFrom: countSchema(0, 1_000)
       .default(WARN_FROM)
       .describe(
         'Warn the people in a session of repeated compaction from its n-th one on; 0: never.',

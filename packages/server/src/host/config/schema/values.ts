@@ -40,7 +40,7 @@ export function seconds(minimum: 'may be zero' | 'more than zero' = 'more than z
   return isZeroFine ? number.min(0, { error }) : number.gt(0, { error })
 }
 
-export function count(minimum: number, maximum: number) {
+export function countSchema(minimum: number, maximum: number) {
   const error = `should be a whole number from ${minimum} to ${maximum}`
   return z.int({ error }).min(minimum, { error }).max(maximum, { error })
 }

@@ -52,7 +52,7 @@ export function fieldsOf(node: JsonObject): ReadonlyMap<string, JsonObject> {
 }
 
 /** Maps whose names the operator chooses: agents, pins, prices, headers. */
-export function isOpen(node: JsonObject): boolean {
+export function hasChosenNames(node: JsonObject): boolean {
   return branchesOf(node).some(({ additionalProperties }) => isObject(additionalProperties))
 }
 

@@ -4,11 +4,11 @@ import { Recent } from '#core/base/recent'
 import type { AllowList } from '../chat/allow.ts'
 import { isShutOut } from './failure.ts'
 import { isLater } from './feed.ts'
-import type { Whereabouts } from './incoming.ts'
+import type { ChannelInfo } from './incoming.ts'
 import { snowflakeAt } from './resume-point.ts'
 
 /** Channels, threads and direct conversations: what is where, and since when it is listened to. */
-export interface PlacesTerms {
+export interface ChannelsTerms {
   readonly allow: AllowList
   /** The newest durable message of a channel. */
   readonly findMark: (address: string) => Promise<string | null>
@@ -18,13 +18,13 @@ export interface PlacesTerms {
 const OVERLAP_MS = 60_000
 const KNOWN_MAX = 10_000
 
-export class Places {
+export class Channels {
   readonly #client: Client
-  readonly #terms: PlacesTerms
-  readonly #known = new Recent<string, Whereabouts>(KNOWN_MAX)
+  readonly #terms: ChannelsTerms
+  readonly #known = new Recent<string, ChannelInfo>(KNOWN_MAX)
   #floor: Promise<string> | null = null
 
-  constructor(client: Client, terms: PlacesTerms) {
+  constructor(client: Client, terms: ChannelsTerms) {
     this.#client = client
     this.#terms = terms
   }
@@ -33,7 +33,7 @@ export class Places {
     this.#known.set(address, { isPrivate: true, chat: address })
   }
 
-  async where(address: string): Promise<Whereabouts> {
+  async where(address: string): Promise<ChannelInfo> {
     const known = this.#known.get(address)
     if (known !== undefined) return known
     const asked = this.#client.channels.fetch(address, { allowUnknownGuild: true })

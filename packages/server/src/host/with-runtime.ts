@@ -1,51 +1,51 @@
 import type { ReadStore, Store } from '#core/store/contract'
-import type { StoreFlags } from '../host/flags.ts'
-import { openHost } from '../host/open-host.ts'
-import { withStore, withStoreToRead } from '../host/store-selection.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { StoreFlags } from './flags.ts'
+import { openHost } from './open-host.ts'
+import { withStore, withStoreToRead } from './store-selection.ts'
 
 /**
  * The store that a command acts on, and a runtime over it that runs no session: whoever serves the
  * store does that. Closed whatever happens.
  */
-export interface Place {
+export interface StoreRuntime {
   readonly store: Store
   readonly runtime: Runtime
 }
 
-export type ReadAct = (place: {
+export type ReadAction = (opened: {
   readonly store: ReadStore
   readonly runtime: Runtime
 }) => Promise<number>
 
-export type Act = (place: Place) => Promise<number>
+export type StoreAction = (opened: StoreRuntime) => Promise<number>
 
-export async function openPlace(
+export async function withStoreRuntime(
   flags: StoreFlags,
-  act: Act,
+  act: StoreAction,
   options: { readonly mayMake?: boolean } = {},
 ): Promise<number> {
   return await withStore(flags, async (store) => await overRuntime(store, act), options)
 }
 
 /** For commands that only read: not a byte is written, also beside others who write. */
-export async function readPlace(flags: StoreFlags, act: ReadAct): Promise<number> {
+export async function withReadRuntime(flags: StoreFlags, act: ReadAction): Promise<number> {
   return await withStoreToRead(flags, async (store) => {
     // It lacks the verbs that write; nothing that only reads calls them.
     return await overRuntime(store as unknown as Store, act)
   })
 }
 
-async function overRuntime(store: Store, act: Act): Promise<number> {
+async function overRuntime(store: Store, act: StoreAction): Promise<number> {
   const runtime = await openRuntime({ store, agents: [], runs: false })
   return await act({ store, runtime }).finally(() => runtime.close())
 }
 
 /** For commands that need to know the agents, and perhaps ask their models. */
-export async function openPlaceWithAgents(
+export async function withAgentRuntime(
   flags: StoreFlags,
-  act: Act,
+  act: StoreAction,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
 ): Promise<number> {
   const host = await openHost(flags, { runs: false, mayMake })
