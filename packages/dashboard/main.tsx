@@ -1,7 +1,7 @@
 import { render } from 'preact'
+import { followWriting } from './data/attempt-text.ts'
 import { startEvents } from './data/events.ts'
 import { startList } from './data/session-list.ts'
-import { followWriting } from './data/writing.ts'
 import './style/base.css'
 import './style/frame.css'
 import './style/marks.css'

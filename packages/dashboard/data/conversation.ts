@@ -10,10 +10,10 @@ import type {
 } from '../../server/src/runtime/runtime.ts'
 import { count } from '../parts/words.ts'
 import { call, ServerRefusal, sessionPath, wordsOf } from './api.ts'
+import { type Attempt, type Notice, noticeIn, withPiece, writingIn } from './attempt-text.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
-import { type Attempt, type Notice, noticeIn, withPiece, writingIn } from './writing.ts'
 
 /**
  * One session on the screen. The transcript is the truth and is read in pages, only those that are

@@ -107,7 +107,7 @@ export interface MemoryNote {
 
 export interface LeftBehind {
   readonly what: string
-  readonly place: string
+  readonly path: string
   readonly advice: string
 }
 

@@ -57,7 +57,7 @@ function renderProfile(profile: ProfileReport, isDryRun: boolean): string {
       : ['', 'For throughline.yaml:', ...indent(profile.proposal.trimEnd())]),
     ...section(
       'Not brought:',
-      profile.leftBehind.map(({ what, place, advice }) => `  ${what} in ${place}\n      ${advice}`),
+      profile.leftBehind.map(({ what, path, advice }) => `  ${what} in ${path}\n      ${advice}`),
     ),
     '',
     ...renderSum(profile.rows, isLog ? 'Line' : 'Row', profile.kinds),

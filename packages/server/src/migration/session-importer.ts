@@ -13,7 +13,7 @@ import type { Lease, Reads, Store, Tail } from '#core/store/contract'
 import type { Entry, Limits, RunnerRow, SessionRow } from '#core/store/rows'
 import { newSession } from '#core/store/rules/create-session'
 import { ImportFailedError } from './errors.ts'
-import { type PlaceKind, Places } from './hermes/import/places.ts'
+import { EntryPositions, type PositionKind } from './hermes/import/positions.ts'
 
 /**
  * Where foreign conversations are taken in. Each becomes one session, born empty and then filled
@@ -21,7 +21,7 @@ import { type PlaceKind, Places } from './hermes/import/places.ts'
  * continued by the next one: the transcript itself says which rows it has. Without a store to write
  * to it only counts.
  */
-export interface Birth {
+export interface NewImport {
   readonly id: SessionId
   readonly agent: string
   readonly limits: Limits
@@ -73,7 +73,7 @@ const PAGE_BYTES = 1024 * 1024
 const LEASE_MS = 30_000
 const RENEW_MS = 5_000
 
-export class ImportDesk {
+export class SessionImporter {
   readonly #reads: Reads | null
   readonly #store: Store | null
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
@@ -101,41 +101,41 @@ export class ImportDesk {
     this.#wouldBe = parts.wouldBe ?? new Map()
   }
 
-  async take(birth: Birth): Promise<ImportHand | Hindrance> {
-    const known = await this.#reads?.findSession(birth.id)
+  async take(newImport: NewImport): Promise<ImportHand | Hindrance> {
+    const known = await this.#reads?.findSession(newImport.id)
     if (known !== undefined && known.state !== 'open') return { kind: 'gone' }
-    const places = new Places({ entries: birth.rows, remembered: known?.tail ?? 0 })
-    let isToldOf = true
+    const positions = new EntryPositions({ entries: newImport.rows, remembered: known?.tail ?? 0 })
+    let isReported = true
     if (known !== undefined && known.tail > 0) {
       const [first] = await this.#entries(known, 1, 1)
       const from = first === undefined ? null : importedFromOf(first)
-      const { format, id } = birth.settings.importedFrom
+      const { format, id } = newImport.settings.importedFrom
       const isSame = from?.format === format && from.id === id
       // Two foreign stores can have the same ids; they do not begin at the same moment.
-      if (!isSame || known.createdAt !== birth.createdAt) return { kind: 'taken' }
+      if (!isSame || known.createdAt !== newImport.createdAt) return { kind: 'taken' }
       for (let at = 1; at <= known.tail; at += PAGE) {
         const page = await this.#entries(known, at, Math.min(known.tail, at + PAGE - 1))
-        for (const entry of page) places.add(placeOf(entry))
+        for (const entry of page) positions.add(positionOf(entry))
       }
-      const [told] = await this.#entries(known, known.settings, known.settings)
-      const ids = new Set([...from.ids, ...((told && importedFromOf(told)?.ids) ?? [])])
-      isToldOf = birth.settings.importedFrom.ids.every((one) => ids.has(one))
+      const [settings] = await this.#entries(known, known.settings, known.settings)
+      const ids = new Set([...from.ids, ...((settings && importedFromOf(settings)?.ids) ?? [])])
+      isReported = newImport.settings.importedFrom.ids.every((one) => ids.has(one))
     } else if (known !== undefined && known.birth !== 'imported') return { kind: 'taken' }
-    const hand = new ImportHand(this, known === undefined ? 'new' : 'continued', places)
-    const isBlank = places.tail === 0
+    const hand = new ImportHand(this, known === undefined ? 'new' : 'continued', positions)
+    const isBlank = positions.tail === 0
     if (this.#store === null) {
-      const { id, createdAt } = birth
+      const { id, createdAt } = newImport
       if (known === undefined && (this.#wouldBe.get(id) ?? createdAt) !== createdAt) {
         return { kind: 'taken' }
       }
       this.#wouldBe.set(id, createdAt)
-      if (isBlank || !isToldOf) await hand.append(settingsEntry(birth))
+      if (isBlank || !isReported) await hand.append(settingsEntry(newImport))
       return hand
     }
-    if (known === undefined) await this.#bear(this.#store, birth)
-    const hindrance = await this.#acquire(this.#store, birth.id, hand)
+    if (known === undefined) await this.#bear(this.#store, newImport)
+    const hindrance = await this.#acquire(this.#store, newImport.id, hand)
     if (hindrance !== null) return hindrance
-    if (isBlank || !isToldOf) await hand.append(settingsEntry(birth))
+    if (isBlank || !isReported) await hand.append(settingsEntry(newImport))
     return hand
   }
 
@@ -144,7 +144,7 @@ export class ImportDesk {
     return (await this.#reads?.readEntries(range)) ?? []
   }
 
-  async #bear(store: Store, { id, agent, limits, createdAt }: Birth): Promise<void> {
+  async #bear(store: Store, { id, agent, limits, createdAt }: NewImport): Promise<void> {
     const stamp = { at: createdAt, seed: '' }
     const session = newSession({ id, agent, limits, policy: 'steer' }, 'imported', stamp)
     const nothing = { entries: [], mail: [], replies: [], blobs: [] }
@@ -237,18 +237,18 @@ export class ImportDesk {
 /** One session while it is being filled. */
 export class ImportHand {
   readonly state: 'new' | 'continued'
-  readonly places: Places
-  readonly #desk: ImportDesk
+  readonly positions: EntryPositions
+  readonly #importer: SessionImporter
   readonly #page: AdoptedEntry[] = []
   #pageBytes = 0
   #lease: Lease | null = null
   #tail: Tail | null = null
   #added = 0
 
-  constructor(desk: ImportDesk, state: 'new' | 'continued', places: Places) {
-    this.#desk = desk
+  constructor(importer: SessionImporter, state: 'new' | 'continued', positions: EntryPositions) {
+    this.#importer = importer
     this.state = state
-    this.places = places
+    this.positions = positions
   }
 
   hold(lease: Lease, tail: Tail): void {
@@ -265,9 +265,9 @@ export class ImportHand {
   async append(entry: AdoptedEntry, { isAskedFor = true } = {}): Promise<EntryNumber> {
     this.#added += 1
     const row = isAskedFor ? entry.row : null
-    const number = this.places.add({ row, kind: PLACES[entry.kind] ?? 'other' })
+    const number = this.positions.add({ row, kind: PLACES[entry.kind] ?? 'other' })
     if (this.#lease === null) return number
-    const kept = await this.#desk.shelved(this.#lease, entry)
+    const kept = await this.#importer.shelved(this.#lease, entry)
     this.#page.push(kept)
     this.#pageBytes += sizeOf(kept.body)
     if (this.#page.length >= PAGE || this.#pageBytes >= PAGE_BYTES) await this.#flush()
@@ -276,26 +276,26 @@ export class ImportHand {
 
   async #flush(): Promise<void> {
     if (this.#lease === null || this.#tail === null || this.#page.length === 0) return
-    this.#tail = await this.#desk.write(this.#lease, this.#tail, this.#page.splice(0))
+    this.#tail = await this.#importer.write(this.#lease, this.#tail, this.#page.splice(0))
     this.#pageBytes = 0
   }
 
   async close(): Promise<void> {
     await this.#flush()
-    if (this.#lease !== null) await this.#desk.letGo(this.#lease)
+    if (this.#lease !== null) await this.#importer.letGo(this.#lease)
   }
 }
 
-function settingsEntry({ createdAt, settings }: Birth): AdoptedEntry {
+function settingsEntry({ createdAt, settings }: NewImport): AdoptedEntry {
   const { tokens, ...body } = settings
   return { kind: 'settings', row: null, at: createdAt, tokens, body: body as JsonObject }
 }
 
-const PLACES: { readonly [kind: string]: PlaceKind } = {
+const PLACES: { readonly [kind: string]: PositionKind } = {
   ...{ result: 'result', compaction: 'handoff', aside: 'aside', turn: 'aside' },
 }
 
-function placeOf(entry: Entry): Parameters<Places['add']>[0] {
+function positionOf(entry: Entry): Parameters<EntryPositions['add']>[0] {
   const row = 'row' in entry.meta && typeof entry.meta.row === 'number' ? entry.meta.row : null
   return { row, kind: PLACES[entry.kind] ?? 'other' }
 }

@@ -12,7 +12,7 @@ import { type About, hindered } from '../hermes/import/chain.ts'
 import { asideFor, type CountMessage, entryFor, isStorable } from '../hermes/import/entry.ts'
 import type { ImportTarget } from '../hermes/import/import.ts'
 import { addUp, type ConversationReport, type ImportReport } from '../import-report.ts'
-import { ImportDesk, ImportHand } from '../session-importer.ts'
+import { ImportHand, SessionImporter } from '../session-importer.ts'
 import { findLogs, type LogFormat, type LogLine, nameOfLog, readLog } from './files.ts'
 import { LOG_READERS, type Reading } from './reading.ts'
 
@@ -38,16 +38,16 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const reads = target.isDryRun ? target.reads : target.store
   const store = target.isDryRun ? null : target.store
   const { host, isGone = () => false, shelve = null } = request
-  const desk = new ImportDesk({ reads, store, host, isGone, shelve })
+  const importer = new SessionImporter({ reads, store, host, isGone, shelve })
   const conversations: ConversationReport[] = []
   try {
     for (const [index, file] of files.entries()) {
-      conversations.push(await importLog(file, desk, request))
+      conversations.push(await importLog(file, importer, request))
       request.onFile?.(index + 1, files.length)
       await breathe()
     }
   } finally {
-    await desk.close()
+    await importer.close()
   }
   const nothing = { remarks: [], routes: [], settings: [], proposal: '', memories: [] }
   const rows = addUp(conversations.map((one) => one.rows))
@@ -60,7 +60,7 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
 
 async function importLog(
   file: string,
-  desk: ImportDesk,
+  importer: SessionImporter,
   request: ImportLogs,
 ): Promise<ConversationReport> {
   const { format, agent, limits } = request
@@ -76,7 +76,7 @@ async function importLog(
   const foreign = id ?? nameOfLog(file)
   const name = isId(foreign) ? foreign : `${format}-${hash('sha256', foreign).slice(0, 24)}`
   const family = familyOf(model ?? lastModel(readings.flatMap(messagesOf)) ?? undefined)
-  const hand = await desk.take({
+  const hand = await importer.take({
     ...{ id: sessionId(name), agent, limits, rows: documents.length },
     createdAt: firstTime(readings, documents),
     settings: {
@@ -144,44 +144,49 @@ class LogWriting {
   ): Promise<void> {
     let index = 0
     for (const { number, documents: here } of lines) {
-      const places = new Set<Placed>()
+      const positions = new Set<Placed>()
       let row = number * PER_LINE
       for (const _ of here ?? []) {
         const reading = readings[index]
         this.#at = timeOf(documents[index]?.['timestamp'] ?? null) ?? this.#at
         this.#firstRows[index] = row
         index += 1
-        const entries = reading === undefined ? 0 : await this.#write(reading, row, places)
+        const entries = reading === undefined ? 0 : await this.#write(reading, row, positions)
         row += entries
       }
       if (here === null) this.#unread.push(number)
-      const place = here === null ? 'left' : ORDER.find((one) => places.has(one))
+      const place = here === null ? 'left' : ORDER.find((one) => positions.has(one))
       this.#lines[place ?? 'silent'] += 1
     }
   }
 
   /** How many rows it took. */
-  async #write(reading: Reading, row: number, places: Set<Placed>): Promise<number> {
+  async #write(reading: Reading, row: number, positions: Set<Placed>): Promise<number> {
     switch (reading.kind) {
       case 'silent':
         return 0
       case 'compaction':
-        await this.#compact(reading, row, places)
+        await this.#compact(reading, row, positions)
         return 1
       default: {
         const messages = reading.messages.flatMap(oneByOne)
         for (const [index, message] of messages.entries()) {
-          await this.#say(message, row + index, reading.kind === 'aside', places)
+          await this.#say(message, row + index, reading.kind === 'aside', positions)
         }
         return messages.length
       }
     }
   }
 
-  async #say(message: Message, row: number, isAside: boolean, places: Set<Placed>): Promise<void> {
-    const { places: known } = this.#hand
+  async #say(
+    message: Message,
+    row: number,
+    isAside: boolean,
+    positions: Set<Placed>,
+  ): Promise<void> {
+    const { positions: known } = this.#hand
     if (known.has(row)) {
-      places.add('before')
+      positions.add('before')
       if (isAside && !known.isAside(row)) this.#takenBack += 1
       return
     }
@@ -192,7 +197,7 @@ class LogWriting {
       ? asideFor(told, { row, at })
       : entryFor(told, { row, at, format }, this.#count)
     await this.#hand.append(entry)
-    places.add('brought')
+    positions.add('brought')
     if (isAside) this.#aside += 1
     else this.#messages += 1
   }
@@ -202,17 +207,17 @@ class LogWriting {
     row: number,
     brought: Set<Placed>,
   ): Promise<void> {
-    const { places } = this.#hand
-    if (places.has(row)) {
+    const { positions } = this.#hand
+    if (positions.has(row)) {
       brought.add('before')
       return
     }
-    const covers = places.coversBefore(
+    const covers = positions.coversBefore(
       keptFrom === null ? null : (this.#firstRows[keptFrom] ?? null),
     )
     const handoff: Handoff = {
-      ...{ version: 1, by: 'given', covers, kept: places.tail - covers },
-      ...{ compactions: places.handoffs + 1, preserved: [], tasks: [], files: [], ledger: [] },
+      ...{ version: 1, by: 'given', covers, kept: positions.tail - covers },
+      ...{ compactions: positions.handoffs + 1, preserved: [], tasks: [], files: [], ledger: [] },
       summary: text,
     }
     const tokens = this.#count({ role: 'handoff', handoff })

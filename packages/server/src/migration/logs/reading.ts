@@ -75,16 +75,16 @@ function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
     for (const line of activeLines(lines.slice(start, at))) active.add(line)
     start = at
   }
-  const places = new Map<unknown, number>()
-  for (const [at, { uuid }] of lines.entries()) if (uuid !== undefined) places.set(uuid, at)
+  const positions = new Map<unknown, number>()
+  for (const [at, { uuid }] of lines.entries()) if (uuid !== undefined) positions.set(uuid, at)
   return lines.map((line, index) => {
     const isActive = active.has(line)
     if (isActive && line['isCompactSummary'] === true) {
       const text = messagesIn(claudeCode, line).map(textOf).join('\n')
-      const boundary = lines[places.get(line['parentUuid']) ?? -1]
+      const boundary = lines[positions.get(line['parentUuid']) ?? -1]
       let keptFrom: number | null = null
       for (const id of preservedIds(boundary)) {
-        keptFrom = Math.min(places.get(id) ?? index, keptFrom ?? index)
+        keptFrom = Math.min(positions.get(id) ?? index, keptFrom ?? index)
       }
       return { kind: 'compaction', text, keptFrom: keptFrom === index ? null : keptFrom }
     }
@@ -174,13 +174,13 @@ function piFacts(documents: readonly JsonObject[]): LogFacts {
 
 function readPi(documents: readonly JsonObject[]): readonly Reading[] {
   const isTree = documents.some((line) => 'parentId' in line && 'id' in line)
-  const places = new Map<unknown, number>()
-  for (const [at, { id }] of documents.entries()) if (typeof id === 'string') places.set(id, at)
+  const positions = new Map<unknown, number>()
+  for (const [at, { id }] of documents.entries()) if (typeof id === 'string') positions.set(id, at)
   const branch = new Set<number>()
   let at = isTree ? documents.findLastIndex(({ id, type }) => isPlaced(id, type)) : -1
   while (at >= 0 && !branch.has(at)) {
     branch.add(at)
-    at = places.get(documents[at]?.['parentId']) ?? -1
+    at = positions.get(documents[at]?.['parentId']) ?? -1
   }
   return documents.map((line, index) => {
     if (line['type'] === 'session') return SILENT
@@ -188,7 +188,7 @@ function readPi(documents: readonly JsonObject[]): readonly Reading[] {
     const text = line['summary']
     if (isActive && line['type'] === 'compaction' && typeof text === 'string') {
       const { firstKeptEntryId: id, firstKeptEntryIndex: place } = line
-      const kept = typeof id === 'string' ? places.get(id) : place
+      const kept = typeof id === 'string' ? positions.get(id) : place
       return { kind: 'compaction', text, keptFrom: typeof kept === 'number' ? kept : null }
     }
     return told(messagesIn(pi, line), isActive)

@@ -1,8 +1,17 @@
+import {
+  bloated,
+  grown,
+  noSpace,
+  paid,
+  pins,
+  stubborn,
+  undone,
+  untorn,
+} from './scenes/compaction.ts'
 import { death, poison } from './scenes/deaths.ts'
-import { carried, deleted, erased, images } from './scenes/forgetting.ts'
+import { carried, deleted, erased, images } from './scenes/erasure.ts'
 import { lost, replies, twice } from './scenes/lines.ts'
 import { between, bound, huge, lanes, notified, stops, twins, withdrawn } from './scenes/mailbox.ts'
-import { bloated, grown, noRoom, paid, pins, stubborn, undone, untorn } from './scenes/room.ts'
 import { stall } from './scenes/stall.ts'
 import { jumpedClock, oldPicture } from './scenes/together.ts'
 import type { Scene } from './stage/stage.ts'
@@ -14,7 +23,7 @@ import type { Scene } from './stage/stage.ts'
 export const ACTS: readonly (readonly Scene[])[] = [
   [
     ...[withdrawn, stops, twins, lanes, between, notified, bound, huge],
-    ...[pins, grown, paid, untorn, undone, noRoom, stubborn, bloated],
+    ...[pins, grown, paid, untorn, undone, noSpace, stubborn, bloated],
     ...[erased, images, carried, deleted, lost, twice, replies],
   ],
   [oldPicture],

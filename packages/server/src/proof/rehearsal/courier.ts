@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, type JsonValue } from '#core/base/json'
 import type { Ledger, Letter } from './laws/ledger.ts'
-import type { Deed } from './orders.ts'
-import type { Seat } from './stage/process-handle.ts'
+import type { SessionAction } from './process-messages.ts'
+import type { ProcessHandle } from './stage/process-handle.ts'
 
 /**
  * Brings one agent its messages, one after another, through whichever process is there, as gateways
@@ -11,13 +11,13 @@ import type { Seat } from './stage/process-handle.ts'
  */
 export interface CourierParts {
   readonly agent: string
-  readonly seats: readonly Seat[]
+  readonly handles: readonly ProcessHandle[]
   readonly ledger: Ledger
   readonly paceMs: number
   readonly tokens: number
   readonly sendsTwice: boolean
   /** Something that must not happen at all. */
-  readonly onTrouble: (text: string) => void
+  readonly onFailure: (text: string) => void
 }
 
 /** More than these wait: the agent is left in peace for a moment. */
@@ -38,7 +38,7 @@ export class Courier {
   constructor(parts: CourierParts) {
     this.#parts = parts
     // Each begins at another process.
-    this.#turn = parts.seats.findIndex(({ name }) => name === parts.agent)
+    this.#turn = parts.handles.findIndex(({ name }) => name === parts.agent)
   }
 
   /** Besides the conversation, and before it goes on. */
@@ -50,8 +50,8 @@ export class Courier {
   async run(signal: AbortSignal): Promise<void> {
     const { agent, ledger, paceMs, tokens } = this.#parts
     while (!signal.aborted) {
-      const seat = this.#parts.seats.find(({ name }) => name === agent)
-      if ((seat?.status?.waiting ?? 0) < WAITING_MAX) {
+      const handle = this.#parts.handles.find(({ name }) => name === agent)
+      if ((handle?.status?.waiting ?? 0) < WAITING_MAX) {
         this.#sent += 1
         const command = this.#sent % HAND_OVER_EVERY === 0 ? ('hand-over' as const) : undefined
         const letter = ledger.write(agent, {
@@ -91,41 +91,41 @@ export class Courier {
   async #deliver(letter: Letter, isTwice: boolean): Promise<void> {
     const { key, lane, text, agent } = letter
     const source = lane === 'user' ? `chat-${agent}` : `watch-${agent}`
-    const question: Deed = { what: 'admit', sessionId: agent, source, key, lane, text }
+    const question: SessionAction = { what: 'admit', sessionId: agent, source, key, lane, text }
     this.#parts.ledger.send(letter)
     const bring = () => this.#ask(question)
-    const told = await (isTwice && this.#parts.sendsTwice
+    const answers = await (isTwice && this.#parts.sendsTwice
       ? Promise.all([bring(), bring()])
       : Promise.all([bring()]))
-    const mails = new Set(told.map(mailOf).filter((mail) => mail !== null))
+    const mails = new Set(answers.map(mailOf).filter((mail) => mail !== null))
     const [mail = null] = mails
     if (mails.size > 1) {
-      this.#parts.onTrouble(`${key} was acknowledged as mail ${[...mails].join(' and ')}`)
+      this.#parts.onFailure(`${key} was acknowledged as mail ${[...mails].join(' and ')}`)
     }
     if (mail === null) {
-      this.#parts.onTrouble(`${key} was refused: ${JSON.stringify(told[0])}`)
+      this.#parts.onFailure(`${key} was refused: ${JSON.stringify(answers[0])}`)
       return
     }
     letter.mail = mail
   }
 
   /** Through the next process that is there, until one answers. */
-  async #ask(question: Deed): Promise<JsonValue> {
-    const { seats } = this.#parts
+  async #ask(question: SessionAction): Promise<JsonValue> {
+    const { handles } = this.#parts
     let last = 'nobody was there'
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      this.#turn = (this.#turn + 1) % seats.length
-      const seat = seats[this.#turn]
-      if (seat?.isReady) {
+      this.#turn = (this.#turn + 1) % handles.length
+      const handle = handles[this.#turn]
+      if (handle?.isReady) {
         try {
-          return await seat.ask(question)
+          return await handle.ask(question)
         } catch (error) {
           last = String(error)
         }
       }
       await sleep(AGAIN_MS)
     }
-    this.#parts.onTrouble(`${question.what} for ${question.sessionId} was never answered: ${last}`)
+    this.#parts.onFailure(`${question.what} for ${question.sessionId} was never answered: ${last}`)
     return null
   }
 }

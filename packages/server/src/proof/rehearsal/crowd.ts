@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reads } from '#core/store/contract'
 import { Courier } from './courier.ts'
+import { type FaultFigures, FaultPlan, NO_FAULTS } from './fault-plan.ts'
 import { readKept } from './kept.ts'
 import { examine } from './laws/examine.ts'
 import type { Asked } from './laws/judge.ts'
@@ -8,9 +9,8 @@ import { agentNames, firstOrderOf, Ledger, type Letter } from './laws/ledger.ts'
 import type { AgentLine, RehearsalRequest } from './report.ts'
 import { WATCHED_PROGRAM } from './stage/agent-terms.ts'
 import { RehearsalModel, type WireRecord } from './stage/model.ts'
-import type { Place } from './stage/place.ts'
-import { Seat, type SeatEvents } from './stage/process-handle.ts'
-import { NO_TROUBLES, type TroubleFigures, Troubles } from './troubles.ts'
+import { type ProcessEvents, ProcessHandle } from './stage/process-handle.ts'
+import type { StoreLocation } from './stage/store-location.ts'
 import type { Watcher } from './watcher.ts'
 
 /**
@@ -19,10 +19,10 @@ import type { Watcher } from './watcher.ts'
  */
 export interface CrowdParts {
   readonly request: RehearsalRequest
-  readonly place: Place
+  readonly location: StoreLocation
   readonly folder: string
-  readonly events: SeatEvents
-  readonly onTrouble: (text: string) => void
+  readonly events: ProcessEvents
+  readonly onFailure: (text: string) => void
 }
 
 const EXTRA_MS_MAX = 30_000
@@ -33,37 +33,37 @@ const MEANWHILE = { user: 2, notification: 1 }
 
 export class Crowd {
   readonly names: readonly string[]
-  readonly seats: readonly Seat[]
+  readonly handles: readonly ProcessHandle[]
   readonly ledger: Ledger
   readonly #parts: CrowdParts
   readonly #model: RehearsalModel
   /** Those that had an effect outside. */
   readonly #active = new Set<string>()
   #couriers: ReadonlyMap<string, Courier> = new Map()
-  #troubles: Troubles | null = null
+  #faults: FaultPlan | null = null
   #drivenMs = 0
 
   private constructor(parts: CrowdParts, model: RehearsalModel, ledger: Ledger, modelUrl: string) {
-    const { place, folder, request } = parts
+    const { location, folder, request } = parts
     const { windowTokens, sabotage, env } = request
     this.#parts = parts
     this.#model = model
     this.ledger = ledger
     this.names = agentNames(request.agents)
-    const events: SeatEvents = {
+    const events: ProcessEvents = {
       ...parts.events,
-      effect: (seat, effect) => {
-        this.#active.add(seat.name)
-        this.#troubles?.chance(seat.name, 'effect')
-        parts.events.effect(seat, effect)
+      effect: (handle, effect) => {
+        this.#active.add(handle.name)
+        this.#faults?.chance(handle.name, 'effect')
+        parts.events.effect(handle, effect)
       },
     }
-    this.seats = this.names.map((name, at) => {
+    this.handles = this.names.map((name, at) => {
       // The neighbour takes over from whoever is gone or held.
       const neighbour = this.names[(at + 1) % this.names.length] ?? name
       const serves = [...new Set([name, neighbour])]
-      const options = { name, serves, place, folder, modelUrl, windowTokens, sabotage }
-      return new Seat({ ...options, isOnStage: false }, env, events)
+      const options = { name, serves, location, folder, modelUrl, windowTokens, sabotage }
+      return new ProcessHandle({ ...options, isOnStage: false }, env, events)
     })
   }
 
@@ -77,8 +77,8 @@ export class Crowd {
     return this.#drivenMs
   }
 
-  get troubleFigures(): TroubleFigures {
-    return this.#troubles?.figures ?? NO_TROUBLES
+  get faultFigures(): FaultFigures {
+    return this.#faults?.figures ?? NO_FAULTS
   }
 
   get wire(): WireRecord {
@@ -87,17 +87,17 @@ export class Crowd {
 
   async begin(signal: AbortSignal): Promise<void> {
     // One first: it finds the store empty. The others come together.
-    const [first, ...others] = this.seats
+    const [first, ...others] = this.handles
     await first?.start()
-    await Promise.all(others.map((seat) => seat.start()))
+    await Promise.all(others.map((handle) => handle.start()))
     signal.throwIfAborted()
     const watched = { program: WATCHED_PROGRAM, seconds: this.#parts.request.seconds }
     await Promise.all(
-      this.seats.map(async (seat) => {
-        const text = firstOrderOf(seat.name, watched)
-        await seat.ask({
-          ...{ what: 'admit', sessionId: seat.name, source: 'examiner' },
-          ...{ key: `order-${seat.name}`, lane: 'user', text },
+      this.handles.map(async (handle) => {
+        const text = firstOrderOf(handle.name, watched)
+        await handle.ask({
+          ...{ what: 'admit', sessionId: handle.name, source: 'examiner' },
+          ...{ key: `order-${handle.name}`, lane: 'user', text },
         })
       }),
     )
@@ -108,34 +108,34 @@ export class Crowd {
     const courier = this.#couriers.get(agent)
     courier?.bring('user', MEANWHILE.user)
     courier?.bring('notification', MEANWHILE.notification)
-    this.#troubles?.chance(agent, 'compaction')
+    this.#faults?.chance(agent, 'compaction')
   }
 
   /** `isEnough` ends it early. */
   async drive(watcher: Watcher, isEnough: () => boolean, signal: AbortSignal): Promise<void> {
-    const { request, onTrouble } = this.#parts
+    const { request, onFailure } = this.#parts
     const { seconds, windowTokens, faults } = request
-    const { seats, ledger } = this
+    const { handles, ledger } = this
     const paceMs = Math.min(700, Math.max(150, (seconds * 1_000) / 2 / MESSAGES_PER_WINDOW))
     const couriers = new Map(
       this.names.map((agent) => [
         agent,
         new Courier({
-          ...{ agent, seats, ledger, paceMs, onTrouble },
+          ...{ agent, handles, ledger, paceMs, onFailure },
           tokens: Math.floor(windowTokens / MESSAGES_PER_WINDOW),
           sendsTwice: faults.has('duplicates'),
         }),
       ]),
     )
     this.#couriers = couriers
-    const troubles = new Troubles({
-      ...{ terms: request, seats, couriers, model: this.#model, onTrouble },
+    const faultPlan = new FaultPlan({
+      ...{ terms: request, handles, couriers, model: this.#model, onFailure },
     })
-    this.#troubles = troubles
+    this.#faults = faultPlan
     const over = new AbortController()
     await Promise.all([
       this.#untilDriven(watcher, isEnough, signal).then(() => over.abort()),
-      troubles.run(over.signal),
+      faultPlan.run(over.signal),
       ...[...couriers.values()].map((courier) => courier.run(over.signal)),
     ])
     this.#couriers = new Map()
@@ -155,9 +155,9 @@ export class Crowd {
     for (;;) {
       await sleep(100)
       this.#drivenMs = performance.now() - startedAt
-      const told = this.ledger.letters.filter(isMeanwhile)
+      const received = this.ledger.letters.filter(isMeanwhile)
       const isDone =
-        new Set(told.map(({ agent }) => agent)).size === this.names.length &&
+        new Set(received.map(({ agent }) => agent)).size === this.names.length &&
         this.#active.size === this.names.length
       if (isEnough() || signal.aborted || this.#drivenMs > dueMs + EXTRA_MS_MAX) return
       if (this.#drivenMs > dueMs && isDone) return
@@ -169,9 +169,9 @@ export class Crowd {
     const kept = await readKept(store, watcher)
     const { letters } = this.ledger
     const asked = await Promise.all(
-      this.seats.map(async (seat) => {
-        const own = kept.find(({ agent }) => agent === seat.name)
-        return own === undefined ? [] : await examine(seat, letters, own, store)
+      this.handles.map(async (handle) => {
+        const own = kept.find(({ agent }) => agent === handle.name)
+        return own === undefined ? [] : await examine(handle, letters, own, store)
       }),
     )
     return asked.flat()
@@ -179,7 +179,7 @@ export class Crowd {
 
   lines(watcher: Watcher | null): readonly AgentLine[] {
     const { windowTokens } = this.#parts.request
-    return this.seats.map(({ name, status, kills, isReady }) => ({
+    return this.handles.map(({ name, status, kills, isReady }) => ({
       ...{ name, windowTokens, kills },
       contextTokens: status?.contextTokens ?? 0,
       state: isReady ? (status?.state ?? 'idle') : 'down',

@@ -48,7 +48,7 @@ function watched(answers: { readonly [verb: string]: object }) {
   const facts: Fact[] = []
   const time = { ms: 0 }
   const clock = { ...systemClock, monotonic: () => time.ms }
-  const observer = new Observer({ leaseMs: 1_000, clock, tell: (fact) => facts.push(fact) })
+  const observer = new Observer({ leaseMs: 1_000, clock, report: (fact) => facts.push(fact) })
   const answer = (verb: string) => async () => answers[verb] ?? { kind: 'done' }
   const verbs = ['registerRunner', 'renew', 'acquire', 'deliver', 'commitReply', 'commitResults']
   const store = Object.fromEntries(verbs.map((verb) => [verb, answer(verb)])) as unknown as Store

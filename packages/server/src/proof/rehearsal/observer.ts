@@ -19,14 +19,14 @@ const LATE_SHARE = 0.6
 export class Observer {
   readonly #leaseMs: number
   readonly #clock: Clock
-  readonly #tell: (fact: Fact) => void
+  readonly #report: (fact: Fact) => void
   #runner = ''
   #renewedAt: number
 
-  constructor(parts: { leaseMs: number; clock: Clock; tell: (fact: Fact) => void }) {
+  constructor(parts: { leaseMs: number; clock: Clock; report: (fact: Fact) => void }) {
     this.#leaseMs = parts.leaseMs
     this.#clock = parts.clock
-    this.#tell = parts.tell
+    this.#report = parts.report
     this.#renewedAt = parts.clock.monotonic()
   }
 
@@ -43,16 +43,16 @@ export class Observer {
         const outcome = await store.registerRunner(request)
         this.#runner = request.id
         this.#renewedAt = sentAt
-        this.#tell({ what: 'runner', runner: request.id })
+        this.#report({ what: 'runner', runner: request.id })
         return outcome
       },
       renew: async (request) => {
         const sentAt = this.#clock.monotonic()
         const isLate = sentAt - this.#renewedAt > this.#leaseMs * LATE_SHARE
-        if (isLate) this.#tell({ what: 'late', runner: this.#runner })
+        if (isLate) this.#report({ what: 'late', runner: this.#runner })
         const outcome = await store.renew(request)
         const took = this.#clock.monotonic() - this.#renewedAt
-        if (took > this.#leaseMs * LATE_SHARE) this.#tell({ what: 'late', runner: this.#runner })
+        if (took > this.#leaseMs * LATE_SHARE) this.#report({ what: 'late', runner: this.#runner })
         if (outcome.kind === 'renewed') this.#renewedAt = sentAt
         return outcome
       },
@@ -60,7 +60,7 @@ export class Observer {
         const outcome = await store.acquire(request)
         if (outcome.kind === 'acquired' && outcome.lease.fence !== request.fence + 1) {
           const text = `asked under fence ${request.fence}, got ${outcome.lease.fence}`
-          this.#tell({ what: 'old-picture', sessionId: request.sessionId, text })
+          this.#report({ what: 'old-picture', sessionId: request.sessionId, text })
         }
         return outcome
       },
@@ -79,7 +79,7 @@ export class Observer {
     const outcome = await asked
     const by = 'by' in outcome ? outcome.by : null
     if (outcome.kind === 'superseded' && by === 'tail') {
-      this.#tell({ what: 'overtaken', sessionId, verb })
+      this.#report({ what: 'overtaken', sessionId, verb })
     }
     return outcome
   }

@@ -6,16 +6,16 @@ import { type AuditReport, auditLogs } from '#core/audit/audit'
 import type { Store } from '#core/store/contract'
 import { Calibration } from './calibration.ts'
 import { Crowd } from './crowd.ts'
+import { NO_FAULTS } from './fault-plan.ts'
 import { findUnrest, readKept, readLines, readStored } from './kept.ts'
 import { type Evidence, judge, type Tally } from './laws/judge.ts'
 import { Findings } from './laws/laws.ts'
 import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from './report.ts'
 import { EFFECTS_FILE } from './stage/agent-terms.ts'
-import { openPlace, type Place, removePlace } from './stage/place.ts'
-import type { Seat, SeatEvents } from './stage/process-handle.ts'
-import { Theatre } from './stage/scene-runner.ts'
+import type { ProcessEvents, ProcessHandle } from './stage/process-handle.ts'
+import { SceneRunner } from './stage/scene-runner.ts'
+import { openLocation, removeLocation, type StoreLocation } from './stage/store-location.ts'
 import { CAST, SENT_FILE } from './terms.ts'
-import { NO_TROUBLES } from './troubles.ts'
 import { Watcher } from './watcher.ts'
 
 const PICTURE_MS = 500
@@ -33,8 +33,8 @@ export async function rehearse(
   signal: AbortSignal,
 ): Promise<RehearsalReport> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-rehearsal-'))
-  const place = request.place ?? { kind: 'sqlite', path: join(folder, 'store.db') }
-  const run = new Rehearsal({ request, place, folder })
+  const location = request.location ?? { kind: 'sqlite', path: join(folder, 'store.db') }
+  const run = new Rehearsal({ request, location, folder })
   try {
     const evidence = await run.play(signal)
     const audit = await run.audit()
@@ -45,7 +45,7 @@ export async function rehearse(
   } finally {
     await run.close()
     if (!request.isKept) {
-      await removePlace(place)
+      await removeLocation(location)
       rmSync(folder, { recursive: true, force: true })
     }
   }
@@ -53,7 +53,7 @@ export async function rehearse(
 
 interface RehearsalParts {
   readonly request: RehearsalRequest
-  readonly place: Place
+  readonly location: StoreLocation
   readonly folder: string
 }
 
@@ -62,12 +62,12 @@ class Rehearsal {
   readonly #parts: RehearsalParts
   readonly #calibration = new Calibration()
   readonly #startedAt = performance.now()
-  readonly #troubles: string[] = []
+  readonly #failures: string[] = []
   readonly #waits = new Map<string, number>()
   readonly #loadBefore = loadavg()[0] ?? 0
   #store: Store | null = null
   #crowd: Crowd | null = null
-  #theatre: Theatre | null = null
+  #sceneRunner: SceneRunner | null = null
   #watcher: Watcher | null = null
   #phase: Phase = 'starting'
 
@@ -80,18 +80,27 @@ class Rehearsal {
     const ended = new AbortController()
     let watching: Promise<void> | undefined
     try {
-      const { request, place, folder } = this.#parts
-      const store = await openPlace(place)
+      const { request, location, folder } = this.#parts
+      const store = await openLocation(location)
       this.#store = store
       const events = this.#events()
-      const onTrouble = (text: string) => this.#troubles.push(text)
-      const crowd = await Crowd.open({ request, place, folder, events, onTrouble })
+      const onFailure = (text: string) => this.#failures.push(text)
+      const crowd = await Crowd.open({ request, location, folder, events, onFailure })
       this.#crowd = crowd
       const { findings } = this
       const { env, sabotage } = request
-      const parts = { place, folder, env, sabotage, store, findings, events, others: crowd.names }
-      const theatre = await Theatre.open(parts)
-      this.#theatre = theatre
+      const parts = {
+        location,
+        folder,
+        env,
+        sabotage,
+        store,
+        findings,
+        events,
+        others: crowd.names,
+      }
+      const sceneRunner = await SceneRunner.open(parts)
+      this.#sceneRunner = sceneRunner
       const watcher = new Watcher(store, (agent) => crowd.compacting(agent))
       this.#watcher = watcher
       await crowd.begin(signal)
@@ -100,19 +109,19 @@ class Rehearsal {
       watching.catch(() => {})
       this.#enter('driving')
       // A planted bug that has shown itself on the stage need not be looked for among the crowd.
-      const isShown = () => sabotage !== null && theatre.isOver && findings.arePlain
+      const isReproduced = () => sabotage !== null && sceneRunner.isOver && findings.arePlain
       await together(signal, [
-        (both) => crowd.drive(watcher, isShown, both),
-        (both) => theatre.play(both),
+        (both) => crowd.drive(watcher, isReproduced, both),
+        (both) => sceneRunner.play(both),
       ])
       signal.throwIfAborted()
-      const unsettled = isShown() ? [] : await this.#settle(store, signal)
+      const unsettled = isReproduced() ? [] : await this.#settle(store, signal)
       this.#enter('asking')
       // Who has not come to rest would not answer either, and is judged for that.
-      const isAsked = unsettled.length === 0 && !isShown()
+      const isAsked = unsettled.length === 0 && !isReproduced()
       const asked = isAsked ? await crowd.examine(store, watcher) : []
       signal.throwIfAborted()
-      const isCutShort = isShown()
+      const isCutShort = isReproduced()
       const found = { unsettled, asked, isCutShort }
       return await this.#gather({ crowd, watcher, store }, found)
     } finally {
@@ -136,12 +145,12 @@ class Rehearsal {
     const { agents, windowTokens } = this.#parts.request
     const watcher = this.#watcher
     const wire = this.#crowd?.wire
-    const loops = this.#seats.map(({ loop }) => loop)
+    const loops = this.#handles.map(({ loop }) => loop)
     return {
       ...{ agents, windowTokens },
       seconds: Math.round((this.#crowd?.drivenMs ?? 0) / 1_000),
-      ...(this.#crowd?.troubleFigures ?? NO_TROUBLES),
-      scenes: this.#theatre?.scenes ?? 0,
+      ...(this.#crowd?.faultFigures ?? NO_FAULTS),
+      scenes: this.#sceneRunner?.scenes ?? 0,
       compactions: watcher?.sum((each) => each.compactions) ?? 0,
       compactionsFailed: watcher?.sum((each) => each.failed) ?? 0,
       takeOvers: watcher?.sum((each) => each.takeOvers) ?? 0,
@@ -158,32 +167,32 @@ class Rehearsal {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#seats.map((seat) => seat.remove()))
+    await Promise.all(this.#handles.map((handle) => handle.remove()))
     await this.#crowd?.close()
-    await this.#theatre?.close()
+    await this.#sceneRunner?.close()
     await this.#store?.close()
     await this.#calibration.close()
   }
 
-  get #seats(): readonly Seat[] {
-    return [...(this.#crowd?.seats ?? []), ...(this.#theatre?.seats ?? [])]
+  get #handles(): readonly ProcessHandle[] {
+    return [...(this.#crowd?.handles ?? []), ...(this.#sceneRunner?.handles ?? [])]
   }
 
-  #events(): SeatEvents {
+  #events(): ProcessEvents {
     const { findings } = this
     return {
-      effect: (seat, { parcel, overdueMs }) => {
+      effect: (handle, { parcel, overdueMs }) => {
         if (overdueMs <= OVERDUE_MS_MAX) return
-        const late = `${seat.name} handed ${parcel} over ${Math.round(overdueMs)} ms behind its lease`
+        const late = `${handle.name} handed ${parcel} over ${Math.round(overdueMs)} ms behind its lease`
         findings.broken('held', late)
       },
       wait: (_id, code) => {
         this.#waits.set(code, (this.#waits.get(code) ?? 0) + 1)
       },
-      trouble: (seat, text) => this.#troubles.push(`${seat.name}: ${text}`),
-      fact: (seat, fact) => {
+      failure: (handle, text) => this.#failures.push(`${handle.name}: ${text}`),
+      fact: (handle, fact) => {
         if (fact.what === 'old-picture') {
-          findings.broken('held', `${seat.name} took ${fact.sessionId}: ${fact.text}`)
+          findings.broken('held', `${handle.name} took ${fact.sessionId}: ${fact.text}`)
         } else if (fact.what === 'overtaken') {
           findings.broken('paid', `${fact.sessionId}: ${fact.verb} of its holder was refused`)
         }
@@ -210,7 +219,7 @@ class Rehearsal {
   ): Promise<Evidence> {
     this.#enter('judging')
     const { folder, request } = this.#parts
-    await Promise.all(this.#seats.map((seat) => seat.end()))
+    await Promise.all(this.#handles.map((handle) => handle.end()))
     await watcher.read()
     return {
       ...found,
@@ -219,16 +228,16 @@ class Rehearsal {
       stops: crowd.ledger.stops,
       sessions: await readKept(store, watcher),
       stored: await readStored(store),
-      lapsed: new Set(this.#seats.flatMap((seat) => [...seat.lapsed])),
+      lapsed: new Set(this.#handles.flatMap((handle) => [...handle.lapsed])),
       leases: watcher.leases,
       recoveredTwice: watcher.recoveredTwice,
       wire: crowd.wire,
       windowTokens: request.windowTokens,
       effects: readLines(join(folder, EFFECTS_FILE)),
       sent: readLines(join(folder, SENT_FILE)),
-      troubles: this.#troubles,
+      failures: this.#failures,
       calibrationMsMax: this.#calibration.delayMsMax,
-      loops: new Map(this.#seats.map(({ name, loop }) => [name, loop])),
+      loops: new Map(this.#handles.map(({ name, loop }) => [name, loop])),
     }
   }
 

@@ -1,14 +1,14 @@
 import type { AuditReport } from '#core/audit/audit'
+import type { FaultFigures } from './fault-plan.ts'
 import type { Tally } from './laws/judge.ts'
 import type { Verdict } from './laws/laws.ts'
-import type { Place } from './stage/place.ts'
+import type { StoreLocation } from './stage/store-location.ts'
 import type { Sabotage, Terms } from './terms.ts'
-import type { TroubleFigures } from './troubles.ts'
 
 /** What a rehearsal is asked for, what it looks like while it runs, and what it says at the end. */
 export interface RehearsalRequest extends Terms {
   /** Absent: a file in the rehearsal's own folder. */
-  readonly place?: Place
+  readonly location?: StoreLocation
   readonly isKept: boolean
   readonly sabotage: Sabotage | null
   /** What the agents' processes find in their environment. */
@@ -46,7 +46,7 @@ export interface RehearsalReport {
   readonly folder: string | null
 }
 
-export interface RehearsalFigures extends Tally, TroubleFigures {
+export interface RehearsalFigures extends Tally, FaultFigures {
   readonly agents: number
   /** How long they were driven. */
   readonly seconds: number

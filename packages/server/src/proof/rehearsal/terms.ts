@@ -1,5 +1,5 @@
 import { KnownError } from '#core/base/errors'
-import type { Place } from './stage/place.ts'
+import type { StoreLocation } from './stage/store-location.ts'
 
 /** What a rehearsal is asked for, and what everybody who takes part in it must agree on. */
 export interface Terms {
@@ -123,7 +123,7 @@ export interface AgentOptions {
   readonly name: string
   /** Its own agent first; behind it those it takes over from. */
   readonly serves: readonly string[]
-  readonly place: Place
+  readonly location: StoreLocation
   readonly folder: string
   readonly modelUrl: string
   readonly windowTokens: number

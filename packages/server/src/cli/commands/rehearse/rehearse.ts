@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
 import { onEndSignal, programEnvironment, signalExitCode } from '../../../host/platform.ts'
 import type { RehearsalReport } from '../../../proof/rehearsal/report.ts'
-import type { Place } from '../../../proof/rehearsal/stage/place.ts'
+import type { StoreLocation } from '../../../proof/rehearsal/stage/store-location.ts'
 import {
   FAULTS,
   type FaultName,
@@ -131,7 +131,7 @@ function forPeople(report: RehearsalReport): string {
 }
 
 /** A store of its own: what is there already is nobody's stage. */
-function storeTarget(store: string): Place {
+function storeTarget(store: string): StoreLocation {
   if (/^postgres(?:ql)?:\/\//i.test(store)) {
     const chance = Math.random().toString(36).slice(2, 10)
     return { kind: 'postgres', url: store, schema: `throughline_rehearsal_${chance}` }

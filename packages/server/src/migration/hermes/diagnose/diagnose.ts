@@ -15,7 +15,7 @@ import { findTornMarkers } from '../findings/torn-marker.ts'
 import { findTranscriptFaults } from '../findings/transcript.ts'
 import { findZone, gatherConversations } from '../read/conversations.ts'
 import { HermesStoreError } from '../read/errors.ts'
-import { findProfiles, type ProfilePlace } from '../read/home.ts'
+import { findProfiles, type ProfileFiles } from '../read/home.ts'
 import { readLogs } from '../read/log.ts'
 import type { LogEvent } from '../read/log-event.ts'
 import { openReadOnly, translate } from '../read/open.ts'
@@ -44,13 +44,13 @@ export async function diagnoseHermes(
   options: DiagnoseOptions = {},
 ): Promise<Diagnosis> {
   const now = options.now ?? Date.now()
-  const places: readonly (ProfilePlace | null)[] = path === null ? [null] : await findProfiles(path)
-  const given = shareOut(options.logs ?? [], places)
+  const found: readonly (ProfileFiles | null)[] = path === null ? [null] : await findProfiles(path)
+  const given = shareOut(options.logs ?? [], found)
   const profiles: ProfileDiagnosis[] = []
-  const owners = new RouteOwners(places.filter((place) => place !== null))
-  for (const [index, place] of places.entries()) {
-    const logPaths = [...new Set([...(place?.logs ?? []), ...(given[index] ?? [])])]
-    profiles.push(await diagnoseProfile({ place, logPaths, owners, now: now / 1_000, options }))
+  const owners = new RouteOwners(found.filter((profile) => profile !== null))
+  for (const [index, profile] of found.entries()) {
+    const logPaths = [...new Set([...(profile?.logs ?? []), ...(given[index] ?? [])])]
+    profiles.push(await diagnoseProfile({ profile, logPaths, owners, now: now / 1_000, options }))
   }
   return {
     format: 'throughline-doctor-hermes',
@@ -64,12 +64,12 @@ export async function diagnoseHermes(
 /** A log belongs to the profile in whose folder it lies, else to the first one. */
 function shareOut(
   logs: readonly string[],
-  places: readonly (ProfilePlace | null)[],
+  profiles: readonly (ProfileFiles | null)[],
 ): readonly (readonly string[])[] {
-  const shares: string[][] = places.map(() => [])
+  const shares: string[][] = profiles.map(() => [])
   for (const log of logs) {
-    const depths = places.map((place) => {
-      const folder = place === null ? null : `${dirname(resolve(place.store))}${sep}`
+    const depths = profiles.map((profile) => {
+      const folder = profile === null ? null : `${dirname(resolve(profile.store))}${sep}`
       return folder !== null && resolve(log).startsWith(folder) ? folder.length : 0
     })
     shares[depths.indexOf(Math.max(...depths))]?.push(log)
@@ -78,7 +78,7 @@ function shareOut(
 }
 
 interface ProfileRequest {
-  readonly place: ProfilePlace | null
+  readonly profile: ProfileFiles | null
   readonly logPaths: readonly string[]
   readonly owners: RouteOwners
   readonly now: number
@@ -86,7 +86,7 @@ interface ProfileRequest {
 }
 
 async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosis> {
-  const { place, logPaths, owners, now, options } = request
+  const { profile, logPaths, owners, now, options } = request
   const log = await readLogs(logPaths, (path, bytes) =>
     options.onProgress?.({ stage: 'log', path, bytes }),
   )
@@ -96,7 +96,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
     const zoneSeconds = survey === null ? null : findZone(survey)
     const conversations = gatherConversations({ survey, lineage, findings, zoneSeconds, read })
     return {
-      name: place?.name ?? 'logs',
+      name: profile?.name ?? 'logs',
       store,
       logs: { paths: logPaths, lines: log.lines },
       zoneSeconds,
@@ -106,10 +106,10 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
       conversationsHealthy: countHealthy(seen, conversations),
     }
   }
-  if (place === null) return tell({ kind: 'none' }, null)
-  return await tellOfStore(place, options, (store, seen) => {
+  if (profile === null) return tell({ kind: 'none' }, null)
+  return await tellOfStore(profile, options, (store, seen) => {
     if (seen === null) return tell(store, null)
-    const routes = owners.of(place, seen.routes, (id) => seen.survey.sessions.has(id))
+    const routes = owners.of(profile, seen.routes, (id) => seen.survey.sessions.has(id))
     return tell(store, { ...seen, routes })
   })
 }
@@ -123,16 +123,16 @@ function countHealthy(seen: Examined | null, told: readonly Conversation[]): num
 
 /** It is told while the store is open: what a finding quotes is read for it. */
 async function tellOfStore(
-  place: ProfilePlace,
+  profile: ProfileFiles,
   { onProgress }: DiagnoseOptions,
   tell: (store: StoreFacts, seen: Examined | null) => ProfileDiagnosis,
 ): Promise<ProfileDiagnosis> {
-  const path = place.store
+  const path = profile.store
   try {
     const opened = await openReadOnly(path)
     try {
-      const seen = await examineOpened(opened, place, (rows, of) =>
-        onProgress?.({ stage: 'rows', profile: place.name, rows, of }),
+      const seen = await examineOpened(opened, profile, (rows, of) =>
+        onProgress?.({ stage: 'rows', profile: profile.name, rows, of }),
       )
       const { sessions, rows, liveRows } = seen.survey
       const counts = { sessions: sessions.size, rows, liveRows }

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { followRule } from '../findings/follow.ts'
 import { type Lineage, traceLineage } from '../findings/lineage.ts'
-import type { ProfilePlace } from '../read/home.ts'
+import type { ProfileFiles } from '../read/home.ts'
 import type { OpenedStore } from '../read/open.ts'
 import {
   type Hold,
@@ -13,8 +13,8 @@ import {
   scanMessages,
 } from '../read/rows.ts'
 import { type HermesSchema, readSchema } from '../read/schema.ts'
-import { type Condition, readCondition } from './condition.ts'
 import { type Route, readRouting } from './routes.ts'
+import { type Condition, readCondition } from './store-condition.ts'
 import { type Survey, Surveyor } from './survey.ts'
 
 /** What was read of a store in one pass; detectors and the repair ask nothing else of it. */
@@ -35,10 +35,10 @@ const ROWS_PER_BREATH = 10_000
 
 export async function examineOpened(
   opened: OpenedStore,
-  place: ProfilePlace,
+  profile: ProfileFiles,
   onRows?: (rows: number, of: number) => void,
 ): Promise<Examined> {
-  const path = place.store
+  const path = profile.store
   const { database } = opened
   const schema = readSchema(database, path)
   const surveyor = new Surveyor(readSessions(database, schema))
@@ -55,7 +55,7 @@ export async function examineOpened(
     }
   }
   const survey = surveyor.end()
-  const { routes, torn } = await readRouting(database, schema, place)
+  const { routes, torn } = await readRouting(database, schema, profile)
   const examined: Examined = {
     ...{ schema, survey, lineage: traceLineage({ ...survey, rule: followRule(schema) }) },
     read: messageReader(database, schema),

@@ -1,4 +1,4 @@
-import type { ProfilePlace } from '../read/home.ts'
+import type { ProfileFiles } from '../read/home.ts'
 import type { Route } from './routes.ts'
 
 /**
@@ -11,13 +11,13 @@ export class RouteOwners {
   /** By those who have not asked yet. */
   readonly #lent: Map<string, Route[]>
 
-  constructor(places: readonly ProfilePlace[]) {
-    this.#lent = new Map(places.map(({ name }) => [name, []]))
+  constructor(profiles: readonly ProfileFiles[]) {
+    this.#lent = new Map(profiles.map(({ name }) => [name, []]))
   }
 
   /** The routes of this profile: its own, but for those that it lends, and those lent to it. */
   of(
-    { name }: ProfilePlace,
+    { name }: ProfileFiles,
     routes: readonly Route[],
     holds: (sessionId: string) => boolean,
   ): readonly Route[] {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isObject, type JsonObject } from '#core/base/json'
-import { type ProfilePlace, readRoutingFile } from '../read/home.ts'
+import { type ProfileFiles, readRoutingFile } from '../read/home.ts'
 import { hasColumns, textOf } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 
@@ -27,7 +27,7 @@ export interface Routing {
 export async function readRouting(
   database: DatabaseSync,
   schema: HermesSchema,
-  { routingFile }: ProfilePlace,
+  { routingFile }: ProfileFiles,
 ): Promise<Routing> {
   const inTable = readTable(database, schema)
   if (inTable.routes.length > 0 || routingFile === null) return inTable

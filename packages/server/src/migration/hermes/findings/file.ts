@@ -1,4 +1,4 @@
-import type { Condition } from '../diagnose/condition.ts'
+import type { Condition } from '../diagnose/store-condition.ts'
 import type { SearchFault } from '../read/search-index.ts'
 import { counted, type Finding, finding } from './finding.ts'
 import type { StoreView } from './identity.ts'

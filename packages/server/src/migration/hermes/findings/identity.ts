@@ -1,5 +1,5 @@
-import type { Condition } from '../diagnose/condition.ts'
 import type { Route } from '../diagnose/routes.ts'
+import type { Condition } from '../diagnose/store-condition.ts'
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import { markOf } from '../read/marks.ts'
 import type { ReadRow } from '../read/rows.ts'

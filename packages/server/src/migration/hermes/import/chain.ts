@@ -7,7 +7,7 @@ import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
 import type { ConversationReport } from '../../import-report.ts'
-import { type Hindrance, type ImportDesk, ImportHand } from '../../session-importer.ts'
+import { type Hindrance, ImportHand, type SessionImporter } from '../../session-importer.ts'
 import { type Folded, type FoldedEntry, foldConversation } from '../read/fold.ts'
 import type { RawRow, RawRows } from '../read/raw-rows.ts'
 import { CallNames } from './call-names.ts'
@@ -17,7 +17,7 @@ import { addKinds, kindsOfEntry, kindsOfRow, NO_KINDS } from './kinds.ts'
 
 /** One conversation of Hermes, from its first session to its last, into one session. */
 export interface ChainRequest {
-  readonly desk: ImportDesk
+  readonly importer: SessionImporter
   readonly store: Store | null
   readonly agent: string
   readonly limits: Limits
@@ -38,7 +38,7 @@ export async function importChain(
   chain: Chain,
   request: ChainRequest,
 ): Promise<ConversationReport> {
-  const { desk, agent, limits, rows, rowIds } = request
+  const { importer, agent, limits, rows, rowIds } = request
   const { rootId, sessionId, links } = chain
   const ids = links.map(({ id }) => id)
   const sessions = links.map(({ session }) => session)
@@ -61,7 +61,7 @@ export async function importChain(
   )
   const startedAt = sessions[0]?.startedAt ?? firstTime(chain, request) ?? 0
   const family = familyOf(model)
-  const hand = await desk.take({
+  const hand = await importer.take({
     ...{ id: sessionId, agent, limits, rows: folded.rowsIn },
     createdAt: Math.max(0, Math.floor(startedAt * 1_000)) + (request.isExport ? 1 : 0),
     settings: {
@@ -75,7 +75,7 @@ export async function importChain(
   const writing = new Writing(hand, request, messageCounter(family))
   let inEffect: number | null = null
   for (const { kind, rowId } of folded.entries()) {
-    if (kind === 'compaction' && hand.places.has(rowId)) inEffect = rowId
+    if (kind === 'compaction' && hand.positions.has(rowId)) inEffect = rowId
   }
   for (const entry of folded.entries()) {
     if (entry.rowId === inEffect) inEffect = null
@@ -153,13 +153,13 @@ class Writing {
   async write(entry: Exclude<FoldedEntry, { kind: 'beside' }>): Promise<void> {
     const { rowId } = entry
     this.#request.onRow()
-    if (this.#hand.places.has(rowId)) {
+    if (this.#hand.positions.has(rowId)) {
       this.#before += 1
       return
     }
     const raw = this.#request.rows.read(rowId)
     if (entry.kind === 'compaction') {
-      await this.#append(raw, handoffOf(raw, this.#placeOf(entry), this.#count))
+      await this.#append(raw, handoffOf(raw, this.#positionOf(entry), this.#count))
       this.#compactions += 1
       return
     }
@@ -175,16 +175,16 @@ class Writing {
   }
 
   /** What the new handoff stands for, and what Hermes kept although it lies before that. */
-  #placeOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
-    const { places } = this.#hand
-    const covers = places.coversBefore(entry.keptFrom)
+  #positionOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
+    const { positions } = this.#hand
+    const covers = positions.coversBefore(entry.keptFrom)
     const early = [...new Set(entry.keptRowIds)].flatMap((row) => {
-      const number = places.entryOf(row)
+      const number = positions.entryOf(row)
       return number === undefined || number > covers ? [] : [{ row, number }]
     })
     const preserved = early.slice(0, PRESERVED_MAX)
     return {
-      ...{ covers, kept: places.tail - covers, compactions: places.handoffs + 1 },
+      ...{ covers, kept: positions.tail - covers, compactions: positions.handoffs + 1 },
       preserved: preserved.map(({ row, number }) => ({
         row: this.#request.rows.read(row),
         number,
@@ -194,9 +194,9 @@ class Writing {
 
   async setAside(row: number): Promise<void> {
     this.#request.onRow()
-    if (this.#hand.places.has(row)) {
+    if (this.#hand.positions.has(row)) {
       this.#before += 1
-      if (!this.#hand.places.isAside(row)) this.#takenBack += 1
+      if (!this.#hand.positions.isAside(row)) this.#takenBack += 1
       return
     }
     const raw = this.#request.rows.read(row)
@@ -207,7 +207,7 @@ class Writing {
   /** A handoff that arrives late, from a branch that is not gone on with: it replaces nothing. */
   async setBeside(row: number): Promise<void> {
     this.#request.onRow()
-    if (this.#hand.places.has(row)) {
+    if (this.#hand.positions.has(row)) {
       this.#before += 1
       return
     }

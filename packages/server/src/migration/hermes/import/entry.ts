@@ -9,15 +9,15 @@ import { DEPTH_MAX } from '#core/store/integrity/canonical'
 import { resultBody } from '../../stored-message.ts'
 import type { RawRow } from '../read/raw-rows.ts'
 import type { CallNames } from './call-names.ts'
-import { unlike } from './unlike.ts'
+import { unlike } from './differences.ts'
 
 /** A row of Hermes as an entry: everything its columns say is in the body, our words or theirs. */
 export type CountMessage = (message: Message) => number
 
 export function entryOf(row: RawRow, count: CountMessage, names?: CallNames): AdoptedEntry {
-  const place = { row: row.id, at: row.at, format: 'hermes' } as const
-  const make = (message: Message) => entryFor(message, place, () => 0)
-  return entryFor(exact(row, make, names), place, count)
+  const position = { row: row.id, at: row.at, format: 'hermes' } as const
+  const make = (message: Message) => entryFor(message, position, () => 0)
+  return entryFor(exact(row, make, names), position, count)
 }
 
 /** A message from elsewhere as an entry; of a tool's message, its one result. */
@@ -53,10 +53,10 @@ export function entryFor(
 
 /** Kept whole and shown to nobody but people: what the user took back, handoffs out of place. */
 export function asideOf(row: RawRow): AdoptedEntry {
-  const place = { row: row.id, at: row.at }
+  const position = { row: row.id, at: row.at }
   return asideFor(
-    exact(row, (message) => asideFor(message, place)),
-    place,
+    exact(row, (message) => asideFor(message, position)),
+    position,
   )
 }
 
@@ -67,7 +67,7 @@ export function asideFor(
   return { kind: 'aside', row, at, tokens: 0, body: asBody({ aside: message }) }
 }
 
-export interface HandoffPlace {
+export interface HandoffPosition {
   readonly covers: number
   readonly kept: number
   readonly compactions: number
@@ -75,19 +75,23 @@ export interface HandoffPlace {
   readonly preserved: readonly { readonly row: RawRow; readonly number: number }[]
 }
 
-export function handoffOf(row: RawRow, place: HandoffPlace, count: CountMessage): AdoptedEntry {
-  const make = (message: Message) => handoffFor(message, row, place, () => 0)
-  return handoffFor(exact(row, make), row, place, count)
+export function handoffOf(
+  row: RawRow,
+  position: HandoffPosition,
+  count: CountMessage,
+): AdoptedEntry {
+  const make = (message: Message) => handoffFor(message, row, position, () => 0)
+  return handoffFor(exact(row, make), row, position, count)
 }
 
 function handoffFor(
   message: Message,
   row: RawRow,
-  place: HandoffPlace,
+  position: HandoffPosition,
   count: CountMessage,
 ): AdoptedEntry {
-  const { covers, kept, compactions } = place
-  const preserved: PreservedMessage[] = place.preserved.flatMap(({ row: one, number }) => {
+  const { covers, kept, compactions } = position
+  const preserved: PreservedMessage[] = position.preserved.flatMap(({ row: one, number }) => {
     const said = messageOf(one)
     return said.role === 'user' ? [{ message: said, number, state: 'answered' }] : []
   })

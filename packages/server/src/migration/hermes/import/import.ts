@@ -10,11 +10,11 @@ import {
   type ProfileReport,
   type UnreadProfile,
 } from '../../import-report.ts'
-import { ImportDesk, type Shelve } from '../../session-importer.ts'
+import { SessionImporter, type Shelve } from '../../session-importer.ts'
 import { RouteOwners } from '../diagnose/route-owners.ts'
 import { readRouting } from '../diagnose/routes.ts'
 import { HermesStoreError } from '../read/errors.ts'
-import { findProfiles, type ProfilePlace } from '../read/home.ts'
+import { findProfiles, type ProfileFiles } from '../read/home.ts'
 import { openReadOnly } from '../read/open.ts'
 import { rawRows, rawSessions } from '../read/raw-rows.ts'
 import { readSystemPrompts } from '../read/rows.ts'
@@ -69,26 +69,26 @@ export type ImportProgress =
     }
 
 export async function importHermes(request: ImportHermes): Promise<ImportReport> {
-  const places = await findProfiles(request.path)
-  if (request.agent !== null && places.length > 1) {
+  const positions = await findProfiles(request.path)
+  if (request.agent !== null && positions.length > 1) {
     throw new HermesStoreError({
       path: request.path,
       verdict: 'foreign',
       problem:
-        `it holds ${places.length} profiles, and --agent names one agent. ` +
+        `it holds ${positions.length} profiles, and --agent names one agent. ` +
         'Name the folder of the profile that is to become this agent.',
     })
   }
   const profiles: ProfileReport[] = []
   const unread: UnreadProfile[] = []
-  const owners = new RouteOwners(places)
+  const owners = new RouteOwners(positions)
   const wouldBe = new Map<SessionId, number>()
-  for (const place of places) {
+  for (const place of positions) {
     try {
       profiles.push(await importProfile(place, { ...request, owners, wouldBe }))
     } catch (error) {
       // One damaged store keeps no other agent's conversations back.
-      if (!(error instanceof HermesStoreError) || places.length === 1) throw error
+      if (!(error instanceof HermesStoreError) || positions.length === 1) throw error
       unread.push({ name: place.name, store: place.store, problem: error.facts.problem })
     }
   }
@@ -98,7 +98,7 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
 }
 
 async function importProfile(
-  place: ProfilePlace,
+  place: ProfileFiles,
   request: ImportHermes & {
     readonly owners: RouteOwners
     readonly wouldBe: Map<SessionId, number>
@@ -118,7 +118,7 @@ async function importProfile(
     })
     const reads = target.isDryRun ? target.reads : target.store
     const store = target.isDryRun ? null : target.store
-    const desk = new ImportDesk({
+    const importer = new SessionImporter({
       reads,
       store,
       host: request.host,
@@ -134,7 +134,7 @@ async function importProfile(
     try {
       for (const chain of chains) {
         const told = await importChain(chain, {
-          ...{ desk, agent, prompts, store, rows, sessionRow, isExport: schema.isExport },
+          ...{ importer, agent, prompts, store, rows, sessionRow, isExport: schema.isExport },
           rowIds: (id) => rowIds.of(id),
           limits: request.limits,
           onRow: () => {
@@ -148,7 +148,7 @@ async function importProfile(
         await breathe()
       }
     } finally {
-      await desk.close()
+      await importer.close()
     }
     const { routes: told, torn } = await readRouting(database, schema, place)
     const held = new Set(conversations.flatMap(({ ids }) => ids))

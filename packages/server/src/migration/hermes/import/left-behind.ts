@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LeftBehind } from '../../import-report.ts'
-import type { ProfilePlace } from '../read/home.ts'
+import type { ProfileFiles } from '../read/home.ts'
 
 /** What a Hermes home holds beside conversations, and what to do about each. */
 const KINDS: readonly (readonly [path: string, what: string, advice: string])[] = [
@@ -27,14 +27,15 @@ const MEMORIES: (typeof KINDS)[number] = [
 ]
 
 export async function findLeftBehind(
-  { folder }: ProfilePlace,
+  { folder }: ProfileFiles,
   withMemories: boolean,
 ): Promise<readonly LeftBehind[]> {
   if (folder === null) return []
   const found: LeftBehind[] = []
   for (const [path, what, advice] of withMemories ? KINDS : [...KINDS, MEMORIES]) {
-    const place = join(folder, path)
-    if ((await stat(place).catch(() => null)) !== null) found.push({ what, place, advice })
+    const location = join(folder, path)
+    if ((await stat(location).catch(() => null)) !== null)
+      found.push({ what, path: location, advice })
   }
   return found
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Reads, Store } from '#core/store/contract'
 import type { MemoryNote } from '../../import-report.ts'
-import type { ProfilePlace } from '../read/home.ts'
+import type { ProfileFiles } from '../read/home.ts'
 
 /**
  * What Hermes noted down for every conversation becomes notes of the agent, one for each of its
@@ -15,7 +15,7 @@ const FILE_BYTES_MAX = 1024 * 1024
 const SEPARATOR = /^§\s*$/m
 
 export async function importMemories(
-  { folder }: ProfilePlace,
+  { folder }: ProfileFiles,
   agent: string,
   reads: Reads | null,
   store: Store | null,

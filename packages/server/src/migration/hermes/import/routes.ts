@@ -42,11 +42,11 @@ async function importRoute(
   home: ConversationReport | undefined,
   { agent, reads, store }: RouteRequest,
 ): Promise<RouteReport> {
-  const place = placeOf(key, entry)
-  const told = { key, sessionId: home?.sessionId ?? foreign, route: place }
+  const profile = positionOf(key, entry)
+  const told = { key, sessionId: home?.sessionId ?? foreign, route: profile }
   if (home === undefined) return { ...told, outcome: 'nowhere' }
-  if (place === null || !BROUGHT.has(home.outcome)) return { ...told, outcome: 'not-brought' }
-  const route = { agent, ...place }
+  if (profile === null || !BROUGHT.has(home.outcome)) return { ...told, outcome: 'not-brought' }
+  const route = { agent, ...profile }
   const present = await reads?.findRoute(route)
   if (present !== undefined) {
     return { ...told, outcome: present.sessionId === home.sessionId ? 'unchanged' : 'taken' }
@@ -58,7 +58,7 @@ async function importRoute(
 }
 
 /** `agent:main:telegram:dm:1001`: who, where, and what is left is the address there. */
-function placeOf(key: string, entry: JsonObject): RouteReport['route'] {
+function positionOf(key: string, entry: JsonObject): RouteReport['route'] {
   const [first, , ...rest] = key.split(':')
   const [named, ...address] = first === 'agent' ? rest : key.split(':')
   const platform = entry['platform']

@@ -1,7 +1,7 @@
 /** The ids of the rows of each session, in order: eight bytes for each, in one list for all. */
 export class RowIds {
   /** Every name that a row uses, in the order of their first rows, with its place in `#starts`. */
-  readonly #places = new Map<string, number>()
+  readonly #positions = new Map<string, number>()
   #ids: Float64Array<ArrayBuffer>
   /** Whose each id is; only while they are read. */
   #owners: Uint32Array<ArrayBuffer>
@@ -15,10 +15,10 @@ export class RowIds {
   }
 
   add(sessionId: string, id: number): void {
-    let owner = this.#places.get(sessionId)
+    let owner = this.#positions.get(sessionId)
     if (owner === undefined) {
-      owner = this.#places.size
-      this.#places.set(sessionId, owner)
+      owner = this.#positions.size
+      this.#positions.set(sessionId, owner)
     }
     if (this.#count === this.#ids.length) this.#grow()
     this.#ids[this.#count] = id
@@ -27,19 +27,19 @@ export class RowIds {
 
   /** All are read: what is of one session is put together, and stays in its order. */
   end(): void {
-    const starts = new Uint32Array(this.#places.size + 1)
+    const starts = new Uint32Array(this.#positions.size + 1)
     const owners = this.#owners.subarray(0, this.#count)
     for (const owner of owners) starts[owner + 1] = (starts[owner + 1] ?? 0) + 1
     for (let at = 1; at < starts.length; at++)
       starts[at] = (starts[at] ?? 0) + (starts[at - 1] ?? 0)
     this.#starts = starts
-    if (this.#places.size > 1) {
+    if (this.#positions.size > 1) {
       const next = starts.slice()
       const sorted = new Float64Array(this.#count)
       for (const [at, owner] of owners.entries()) {
-        const place = next[owner] ?? 0
-        sorted[place] = this.#ids[at] ?? 0
-        next[owner] = place + 1
+        const position = next[owner] ?? 0
+        sorted[position] = this.#ids[at] ?? 0
+        next[owner] = position + 1
       }
       this.#ids.buffer.transfer(0)
       this.#ids = sorted
@@ -49,13 +49,13 @@ export class RowIds {
   }
 
   names(): Iterable<string> {
-    return this.#places.keys()
+    return this.#positions.keys()
   }
 
   of(sessionId: string): Float64Array {
-    const place = this.#places.get(sessionId)
-    if (place === undefined) return new Float64Array()
-    return this.#ids.subarray(this.#starts[place], this.#starts[place + 1])
+    const position = this.#positions.get(sessionId)
+    if (position === undefined) return new Float64Array()
+    return this.#ids.subarray(this.#starts[position], this.#starts[position + 1])
   }
 
   #grow(): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { SettingNote } from '../../import-report.ts'
-import type { ProfilePlace } from '../read/home.ts'
+import type { ProfileFiles } from '../read/home.ts'
 
 /**
  * Hermes' `config.yaml` in our words: a note for every key about compaction and its models, and the
@@ -58,7 +58,7 @@ const TASKS: { readonly [name: string]: string } = {
 }
 
 export async function translateSettings(
-  { folder }: ProfilePlace,
+  { folder }: ProfileFiles,
   agent: string,
   prompt: string | undefined,
 ): Promise<TranslatedSettings> {

@@ -74,14 +74,14 @@ interface Handoff {
   readonly kept: number[]
   /** What was said in its session before it ends here. */
   readonly ownEnd: number
-  readonly session: Place
+  readonly session: ForkPoint
   /** Known once all rows have been taken. */
   keptFrom: number | null
 }
 
 /** A session's rows, and of what it said (copies as their originals) the part of one long list. */
-interface Place {
-  readonly parent: Place | undefined
+interface ForkPoint {
+  readonly parent: ForkPoint | undefined
   readonly ownStart: number
   ownEnd: number
 }
@@ -123,12 +123,12 @@ class Folding {
 
   run(): Folded {
     this.#findSuperseded()
-    const places = new Map<string, Place>()
+    const points = new Map<string, ForkPoint>()
     let from = 0
     for (const session of this.#sessions) {
       const to = from + session.rowCount
-      const parent = places.get(session.parentId ?? '')
-      places.set(session.id, this.#take(session, from, to, parent))
+      const parent = points.get(session.parentId ?? '')
+      points.set(session.id, this.#take(session, from, to, parent))
       from = to
     }
     const order = this.#inOrder()
@@ -150,9 +150,9 @@ class Folding {
     }
   }
 
-  #take(session: FoldSession, from: number, to: number, parent: Place | undefined): Place {
+  #take(session: FoldSession, from: number, to: number, parent: ForkPoint | undefined): ForkPoint {
     const rows = this.#rows
-    const place: Place = { parent, ownStart: this.#ownCount, ownEnd: this.#ownCount }
+    const point: ForkPoint = { parent, ownStart: this.#ownCount, ownEnd: this.#ownCount }
     const carried = new Map<number, number>()
     const blocks = this.#blocksOf(from, to, parent !== undefined)
     let handoff: Handoff | null = null
@@ -162,7 +162,7 @@ class Folding {
     for (let index = from; index < to; index++) {
       const block = blocks.get(index)
       if (block !== undefined)
-        this.#matchBlock(block, index === from ? (parent ?? place) : place, carried)
+        this.#matchBlock(block, index === from ? (parent ?? point) : point, carried)
       if (rows.state(index) === 'rewound') continue
       const isLive = rows.state(index) === 'live'
       const original = carried.get(index) ?? this.#firsts.find(index)
@@ -171,7 +171,7 @@ class Folding {
         this.#copyCount += 1
         handoff?.kept.push(original)
         // The next session may carry the copy on; it is still a copy of the original.
-        this.#say(place, original, isLive)
+        this.#say(point, original, isLive)
         continue
       }
       this.#firsts.add(index)
@@ -179,7 +179,7 @@ class Folding {
       const isLate = session.closedAt !== null && rows.time(index) > session.closedAt
       if (isHandoff) {
         const kept = this.#liveBetween(besideStart, this.#ownCount)
-        handoff = { kept, ownEnd: place.ownEnd, session: place, keptFrom: null }
+        handoff = { kept, ownEnd: point.ownEnd, session: point, keptFrom: null }
         besideStart = this.#ownCount
         if (session.isBranch) this.#besides.add(index)
         else this.#handoffs.set(index, handoff)
@@ -195,15 +195,15 @@ class Folding {
       }
       // What follows new words is no longer what the compaction kept.
       if (!isHandoff) handoff = null
-      if (!isLate) this.#say(place, index, isLive && !isHandoff)
+      if (!isLate) this.#say(point, index, isLive && !isHandoff)
     }
-    return place
+    return point
   }
 
-  #say(place: Place, index: number, isLive: boolean): void {
+  #say(point: ForkPoint, index: number, isLive: boolean): void {
     this.#ownLive[this.#ownCount] = isLive ? 1 : 0
     this.#own[this.#ownCount++] = index
-    place.ownEnd = this.#ownCount
+    point.ownEnd = this.#ownCount
   }
 
   #liveBetween(start: number, end: number): number[] {
@@ -245,7 +245,7 @@ class Folding {
   }
 
   /** The copies in a block: a beginning of what is continued, and the longest end of it. */
-  #matchBlock({ start, handoff, end }: Block, from: Place, found: Map<number, number>): void {
+  #matchBlock({ start, handoff, end }: Block, from: ForkPoint, found: Map<number, number>): void {
     const rows = this.#rows
     const own = (at: number) => this.#own[at] ?? NONE
     for (let at = start; at < handoff; at++) {

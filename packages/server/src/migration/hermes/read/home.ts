@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { HermesStoreError } from './errors.ts'
 
 /** Where the parts of a Hermes home are: one store per profile, with its logs and old routing file. */
-export interface ProfilePlace {
+export interface ProfileFiles {
   readonly name: string
   /** Null: a store alone, with nothing of a home around it. */
   readonly folder: string | null
@@ -16,8 +16,8 @@ export interface ProfilePlace {
 const LOG_NAME = /\.log(?:[.-]\d[\d.-]{0,20})?(?:\.(?:gz|zst))?$/
 const ROUTING_BYTES_MAX = 32 * 1024 * 1024
 
-export async function findProfiles(path: string): Promise<readonly ProfilePlace[]> {
-  if (!(await isFolder(path))) return [await placeAt(dirname(path), path, profileName(path))]
+export async function findProfiles(path: string): Promise<readonly ProfileFiles[]> {
+  if (!(await isFolder(path))) return [await profileAt(dirname(path), path, profileName(path))]
   const folders = [
     { name: 'default', folder: path },
     ...(await list(join(path, 'profiles'))).map((name) => ({
@@ -25,12 +25,12 @@ export async function findProfiles(path: string): Promise<readonly ProfilePlace[
       folder: join(path, 'profiles', name),
     })),
   ]
-  const places: ProfilePlace[] = []
+  const profiles: ProfileFiles[] = []
   for (const { name, folder } of folders) {
     const store = join(folder, 'state.db')
-    if (await isFile(store)) places.push(await placeAt(folder, store, name))
+    if (await isFile(store)) profiles.push(await profileAt(folder, store, name))
   }
-  if (places.length > 0) return places
+  if (profiles.length > 0) return profiles
   throw new HermesStoreError({
     path,
     verdict: 'missing',
@@ -39,7 +39,7 @@ export async function findProfiles(path: string): Promise<readonly ProfilePlace[
 }
 
 /** Logs are looked for only beside a file that is named as Hermes names it. */
-async function placeAt(folder: string, store: string, name: string): Promise<ProfilePlace> {
+async function profileAt(folder: string, store: string, name: string): Promise<ProfileFiles> {
   const beside = repairedRoutes(store)
   const routes = (await isFile(beside)) ? beside : null
   if (basename(store) !== 'state.db') {

@@ -7,7 +7,7 @@ import { isFault } from '../diagnose/diagnosis.ts'
 import { type Examined, examineOpened } from '../diagnose/examine.ts'
 import { followRule } from '../findings/follow.ts'
 import { HermesStoreError } from '../read/errors.ts'
-import { findProfiles, type ProfilePlace, readRoutingFile, repairedRoutes } from '../read/home.ts'
+import { findProfiles, type ProfileFiles, readRoutingFile, repairedRoutes } from '../read/home.ts'
 import { openReadOnly, translate } from '../read/open.ts'
 import { rawRows } from '../read/raw-rows.ts'
 import { checkCopy, checkSchema } from './check.ts'
@@ -32,7 +32,7 @@ export interface RepairRequest {
 
 export async function repairHermes(request: RepairRequest): Promise<RepairReport> {
   const { path, to, onRows } = request
-  const place = await onlyProfile(path)
+  const profile = await onlyProfile(path)
   const routingFile = repairedRoutes(to)
   for (const file of [to, `${to}-wal`, `${to}-journal`, routingFile]) {
     if (existsSync(file)) refuse(file, 'it exists already, and a repair replaces nothing.')
@@ -42,21 +42,21 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   rmSync(draft, { force: true })
   try {
-    const opened = await openReadOnly(place.store)
+    const opened = await openReadOnly(profile.store)
     // Not the survey: the copy is examined next, and has one of its own.
     let made: Pick<Examined, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
     try {
-      checkSchema(opened.database, place.store)
-      const examined = await examineOpened(opened, place, onRows)
+      checkSchema(opened.database, profile.store)
+      const examined = await examineOpened(opened, profile, onRows)
       if (await opened.hasChanged()) refuse(path, 'Hermes writes to it. Try again when it is idle.')
       opened.copyTo(draft)
       const { routes, remarks } = examined
-      made = { routes, remarks, changes: change(draft, place, examined, now / 1_000) }
+      made = { routes, remarks, changes: change(draft, profile, examined, now / 1_000) }
     } finally {
       await opened.close()
     }
     const isInFile = made.routes.some(({ from }) => from === 'sessions.json')
-    const routes = isInFile ? await oldRoutes(place, made.changes) : null
+    const routes = isInFile ? await oldRoutes(profile, made.changes) : null
     linkSync(draft, to)
     if (routes !== null) writeFileSync(routingFile, routes, { flag: 'wx', mode: 0o600 })
     return {
@@ -67,18 +67,18 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
       remarks: made.remarks,
     }
   } catch (error) {
-    throw translate(error, place.store)
+    throw translate(error, profile.store)
   } finally {
     for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true })
   }
 }
 
-async function onlyProfile(path: string): Promise<ProfilePlace> {
-  const [place, ...others] = await findProfiles(path)
-  if (place === undefined || others.length > 0) {
+async function onlyProfile(path: string): Promise<ProfileFiles> {
+  const [profile, ...others] = await findProfiles(path)
+  if (profile === undefined || others.length > 0) {
     refuse(path, `it holds ${others.length + 1} profiles. Name the state.db of one of them.`)
   }
-  return place
+  return profile
 }
 
 function refuse(path: string, problem: string): never {
@@ -87,7 +87,7 @@ function refuse(path: string, problem: string): never {
 
 function change(
   draft: string,
-  { store }: ProfilePlace,
+  { store }: ProfileFiles,
   { schema, survey, routes, read }: Examined,
   now: number,
 ): readonly Change[] {
@@ -137,8 +137,8 @@ function settle(plan: RepairPlan, bench: Workbench): void {
 }
 
 /** The whole file as it was, but for the sessions that routes lead to. */
-async function oldRoutes(place: ProfilePlace, changes: readonly Change[]): Promise<string> {
-  const text = place.routingFile === null ? '{}' : await readRoutingFile(place.routingFile)
+async function oldRoutes(profile: ProfileFiles, changes: readonly Change[]): Promise<string> {
+  const text = profile.routingFile === null ? '{}' : await readRoutingFile(profile.routingFile)
   const value = JSON.parse(text) as unknown
   if (!isObject(value)) return text
   const moved = new Map(

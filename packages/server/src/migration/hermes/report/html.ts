@@ -4,13 +4,13 @@ import {
   type Item,
   type Lane,
   type Moment,
+  renderStory,
   type Section,
-  tellStory,
 } from './story.ts'
 
 /** One page that needs nothing else: no script, no request, all text escaped, the timeline drawn. */
 export function renderHtml(diagnosis: Diagnosis): string {
-  const { title, verdict, chapters } = tellStory(diagnosis)
+  const { title, verdict, chapters } = renderStory(diagnosis)
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -86,16 +86,19 @@ function drawTimeline(lanes: readonly Lane[], moments: readonly Moment[]): strin
   if (lanes.length === 0 || times.length === 0) return ''
   const first = times.reduce((least, at) => Math.min(least, at))
   const span = times.reduce((most, at) => Math.max(most, at)) - first
-  const place = (at: number | null) =>
+  const location = (at: number | null) =>
     at === null || span === 0 ? MARGIN : MARGIN + ((at - first) / span) * (WIDTH - 2 * MARGIN)
   const lines = lanes.map(({ id, label, from, to }, index) => {
     const top = index * LANE_HEIGHT
-    const [left, right] = [Math.min(place(from), place(to)), Math.max(place(from), place(to))]
+    const [left, right] = [
+      Math.min(location(from), location(to)),
+      Math.max(location(from), location(to)),
+    ]
     const marks = moments
       .filter(({ sessionId, weight }) => sessionId === id && weight !== 'plain')
       .map(
         ({ at, time, text, weight }) =>
-          `<circle cx="${place(at).toFixed(1)}" cy="${top + 30}" r="6" fill="var(--${weight})"><title>${inert(`${time} ${text}`)}</title></circle>`,
+          `<circle cx="${location(at).toFixed(1)}" cy="${top + 30}" r="6" fill="var(--${weight})"><title>${inert(`${time} ${text}`)}</title></circle>`,
       )
     return `<text x="${MARGIN}" y="${top + 16}">${inert(label)}</text><rect x="${left.toFixed(1)}" y="${top + 25}" width="${Math.max(2, right - left).toFixed(1)}" height="10" rx="3" fill="var(--lane)"/>${marks.join('')}`
   })

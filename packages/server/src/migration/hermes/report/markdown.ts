@@ -1,9 +1,9 @@
 import type { Diagnosis } from '../diagnose/diagnosis.ts'
-import { type Chapter, type Item, type Section, tellStory } from './story.ts'
+import { type Chapter, type Item, renderStory, type Section } from './story.ts'
 
 /** For an issue or a wiki. Nothing the store held can become markup. */
 export function renderMarkdown(diagnosis: Diagnosis): string {
-  const { title, verdict, chapters } = tellStory(diagnosis)
+  const { title, verdict, chapters } = renderStory(diagnosis)
   return `${[`# ${inert(title)}`, '', `**${inert(verdict)}**`, ...chapters.flatMap(chapterLines)].join('\n')}\n`
 }
 

@@ -18,7 +18,7 @@ export function renderRepair(report: RepairReport): string {
     ),
     '',
     'Foreign keys, integrity and the search index were checked.',
-    `To use it, stop Hermes, put it in the place of state.db${routingFile === null ? '' : `, and ${routingFile} in the place of sessions/sessions.json`}.`,
+    `To use it, stop Hermes, put it in the location of state.db${routingFile === null ? '' : `, and ${routingFile} in the location of sessions/sessions.json`}.`,
   ]
     .map((line) => `${unseen(line)}\n`)
     .join('')

@@ -58,7 +58,7 @@ export interface Item {
 
 const EVIDENCE_MAX = 12
 
-export function tellStory(diagnosis: Diagnosis): Story {
+export function renderStory(diagnosis: Diagnosis): Story {
   return {
     title: plain(`Examination of ${diagnosis.path ?? 'Hermes logs'}`),
     verdict: verdictOf(diagnosis),

@@ -2,7 +2,7 @@ import { mailNumber, sessionId } from '#core/base/ids'
 import { isObject } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
 import { openQuestion, parcelQuestion } from '../stage/model.ts'
-import type { Seat } from '../stage/process-handle.ts'
+import type { ProcessHandle } from '../stage/process-handle.ts'
 import { type Asked, type KeptSession, lettersToAsk } from './judge.ts'
 import { type Letter, openTaskOf } from './ledger.ts'
 
@@ -12,38 +12,38 @@ import { type Letter, openTaskOf } from './ledger.ts'
  * no compaction covers is in the context.
  */
 export async function examine(
-  seat: Seat,
+  handle: ProcessHandle,
   letters: readonly Letter[],
   kept: KeptSession,
   store: Reads,
 ): Promise<readonly Asked[]> {
-  const agent = seat.name
+  const agent = handle.name
   const asked: Asked[] = []
   const before = await store.findSession(sessionId(agent))
   for (const letter of lettersToAsk(letters, kept, before?.covers ?? 0)) {
     const question = parcelQuestion(letter.key)
-    const answer = await askAgent(seat, `about-${letter.key}`, question)
+    const answer = await askAgent(handle, `about-${letter.key}`, question)
     const row = await store.findSession(sessionId(agent))
     const entry = kept.entries.find(
       ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === letter.mail,
     )
-    const isShown = row !== undefined && entry !== undefined && entry.number > row.covers
-    asked.push({ agent, letter, isShown, wanted: letter.word, answer })
+    const isReproduced = row !== undefined && entry !== undefined && entry.number > row.covers
+    asked.push({ agent, letter, isReproduced, wanted: letter.word, answer })
   }
-  const answer = await askAgent(seat, `open-${agent}`, openQuestion(agent))
-  asked.push({ agent, letter: null, isShown: false, wanted: openTaskOf(agent), answer })
+  const answer = await askAgent(handle, `open-${agent}`, openQuestion(agent))
+  asked.push({ agent, letter: null, isReproduced: false, wanted: openTaskOf(agent), answer })
   return asked
 }
 
-async function askAgent(seat: Seat, key: string, text: string): Promise<string> {
-  const agent = seat.name
+async function askAgent(handle: ProcessHandle, key: string, text: string): Promise<string> {
+  const agent = handle.name
   try {
-    const admitted = await seat.ask({
+    const admitted = await handle.ask({
       ...{ what: 'admit', sessionId: agent, source: 'examiner', key, lane: 'user', text },
     })
     const mail = isObject(admitted) ? admitted['mail'] : undefined
     if (typeof mail !== 'number') return `(not admitted: ${JSON.stringify(admitted)})`
-    const reply = await seat.ask({ what: 'reply', sessionId: agent, mail: mailNumber(mail) })
+    const reply = await handle.ask({ what: 'reply', sessionId: agent, mail: mailNumber(mail) })
     return typeof reply === 'string' ? reply : `(no reply to mail ${mail})`
   } catch (error) {
     return `(not asked: ${String(error)})`

@@ -117,7 +117,7 @@ describe('judge', () => {
     ],
     ['a session taken from a process that lives', 'held', () => abandoned('lost')],
     ['something that never rests', 'settled', () => ({ unsettled: ['agent-1: 3 messages wait'] })],
-    ['an agent that failed', 'sound', () => ({ troubles: ['agent-1: ended by itself (1)'] })],
+    ['an agent that failed', 'sound', () => ({ failures: ['agent-1: ended by itself (1)'] })],
     ['a held event loop', 'loop', () => ({ loops: loops(51) })],
   ])('sees %s', (_what, law, change) => {
     const evidence = sound()
@@ -181,12 +181,17 @@ function sound(): Evidence {
     windowTokens: 8_000,
     effects: ['agent-1.1', 'agent-1.2'],
     asked: [
-      asking({ letter: letter(2), isShown: true, wanted: 'maple', answer: 'I was told: maple' }),
-      asking({ letter: null, isShown: false, wanted: 'parcel', answer: 'I was told: parcel' }),
+      asking({
+        letter: letter(2),
+        isReproduced: true,
+        wanted: 'maple',
+        answer: 'I was told: maple',
+      }),
+      asking({ letter: null, isReproduced: false, wanted: 'parcel', answer: 'I was told: parcel' }),
     ],
     unsettled: [],
     isCutShort: false,
-    troubles: [],
+    failures: [],
     loops: loops(50),
     calibrationMsMax: 2,
     ...{ stored: [], lapsed: new Set<string>(), leases: [], recoveredTwice: [], sent: [] },

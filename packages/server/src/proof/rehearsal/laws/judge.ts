@@ -1,5 +1,5 @@
 import type { Entry } from '#core/store/rows'
-import type { LoopFigures } from '../orders.ts'
+import type { LoopFigures } from '../process-messages.ts'
 import { KNOWN, LOOKED_UP, type WireRecord } from '../stage/model.ts'
 import { CAST, policyOf } from '../terms.ts'
 import type { LeaseRecord } from '../watcher.ts'
@@ -37,7 +37,7 @@ export interface Evidence {
   readonly isCutShort: boolean
   /** What did not come to rest in time. */
   readonly unsettled: readonly string[]
-  readonly troubles: readonly string[]
+  readonly failures: readonly string[]
   readonly loops: ReadonlyMap<string, LoopFigures>
   /** By how much a thread without work was late. */
   readonly calibrationMsMax: number
@@ -58,7 +58,7 @@ export interface Asked {
   /** The letter that was asked for; null: whether anything is open. */
   readonly letter: Letter | null
   /** No compaction covers it, so that it needs not be looked up. */
-  readonly isShown: boolean
+  readonly isReproduced: boolean
   /** What must be in the answer. */
   readonly wanted: string
   readonly answer: string
@@ -110,14 +110,14 @@ export function judge(
     if (policyOf(agent) !== 'interrupt' && stoppedTurns > stops) {
       findings.broken('answered', `${agent}: ${stoppedTurns} turns were stopped by ${stops} stops`)
     }
-    const told = acknowledged.filter(({ mail }) => session.meanwhile.has(mail ?? 0)).length
-    meanwhile += told
+    const received = acknowledged.filter(({ mail }) => session.meanwhile.has(mail ?? 0)).length
+    meanwhile += received
     const isDue = !evidence.isCutShort
     if (isDue && session.compactions === 0) findings.broken('compacted', `${agent} never was`)
-    else if (isDue && told === 0)
-      findings.broken('compacted', `${agent} was told nothing meanwhile`)
+    else if (isDue && received === 0)
+      findings.broken('compacted', `${agent} was received nothing meanwhile`)
     if (session.torn > 0) findings.broken('untorn', `${agent}: ${session.torn} were broken off`)
-    judgeShown(acknowledged, ends, evidence.wire, findings)
+    judgeReproduced(acknowledged, ends, evidence.wire, findings)
   }
   for (const { agent } of evidence.sessions) {
     const isKnown = evidence.agents.includes(agent) || CAST[agent] !== undefined
@@ -142,7 +142,7 @@ export function judge(
   judgeEffects(evidence.effects, findings)
   for (const each of evidence.asked) judgeAnswer(each, findings)
   for (const text of evidence.unsettled) findings.broken('settled', text)
-  for (const text of evidence.troubles) findings.broken('sound', text)
+  for (const text of evidence.failures) findings.broken('sound', text)
   for (const [agent, { ownMsMax }] of evidence.loops) {
     if (ownMsMax <= LOOP_MS_MAX) continue
     const offence = `${agent} for ${ownMsMax} ms`
@@ -255,7 +255,7 @@ function judgeAnswered(
   return ends
 }
 
-function judgeShown(
+function judgeReproduced(
   letters: readonly Letter[],
   ends: ReadonlyMap<string, string>,
   wire: WireRecord,
@@ -267,12 +267,15 @@ function judgeShown(
   }
 }
 
-function judgeAnswer({ agent, letter, isShown, wanted, answer }: Asked, findings: Findings): void {
+function judgeAnswer(
+  { agent, letter, isReproduced, wanted, answer }: Asked,
+  findings: Findings,
+): void {
   const law = letter === null ? 'open' : 'remembered'
   const what = letter === null ? 'what is open' : letter.key
   if (!answer.includes(wanted)) {
     findings.broken(law, `${agent} about ${what}: ${JSON.stringify(answer.slice(0, 200))}`)
-  } else if (isShown && !answer.startsWith(KNOWN)) {
+  } else if (isReproduced && !answer.startsWith(KNOWN)) {
     findings.broken(law, `${agent} had to look up ${what}, which no compaction covers`)
   }
 }
@@ -295,10 +298,12 @@ export function lettersToAsk(
   covers: number,
 ): readonly Letter[] {
   const own = letters.filter(({ key, mail }) => agentOf(key) === agent && mail !== null)
-  const told = own.filter(({ mail }) => meanwhile.has(mail ?? 0))
+  const received = own.filter(({ mail }) => meanwhile.has(mail ?? 0))
   const behind = entries.find((entry) => entry.number > covers && letterIn(entry) !== null)
   const first = own.filter(({ key }) => behind !== undefined && key === letterIn(behind))
-  return [...new Set([...first, ...told.slice(0, OLDEST_ASKED), ...told.slice(-NEWEST_ASKED)])]
+  return [
+    ...new Set([...first, ...received.slice(0, OLDEST_ASKED), ...received.slice(-NEWEST_ASKED)]),
+  ]
 }
 
 const OLDEST_ASKED = 2

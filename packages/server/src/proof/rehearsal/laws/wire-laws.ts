@@ -33,9 +33,9 @@ export async function judgeWire(stage: Wire, findings: Findings): Promise<void> 
         findings.broken('shown', `${id}: handoff ${number} tells of ${other}`)
     }
     for (const step of stepsOf(entries)) {
-      const wanted = step.shown.filter(({ tokens }) => tokens < tokensMax).map(writtenOf)
-      const isShown = requests.some((sent) => wanted.every((text) => sent.includes(text)))
-      if (isShown) continue
+      const wanted = step.visible.filter(({ tokens }) => tokens < tokensMax).map(writtenOf)
+      const isReproduced = requests.some((sent) => wanted.every((text) => sent.includes(text)))
+      if (isReproduced) continue
       findings.broken('shown', `${id}: the step at ${step.upto} was not sent all that it is about`)
     }
   }
@@ -50,7 +50,7 @@ function strangerIn(text: string, own: string): string | undefined {
 interface StepRecord {
   readonly upto: number
   /** Input behind the range in effect then, and all that no finished turn had answered (I34). */
-  readonly shown: readonly Entry[]
+  readonly visible: readonly Entry[]
 }
 
 /** Those that a model answered; a turn that was stopped before records a step that was never sent. */
@@ -64,10 +64,10 @@ function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
     const { upto } = entry.meta
     const before = entries.slice(0, upto)
     const from = Math.min(coversAt(before), answeredAt(before))
-    const shown = before.filter(
+    const visible = before.filter(
       ({ kind, number, body }) => kind === 'input' && number > from && body !== null,
     )
-    return [{ upto, shown }]
+    return [{ upto, visible }]
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Seat } from '../stage/process-handle.ts'
+import type { ProcessHandle } from '../stage/process-handle.ts'
 import type { Stage } from '../stage/stage.ts'
 
 /** Processes that end at the worst moment. */
@@ -16,13 +16,13 @@ export async function death(stage: Stage): Promise<void> {
   await stage.fill(torn, [1_000, 1_000])
 
   const handing = await stage.aim(first, 'commitResults', 'hold', effect)
-  const parcel = await stage.tell(effect, 'use hand_over {"parcel":"scene-effect"}')
+  const parcel = await stage.say(effect, 'use hand_over {"parcel":"scene-effect"}')
   // Either of them could send it; the second one does not get to.
   const claiming = await stage.aim(second, 'claimReply', 'hold')
   const settling = await stage.aim(first, 'settleReply', 'hold', sent)
-  await stage.tell(sent, 'say Here you are.', { address: 'home' })
+  await stage.say(sent, 'say Here you are.', { address: 'home' })
   stage.model.spoil(stopped, 'latency; ms=60000')
-  const endless = await stage.tell(stopped, 'This one takes too long.')
+  const endless = await stage.say(stopped, 'This one takes too long.')
   stage.model.spoilSummary(torn, 'latency; ms=60000')
   await stage.do(torn, 'compact')
   const operation = await stage.running(torn)
@@ -65,14 +65,14 @@ export async function poison(stage: Stage): Promise<void> {
     if (agent === name) tasted += 1
   }
   model.spoil(name, 'latency; ms=60000')
-  const mail = await stage.tell(name, 'Poison.')
+  const mail = await stage.say(name, 'Poison.')
   for (let deaths = 0; deaths < DEATHS; deaths++) {
     await stage.until(`${name} is tasted ${deaths + 1} times`, () => tasted > deaths)
-    const seat = await holderOf(stage, name)
-    const other = seat === stage.first ? stage.second : stage.first
+    const handle = await holderOf(stage, name)
+    const other = handle === stage.first ? stage.second : stage.first
     await stage.until('the other process is there', () => other.isReady)
-    await seat.kill()
-    stage.restart(seat)
+    await handle.kill()
+    stage.restart(handle)
   }
   const isOver = async () => (await stage.row(name)).turnState === 'idle'
   await stage.until(`${name} is given up`, async () => tasted > DEATHS || (await isOver()))
@@ -86,18 +86,18 @@ export async function poison(stage: Stage): Promise<void> {
     stage.broken('spared', `${name}: what was given up still counts as news for the next turn`)
   }
   model.heal(name)
-  const next = await stage.tell(name, 'Water, please.')
+  const next = await stage.say(name, 'Water, please.')
   const ends = [await stage.ended(name, mail), await stage.ended(name, next)]
   // The last one is the water.
   if (tasted > DEATHS + 1) stage.broken('spared', `${name}: taken up ${tasted - 1} times`)
   if (ends.join() !== 'failed,answered') stage.broken('spared', `${name}: turns ended ${ends}`)
 }
 
-async function holderOf(stage: Stage, name: string): Promise<Seat> {
-  let found: Seat | undefined
+async function holderOf(stage: Stage, name: string): Promise<ProcessHandle> {
+  let found: ProcessHandle | undefined
   await stage.until(`somebody holds ${name}`, async () => {
     const { runner } = await stage.row(name)
-    found = [stage.first, stage.second].find((seat) => seat.runners.at(-1) === runner)
+    found = [stage.first, stage.second].find((handle) => handle.runners.at(-1) === runner)
     return found?.isReady === true
   })
   if (found === undefined) throw new Error('nobody')

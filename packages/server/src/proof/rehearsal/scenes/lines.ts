@@ -18,7 +18,7 @@ async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): P
   await stage.open(name)
   for (const verb of OF_A_TURN) {
     const met = await stage.aim(stage.first, verb, mishap, name)
-    await stage.ended(name, await stage.tell(name, `use hand_over {"parcel":"${name}-${verb}"}`))
+    await stage.ended(name, await stage.say(name, `use hand_over {"parcel":"${name}-${verb}"}`))
     await stage.untilMet(met)
   }
   await stage.fill(name, [1_000, 1_000])
@@ -28,7 +28,7 @@ async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): P
   for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, mishap, name))
   await stage.compact(name)
   for (const each of met) await stage.untilMet(each)
-  await stage.ended(name, await stage.tell(name, 'All well?'))
+  await stage.ended(name, await stage.say(name, 'All well?'))
   // What comes twice comes a moment later.
   await stage.pause(400)
 }
@@ -38,15 +38,15 @@ export async function replies(stage: Stage): Promise<void> {
   const name = await stage.open('scene-replies')
   const address = 'home'
   const both = [stage.first, stage.second]
-  for (const seat of both) seat.order({ verb: 'edge', isOpen: false })
+  for (const handle of both) handle.order({ verb: 'edge', isOpen: false })
   for (let at = 1; at <= 4; at++) {
-    await stage.ended(name, await stage.tell(name, `say Reply ${at}.`, { address }))
+    await stage.ended(name, await stage.say(name, `say Reply ${at}.`, { address }))
   }
-  for (const seat of both) seat.order({ verb: 'edge', isOpen: true })
+  for (const handle of both) handle.order({ verb: 'edge', isOpen: true })
   await untilSent(stage, name, 4)
   const met: string[] = []
-  for (const seat of both) met.push(await stage.aim(seat, 'claimReply', 'lose'))
-  await stage.ended(name, await stage.tell(name, 'say The last one.', { address }))
+  for (const handle of both) met.push(await stage.aim(handle, 'claimReply', 'lose'))
+  await stage.ended(name, await stage.say(name, 'say The last one.', { address }))
   await untilSent(stage, name, 5)
   for (const aim of met) stage.release(aim)
 }

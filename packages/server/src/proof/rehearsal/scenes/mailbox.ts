@@ -7,14 +7,14 @@ import { kindOf, long, type Stage } from '../stage/stage.ts'
 export async function withdrawn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-withdrawn')
   const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
-  const first = await stage.tell(name, 'Good morning.')
+  const first = await stage.say(name, 'Good morning.')
   await stage.untilMet(answering)
-  const taken = await stage.tell(name, 'This one is taken back.')
+  const taken = await stage.say(name, 'This one is taken back.')
   const outcome = await stage.withdraw(name, taken)
   if (outcome !== 'withdrawn') throw new Error(`a waiting message was ${outcome}`)
   stage.release(answering)
   await stage.ended(name, first)
-  await stage.ended(name, await stage.tell(name, 'Good evening.'))
+  await stage.ended(name, await stage.say(name, 'Good evening.'))
   const isThere = (await stage.entries(name)).some(
     (entry) => entry.kind === 'input' && entry.meta.mail === taken,
   )
@@ -24,25 +24,25 @@ export async function withdrawn(stage: Stage): Promise<void> {
 /** A stop at rest, or just before a turn begins, is for nobody; one during a turn is for that turn. */
 export async function stops(stage: Stage): Promise<void> {
   const name = await stage.open('scene-stops')
-  await stage.ended(name, await stage.tell(name, 'Good morning.'))
+  await stage.ended(name, await stage.say(name, 'Good morning.'))
   await stage.stop(name)
-  const next = await stage.ended(name, await stage.tell(name, 'What now?'))
+  const next = await stage.ended(name, await stage.say(name, 'What now?'))
   if (next !== 'answered') stage.broken('stopped', `${name}: a stop at rest, and a turn ${next}`)
   const beginning = await stage.aim(stage.first, 'deliver', 'hold', name)
-  const early = await stage.tell(name, 'And this?')
+  const early = await stage.say(name, 'And this?')
   await stage.untilMet(beginning)
   await stage.stop(name)
   stage.release(beginning)
   const begun = await stage.ended(name, early)
   if (begun !== 'answered') stage.broken('stopped', `${name}: an early stop, and a turn ${begun}`)
   stage.model.spoil(name, 'latency; ms=60000')
-  const stopped = await stage.tell(name, 'This one takes too long.')
+  const stopped = await stage.say(name, 'This one takes too long.')
   await stage.untilTurn(name)
   await stage.stop(name)
   const ended = await stage.ended(name, stopped)
   if (ended !== 'stopped') stage.broken('stopped', `${name}: a stopped turn ended ${ended}`)
   stage.model.heal(name)
-  const last = await stage.ended(name, await stage.tell(name, 'And now?'))
+  const last = await stage.ended(name, await stage.say(name, 'And now?'))
   if (last !== 'answered') stage.broken('stopped', `${name}: the turn behind a stop ended ${last}`)
 }
 
@@ -68,9 +68,9 @@ export async function twins(stage: Stage): Promise<void> {
   for (const mishap of ['refuse', 'lose'] as const) {
     const key = `update-${mishap}`
     const met = await stage.aim(stage.first, 'admit', mishap, one)
-    const told = await update(one, key).catch(() => null)
+    const sent = await update(one, key).catch(() => null)
     await stage.untilMet(met)
-    const mail = isObject(told) ? told['mail'] : null
+    const mail = isObject(sent) ? sent['mail'] : null
     if (typeof mail === 'number' && !(await isKept(stage, one, key, mail))) {
       stage.broken('mailed', `${key} was acknowledged as mail ${mail} and is not there`)
     }
@@ -96,11 +96,11 @@ const PEOPLE = 13
 export async function lanes(stage: Stage): Promise<void> {
   const name = await stage.open('scene-lanes')
   const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
-  const first = await stage.tell(name, 'Good morning.')
+  const first = await stage.say(name, 'Good morning.')
   await stage.untilMet(answering)
-  for (let at = 0; at < 3; at++) await stage.tell(name, `Watch ${at}.`, { lane: 'notification' })
+  for (let at = 0; at < 3; at++) await stage.say(name, `Watch ${at}.`, { lane: 'notification' })
   const people = []
-  for (let at = 1; at <= PEOPLE; at++) people.push(await stage.tell(name, `And I, number ${at}?`))
+  for (let at = 1; at <= PEOPLE; at++) people.push(await stage.say(name, `And I, number ${at}?`))
   stage.release(answering)
   await stage.ended(name, first)
   for (const mail of people) await stage.ended(name, mail)
@@ -110,9 +110,9 @@ export async function lanes(stage: Stage): Promise<void> {
 export async function between(stage: Stage): Promise<void> {
   const name = await stage.open('scene-between')
   const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
-  const first = await stage.tell(name, 'use hand_over {"parcel":"scene-between"}')
+  const first = await stage.say(name, 'use hand_over {"parcel":"scene-between"}')
   await stage.untilMet(answering)
-  const second = await stage.tell(name, 'What takes so long?')
+  const second = await stage.say(name, 'What takes so long?')
   stage.release(answering)
   for (const mail of [first, second]) await stage.ended(name, mail)
 }
@@ -121,9 +121,9 @@ export async function between(stage: Stage): Promise<void> {
 export async function notified(stage: Stage): Promise<void> {
   const name = await stage.open('scene-notified')
   stage.model.spoil(name, 'latency; ms=2000')
-  const first = await stage.tell(name, 'Tell me a long story.')
+  const first = await stage.say(name, 'Tell me a long story.')
   await stage.untilTurn(name)
-  await stage.tell(name, 'A line was printed.', { lane: 'notification' })
+  await stage.say(name, 'A line was printed.', { lane: 'notification' })
   const ended = await stage.ended(name, first)
   if (ended !== 'answered') stage.broken('stopped', `${name}: a notification, and a turn ${ended}`)
   stage.model.heal(name)
@@ -135,18 +135,18 @@ export async function bound(stage: Stage): Promise<void> {
   stage.model.spoil(name, 'status; code=503')
   const { inputTokens } = (await stage.row(name)).limits
   const size = Math.floor(inputTokens * 0.7)
-  const told = []
-  for (let at = 0; at < 3; at++) told.push(await stage.tell(name, long(`Page ${at}`, size)))
+  const sent = []
+  for (let at = 0; at < 3; at++) sent.push(await stage.say(name, long(`Page ${at}`, size)))
   await stage.pause(700)
   stage.model.heal(name)
-  for (const mail of told) await stage.ended(name, mail)
+  for (const mail of sent) await stage.ended(name, mail)
 }
 
 /** One message that is larger than the window. */
 export async function huge(stage: Stage): Promise<void> {
   const name = await stage.open('scene-huge')
   const { hardTokens } = (await stage.row(name)).limits
-  const ended = await stage.ended(name, await stage.tell(name, long('A book', hardTokens * 2)))
+  const ended = await stage.ended(name, await stage.say(name, long('A book', hardTokens * 2)))
   if (ended !== 'answered') stage.broken('fits', `${name}: a long message, and a turn ${ended}`)
   const tokens = stage.model.tokensMaxOf(name)
   if (tokens > hardTokens) stage.broken('fits', `${name}: a request of ${tokens} tokens`)

@@ -28,10 +28,10 @@ export async function stall(stage: Stage): Promise<void> {
     await stage.aim(first, 'commitResults', 'hold', results),
     await stage.aim(first, 'commitCompaction', 'hold', compaction),
   ]
-  const told: (readonly [string, MailNumber])[] = [
-    [delivery, await stage.tell(delivery, 'Who delivers this?')],
-    [reply, await stage.tell(reply, 'Who answers this?')],
-    [results, await stage.tell(results, 'use hand_over {"parcel":"scene-late"}')],
+  const sent: (readonly [string, MailNumber])[] = [
+    [delivery, await stage.say(delivery, 'Who delivers this?')],
+    [reply, await stage.say(reply, 'Who answers this?')],
+    [results, await stage.say(results, 'use hand_over {"parcel":"scene-late"}')],
   ]
   await stage.do(compaction, 'compact')
   for (const aim of late) await stage.untilMet(aim)
@@ -39,7 +39,7 @@ export async function stall(stage: Stage): Promise<void> {
     { length: PARCELS },
     (_, at) => `use hand_over {"parcel":"margin-${at}"}`,
   )
-  const chain = await stage.tell(margin, orders.join('\nthen\n'))
+  const chain = await stage.say(margin, orders.join('\nthen\n'))
   await stage.until('parcels are handed over', async () => (await stage.row(margin)).tail > 4)
 
   const renewal = await stage.aim(first, 'renew', 'hold')
@@ -63,5 +63,5 @@ export async function stall(stage: Stage): Promise<void> {
   for (const aim of [...late, renewal]) stage.release(aim)
   await stage.pause(400)
   for (const aim of own) stage.release(aim)
-  for (const [name, mail] of [...told, [margin, chain] as const]) await stage.ended(name, mail)
+  for (const [name, mail] of [...sent, [margin, chain] as const]) await stage.ended(name, mail)
 }

@@ -11,7 +11,7 @@ export async function oldPicture(stage: Stage): Promise<void> {
   await stage.rest(first, true)
   const acquiring = await stage.aim(second, 'acquire', 'hold', name)
   try {
-    const mail = await stage.tell(name, 'Who takes this?')
+    const mail = await stage.say(name, 'Who takes this?')
     await stage.rest(second, false)
     await stage.untilMet(acquiring)
     await stage.rest(first, false)
@@ -29,11 +29,11 @@ export async function oldPicture(stage: Stage): Promise<void> {
 export async function jumpedClock(stage: Stage): Promise<void> {
   const name = await stage.open('scene-clock')
   stage.model.spoil(name, 'latency; ms=1500')
-  const mail = await stage.tell(name, 'What time is it?')
+  const mail = await stage.say(name, 'What time is it?')
   await stage.until('it is asked', () => stage.model.requestsOf(name).length > 0)
   const { fence } = await stage.row(name)
   const setClocks = (aheadMs: number) => {
-    for (const seat of [stage.first, stage.second]) seat.order({ verb: 'clock', aheadMs })
+    for (const handle of [stage.first, stage.second]) handle.order({ verb: 'clock', aheadMs })
   }
   setClocks(HOUR_MS)
   await stage.ended(name, mail)
@@ -43,5 +43,5 @@ export async function jumpedClock(stage: Stage): Promise<void> {
   }
   setClocks(0)
   stage.model.heal(name)
-  await stage.ended(name, await stage.tell(name, 'And now?'))
+  await stage.ended(name, await stage.say(name, 'And now?'))
 }

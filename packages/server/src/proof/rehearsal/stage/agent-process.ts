@@ -11,14 +11,14 @@ import {
   type RuntimeOptions,
 } from '../../../runtime/open-runtime.ts'
 import { Aims } from '../aims.ts'
-import { doAsAsked } from '../deeds.ts'
 import { Letterbox } from '../letterbox.ts'
 import { Observer } from '../observer.ts'
-import type { Order, Question, Status, Told } from '../orders.ts'
+import type { Order, ProcessMessage, Question, Status } from '../process-messages.ts'
+import { performAction } from '../session-actions.ts'
 import { type AgentOptions, LEASE, type Sabotage, STAGE_LEASE } from '../terms.ts'
 import { agentTerms } from './agent-terms.ts'
 import { LoopMeter } from './loop-meter.ts'
-import { openPlace } from './place.ts'
+import { openLocation } from './store-location.ts'
 
 /**
  * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
@@ -29,8 +29,8 @@ const STATUS_MS = 400
 
 const meter = new LoopMeter()
 const aims = new Aims({
-  met: ({ id }) => tell({ kind: 'aimed', aim: id }),
-  repeated: (aim, outcome) => tell({ kind: 'repeated', aim, outcome }),
+  met: ({ id }) => report({ kind: 'aimed', aim: id }),
+  repeated: (aim, outcome) => report({ kind: 'repeated', aim, outcome }),
 })
 let agent: { runtime: LocalRuntime; store: Store; close(): Promise<void> } | undefined
 let letterbox: Letterbox | undefined
@@ -43,7 +43,7 @@ process.on('SIGINT', () => {})
 process.on('message', (order: Order) => {
   obey(order).catch((error: unknown) => {
     const text = `${order.verb}: ${textOf(error)}`
-    tell({ kind: 'trouble', text }, () => {
+    report({ kind: 'failure', text }, () => {
       if (order.verb === 'begin') process.exit(1)
     })
   })
@@ -54,7 +54,7 @@ async function obey(order: Order): Promise<void> {
     case 'begin':
       agent = await begin(order.options)
       meter.start()
-      tell({ kind: 'ready' })
+      report({ kind: 'ready' })
       break
     case 'ask':
       await answer(order.id, order)
@@ -78,47 +78,47 @@ async function obey(order: Order): Promise<void> {
 }
 
 async function begin(options: AgentOptions) {
-  const { folder, place, name, isOnStage } = options
+  const { folder, location, name, isOnStage } = options
   const { clock: plantClock = sound, ...planted } =
     options.sabotage === null ? {} : await plant(options.sabotage)
   const lease = planted.lease ?? (isOnStage ? STAGE_LEASE : LEASE)
   const observer = new Observer({
     leaseMs: lease.leaseMs,
     clock: systemClock,
-    tell: (fact) => tell({ kind: 'fact', ...fact }),
+    report: (fact) => report({ kind: 'fact', ...fact }),
   })
-  const opened = await openPlace(place)
+  const opened = await openLocation(location)
   const store = observer.over(aims.over(restful(opened)))
   letterbox = isOnStage ? new Letterbox(folder) : undefined
-  const trouble = (fields: object, text: string) => {
+  const reportFailure = (fields: object, text: string) => {
     const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
-    tell({ kind: 'trouble', text: `${text}${error}` })
+    report({ kind: 'failure', text: `${text}${error}` })
   }
   const audit = new AuditLog({
     folder: join(folder, 'audit'),
     clock: systemClock,
-    onFailure: (error) => trouble({ err: error }, 'audit log cannot be written'),
+    onFailure: (error) => reportFailure({ err: error }, 'audit log cannot be written'),
   })
   const quiet = () => {}
   const runtime = await openRuntime({
     store,
     ...agentTerms(options, (parcel) =>
-      tell({ kind: 'effect', parcel, overdueMs: observer.overdueMs }),
+      report({ kind: 'effect', parcel, overdueMs: observer.overdueMs }),
     ),
     audit,
     clock: plantClock(CLOCK),
     ...(letterbox !== undefined && { edges: [letterbox] }),
-    logger: { debug: quiet, info: quiet, warn: quiet, error: trouble },
+    logger: { debug: quiet, info: quiet, warn: quiet, error: reportFailure },
     ...planted,
     lease,
   })
   if (!isOnStage) await runtime.createSession({ agent: name, id: name })
-  const stopTelling = new AbortController()
-  const told = tellWaits(runtime, stopTelling.signal)
+  const stopReporting = new AbortController()
+  const message = reportWaits(runtime, stopReporting.signal)
   // For the picture only: a store that is busy just now is asked again.
   const show = () =>
-    tellStatus(runtime, options).catch((error: unknown) => {
-      if (!(error instanceof KnownError && error.retryable)) trouble({ err: error }, 'status')
+    reportStatus(runtime, options).catch((error: unknown) => {
+      if (!(error instanceof KnownError && error.retryable)) reportFailure({ err: error }, 'status')
     })
   const timer = isOnStage ? undefined : setInterval(show, STATUS_MS)
   return {
@@ -127,8 +127,8 @@ async function begin(options: AgentOptions) {
     async close() {
       clearInterval(timer)
       meter.stop()
-      stopTelling.abort()
-      await told
+      stopReporting.abort()
+      await message
       await runtime.close()
       audit.close()
       await store.close()
@@ -160,9 +160,9 @@ function restful(store: Store): Store {
 
 async function answer(id: number, question: Question): Promise<void> {
   try {
-    tell({ kind: 'answer', id, value: await ask(question) })
+    report({ kind: 'answer', id, value: await ask(question) })
   } catch (error) {
-    tell({ kind: 'refusal', id, problem: textOf(error) })
+    report({ kind: 'refusal', id, problem: textOf(error) })
   }
 }
 
@@ -176,28 +176,28 @@ async function ask(question: Question): Promise<JsonValue> {
       isResting = question.isResting
       return null
     default:
-      return await doAsAsked(question, agent)
+      return await performAction(question, agent)
   }
 }
 
-async function tellStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {
+async function reportStatus(runtime: LocalRuntime, { name }: AgentOptions): Promise<void> {
   const summary = await runtime.session(sessionId(name)).summary()
   if (summary === undefined) return
   const { contextTokens, waiting, state, isCompacting } = summary
   const status: Status = { contextTokens, waiting, state, isCompacting, loop: meter.figures() }
-  tell({ kind: 'status', ...status })
+  report({ kind: 'status', ...status })
 }
 
-async function tellWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<void> {
+async function reportWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<void> {
   for await (const event of runtime.events({}, signal)) {
     if (event.type !== 'live' || event.kind !== 'notice') continue
-    tell({ kind: 'wait', sessionId: event.sessionId, code: event.code })
+    report({ kind: 'wait', sessionId: event.sessionId, code: event.code })
   }
 }
 
-function tell(told: Told, done: () => void = () => {}): void {
+function report(message: ProcessMessage, done: () => void = () => {}): void {
   // Nobody hears it any more when the channel is closed, and this process is about to end.
-  if (process.connected) process.send?.(told, undefined, undefined, done)
+  if (process.connected) process.send?.(message, undefined, undefined, done)
 }
 
 function textOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { LoopFigures } from '../orders.ts'
+import type { LoopFigures } from '../process-messages.ts'
 
 /** Short: what was computed in earlier turns since the last look is counted with the one that was late. */
 const EVERY_MS = 5

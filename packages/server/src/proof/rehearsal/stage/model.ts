@@ -131,8 +131,8 @@ function answerTo({ messages }: Ask): Partial<Answer> | undefined {
   }
   const agent = OPEN.exec(question)?.[1]
   if (agent === undefined) return undefined
-  const told = answer(messages, at, openTaskOf(agent), `open ${openTaskOf(agent)}`)
-  return told.text?.includes('no record') ? { text: 'I am idle: nothing is open.' } : told
+  const reply = answer(messages, at, openTaskOf(agent), `open ${openTaskOf(agent)}`)
+  return reply.text?.includes('no record') ? { text: 'I am idle: nothing is open.' } : reply
 }
 
 function isQuestion(message: Message): boolean {

@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url'
 import type { JsonValue } from '#core/base/json'
 import type { Aim } from '../aims.ts'
 import type { Fact } from '../observer.ts'
-import type { LoopFigures, Order, Question, Status, Told } from '../orders.ts'
+import type { LoopFigures, Order, ProcessMessage, Question, Status } from '../process-messages.ts'
 import type { AgentOptions } from '../terms.ts'
 
 /**
  * The place of one agent at the table: a process, and after a kill the next one. What is asked of a
  * process that dies is refused, and the one who asked may ask somebody else.
  */
-export interface SeatEvents {
-  effect(seat: Seat, effect: Extract<Told, { kind: 'effect' }>): void
+export interface ProcessEvents {
+  effect(handle: ProcessHandle, effect: Extract<ProcessMessage, { kind: 'effect' }>): void
   wait(sessionId: string, code: string): void
-  trouble(seat: Seat, text: string): void
-  fact(seat: Seat, fact: Fact): void
+  failure(handle: ProcessHandle, text: string): void
+  fact(handle: ProcessHandle, fact: Fact): void
   /** Only where something is aimed. */
-  aimed?(seat: Seat, aim: string): void
-  repeated?(seat: Seat, aim: Aim, outcome: string): void
+  aimed?(handle: ProcessHandle, aim: string): void
+  repeated?(handle: ProcessHandle, aim: Aim, outcome: string): void
 }
 
 /** The process that was asked is gone; whether it did what it was asked is not known. */
@@ -36,18 +36,18 @@ const READY_MS_MAX = 180_000
 const END_MS_MAX = 20_000
 const STDERR_KEPT = 2_000
 
-export class Seat {
+export class ProcessHandle {
   readonly name: string
   readonly #options: AgentOptions
   readonly #env: NodeJS.ProcessEnv
-  readonly #events: SeatEvents
+  readonly #events: ProcessEvents
   readonly #waiting = new Map<number, { resolve(value: JsonValue): void; reject(e: Error): void }>()
   #child: ChildProcess | null = null
   #isReady = false
   #isExpected = false
   #questions = 0
   #stderr = ''
-  #trouble = ''
+  #failure = ''
   #loop: LoopFigures = { delayMsMax: 0, ownMsMax: 0 }
   status: Status | null = null
   kills = 0
@@ -56,7 +56,7 @@ export class Seat {
   /** Those whose sessions others may take: killed, held or late. Who ends in order gives them back. */
   readonly lapsed = new Set<string>()
 
-  constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: SeatEvents) {
+  constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: ProcessEvents) {
     this.name = options.name
     this.#options = options
     this.#env = env
@@ -91,17 +91,17 @@ export class Seat {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT)
     })
-    child.on('message', (told: Told) => {
-      if (told.kind === 'ready') {
+    child.on('message', (message: ProcessMessage) => {
+      if (message.kind === 'ready') {
         this.#isReady = true
         resolve()
-      } else this.#hear(told)
+      } else this.#hear(message)
     })
     // A channel that breaks while something is being said; the exit tells the rest.
     child.on('error', () => {})
     child.once('exit', (code, signal) => {
       living.delete(child)
-      reject(new AgentGone(`${this.name} could not begin: ${this.#trouble} ${this.#stderr}`))
+      reject(new AgentGone(`${this.name} could not begin: ${this.#failure} ${this.#stderr}`))
       this.#gone(code, signal)
     })
     this.#send({ verb: 'begin', options: this.#options })
@@ -153,7 +153,7 @@ export class Seat {
     const exit = once(child, 'exit')
     this.#send({ verb: 'end' })
     const timer = setTimeout(() => {
-      this.#events.trouble(this, `did not end within ${END_MS_MAX / 1_000} s`)
+      this.#events.failure(this, `did not end within ${END_MS_MAX / 1_000} s`)
       child.kill('SIGKILL')
     }, END_MS_MAX)
     await exit
@@ -176,18 +176,18 @@ export class Seat {
     this.#child?.send(order, () => {})
   }
 
-  #hear(told: Exclude<Told, { kind: 'ready' }>): void {
-    switch (told.kind) {
+  #hear(message: Exclude<ProcessMessage, { kind: 'ready' }>): void {
+    switch (message.kind) {
       case 'answer':
-        this.#waiting.get(told.id)?.resolve(told.value)
-        this.#waiting.delete(told.id)
+        this.#waiting.get(message.id)?.resolve(message.value)
+        this.#waiting.delete(message.id)
         break
       case 'refusal':
-        this.#waiting.get(told.id)?.reject(new Error(told.problem))
-        this.#waiting.delete(told.id)
+        this.#waiting.get(message.id)?.reject(new Error(message.problem))
+        this.#waiting.delete(message.id)
         break
       case 'status': {
-        const { kind: _, ...status } = told
+        const { kind: _, ...status } = message
         this.status = status
         const { delayMsMax, ownMsMax } = status.loop
         this.#loop = {
@@ -197,23 +197,23 @@ export class Seat {
         break
       }
       case 'wait':
-        this.#events.wait(told.sessionId, told.code)
+        this.#events.wait(message.sessionId, message.code)
         break
       case 'effect':
-        this.#events.effect(this, told)
+        this.#events.effect(this, message)
         break
       case 'fact':
-        this.#note(told)
+        this.#note(message)
         break
       case 'aimed':
-        this.#events.aimed?.(this, told.aim)
+        this.#events.aimed?.(this, message.aim)
         break
       case 'repeated':
-        this.#events.repeated?.(this, told.aim, told.outcome)
+        this.#events.repeated?.(this, message.aim, message.outcome)
         break
-      case 'trouble':
-        this.#trouble = told.text
-        this.#events.trouble(this, told.text)
+      case 'failure':
+        this.#failure = message.text
+        this.#events.failure(this, message.text)
     }
   }
 
@@ -232,6 +232,6 @@ export class Seat {
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
     if (this.#isExpected) return
-    this.#events.trouble(this, `ended by itself (${signal ?? code}): ${this.#stderr}`)
+    this.#events.failure(this, `ended by itself (${signal ?? code}): ${this.#stderr}`)
   }
 }

@@ -7,62 +7,64 @@ import { judgeEffects, judgeSends, judgeStored } from '../laws/transcript-laws.t
 import { judgeWire } from '../laws/wire-laws.ts'
 import { CAST, type Sabotage, SENT_FILE } from '../terms.ts'
 import { EFFECTS_FILE } from './agent-terms.ts'
-import type { Place } from './place.ts'
-import { Seat, type SeatEvents } from './process-handle.ts'
+import { type ProcessEvents, ProcessHandle } from './process-handle.ts'
 import { Stage } from './stage.ts'
 import { StageModel } from './stage-model.ts'
+import type { StoreLocation } from './store-location.ts'
 
 /**
  * The stage beside the crowd: two processes and a model for scenes that aim at one moment each, while
  * everybody else has a worst day of chance. With a planted bug it ends behind the act that shows it.
  */
-export interface TheatreParts {
-  readonly place: Place
+export interface SceneRunnerOptions {
+  readonly location: StoreLocation
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   readonly sabotage: Sabotage | null
   readonly store: Store
   readonly findings: Findings
-  readonly events: SeatEvents
+  readonly events: ProcessEvents
   /** The sessions of the crowd. */
   readonly others: readonly string[]
 }
 
 const WINDOW_TOKENS = 8_000
-const PATIENCE_MS = 40_000
+const WAIT_MS = 40_000
 /** Whoever looks for a bug that was planted need not wait so long for it to go away. */
-const SABOTAGED_PATIENCE_MS = 20_000
+const SABOTAGED_WAIT_MS = 20_000
 /** What a request that comes a second time may not be told. A claim may, when the first is over. */
 const DONE_AGAIN = ['delivered', 'committed', 'recovered']
 
-export class Theatre {
-  readonly seats: readonly Seat[]
-  readonly #parts: TheatreParts
+export class SceneRunner {
+  readonly handles: readonly ProcessHandle[]
+  readonly #parts: SceneRunnerOptions
   readonly #model: StageModel
   #stage: Stage | null = null
   #scenes = 0
   #isOver = false
 
-  private constructor(parts: TheatreParts, model: StageModel, modelUrl: string) {
-    const { place, folder, env, sabotage, findings } = parts
+  private constructor(parts: SceneRunnerOptions, model: StageModel, modelUrl: string) {
+    const { location, folder, env, sabotage, findings } = parts
     this.#parts = parts
     this.#model = model
-    const events: SeatEvents = {
+    const events: ProcessEvents = {
       ...parts.events,
-      aimed: (_seat, aim) => this.#stage?.met(aim),
-      repeated: (_seat, { verb, sessionId }, outcome) => {
+      aimed: (_handle, aim) => this.#stage?.met(aim),
+      repeated: (_handle, { verb, sessionId }, outcome) => {
         const isDone = DONE_AGAIN.includes(outcome) || outcome.includes('Error')
         if (isDone) findings.broken('written', `${sessionId}: ${verb} once more: ${outcome}`)
       },
     }
-    const shared = { serves: Object.keys(CAST), place, folder, sabotage, modelUrl }
+    const shared = { serves: Object.keys(CAST), location, folder, sabotage, modelUrl }
     const options = { ...shared, windowTokens: WINDOW_TOKENS, isOnStage: true }
-    this.seats = ['stage-1', 'stage-2'].map((name) => new Seat({ ...options, name }, env, events))
+    this.handles = ['stage-1', 'stage-2'].map(
+      (name) => new ProcessHandle({ ...options, name }, env, events),
+    )
   }
 
-  static async open(parts: TheatreParts): Promise<Theatre> {
+  static async open(parts: SceneRunnerOptions): Promise<SceneRunner> {
     const model = new StageModel()
-    return new Theatre(parts, model, await model.start())
+    return new SceneRunner(parts, model, await model.start())
   }
 
   get scenes(): number {
@@ -75,15 +77,15 @@ export class Theatre {
 
   async play(signal: AbortSignal): Promise<void> {
     const { store, findings, folder, sabotage } = this.#parts
-    const [first, second] = this.seats
+    const [first, second] = this.handles
     if (first === undefined || second === undefined) return
-    await Promise.all(this.seats.map((seat) => seat.start()))
-    const patienceMs = sabotage === null ? PATIENCE_MS : SABOTAGED_PATIENCE_MS
+    await Promise.all(this.handles.map((handle) => handle.start()))
+    const waitMs = sabotage === null ? WAIT_MS : SABOTAGED_WAIT_MS
     const model = this.#model
     const isEnough = () => sabotage !== null && findings.arePlain
     const stage = new Stage({
       ...{ first, second, store, model, findings, folder },
-      ...{ patienceMs, isEnough, signal },
+      ...{ waitMs, isEnough, signal },
     })
     this.#stage = stage
     await stage.rest(second, true)

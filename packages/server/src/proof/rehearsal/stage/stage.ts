@@ -8,8 +8,8 @@ import type { Aim } from '../aims.ts'
 import { readEntries } from '../kept.ts'
 import type { Findings, LawName } from '../laws/laws.ts'
 import { fillerOf } from '../laws/ledger.ts'
-import type { Deed } from '../orders.ts'
-import { AgentGone, type Seat } from './process-handle.ts'
+import type { SessionAction } from '../process-messages.ts'
+import { AgentGone, type ProcessHandle } from './process-handle.ts'
 import type { StageModel } from './stage-model.ts'
 
 /**
@@ -18,15 +18,15 @@ import type { StageModel } from './stage-model.ts'
  * otherwise. A scene says what it finds broken; one that cannot go on says that.
  */
 export interface StageParts {
-  readonly first: Seat
-  readonly second: Seat
+  readonly first: ProcessHandle
+  readonly second: ProcessHandle
   readonly store: Reads
   readonly model: StageModel
   readonly findings: Findings
   /** The folder of the rehearsal. */
   readonly folder: string
   /** How long anything may take. */
-  readonly patienceMs: number
+  readonly waitMs: number
   /** A bug was planted and has shown itself: what is stuck by it need not be waited for. */
   readonly isEnough: () => boolean
   readonly signal: AbortSignal
@@ -48,19 +48,19 @@ const LOOK_MS = 40
 const ENOUGH_MS = 1_500
 
 export class Stage {
-  readonly first: Seat
-  readonly second: Seat
+  readonly first: ProcessHandle
+  readonly second: ProcessHandle
   readonly store: Reads
   readonly model: StageModel
   readonly folder: string
   readonly #findings: Findings
-  readonly #patienceMs: number
+  readonly #waitMs: number
   readonly #isEnough: () => boolean
   readonly #signal: AbortSignal
   readonly #restarts = new Set<Promise<void>>()
-  readonly #armed = new Map<string, Seat>()
+  readonly #armed = new Map<string, ProcessHandle>()
   /** Where messages were acknowledged to be. */
-  readonly #places = new Set<string>()
+  readonly #locations = new Set<string>()
   readonly #met = new Set<string>()
   #keys = 0
   #enoughAt: number | null = null
@@ -72,7 +72,7 @@ export class Stage {
     this.model = parts.model
     this.folder = parts.folder
     this.#findings = parts.findings
-    this.#patienceMs = parts.patienceMs
+    this.#waitMs = parts.waitMs
     this.#isEnough = parts.isEnough
     this.#signal = parts.signal
   }
@@ -96,10 +96,10 @@ export class Stage {
   }
 
   /** Begins again while the scene goes on; the act waits for it. */
-  restart(seat: Seat): void {
-    const owned = seat
+  restart(handle: ProcessHandle): void {
+    const owned = handle
       .start()
-      .catch((error: unknown) => this.broken('played', `${seat.name}: ${String(error)}`))
+      .catch((error: unknown) => this.broken('played', `${handle.name}: ${String(error)}`))
       .finally(() => this.#restarts.delete(owned))
     this.#restarts.add(owned)
   }
@@ -109,13 +109,13 @@ export class Stage {
   }
 
   /** By whichever process is there; the first is asked first. */
-  async ask(question: Deed): Promise<JsonValue> {
-    const end = performance.now() + this.#patienceMs
+  async ask(question: SessionAction): Promise<JsonValue> {
+    const end = performance.now() + this.#waitMs
     for (;;) {
-      for (const seat of [this.first, this.second]) {
-        if (!seat.isReady) continue
+      for (const handle of [this.first, this.second]) {
+        if (!handle.isReady) continue
         try {
-          return await seat.ask(question)
+          return await handle.ask(question)
         } catch (error) {
           if (!(error instanceof AgentGone)) throw error
         }
@@ -132,15 +132,15 @@ export class Stage {
   }
 
   /** Resolves when it is acknowledged. */
-  async tell(name: string, text: string, options: Telling = {}): Promise<MailNumber> {
+  async say(name: string, text: string, options: Telling = {}): Promise<MailNumber> {
     const { lane = 'user', ...rest } = options
     const request = { source: `${lane}-${name}`, key: `${name}-${++this.#keys}`, lane, text }
-    const told = await this.ask({ what: 'admit', sessionId: name, ...request, ...rest })
-    const mail = isObject(told) ? told['mail'] : undefined
-    if (typeof mail !== 'number') throw new Error(`not admitted: ${JSON.stringify(told)}`)
-    const place = `${name} as mail ${mail}`
-    if (this.#places.has(place)) this.broken('mailed', `two were acknowledged by ${place}`)
-    this.#places.add(place)
+    const sent = await this.ask({ what: 'admit', sessionId: name, ...request, ...rest })
+    const mail = isObject(sent) ? sent['mail'] : undefined
+    if (typeof mail !== 'number') throw new Error(`not admitted: ${JSON.stringify(sent)}`)
+    const location = `${name} as mail ${mail}`
+    if (this.#locations.has(location)) this.broken('mailed', `two were acknowledged by ${location}`)
+    this.#locations.add(location)
     return mailNumber(mail)
   }
 
@@ -152,22 +152,22 @@ export class Stage {
   /** One of the verbs of a session, with a key of its own. */
   async do(
     name: string,
-    deed: Extract<Deed, { what: 'do' }>['deed'],
+    action: Extract<SessionAction, { what: 'do' }>['action'],
     request: JsonObject = {},
   ): Promise<JsonValue> {
-    const keyed = { source: `person-${name}`, key: `${deed}-${++this.#keys}`, ...request }
-    return await this.ask({ what: 'do', sessionId: name, deed, request: keyed })
+    const keyed = { source: `person-${name}`, key: `${action}-${++this.#keys}`, ...request }
+    return await this.ask({ what: 'do', sessionId: name, action: action, request: keyed })
   }
 
   async withdraw(name: string, mail: MailNumber): Promise<string> {
-    const asked = { what: 'do', sessionId: name, deed: 'withdraw', request: mail } as const
+    const asked = { what: 'do', sessionId: name, action: 'withdraw', request: mail } as const
     return kindOf(await this.ask(asked))
   }
 
   /** Has the session say something so long that a compaction is worth it, and waits for it. */
   async fill(name: string, sizes: readonly number[]): Promise<void> {
     for (const [at, tokens] of sizes.entries()) {
-      await this.ended(name, await this.tell(name, long(`${name} page ${at + 1}`, tokens)))
+      await this.ended(name, await this.say(name, long(`${name} page ${at + 1}`, tokens)))
     }
   }
 
@@ -236,7 +236,7 @@ export class Stage {
   }
 
   async until(what: string, test: () => Promise<boolean> | boolean): Promise<void> {
-    const end = performance.now() + this.#patienceMs
+    const end = performance.now() + this.#waitMs
     while (!(await test())) {
       const now = performance.now()
       if (now > end) throw new NotInTime(`not in time: ${what}`)
@@ -252,12 +252,17 @@ export class Stage {
   }
 
   /** Arms an aim; its id names it from then on. */
-  async aim(seat: Seat, verb: Aim['verb'], mishap: Aim['mishap'], name?: string): Promise<string> {
-    const id = `${seat.name} ${mishap} ${verb} ${name ?? ''} ${++this.#keys}`
+  async aim(
+    handle: ProcessHandle,
+    verb: Aim['verb'],
+    mishap: Aim['mishap'],
+    name?: string,
+  ): Promise<string> {
+    const id = `${handle.name} ${mishap} ${verb} ${name ?? ''} ${++this.#keys}`
     const stays = mishap === 'hold' && name === undefined ? ({ stays: true } as const) : {}
     const aim: Aim = { id, verb, mishap, ...(name !== undefined && { sessionId: name }), ...stays }
-    await seat.ask({ what: 'aim', aim })
-    this.#armed.set(id, seat)
+    await handle.ask({ what: 'aim', aim })
+    this.#armed.set(id, handle)
     return id
   }
 
@@ -267,8 +272,8 @@ export class Stage {
     this.#armed.delete(id)
   }
 
-  async rest(seat: Seat, isResting: boolean): Promise<void> {
-    await seat.ask({ what: 'rest', isResting })
+  async rest(handle: ProcessHandle, isResting: boolean): Promise<void> {
+    await handle.ask({ what: 'rest', isResting })
   }
 
   met(aim: string): void {

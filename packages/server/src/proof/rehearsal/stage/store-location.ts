@@ -5,7 +5,7 @@ import { openPostgres } from '#core/store/postgres/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 
 /** Where the store of a rehearsal is; plain data, so that a child can be told. */
-export type Place =
+export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   /** A schema of its own, so that whatever else is in that database stays untouched. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
@@ -15,23 +15,23 @@ const BUSY_MS = 20_000
 // 13 agents with 5 + 1 connections and ours stay below the hundred of a server.
 const CONNECTIONS = 5
 
-export async function openPlace(place: Place): Promise<Store> {
-  if (place.kind === 'sqlite') {
-    return await openSqliteStore({ path: place.path, busyMs: BUSY_MS })
+export async function openLocation(location: StoreLocation): Promise<Store> {
+  if (location.kind === 'sqlite') {
+    return await openSqliteStore({ path: location.path, busyMs: BUSY_MS })
   }
-  const { url, schema } = place
+  const { url, schema } = location
   return await openPostgres(url, { schema, busyMs: BUSY_MS, connections: CONNECTIONS, pollMs: 250 })
 }
 
 /** Everything that a store left there; nobody may have it open any more. */
-export async function removePlace(place: Place): Promise<void> {
-  if (place.kind === 'sqlite') {
+export async function removeLocation(location: StoreLocation): Promise<void> {
+  if (location.kind === 'sqlite') {
     for (const end of ['', '-wal', '-shm', '.anchor', '.commits', '.wake']) {
-      rmSync(`${place.path}${end}`, { recursive: true, force: true })
+      rmSync(`${location.path}${end}`, { recursive: true, force: true })
     }
     return
   }
-  const { url, schema } = place
+  const { url, schema } = location
   const connections = new Connections({
     ...{ url, schema, connections: 1, busyMs: BUSY_MS, statementMs: 60_000 },
   })

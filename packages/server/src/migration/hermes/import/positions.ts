@@ -1,10 +1,10 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { NumberMap } from '../../number-map.ts'
 
-export type PlaceKind = 'result' | 'handoff' | 'aside' | 'other'
+export type PositionKind = 'result' | 'handoff' | 'aside' | 'other'
 
 /** Which foreign row stands at which entry of a session, as far as somebody will ask. */
-export class Places {
+export class EntryPositions {
   readonly #entryOf: NumberMap
   #isResult: Uint8Array
   readonly #asides = new Set<number>()
@@ -17,14 +17,14 @@ export class Places {
     this.#isResult = new Uint8Array(entries + 2)
   }
 
-  add(place: { readonly row: number | null; readonly kind: PlaceKind }): EntryNumber {
+  add(position: { readonly row: number | null; readonly kind: PositionKind }): EntryNumber {
     this.#tail += 1
     const number = this.#tail
     if (number >= this.#isResult.length) this.#grow()
-    if (place.row !== null) this.#entryOf.set(place.row, number)
-    if (place.kind === 'result') this.#isResult[number] = 1
-    if (place.kind === 'handoff') this.#handoffs += 1
-    if (place.kind === 'aside' && place.row !== null) this.#asides.add(place.row)
+    if (position.row !== null) this.#entryOf.set(position.row, number)
+    if (position.kind === 'result') this.#isResult[number] = 1
+    if (position.kind === 'handoff') this.#handoffs += 1
+    if (position.kind === 'aside' && position.row !== null) this.#asides.add(position.row)
     return entryNumber(number)
   }
 

@@ -17,14 +17,14 @@ export type Order =
   | { readonly verb: 'end' }
 
 export type Question =
-  | Deed
+  | SessionAction
   /** Answered when it is armed. */
   | { readonly what: 'aim'; readonly aim: Aim }
   /** Takes no session that nobody holds, until it is told otherwise. */
   | { readonly what: 'rest'; readonly isResting: boolean }
 
 /** Something about a session, as a gateway or a command would want it done. */
-export type Deed =
+export type SessionAction =
   | {
       readonly what: 'admit'
       readonly sessionId: string
@@ -42,7 +42,7 @@ export type Deed =
   | {
       readonly what: 'do'
       readonly sessionId: string
-      readonly deed: 'compact' | 'revert' | 'pin' | 'withdraw' | 'purge' | 'preview' | 'install'
+      readonly action: 'compact' | 'revert' | 'pin' | 'withdraw' | 'purge' | 'preview' | 'install'
       readonly request: JsonValue
     }
   | { readonly what: 'export'; readonly sessionId: string }
@@ -58,7 +58,7 @@ export type Deed =
   /** Waits for the reply to that mail. */
   | { readonly what: 'reply'; readonly sessionId: string; readonly mail: number }
 
-export type Told =
+export type ProcessMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: JsonValue }
   | { readonly kind: 'refusal'; readonly id: number; readonly problem: string }
@@ -75,7 +75,7 @@ export type Told =
   | { readonly kind: 'aimed'; readonly aim: string }
   | { readonly kind: 'repeated'; readonly aim: Aim; readonly outcome: string }
   | ({ readonly kind: 'fact' } & Fact)
-  | { readonly kind: 'trouble'; readonly text: string }
+  | { readonly kind: 'failure'; readonly text: string }
 
 export interface Status {
   readonly contextTokens: number

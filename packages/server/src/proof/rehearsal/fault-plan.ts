@@ -1,39 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Courier } from './courier.ts'
 import { isForSummary, type RehearsalModel } from './stage/model.ts'
-import type { Seat } from './stage/process-handle.ts'
+import type { ProcessHandle } from './stage/process-handle.ts'
 import { FREEZE_MS, type Terms } from './terms.ts'
 
 /**
  * Makes trouble, on time and at the worst moment: kills fall into compactions and between an effect
  * and its commit. No dice are rolled; agents have their turns one after another.
  */
-export interface TroubleParts {
+export interface FaultPlanOptions {
   readonly terms: Terms
-  readonly seats: readonly Seat[]
+  readonly handles: readonly ProcessHandle[]
   readonly couriers: ReadonlyMap<string, Courier>
   readonly model: RehearsalModel
-  readonly onTrouble: (text: string) => void
+  readonly onFailure: (text: string) => void
 }
 
-export interface TroubleFigures {
+export interface FaultFigures {
   readonly kills: number
   readonly freezes: number
   readonly outages: number
   readonly faults: number
 }
 
-export const NO_TROUBLES: TroubleFigures = { kills: 0, freezes: 0, outages: 0, faults: 0 }
+export const NO_FAULTS: FaultFigures = { kills: 0, freezes: 0, outages: 0, faults: 0 }
 
 /** A turn whose stream is silent for so long is stopped by its impatient person. */
-const PATIENCE_MS = 1_500
+const WAIT_MS = 1_500
 const MODEL_FAULT_MS = 700
 const RESTART_MS = 300
 /** How far into a compaction a kill falls. */
 const INTO_COMPACTION_MS = 250
 
-export class Troubles {
-  readonly #parts: TroubleParts
+export class FaultPlan {
+  readonly #parts: FaultPlanOptions
   readonly #work = new Set<Promise<void>>()
   #killDueAt: number
   readonly #killEveryMs: number
@@ -44,7 +44,7 @@ export class Troubles {
   #outages = 0
   #faults = 0
 
-  constructor(parts: TroubleParts) {
+  constructor(parts: FaultPlanOptions) {
     this.#parts = parts
     const { agents, seconds } = parts.terms
     // Everybody once within the first two thirds, and at least a second apart.
@@ -52,7 +52,7 @@ export class Troubles {
     this.#killDueAt = performance.now() + this.#killEveryMs
   }
 
-  get figures(): TroubleFigures {
+  get figures(): FaultFigures {
     return {
       ...{ kills: this.#kills, freezes: this.#freezes },
       ...{ outages: this.#outages, faults: this.#faults },
@@ -72,31 +72,31 @@ export class Troubles {
 
   /** Called when an agent is at a point where a kill hurts. */
   chance(agent: string, where: 'compaction' | 'effect'): void {
-    const { terms, seats } = this.#parts
+    const { terms, handles } = this.#parts
     if (this.#isOver || !terms.faults.has('kills') || performance.now() < this.#killDueAt) return
     // One at a time: a turn that meets its third death is given up, and rightly.
-    if (seats.some(({ isReady }) => !isReady)) return
-    if (this.#killed.size === seats.length) this.#killed = new Set()
-    const seat = seats.find(({ name }) => name === agent)
-    if (seat === undefined || !seat.isReady || this.#killed.has(agent)) return
+    if (handles.some(({ isReady }) => !isReady)) return
+    if (this.#killed.size === handles.length) this.#killed = new Set()
+    const handle = handles.find(({ name }) => name === agent)
+    if (handle === undefined || !handle.isReady || this.#killed.has(agent)) return
     this.#killed.add(agent)
     this.#killDueAt = performance.now() + this.#killEveryMs
-    this.#own(this.#killAndRestart(seat, where === 'compaction' ? INTO_COMPACTION_MS : 0))
+    this.#own(this.#killAndRestart(handle, where === 'compaction' ? INTO_COMPACTION_MS : 0))
   }
 
   #own(work: Promise<void>): void {
     const owned = work
-      .catch((error: unknown) => this.#parts.onTrouble(String(error)))
+      .catch((error: unknown) => this.#parts.onFailure(String(error)))
       .finally(() => this.#work.delete(owned))
     this.#work.add(owned)
   }
 
-  async #killAndRestart(seat: Seat, delayMs: number): Promise<void> {
+  async #killAndRestart(handle: ProcessHandle, delayMs: number): Promise<void> {
     await sleep(delayMs)
     this.#kills += 1
-    await seat.kill()
+    await handle.kill()
     await sleep(RESTART_MS)
-    await seat.start()
+    await handle.start()
   }
 
   /** One bad answer after another, for turns and for summaries. */
@@ -125,16 +125,16 @@ export class Troubles {
     const names = [...couriers.keys()]
     for (let at = 0; await wait(STOP_MS, signal); at++) {
       const due = at % STOP_EVERY === 0 ? [names[(at / STOP_EVERY) % names.length] ?? ''] : []
-      const late = model.waitingFor(PATIENCE_MS)
+      const late = model.waitingFor(WAIT_MS)
       for (const name of new Set([...due, ...late])) {
         const courier = couriers.get(name)
         if (courier !== undefined) this.#own(courier.stop())
       }
     }
     // Nobody is left hanging behind a stalled answer.
-    const end = performance.now() + 5 * PATIENCE_MS
+    const end = performance.now() + 5 * WAIT_MS
     while (performance.now() < end) {
-      const late = model.waitingFor(PATIENCE_MS)
+      const late = model.waitingFor(WAIT_MS)
       if (late.length === 0 && model.waitingFor(0).length === 0) return
       for (const name of new Set(late)) await couriers.get(name)?.stop()
       await sleep(STOP_MS)
@@ -142,14 +142,14 @@ export class Troubles {
   }
 
   async #holdAgents(signal: AbortSignal): Promise<void> {
-    const { terms, seats } = this.#parts
+    const { terms, handles } = this.#parts
     if (!terms.faults.has('freezes')) return
     const everyMs = Math.max(FREEZE_MS + 1_000, (terms.seconds * 1_000) / 5)
     for (let at = 1; await wait(everyMs, signal); at++) {
-      const seat = seats[(at * 2) % seats.length]
-      if (!seat?.isReady) continue
+      const handle = handles[(at * 2) % handles.length]
+      if (!handle?.isReady) continue
       this.#freezes += 1
-      seat.freeze(FREEZE_MS)
+      handle.freeze(FREEZE_MS)
     }
   }
 

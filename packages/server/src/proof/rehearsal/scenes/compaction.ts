@@ -14,10 +14,10 @@ export async function pins(stage: Stage): Promise<void> {
   await stage.fill(name, [900, 900])
   await stage.compact(name)
   await pin(stage, name, 'late', late)
-  await stage.ended(name, await stage.tell(name, 'What must you know?'))
+  await stage.ended(name, await stage.say(name, 'What must you know?'))
   // Whoever takes it next reads everything anew.
   await stage.untilFree(name)
-  await stage.ended(name, await stage.tell(name, 'And what else?'))
+  await stage.ended(name, await stage.say(name, 'And what else?'))
   const sent = stage.model.requestsOf(name).at(-1) ?? ''
   for (const text of [early, late]) {
     const written = JSON.stringify(text).slice(1, -1)
@@ -52,7 +52,7 @@ export async function grown(stage: Stage): Promise<void> {
   const operation = await stage.running(name)
   await stage.fill(name, [1_100, 1_100])
   const problem = await whyNotInEffect(stage, name, operation)
-  if (problem !== null) stage.broken('founded', `${name}: told more meanwhile: ${problem}`)
+  if (problem !== null) stage.broken('founded', `${name}: sent more meanwhile: ${problem}`)
   stage.model.heal(`summary of ${name}`)
 }
 
@@ -81,7 +81,7 @@ export async function paid(stage: Stage): Promise<void> {
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
   const before = stage.model.requestsOf(name).length
-  const mail = await stage.tell(name, 'Say it while you tidy up.')
+  const mail = await stage.say(name, 'Say it while you tidy up.')
   await stage.outcome(name, operation)
   await stage.ended(name, mail)
   const asked = stage.model.requestsOf(name).length - before
@@ -95,7 +95,7 @@ export async function untorn(stage: Stage): Promise<void> {
   await stage.fill(name, [1_000, 1_000])
   stage.model.spoilSummary(name, 'latency; ms=2500')
   stage.model.spoil(name, 'latency; ms=60000')
-  const mail = await stage.tell(name, 'Take your time.')
+  const mail = await stage.say(name, 'Take your time.')
   await stage.untilTurn(name)
   await stage.do(name, 'compact')
   const operation = await stage.running(name)
@@ -124,7 +124,7 @@ export async function undone(stage: Stage): Promise<void> {
 }
 
 /** What would come back does not fit. */
-export async function noRoom(stage: Stage): Promise<void> {
+export async function noSpace(stage: Stage): Promise<void> {
   const name = await stage.open('scene-room')
   const { hardTokens, inputTokens } = (await stage.row(name)).limits
   const page = Math.floor((hardTokens - inputTokens) / 5.2)

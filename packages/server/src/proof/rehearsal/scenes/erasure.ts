@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Entry } from '#core/store/rows'
-import { openPlace, removePlace } from '../stage/place.ts'
 import { kindOf, type Stage } from '../stage/stage.ts'
+import { openLocation, removeLocation } from '../stage/store-location.ts'
 
 /** Purging, and carrying away: what is to go is gone everywhere, and nothing else. */
 
@@ -12,7 +12,7 @@ export async function erased(stage: Stage): Promise<void> {
   const name = await stage.open('scene-erased')
   const secret = `quicksilver-${randomBytes(6).toString('hex')}`
   const order = `My word is ${secret}.\nsay Your word is ${secret}.`
-  const mail = await stage.tell(name, order, { address: 'home' })
+  const mail = await stage.say(name, order, { address: 'home' })
   await stage.ended(name, mail)
   await stage.fill(name, [1_000, 1_000])
   await stage.compact(name)
@@ -21,15 +21,15 @@ export async function erased(stage: Stage): Promise<void> {
   if (wanted.length < 2) throw new Error('nobody said the word')
   await purge(stage, name, wanted)
 
-  const places: readonly (readonly [string, readonly (string | null)[]])[] = [
+  const locations: readonly (readonly [string, readonly (string | null)[]])[] = [
     ['the transcript', (await stage.entries(name)).map(({ body }) => body)],
     ['the mailbox', (await mailOf(stage, name)).map(({ body }) => body)],
     ['the outbox', (await repliesOf(stage, name)).map(({ body }) => body)],
     ['the search', await found(stage, name, secret)],
   ]
-  for (const [place, texts] of places) {
+  for (const [location, texts] of locations) {
     if (texts.some((text) => text?.includes(secret))) {
-      stage.broken('forgotten', `${name}: a word that was erased is in ${place}`)
+      stage.broken('forgotten', `${name}: a word that was erased is in ${location}`)
     }
   }
   const first = Math.min(...wanted.map(({ number }) => number))
@@ -38,7 +38,7 @@ export async function erased(stage: Stage): Promise<void> {
     if (tells)
       stage.broken('forgotten', `${name}: handoff ${entry.number} tells of what was erased`)
   }
-  if ((await stage.ended(name, await stage.tell(name, 'What do you know?'))) !== 'answered') {
+  if ((await stage.ended(name, await stage.say(name, 'What do you know?'))) !== 'answered') {
     stage.broken('forgotten', `${name} does not go on`)
   }
 }
@@ -73,7 +73,7 @@ export async function images(stage: Stage): Promise<void> {
   const name = await stage.open('scene-images')
   const picture = randomBytes(3_000).toString('base64')
   for (const text of ['Look at this.', 'And once more.']) {
-    await stage.ended(name, await stage.tell(name, text, { picture }))
+    await stage.ended(name, await stage.say(name, text, { picture }))
   }
   const inputs = (await stage.entries(name)).filter((entry) => entry.kind === 'input')
   const [one, other] = inputs
@@ -106,8 +106,8 @@ export async function carried(stage: Stage): Promise<void> {
   const again = await stage.ask({ what: 'import', sessionId: name, lines })
   const isSame = kindOf(again) === 'exists' && isObject(again) && again['sessionId'] === name
   if (!isSame) stage.broken('carried', `${name} where it is already: ${JSON.stringify(again)}`)
-  const place = { kind: 'sqlite', path: join(stage.folder, 'carried.db') } as const
-  const store = await openPlace(place)
+  const location = { kind: 'sqlite', path: join(stage.folder, 'carried.db') } as const
+  const store = await openLocation(location)
   try {
     const outcome = await store.importSession(lines)
     if (outcome.kind !== 'imported') stage.broken('carried', `${name}: ${outcome.kind}`)
@@ -117,7 +117,7 @@ export async function carried(stage: Stage): Promise<void> {
     if (carriedOver?.tail !== tail) stage.broken('carried', `${name} is not whole`)
   } finally {
     await store.close()
-    await removePlace(place)
+    await removeLocation(location)
   }
 }
 
@@ -127,7 +127,7 @@ function linesOf(value: JsonValue): readonly string[] {
 
 export async function deleted(stage: Stage): Promise<void> {
   const name = await stage.open('scene-deleted')
-  await stage.ended(name, await stage.tell(name, 'Nobody shall know.', { address: 'home' }))
+  await stage.ended(name, await stage.say(name, 'Nobody shall know.', { address: 'home' }))
   await stage.do(name, 'purge', { entries: 'all', reason: 'rehearsal' })
   const { state } = await stage.row(name)
   if (state !== 'gone') stage.broken('forgotten', `${name} was purged and is ${state}`)

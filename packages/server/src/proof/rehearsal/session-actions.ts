@@ -4,14 +4,14 @@ import type { UserPart } from '#core/message/message'
 import type { Store } from '#core/store/contract'
 import type { LocalRuntime } from '../../runtime/open-runtime.ts'
 import type { Session } from '../../runtime/runtime.ts'
-import type { Deed } from './orders.ts'
+import type { SessionAction } from './process-messages.ts'
 import { EDGE } from './terms.ts'
 
 /** What a process of a rehearsal is asked to do, done as a gateway or a command would. */
 const REPLY_MS_MAX = 60_000
 
-export async function doAsAsked(
-  question: Deed,
+export async function performAction(
+  question: SessionAction,
   { runtime, store }: { readonly runtime: LocalRuntime; readonly store: Store },
 ): Promise<JsonValue> {
   const id = sessionId(question.sessionId)
@@ -25,7 +25,7 @@ export async function doAsAsked(
     case 'create':
       return json(await runtime.createSession({ agent: id, id }))
     case 'do':
-      return json(await perform(session, question.deed, question.request))
+      return json(await perform(session, question.action, question.request))
     case 'stop': {
       const { source, key } = question
       return json(await session.stop({ source, key }))
@@ -47,7 +47,10 @@ export async function doAsAsked(
   }
 }
 
-function partsOf({ text, picture }: Extract<Deed, { what: 'admit' }>): readonly UserPart[] {
+function partsOf({
+  text,
+  picture,
+}: Extract<SessionAction, { what: 'admit' }>): readonly UserPart[] {
   const said = { type: 'text', text } as const
   if (picture === undefined) return [said]
   const source = { kind: 'base64', mediaType: 'image/png', data: picture } as const
@@ -56,17 +59,17 @@ function partsOf({ text, picture }: Extract<Deed, { what: 'admit' }>): readonly 
 
 async function perform(
   session: Session,
-  deed: Extract<Deed, { what: 'do' }>['deed'],
+  action: Extract<SessionAction, { what: 'do' }>['action'],
   request: JsonValue,
 ): Promise<unknown> {
-  switch (deed) {
+  switch (action) {
     case 'withdraw':
       return await session.withdraw(mailNumber(Number(request)))
     case 'preview':
       return await session.preview({}, AbortSignal.timeout(REPLY_MS_MAX))
     case 'compact':
     case 'revert':
-      return await session[deed](request as unknown as Parameters<Session['revert']>[0])
+      return await session[action](request as unknown as Parameters<Session['revert']>[0])
     case 'pin':
       return await session.pin(request as unknown as Parameters<Session['pin']>[0])
     case 'purge':
