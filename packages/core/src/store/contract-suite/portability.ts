@@ -264,7 +264,11 @@ export const portability: readonly StoreCase[] = [
       ['forged in a cursor', forged({ delivered: { user: 99, notification: 0 } }), /delivered/],
       ['forged in a limit', forged({ limits: { ...LIMITS, pinTokens: -1 } }), /pinTokens/],
       ['without some of its mail', withoutMail, /mail 1 to/],
-      ['telling of mail that is none', changed('"lane":"user"', '"lane":7'), /no mail: lane/],
+      [
+        'telling of mail that is none',
+        changed('"lane":"user"', '"lane":7'),
+        /not a valid mail: lane/,
+      ],
       ['telling of words that are no JSON', mailed(() => ({ body: '{"a' })), /body: expected JSON/],
       ['silent where mail waits', mailed(() => ({ body: null })), /says nothing/],
       ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /key of another/],

@@ -10,9 +10,9 @@ import type { SessionRow } from '../rows.ts'
  * it is read: believed, a wrong count would be written back, and a tail that is too large would reach
  * into other sessions' entries.
  */
-export function parseColumn(text: unknown, column: string, row: () => string): never {
+export function parseColumn(text: unknown, column: string, row: () => string): unknown {
   try {
-    return JSON.parse(text as string) as never
+    return JSON.parse(text as string)
   } catch {
     throw new DamagedRowError({ row: row(), column, problem: 'holds no JSON' })
   }
@@ -23,7 +23,7 @@ export function parseBody(
   what: 'entry' | 'mail',
   { number, body }: { readonly number: number; readonly body: string | null },
 ): JsonValue {
-  return body === null ? null : parseColumn(body, 'body', () => `${what} ${number}`)
+  return body === null ? null : (parseColumn(body, 'body', () => `${what} ${number}`) as JsonValue)
 }
 
 /** Null for a row that is damaged. Any other failure is the store's, and hides behind no short list. */

@@ -16,25 +16,12 @@ import {
 } from './lookup.ts'
 import { REMAINS } from './remains.ts'
 import {
-  ATTEMPT,
   type Columns,
-  decodeEntry,
-  decodeMail,
-  ENTRY,
   fromText,
-  HEAD_COLUMNS,
-  INTAKE,
-  MAIL,
-  NOTE,
-  OPERATION,
+  POSTGRES,
+  POSTGRES_HEAD_COLUMNS,
   prefixed,
-  REPLY,
-  ROUTE,
-  RUNNER,
   readableSessions,
-  SCHEDULE,
-  SESSION,
-  TOKEN,
   toText,
 } from './tables.ts'
 
@@ -46,21 +33,21 @@ const LOCK_SESSION = 'for no key update'
 
 function route(lock: string): Lookup {
   return {
-    text: `select ${prefixed(ROUTE.columns, 'route')} from route
+    text: `select ${prefixed(POSTGRES.route.columns, 'route')} from route
       join ${ASKED_ROUTES} using (agent, channel, address)
       order by agent, channel, address ${lock} of route`,
     values: routeValues,
     keyOf: routeKey,
-    decode: one(ROUTE.decode),
+    decode: one(POSTGRES.route.decode),
   }
 }
 
 function session(where: string, values: Lookup['values'], rest: Partial<Lookup> = {}): Lookup {
   return {
-    text: `select ${SESSION.columns} from session where ${where} order by id ${LOCK_SESSION}`,
+    text: `select ${POSTGRES.session.columns} from session where ${where} order by id ${LOCK_SESSION}`,
     values,
     keyOf: column('id'),
-    decode: one(SESSION.decode),
+    decode: one(POSTGRES.session.decode),
     guards: true,
     ...rest,
   }
@@ -68,10 +55,10 @@ function session(where: string, values: Lookup['values'], rest: Partial<Lookup> 
 
 function runner(lock: string): Lookup {
   return {
-    text: `select ${RUNNER.columns} from runner where id = any($1) order by id ${lock}`,
+    text: `select ${POSTGRES.runner.columns} from runner where id = any($1) order by id ${lock}`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(RUNNER.decode),
+    decode: one(POSTGRES.runner.decode),
   }
 }
 
@@ -113,11 +100,11 @@ export const LOOKUPS = {
   runnerToRenew: runner('for no key update'),
   runnerToChange: runner('for update'),
   holderOf: {
-    text: `select ${RUNNER.columns} from runner
+    text: `select ${POSTGRES.runner.columns} from runner
       where id in (select runner from session where id = any($1)) for key share`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(RUNNER.decode),
+    decode: one(POSTGRES.runner.decode),
     serves: 'runner',
   },
   blobUses: {
@@ -136,16 +123,16 @@ export const LOOKUPS = {
     decode: many((row) => ({ sessionId: row['session'], hash: row['hash'] })),
   },
   reply: {
-    text: `select ${prefixed(REPLY.columns, 'reply')} from reply
+    text: `select ${prefixed(POSTGRES.reply.columns, 'reply')} from reply
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)
       for update of reply`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('number'),
-    decode: one(REPLY.decode),
+    decode: one(POSTGRES.reply.decode),
   },
   // Skipping what is locked keeps senders apart; an earlier reply that waits still blocks its address.
   nextReply: {
-    text: `select ${REPLY.columns}, $1::text as asked_edge, $2::bigint as asked_at from reply
+    text: `select ${POSTGRES.reply.columns}, $1::text as asked_edge, $2::bigint as asked_at from reply
       where edge = $1 and state = 'waiting' and body is not null and due_at <= $2
         and (claimant is null or claimant not in (select id from runner))
         and not exists (
@@ -157,13 +144,13 @@ export const LOOKUPS = {
       order by at, session, number limit 1 for update skip locked`,
     values: ([args = []]) => [toText(String(args[0])), args[1]],
     keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
-    decode: one(REPLY.decode),
+    decode: one(POSTGRES.reply.decode),
   },
   schedule: {
-    text: `select ${SCHEDULE.columns} from schedule where id = any($1) order by id for update`,
+    text: `select ${POSTGRES.schedule.columns} from schedule where id = any($1) order by id for update`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(SCHEDULE.decode),
+    decode: one(POSTGRES.schedule.decode),
   },
   waitingSchedules: {
     text: `select session, count(*) as count from schedule
@@ -173,13 +160,13 @@ export const LOOKUPS = {
     decode: count,
   },
   note: {
-    text: `select ${prefixed(NOTE.columns, 'note')} from note
+    text: `select ${prefixed(POSTGRES.note.columns, 'note')} from note
       join unnest($1::text[], $2::text[], $3::text[]) as asked (agent, scope, id)
         using (agent, scope, id)
       order by agent, scope, id for update of note`,
     values: (asked) => [text(asked, 0), text(asked, 1), text(asked, 2)],
     keyOf: (row) => ['agent', 'scope', 'id'].map((name) => fromText(row[name] as string)),
-    decode: one(NOTE.decode),
+    decode: one(POSTGRES.note.decode),
   },
   // Counted without a lock: two who note at the same moment may be one over the bound.
   notes: {
@@ -200,16 +187,16 @@ export const LOOKUPS = {
     decode: many(noteKey),
   },
   token: {
-    text: `select ${TOKEN.columns} from token where id = any($1) for update`,
+    text: `select ${POSTGRES.token.columns} from token where id = any($1) for update`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(TOKEN.decode),
+    decode: one(POSTGRES.token.decode),
   },
   tokenOf: {
-    text: `select ${TOKEN.columns} from token where hash = any($1::bytea[])`,
+    text: `select ${POSTGRES.token.columns} from token where hash = any($1::bytea[])`,
     values: (asked) => [bytes(asked, 0)],
     keyOf: (row) => [(row['hash'] as Buffer).toString('hex')],
-    decode: one(TOKEN.decode),
+    decode: one(POSTGRES.token.decode),
   },
   tokens: {
     text: 'select count(*) as count from token',
@@ -218,17 +205,17 @@ export const LOOKUPS = {
     decode: count,
   },
   intake: {
-    text: `select ${INTAKE.columns} from intake where key_hash = any($1::bytea[])`,
+    text: `select ${POSTGRES.intake.columns} from intake where key_hash = any($1::bytea[])`,
     values: (asked) => [bytes(asked, 0)],
     keyOf: (row) => [(row['key_hash'] as Buffer).toString('hex')],
-    decode: one(INTAKE.decode),
+    decode: one(POSTGRES.intake.decode),
   },
   mail: {
-    text: `select ${prefixed(MAIL.columns, 'mail')} from mail
+    text: `select ${prefixed(POSTGRES.mail.columns, 'mail')} from mail
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('number'),
-    decode: one(decodeMail),
+    decode: one(POSTGRES.mail.decode),
   },
   /** Input behind the session's cursors, as many of a lane as one delivery can ask about. */
   waiting: {
@@ -246,12 +233,12 @@ export const LOOKUPS = {
     decode: many(({ lane, number: waiting }) => ({ lane, number: waiting })),
   },
   waitingStops: {
-    text: `select ${MAIL.columns} from mail
+    text: `select ${POSTGRES.mail.columns} from mail
       where session = any($1) and lane = 'control' and state = 'admitted' and control = 'stop'
       order by session, number`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('session'),
-    decode: many(decodeMail),
+    decode: many(POSTGRES.mail.decode),
   },
   sourcePending: {
     text: `select session, source, pending from sender
@@ -283,64 +270,65 @@ export const LOOKUPS = {
     serves: 'sourcePending',
   },
   entry: {
-    text: `select ${prefixed(ENTRY.columns, 'entry')} from entry
+    text: `select ${prefixed(POSTGRES.entry.columns, 'entry')} from entry
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('number'),
-    decode: one(decodeEntry),
+    decode: one(POSTGRES.entry.decode),
   },
   /** Input that no committed step has had in its context. */
   unseen: {
     text: entries(
-      HEAD_COLUMNS,
+      POSTGRES_HEAD_COLUMNS,
       `kind = 'input' and number > (select seen from session where session.id = entry.session)`,
     ),
     values: (asked) => [text(asked, 0)],
     keyOf: column('session'),
-    decode: many(decodeEntry),
+    decode: many(POSTGRES.entry.decode),
   },
   inputsAfter: {
-    text: `select ${prefixed(HEAD_COLUMNS, 'entry')}, asked.number as after from entry
+    text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')}, asked.number as after from entry
       join unnest($1::text[], $2::bigint[]) as asked (session, number)
         on asked.session = entry.session and entry.number > asked.number
       where kind = 'input' order by entry.number`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('after'),
-    decode: many(decodeEntry),
+    decode: many(POSTGRES.entry.decode),
   },
   handoffs: {
-    text: entries(HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
+    text: entries(POSTGRES_HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
     values: (asked) => [text(asked, 0)],
     keyOf: column('session'),
-    decode: (rows) => rows.map(decodeEntry).filter((entry) => handoffOf(entry) !== undefined),
+    decode: (rows) =>
+      rows.map(POSTGRES.entry.decode).filter((entry) => handoffOf(entry) !== undefined),
   },
   operation: {
-    text: `select ${OPERATION.columns} from operation where id = any($1)`,
+    text: `select ${POSTGRES.operation.columns} from operation where id = any($1)`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(OPERATION.decode),
+    decode: one(POSTGRES.operation.decode),
   },
   runningOf: {
-    text: `select ${OPERATION.columns} from operation
+    text: `select ${POSTGRES.operation.columns} from operation
       where id in (select operation from session where id = any($1))`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(OPERATION.decode),
+    decode: one(POSTGRES.operation.decode),
     serves: 'operation',
   },
   repliesOf: {
-    text: `select ${prefixed(REPLY.columns, 'reply')} from reply
+    text: `select ${prefixed(POSTGRES.reply.columns, 'reply')} from reply
       join unnest($1::text[], $2::bigint[]) as asked (session, entry) using (session, entry)
       order by number`,
     values: (asked) => [text(asked, 0), number(asked, 1)],
     keyOf: sessionAnd('entry'),
-    decode: many(REPLY.decode),
+    decode: many(POSTGRES.reply.decode),
   },
   attempt: {
-    text: `select ${ATTEMPT.columns} from attempt where id = any($1)`,
+    text: `select ${POSTGRES.attempt.columns} from attempt where id = any($1)`,
     values: (asked) => [text(asked, 0)],
     keyOf: column('id'),
-    decode: one(ATTEMPT.decode),
+    decode: one(POSTGRES.attempt.decode),
   },
   remains: REMAINS,
 } as const satisfies Record<string, Lookup>

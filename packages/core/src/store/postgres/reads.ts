@@ -18,27 +18,12 @@ import { CHAIN } from './maintenance.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import {
-  ATTEMPT,
   AUDIT_COLUMNS,
-  BLOB_COLUMNS,
   type Columns,
-  DRAFT,
   decodeAudit,
-  decodeBlob,
-  decodeEntry,
-  decodeMail,
-  ENTRY,
-  HEAD_COLUMNS,
-  MAIL,
-  NOTE,
-  OPERATION,
-  REPLY,
-  ROUTE,
-  RUNNER,
+  POSTGRES,
+  POSTGRES_HEAD_COLUMNS,
   readableSessions,
-  SCHEDULE,
-  SESSION,
-  TOKEN,
   toBytes,
   toText,
 } from './tables.ts'
@@ -86,10 +71,14 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       return Number((row as { bytes: string }).bytes)
     },
     findSession: (id) =>
-      first(`select ${SESSION.columns} from session where id = $1`, [toText(id)], SESSION.decode),
+      first(
+        `select ${POSTGRES.session.columns} from session where id = $1`,
+        [toText(id)],
+        POSTGRES.session.decode,
+      ),
     listSessions: async ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
-      const text = `select ${SESSION.columns} from session where id > $1
+      const text = `select ${POSTGRES.session.columns} from session where id > $1
         and agent = coalesce($2, agent) and state = coalesce($3, state) order by id limit $4`
       for (let behind = toText(after); ; ) {
         const wanted = most(limit) - found.length
@@ -103,7 +92,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     readReady: async ({ agents, at, limit }) => {
       const rows = await connections.query({
-        text: `select ${SESSION.columns} from session
+        text: `select ${POSTGRES.session.columns} from session
          where id in (
              select id from session where work and agent = any($1)
              union select id from session where wake_at <= $2 and wake_at is not null
@@ -115,40 +104,41 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       })
       return readableSessions(rows)
     },
-    listRunners: () => all(`select ${RUNNER.columns} from runner order by id`, [], RUNNER.decode),
+    listRunners: () =>
+      all(`select ${POSTGRES.runner.columns} from runner order by id`, [], POSTGRES.runner.decode),
     readEntries: (query) => inSnapshot(connections, (loan) => readEntries(loan, query)),
     readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
     listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
     findOperation: (id) =>
       first(
-        `select ${OPERATION.columns} from operation where id = $1`,
+        `select ${POSTGRES.operation.columns} from operation where id = $1`,
         [toText(id)],
-        OPERATION.decode,
+        POSTGRES.operation.decode,
       ),
     listOperations: ({ sessionId, limit }) =>
       all(
-        `select ${OPERATION.columns} from operation where session = $1 order by n desc limit $2`,
+        `select ${POSTGRES.operation.columns} from operation where session = $1 order by n desc limit $2`,
         [toText(sessionId), most(limit)],
-        OPERATION.decode,
+        POSTGRES.operation.decode,
       ),
     listReplies: ({ sessionId, state, after = 0, limit }) =>
       all(
-        `select ${REPLY.columns} from reply where session = coalesce($1, session)
+        `select ${POSTGRES.reply.columns} from reply where session = coalesce($1, session)
            and state = coalesce($2, state) and number > $3 order by session, number limit $4`,
         [optional(sessionId), state ?? null, after, most(limit)],
-        REPLY.decode,
+        POSTGRES.reply.decode,
       ),
     findRoute: ({ agent, channel, address }) =>
       first(
-        `select ${ROUTE.columns} from route where agent = $1 and channel = $2 and address = $3`,
+        `select ${POSTGRES.route.columns} from route where agent = $1 and channel = $2 and address = $3`,
         [toText(agent), toText(channel), toText(address)],
-        ROUTE.decode,
+        POSTGRES.route.decode,
       ),
     listRoutes: ({ sessionId }) =>
       all(
-        `select ${ROUTE.columns} from route where session = $1 order by agent, channel, address`,
+        `select ${POSTGRES.route.columns} from route where session = $1 order by agent, channel, address`,
         [toText(sessionId)],
-        ROUTE.decode,
+        POSTGRES.route.decode,
       ),
     readAudit: async ({ after, sessionId, limit }) => {
       const rows = await readChained(connections, {
@@ -160,11 +150,11 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
       all(
-        `select ${ATTEMPT.columns} from attempt where at >= $1 and session = coalesce($2, session)
+        `select ${POSTGRES.attempt.columns} from attempt where at >= $1 and session = coalesce($2, session)
            and model_route = coalesce($3, model_route) and task = coalesce($4, task)
          order by at desc limit $5`,
         [since, optional(sessionId), optional(modelRoute), optional(task), most(limit)],
-        ATTEMPT.decode,
+        POSTGRES.attempt.decode,
       ),
     sumAttempts: async ({ sessionId, modelRoute, task, host, since }) => {
       const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
@@ -178,34 +168,39 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
       all(
-        `select ${SCHEDULE.columns} from schedule
+        `select ${POSTGRES.schedule.columns} from schedule
          where ($1::text is null or session = $1) and ($2::text is null or state = $2)
            and ${dueBy === undefined ? 'id > $3' : 'due_at <= $3'}
          order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit $4`,
         [optional(sessionId), state ?? null, dueBy ?? toText(after), most(limit)],
-        SCHEDULE.decode,
+        POSTGRES.schedule.decode,
       ),
     findDraft: ({ sessionId, key }) =>
       first(
-        `select ${DRAFT.columns} from draft where session = $1 and key = $2`,
+        `select ${POSTGRES.draft.columns} from draft where session = $1 and key = $2`,
         [toText(sessionId), toText(key)],
-        DRAFT.decode,
+        POSTGRES.draft.decode,
       ),
     listNotes: ({ agent, scope, after = '', limit }) =>
       all(
-        `select ${NOTE.columns} from note where agent = $1 and id > $2
+        `select ${POSTGRES.note.columns} from note where agent = $1 and id > $2
           and ($4::text is null or scope = $4) order by id, scope limit $3`,
         [toText(agent), toText(after), most(limit), scope === undefined ? null : toText(scope)],
-        NOTE.decode,
+        POSTGRES.note.decode,
       ),
-    listTokens: () => all(`select ${TOKEN.columns} from token order by id`, [], TOKEN.decode),
+    listTokens: () =>
+      all(`select ${POSTGRES.token.columns} from token order by id`, [], POSTGRES.token.decode),
     findToken: ({ hash }) =>
-      first(`select ${TOKEN.columns} from token where hash = $1`, [toBytes(hash)], TOKEN.decode),
+      first(
+        `select ${POSTGRES.token.columns} from token where hash = $1`,
+        [toBytes(hash)],
+        POSTGRES.token.decode,
+      ),
     findBlob: ({ sessionId, hash }) =>
       first(
-        `select ${BLOB_COLUMNS} from blob where session = $1 and hash = $2`,
+        `select ${POSTGRES.blob.columns} from blob where session = $1 and hash = $2`,
         [toText(sessionId), toBytes(hash)],
-        (row) => checkedBlob(decodeBlob(row)),
+        (row) => checkedBlob(POSTGRES.blob.decode(row)),
       ),
     search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
     verify: async (query) => {
@@ -235,22 +230,22 @@ async function readEntries(
   const id = toText(sessionId)
   if (kind !== undefined) {
     // The last condition excludes nothing; by it the index of the few is found fit.
-    const text = `select ${ENTRY.columns} from entry
+    const text = `select ${POSTGRES.entry.columns} from entry
       where session = $1 and number between $2 and $3 and kind = $4
         and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
     const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
-    return checkedSingles(sessionId, rows.map(decodeEntry))
+    return checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
   }
   const [[row] = [], page = []] = await loan.send([
-    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
     {
-      text: `select ${ENTRY.columns} from entry
+      text: `select ${POSTGRES.entry.columns} from entry
         where session = $1 and number between $2 and $3 order by number`,
       values: [id, from, Math.min(to, from + LIST_MAX - 1)],
     },
   ])
   if (row === undefined) return []
-  return checkedEntries(SESSION.decode(row), { from, to }, page.map(decodeEntry))
+  return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
 }
 
 /** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
@@ -259,17 +254,20 @@ async function readContext(
   { sessionId, upto }: Parameters<Reads['readContext']>[0],
 ): Promise<ContextEntries | null> {
   const [[row] = [], folded = []] = await loan.send([
-    { text: `select ${SESSION.columns} from session where id = $1`, values: [toText(sessionId)] },
     {
-      text: `select ${HEAD_COLUMNS} from entry where session = $1
+      text: `select ${POSTGRES.session.columns} from session where id = $1`,
+      values: [toText(sessionId)],
+    },
+    {
+      text: `select ${POSTGRES_HEAD_COLUMNS} from entry where session = $1
         and number <= greatest($2, (select settings from session where id = $1))
         and kind not in ('input', 'assistant', 'result', 'turn') order by number`,
       values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
     },
   ])
   if (row === undefined) return null
-  const session: SessionRow = SESSION.decode(row)
-  const heads: readonly Entry[] = folded.map(decodeEntry)
+  const session: SessionRow = POSTGRES.session.decode(row)
+  const heads: readonly Entry[] = folded.map(POSTGRES.entry.decode)
   let numbers: readonly number[] = []
   let span = [0, 0]
   contextEntries(session, upto ?? session.tail, {
@@ -285,19 +283,19 @@ async function readContext(
   })
   const [early = [], late = []] = await loan.send([
     {
-      text: `select ${ENTRY.columns} from entry where session = $1 and number = any($2) order by number`,
+      text: `select ${POSTGRES.entry.columns} from entry where session = $1 and number = any($2) order by number`,
       values: [toText(sessionId), numbers],
     },
     {
-      text: `select ${ENTRY.columns} from entry
+      text: `select ${POSTGRES.entry.columns} from entry
         where session = $1 and number > $2 and number <= $3 order by number`,
       values: [toText(sessionId), ...span],
     },
   ])
   const context = contextEntries(session, upto ?? session.tail, {
     folded: () => heads,
-    numbers: () => early.map(decodeEntry),
-    range: () => late.map(decodeEntry),
+    numbers: () => early.map(POSTGRES.entry.decode),
+    range: () => late.map(POSTGRES.entry.decode),
   })
   return checkedContext(context, heads, upto ?? session.tail)
 }
@@ -309,16 +307,16 @@ async function listMail(
   const { sessionId, lane, state, after = 0, limit } = query
   const id = toText(sessionId)
   const [[row] = []] = await loan.send([
-    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
-  const session = SESSION.decode(row)
+  const session = POSTGRES.session.decode(row)
   const { settled, delivered } = session
   // Pending input lies behind its cursor: old mail is not read to find new mail.
   const behind = state === 'pending' && lane !== undefined && lane !== 'control'
   const [found = []] = await loan.send([
     {
-      text: `select ${MAIL.columns} from mail
+      text: `select ${POSTGRES.mail.columns} from mail
         where session = $1 and number > $2 and lane = coalesce($3, lane)
           and coalesce($4, '') in ('', case
             when state = 'withdrawn' then 'withdrawn'
@@ -340,7 +338,7 @@ async function listMail(
       ],
     },
   ])
-  const mails = checkedMail(session, query, found.map(decodeMail))
+  const mails = checkedMail(session, query, found.map(POSTGRES.mail.decode))
   const memories = await readMemories(loan, session.id, mails)
   return mails.map((mail, index) => {
     checkMemory(session, mail, memories[index])

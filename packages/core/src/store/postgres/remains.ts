@@ -1,5 +1,5 @@
 import { type Lookup, noteKey } from './lookup.ts'
-import { ROUTE } from './tables.ts'
+import { POSTGRES } from './tables.ts'
 
 const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
   (table, index) => `select '${table}' as what, number, null as hash, null as agent,
@@ -32,7 +32,7 @@ export const REMAINS: Lookup = {
       mail: of('mail').map((row) => row['number']),
       replies: of('reply').map((row) => row['number']),
       blobs: of('blob').map((row) => row['hash']),
-      routes: of('route').map(ROUTE.decode),
+      routes: of('route').map(POSTGRES.route.decode),
       schedules: of('schedule').map((row) => row['hash']),
       notes: of('note').map((row) => noteKey({ ...row, scope: row['channel'], id: row['hash'] })),
     }

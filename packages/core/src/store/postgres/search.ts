@@ -6,7 +6,7 @@ import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { Connections, Loan } from './connections.ts'
-import { type Columns, decodeEntry, ENTRY, fromText, SESSION } from './tables.ts'
+import { type Columns, fromText, POSTGRES } from './tables.ts'
 
 /**
  * Every word is indexed with its session's number before it ("12xorchid"), so that a word is a word
@@ -20,7 +20,7 @@ const HITS_MAX = 5_000
 /** A vector of words has at most a megabyte; pairs of a text without blanks can come near it. */
 const WORDS_BYTES_MAX = 900_000
 
-const ENTRIES = `select ${ENTRY.columns} from entry`
+const ENTRIES = `select ${POSTGRES.entry.columns} from entry`
 
 /** Runs in one snapshot, which the caller has opened. */
 export async function searchSession(
@@ -31,13 +31,13 @@ export async function searchSession(
   if (question.length === 0) return []
   const [[row] = []] = await loan.send([
     {
-      text: `select n, ${SESSION.columns}, coalesce(upto, 0) as upto
+      text: `select n, ${POSTGRES.session.columns}, coalesce(upto, 0) as upto
         from session left join indexed on indexed.session = session.id where id = $1`,
       values: [sessionId],
     },
   ])
   if (row === undefined) return []
-  const { tail } = SESSION.decode(row)
+  const { tail } = POSTGRES.session.decode(row)
   const n = row['n'] as number
   // Words hold letters and digits only, so nothing in the quotes can end them.
   const match = question.map((word) => `'${prefixed(n, word)}'`).join(' | ')
@@ -58,7 +58,8 @@ export async function searchSession(
     },
   ])
   const wanted = new Set(question)
-  const read = (rows: readonly Columns[]) => checkedSingles(sessionId, rows.map(decodeEntry))
+  const read = (rows: readonly Columns[]) =>
+    checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
   const candidates = [
     ...read(found),
     ...read(fresh).filter(

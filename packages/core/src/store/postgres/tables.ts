@@ -1,60 +1,35 @@
-import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import { checkSession, parseColumn, unlessDamaged } from '../integrity/damaged-row.ts'
-import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
-import type {
-  AttemptRow,
-  AuditRow,
-  BlobRow,
-  Entry,
-  IntakeRow,
-  MailRow,
-  OperationRow,
-  ReplyRow,
-  RouteRow,
-  RunnerRow,
-  SessionRow,
-} from '../rows.ts'
-import { hasWork } from '../rules/create-session.ts'
-import type { AuditDraft, SenderRow } from '../rules/ruling.ts'
+import { parseColumn, unlessDamaged } from '../integrity/damaged-row.ts'
+import type { AuditRow, SessionRow } from '../rows.ts'
+import type { AuditDraft } from '../rules/ruling.ts'
+import { blankOf, type Kind, type Table } from '../tables/table.ts'
+import {
+  ATTEMPT,
+  BLOB,
+  DRAFT,
+  ENTRY,
+  INTAKE,
+  MAIL,
+  NOTE,
+  OPERATION,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  SCHEDULE,
+  SENDER,
+  SESSION,
+  TOKEN,
+} from '../tables/tables.ts'
 
-/**
- * Between rows as values and rows as columns: one table of names per kind of row. Rows travel to the
- * server as JSON, many in one parameter; hashes are hex outside and bytes inside.
- */
 export type Columns = Readonly<Record<string, unknown>>
-type Kind = 'text' | 'int' | 'json' | 'hash'
-type Fields<Row> = { readonly [Field in keyof Row]-?: readonly [column: string, kind: Kind] }
 
-export interface Table<Row> {
-  readonly name: string
+/** Rows travel to the server as JSON, many in one parameter. */
+export interface PostgresTable<Row, Written = Row> {
   /** Comma-separated, in a fixed order, for a select or an insert. */
   readonly columns: string
-  encode(row: Row): Columns
+  encode(row: Written): Columns
   decode(columns: Columns): Row
-}
-
-function table<Row extends object>(name: string, fields: Fields<Row>): Table<Row> {
-  const all = Object.entries(fields) as [keyof Row & string, Fields<Row>[keyof Row]][]
-  return {
-    name,
-    columns: all.map(([, [column]]) => column).join(', '),
-    encode: (row) =>
-      Object.fromEntries(all.map(([field, [column, kind]]) => [column, ENCODE[kind](row[field])])),
-    decode: (columns) =>
-      Object.fromEntries(
-        all.map(([field, [column, kind]]) => {
-          const value = columns[column] ?? null
-          if (kind !== 'json') return [field, DECODE[kind](value)]
-          return [field, parseColumn(value, column, () => rowName(name, columns))]
-        }),
-      ) as Row,
-  }
-}
-
-function rowName(name: string, { id, session, number }: Columns): string {
-  return number === undefined ? `${name} ${id}` : `${name} ${number} of session ${session}`
 }
 
 export function prefixed(columns: string, table: string): string {
@@ -80,254 +55,84 @@ export function toBytes(hex: string): string {
 
 const ENCODE: Record<Kind, (value: unknown) => unknown> = {
   text: (value) => (value === null ? null : toText(value as string)),
-  int: (value) => value,
+  integer: (value) => value,
+  flag: (value) => value,
   json: (value) => canonicalJson(value as JsonValue),
-  hash: (value) => (value === null ? null : toBytes(value as string)),
+  hash: (value) => toBytes(value as string),
+  'hash or null': (value) => (value === null ? null : toBytes(value as string)),
+  bytes: (value) => Buffer.from(value as Uint8Array),
+  session: (value) => toText(value as string),
+  number: (value) => value,
 }
 const DECODE: Record<Exclude<Kind, 'json'>, (value: unknown) => unknown> = {
   text: (value) => (value === null ? null : fromText(value as string)),
-  int: (value) => value,
-  hash: (value) => (value === null ? null : (value as Buffer).toString('hex')),
+  integer: (value) => value,
+  flag: (value) => value,
+  hash: (value) => (value as Buffer).toString('hex'),
+  'hash or null': (value) => (value === null ? null : (value as Buffer).toString('hex')),
+  bytes: (value) => new Uint8Array(value as Buffer),
+  session: (value) => fromText(value as string),
+  number: (value) => value,
 }
 
-const SESSION_FIELDS = table<SessionRow>('session', {
-  id: ['id', 'text'],
-  agent: ['agent', 'text'],
-  state: ['state', 'text'],
-  birth: ['birth', 'text'],
-  createdAt: ['created_at', 'int'],
-  fence: ['fence', 'int'],
-  runner: ['runner', 'text'],
-  holder: ['holder', 'text'],
-  recovered: ['recovered', 'int'],
-  tail: ['tail', 'int'],
-  tailHash: ['tail_hash', 'hash'],
-  base: ['base', 'int'],
-  seen: ['seen', 'int'],
-  effective: ['effective', 'int'],
-  covers: ['covers', 'int'],
-  by: ['handoff_by', 'text'],
-  rewrites: ['rewrites', 'int'],
-  operation: ['operation', 'text'],
-  turn: ['turn', 'int'],
-  turnState: ['turn_state', 'text'],
-  attempts: ['attempts', 'int'],
-  openCalls: ['open_calls', 'json'],
-  mail: ['mail', 'int'],
-  delivered: ['delivered', 'json'],
-  settled: ['settled', 'json'],
-  pending: ['pending', 'json'],
-  replies: ['replies', 'int'],
-  policy: ['policy', 'text'],
-  wakeAt: ['wake_at', 'int'],
-  limits: ['limits', 'json'],
-  pins: ['pins', 'json'],
-  settings: ['settings', 'int'],
-  tasks: ['tasks', 'int'],
-  title: ['title', 'text'],
-  titleSalt: ['title_salt', 'text'],
-  scope: ['scope', 'text'],
-})
-export const SESSION: Table<SessionRow> = {
-  ...SESSION_FIELDS,
-  encode: (row) => ({ ...SESSION_FIELDS.encode(row), work: hasWork(row) }),
-  decode: (columns) => checkSession(SESSION_FIELDS.decode(columns)),
+function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<Row, Written> {
+  const { name, fields, flatten, restore } = table
+  const read = fields.filter(({ isWriteOnly }) => !isWriteOnly)
+  const blank = blankOf(fields)
+  return {
+    columns: fields.map(({ column }) => column).join(', '),
+    encode: (row) => {
+      const values = flatten(row)
+      return Object.fromEntries(
+        fields.map(({ name: field, column, kind }) => [column, ENCODE[kind](values[field])]),
+      )
+    },
+    decode: (columns) => {
+      const values: Record<string, unknown> = { ...blank }
+      for (const { name: field, column, kind } of read) {
+        const value = columns[column] ?? null
+        values[field] =
+          kind === 'json'
+            ? parseColumn(value, column, () => rowName(name, columns))
+            : DECODE[kind](value)
+      }
+      return restore(values)
+    },
+  }
 }
+
+function rowName(name: string, { id, session, number }: Columns): string {
+  return number === undefined ? `${name} ${id}` : `${name} ${number} of session ${session}`
+}
+
+/** The tables of `store/tables` as PostgreSQL keeps them. The audit is below. */
+export const POSTGRES = {
+  session: postgresTable(SESSION),
+  entry: postgresTable(ENTRY),
+  mail: postgresTable(MAIL),
+  intake: postgresTable(INTAKE),
+  sender: postgresTable(SENDER),
+  operation: postgresTable(OPERATION),
+  reply: postgresTable(REPLY),
+  route: postgresTable(ROUTE),
+  runner: postgresTable(RUNNER),
+  blob: postgresTable(BLOB),
+  attempt: postgresTable(ATTEMPT),
+  schedule: postgresTable(SCHEDULE),
+  note: postgresTable(NOTE),
+  draft: postgresTable(DRAFT),
+  token: postgresTable(TOKEN),
+}
+
+/** The columns of an entry that survive erasure; read alone where bodies are not needed. */
+export const POSTGRES_HEAD_COLUMNS = POSTGRES.entry.columns.replace(
+  'body, salt',
+  'null as body, null as salt',
+)
+
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
 export function readableSessions(rows: readonly Columns[]): readonly SessionRow[] {
-  return rows.flatMap((row) => unlessDamaged(() => SESSION.decode(row)) ?? [])
-}
-
-/** Rows that do not know their session when they are values. */
-export type Of<Row> = Row & { readonly sessionId: SessionId }
-
-export const ENTRY = table<Of<Entry>>('entry', {
-  sessionId: ['session', 'text'],
-  number: ['number', 'int'],
-  kind: ['kind', 'text'],
-  operation: ['operation', 'text'],
-  fence: ['fence', 'int'],
-  at: ['at', 'int'],
-  tokens: ['tokens', 'int'],
-  meta: ['meta', 'json'],
-  body: ['body', 'text'],
-  salt: ['salt', 'hash'],
-  bodyHash: ['body_hash', 'hash'],
-  prevHash: ['prev_hash', 'hash'],
-  hash: ['hash', 'hash'],
-})
-/** What outlives erasure; read alone where bodies would only be carried about. */
-export const HEAD_COLUMNS = ENTRY.columns.replace('body, salt', 'null as body, null as salt')
-
-export const MAIL = table<Of<MailRow>>('mail', {
-  sessionId: ['session', 'text'],
-  number: ['number', 'int'],
-  lane: ['lane', 'text'],
-  control: ['control', 'text'],
-  source: ['source', 'text'],
-  key: ['key', 'text'],
-  body: ['body', 'text'],
-  tokens: ['tokens', 'int'],
-  state: ['state', 'text'],
-  turnAt: ['turn_at', 'int'],
-  blobs: ['blobs', 'json'],
-  at: ['at', 'int'],
-})
-
-export const INTAKE = table<IntakeRow>('intake', {
-  keyHash: ['key_hash', 'hash'],
-  bodyHash: ['body_hash', 'hash'],
-  sessionId: ['session', 'text'],
-  number: ['number', 'int'],
-})
-
-export const SENDER = table<SenderRow>('sender', {
-  sessionId: ['session', 'text'],
-  source: ['source', 'text'],
-  pending: ['pending', 'int'],
-})
-
-export const OPERATION = table<OperationRow>('operation', {
-  id: ['id', 'text'],
-  sessionId: ['session', 'text'],
-  by: ['handoff_by', 'text'],
-  trigger: ['cause', 'text'],
-  reason: ['reason', 'text'],
-  fence: ['fence', 'int'],
-  base: ['base', 'int'],
-  covers: ['covers', 'int'],
-  previous: ['previous', 'int'],
-  state: ['state', 'text'],
-  result: ['result', 'json'],
-  startedAt: ['started_at', 'int'],
-  endedAt: ['ended_at', 'int'],
-})
-
-export const REPLY = table<ReplyRow>('reply', {
-  sessionId: ['session', 'text'],
-  number: ['number', 'int'],
-  entry: ['entry', 'int'],
-  edge: ['edge', 'text'],
-  address: ['address', 'text'],
-  key: ['key', 'text'],
-  body: ['body', 'text'],
-  state: ['state', 'text'],
-  attempt: ['attempt', 'int'],
-  claimant: ['claimant', 'text'],
-  dueAt: ['due_at', 'int'],
-  at: ['at', 'int'],
-  receipt: ['receipt', 'text'],
-})
-
-export const ROUTE = table<RouteRow>('route', {
-  agent: ['agent', 'text'],
-  channel: ['channel', 'text'],
-  address: ['address', 'text'],
-  sessionId: ['session', 'text'],
-  version: ['version', 'int'],
-})
-
-export const RUNNER = table<RunnerRow>('runner', {
-  id: ['id', 'text'],
-  boot: ['boot', 'text'],
-  process: ['process', 'int'],
-  startedAt: ['started_at', 'int'],
-  beat: ['beat', 'int'],
-  leaseMs: ['lease_ms', 'int'],
-})
-
-export const ATTEMPT = table<AttemptRow>('attempt', {
-  id: ['id', 'text'],
-  sessionId: ['session', 'text'],
-  task: ['task', 'text'],
-  modelRoute: ['model_route', 'text'],
-  outcome: ['outcome', 'text'],
-  inputTokens: ['input_tokens', 'int'],
-  outputTokens: ['output_tokens', 'int'],
-  cachedTokens: ['cached_tokens', 'int'],
-  cost: ['cost', 'int'],
-  host: ['host', 'text'],
-  at: ['at', 'int'],
-})
-
-export const SCHEDULE = table<ScheduleRow>('schedule', {
-  id: ['id', 'text'],
-  sessionId: ['session', 'text'],
-  dueAt: ['due_at', 'int'],
-  repeat: ['repeat', 'text'],
-  body: ['body', 'text'],
-  tokens: ['tokens', 'int'],
-  state: ['state', 'text'],
-  fired: ['fired', 'int'],
-  firedAt: ['fired_at', 'int'],
-  at: ['at', 'int'],
-})
-
-interface NoteColumns extends Omit<NoteRow, 'origin'> {
-  readonly originSession: SessionId | null
-  readonly originEntry: EntryNumber | null
-}
-const NOTE_FIELDS = table<NoteColumns>('note', {
-  agent: ['agent', 'text'],
-  scope: ['scope', 'text'],
-  id: ['id', 'text'],
-  text: ['text', 'text'],
-  originSession: ['origin_session', 'text'],
-  originEntry: ['origin_entry', 'int'],
-  at: ['at', 'int'],
-})
-export const NOTE: Table<NoteRow> = {
-  ...NOTE_FIELDS,
-  encode: ({ origin, ...row }) =>
-    NOTE_FIELDS.encode({
-      ...row,
-      originSession: origin?.sessionId ?? null,
-      originEntry: origin?.number ?? null,
-    }),
-  decode: (columns) => {
-    const { originSession, originEntry, ...row } = NOTE_FIELDS.decode(columns)
-    if (originSession === null || originEntry === null) return { ...row, origin: null }
-    return { ...row, origin: { sessionId: originSession, number: originEntry } }
-  },
-}
-
-export const DRAFT = table<DraftRow>('draft', {
-  sessionId: ['session', 'text'],
-  key: ['key', 'text'],
-  ids: ['ids', 'json'],
-  at: ['at', 'int'],
-})
-
-export const TOKEN = table<TokenRow>('token', {
-  id: ['id', 'text'],
-  hash: ['hash', 'hash'],
-  principal: ['principal', 'text'],
-  scopes: ['scopes', 'json'],
-  label: ['label', 'text'],
-  createdAt: ['created_at', 'int'],
-  expiresAt: ['expires_at', 'int'],
-})
-
-const BLOB_FACTS = table<Omit<BlobRow, 'bytes'>>('blob', {
-  sessionId: ['session', 'text'],
-  hash: ['hash', 'hash'],
-  mediaType: ['media_type', 'text'],
-  uses: ['uses', 'int'],
-  at: ['at', 'int'],
-})
-export const BLOB_COLUMNS = `${BLOB_FACTS.columns}, bytes`
-export function decodeBlob(columns: Columns): BlobRow {
-  return { ...BLOB_FACTS.decode(columns), bytes: new Uint8Array(columns['bytes'] as Buffer) }
-}
-
-export function decodeEntry(columns: Columns): Entry {
-  const { sessionId: _known, ...entry } = ENTRY.decode(columns)
-  return entry as Entry
-}
-
-export function decodeMail(columns: Columns): MailRow {
-  const { sessionId: _known, ...mail } = MAIL.decode(columns)
-  return mail
+  return rows.flatMap((row) => unlessDamaged(() => POSTGRES.session.decode(row)) ?? [])
 }
 
 /**
@@ -355,8 +160,8 @@ type Line = readonly [
 export const AUDIT_COLUMNS = 'cursor, line, hash'
 export function decodeAudit(columns: Columns): AuditRow {
   const cursor = columns['cursor'] as number
-  const line: Line = parseColumn(`[${columns['line']}`, 'line', () => `audit ${cursor}`)
-  const [at, sessionId, kind, operation, phase, facts] = line
+  const line = parseColumn(`[${columns['line']}`, 'line', () => `audit ${cursor}`)
+  const [at, sessionId, kind, operation, phase, facts] = line as Line
   const hash = (columns['hash'] as Buffer).toString('hex')
   return { cursor, at, sessionId, kind, operation, phase, facts, hash }
 }

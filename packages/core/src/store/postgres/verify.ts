@@ -9,13 +9,8 @@ import {
   AUDIT_COLUMNS,
   type Columns,
   decodeAudit,
-  decodeEntry,
-  decodeMail,
-  ENTRY,
   fromText,
-  INTAKE,
-  MAIL,
-  SESSION,
+  POSTGRES,
   toBytes,
   toText,
 } from './tables.ts'
@@ -46,25 +41,25 @@ export async function verifyStore(
 
 async function verifySession(loan: Loan, id: SessionId): Promise<readonly Finding[]> {
   const [[row] = []] = await loan.send([
-    { text: `select ${SESSION.columns} from session where id = $1`, values: [id] },
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
   ])
   if (row === undefined) return []
   let session: SessionRow
   try {
-    session = SESSION.decode(row)
+    session = POSTGRES.session.decode(row)
   } catch (error) {
     return [unreadableSession(id, error)]
   }
   const check = new SessionCheck(session)
-  for await (const page of pages(loan, `select ${ENTRY.columns} from entry`, id)) {
+  for await (const page of pages(loan, `select ${POSTGRES.entry.columns} from entry`, id)) {
     for (const columns of page) {
-      const entry = orUnreadable(() => decodeEntry(columns))
+      const entry = orUnreadable(() => POSTGRES.entry.decode(columns))
       if (entry === null) check.addUnreadableEntry(columns['number'] as EntryNumber)
       else check.addEntry(entry)
     }
   }
-  for await (const page of pages(loan, `select ${MAIL.columns} from mail`, id)) {
-    const mails = page.map((columns) => orUnreadable(() => decodeMail(columns)))
+  for await (const page of pages(loan, `select ${POSTGRES.mail.columns} from mail`, id)) {
+    const mails = page.map((columns) => orUnreadable(() => POSTGRES.mail.decode(columns)))
     const memories = await readMemories(loan, id, mails)
     for (const [index, columns] of page.entries()) {
       const mail = mails[index] ?? null
@@ -110,7 +105,7 @@ export async function readMemories(
   if (wanted.length === 0) return []
   const [rows = []] = await loan.send([
     {
-      text: `select ${INTAKE.columns} from intake where key_hash = any($1)`,
+      text: `select ${POSTGRES.intake.columns} from intake where key_hash = any($1)`,
       values: [wanted.map(toBytes)],
     },
   ])
@@ -126,7 +121,7 @@ function memoryOf(
   number: MailNumber,
 ): KeyMemory | undefined {
   if (row === undefined) return undefined
-  const { bodyHash, ...memory } = INTAKE.decode(row)
+  const { bodyHash, ...memory } = POSTGRES.intake.decode(row)
   return { bodyHash, isOwn: memory.sessionId === id && memory.number === number }
 }
 

@@ -2,25 +2,11 @@ import type { SessionRow } from '../rows.ts'
 import type { Change, Erase, Replaced } from '../rules/ruling.ts'
 import type { Query } from './connections.ts'
 import {
-  ATTEMPT,
-  BLOB_COLUMNS,
   type Columns,
-  DRAFT,
-  ENTRY,
   encodeAudit,
-  INTAKE,
-  MAIL,
-  NOTE,
-  OPERATION,
+  POSTGRES,
+  type PostgresTable,
   prefixed,
-  REPLY,
-  ROUTE,
-  RUNNER,
-  SCHEDULE,
-  SENDER,
-  SESSION,
-  type Table,
-  TOKEN,
   toBytes,
   toText,
 } from './tables.ts'
@@ -35,10 +21,10 @@ export function writeChange(change: Change, at: number): readonly Query[] {
   const born = sessions.filter(({ before }) => before === null).map(({ after }) => after)
   return [
     ...sessions.flatMap(({ before, after }) => (before === null ? [] : [update(before, after)])),
-    ...put(INSERT_SESSION, born.map(SESSION.encode)),
+    ...put(INSERT_SESSION, born.map(POSTGRES.session.encode)),
     ...put(
       PUT_RUNNER,
-      runners.flatMap(({ after }) => (after === null ? [] : [RUNNER.encode(after)])),
+      runners.flatMap(({ after }) => (after === null ? [] : [POSTGRES.runner.encode(after)])),
     ),
     ...some(
       'delete from runner where id = any($1)',
@@ -46,20 +32,27 @@ export function writeChange(change: Change, at: number): readonly Query[] {
     ),
     ...put(
       PUT_MAIL,
-      (change.mail ?? []).map(({ sessionId, mail }) => MAIL.encode({ sessionId, ...mail })),
+      (change.mail ?? []).map(({ sessionId, mail }) =>
+        POSTGRES.mail.encode({ sessionId, ...mail }),
+      ),
     ),
-    ...put(INSERT_INTAKE, (change.intake ?? []).map(INTAKE.encode)),
-    ...put(PUT_SENDER, senders.filter(({ pending }) => pending > 0).map(SENDER.encode)),
-    ...put(REMOVE_SENDER, senders.filter(({ pending }) => pending === 0).map(SENDER.encode)),
-    ...put(PUT_OPERATION, (change.operations ?? []).map(OPERATION.encode)),
+    ...put(INSERT_INTAKE, (change.intake ?? []).map(POSTGRES.intake.encode)),
+    ...put(PUT_SENDER, senders.filter(({ pending }) => pending > 0).map(POSTGRES.sender.encode)),
+    ...put(
+      REMOVE_SENDER,
+      senders.filter(({ pending }) => pending === 0).map(POSTGRES.sender.encode),
+    ),
+    ...put(PUT_OPERATION, (change.operations ?? []).map(POSTGRES.operation.encode)),
     ...put(
       INSERT_ENTRY,
-      (change.entries ?? []).map(({ sessionId, entry }) => ENTRY.encode({ sessionId, ...entry })),
+      (change.entries ?? []).map(({ sessionId, entry }) =>
+        POSTGRES.entry.encode({ sessionId, ...entry }),
+      ),
     ),
-    ...put(PUT_REPLY, (change.replies ?? []).map(REPLY.encode)),
+    ...put(PUT_REPLY, (change.replies ?? []).map(POSTGRES.reply.encode)),
     ...(change.routes ?? []).map((route) => ({
       text: route.version === 1 ? INSERT_ROUTE : UPDATE_ROUTE,
-      values: [JSON.stringify([ROUTE.encode(route)])],
+      values: [JSON.stringify([POSTGRES.route.encode(route)])],
     })),
     ...put(
       REMOVE_ROUTE,
@@ -69,31 +62,31 @@ export function writeChange(change: Change, at: number): readonly Query[] {
         address: toText(address),
       })),
     ),
-    ...(change.blobs ?? []).map(({ sessionId, hash, mediaType, uses, at: stagedAt, bytes }) => ({
-      text: `insert into blob (${BLOB_COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
-      values: [sessionId, toBytes(hash), toText(mediaType), uses, stagedAt, Buffer.from(bytes)],
+    ...(change.blobs ?? []).map((blob) => ({
+      text: INSERT_BLOB,
+      values: Object.values(POSTGRES.blob.encode(blob)),
     })),
     ...put(SET_USES, blobUses.filter(({ uses }) => uses > 0).map(encodeUses)),
     ...put(REMOVE_BLOB, blobUses.filter(({ uses }) => uses === 0).map(encodeUses)),
-    ...put(PUT_DRAFT, drafts.filter(({ ids }) => ids.length > 0).map(DRAFT.encode)),
-    ...put(REMOVE_DRAFT, drafts.filter(({ ids }) => ids.length === 0).map(DRAFT.encode)),
+    ...put(PUT_DRAFT, drafts.filter(({ ids }) => ids.length > 0).map(POSTGRES.draft.encode)),
+    ...put(REMOVE_DRAFT, drafts.filter(({ ids }) => ids.length === 0).map(POSTGRES.draft.encode)),
     ...(change.draftsRemoved === undefined
       ? []
       : [{ text: 'delete from draft where session = $1', values: [change.draftsRemoved] }]),
     ...(change.sendersRemoved === undefined
       ? []
       : [{ text: 'delete from sender where session = $1', values: [change.sendersRemoved] }]),
-    ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(ATTEMPT.encode)),
-    ...replace(SCHEDULE, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
+    ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(POSTGRES.attempt.encode)),
+    ...replace(POSTGRES.schedule, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
     ...some('delete from schedule where id = any($1)', change.schedulesRemoved ?? []),
-    ...replace(NOTE, INSERT_NOTE, UPDATE_NOTE, change.notes),
+    ...replace(POSTGRES.note, INSERT_NOTE, UPDATE_NOTE, change.notes),
     ...put(
       REMOVE_NOTE,
       (change.notesRemoved ?? []).map(({ agent, scope, id }) => ({
         ...{ agent: toText(agent), scope: toText(scope), id },
       })),
     ),
-    ...put(INSERT_TOKEN, (change.tokens ?? []).map(TOKEN.encode)),
+    ...put(INSERT_TOKEN, (change.tokens ?? []).map(POSTGRES.token.encode)),
     ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
     ...(change.erase === undefined ? [] : erase(change.erase)),
     ...put(
@@ -108,55 +101,55 @@ function insert(table: string, columns: string, rest = ''): string {
     select ${columns} from json_populate_recordset(null::${table}, $1) ${rest}`
 }
 
-const SESSION_COLUMNS = `${SESSION.columns}, work`
-const INSERT_SESSION = insert('session', SESSION_COLUMNS)
-const INSERT_ENTRY = insert('entry', ENTRY.columns)
-const INSERT_INTAKE = insert('intake', INTAKE.columns)
-const INSERT_ATTEMPT = insert('attempt', ATTEMPT.columns)
+const INSERT_SESSION = insert('session', POSTGRES.session.columns)
+const INSERT_BLOB = `insert into blob (${POSTGRES.blob.columns}) values ($1, $2, $3, $4, $5, $6)`
+const INSERT_ENTRY = insert('entry', POSTGRES.entry.columns)
+const INSERT_INTAKE = insert('intake', POSTGRES.intake.columns)
+const INSERT_ATTEMPT = insert('attempt', POSTGRES.attempt.columns)
 const INSERT_AUDIT = insert('audit', 'session, operation, phase, line')
-const INSERT_ROUTE = insert('route', ROUTE.columns)
-const INSERT_SCHEDULE = insert('schedule', SCHEDULE.columns)
-const INSERT_NOTE = insert('note', NOTE.columns)
-const INSERT_TOKEN = insert('token', TOKEN.columns)
-const UPDATE_SCHEDULE = `update schedule set (${SCHEDULE.columns}) =
-    (select ${prefixed(SCHEDULE.columns, 'next')})
+const INSERT_ROUTE = insert('route', POSTGRES.route.columns)
+const INSERT_SCHEDULE = insert('schedule', POSTGRES.schedule.columns)
+const INSERT_NOTE = insert('note', POSTGRES.note.columns)
+const INSERT_TOKEN = insert('token', POSTGRES.token.columns)
+const UPDATE_SCHEDULE = `update schedule set (${POSTGRES.schedule.columns}) =
+    (select ${prefixed(POSTGRES.schedule.columns, 'next')})
   from json_populate_recordset(null::schedule, $1) as next where schedule.id = next.id`
-const UPDATE_NOTE = `update note set (${NOTE.columns}) = (select ${prefixed(NOTE.columns, 'next')})
+const UPDATE_NOTE = `update note set (${POSTGRES.note.columns}) = (select ${prefixed(POSTGRES.note.columns, 'next')})
   from json_populate_recordset(null::note, $1) as next
   where (note.agent, note.scope, note.id) = (next.agent, next.scope, next.id)`
 const REMOVE_NOTE = `delete from note using json_populate_recordset(null::note, $1) as old
   where (note.agent, note.scope, note.id) = (old.agent, old.scope, old.id)`
 const PUT_DRAFT = insert(
   'draft',
-  DRAFT.columns,
+  POSTGRES.draft.columns,
   'on conflict (session, key) do update set ids = excluded.ids, at = excluded.at',
 )
 const REMOVE_DRAFT = `delete from draft using json_populate_recordset(null::draft, $1) as old
   where (draft.session, draft.key) = (old.session, old.key)`
 const PUT_RUNNER = insert(
   'runner',
-  RUNNER.columns,
+  POSTGRES.runner.columns,
   'on conflict (id) do update set beat = excluded.beat',
 )
 const PUT_MAIL = insert(
   'mail',
-  MAIL.columns,
+  POSTGRES.mail.columns,
   'on conflict (session, number) do update set state = excluded.state, body = excluded.body',
 )
 const PUT_SENDER = insert(
   'sender',
-  SENDER.columns,
+  POSTGRES.sender.columns,
   'on conflict (session, source) do update set pending = excluded.pending',
 )
 const PUT_OPERATION = insert(
   'operation',
-  OPERATION.columns,
+  POSTGRES.operation.columns,
   `on conflict (id) do update
      set state = excluded.state, result = excluded.result, ended_at = excluded.ended_at`,
 )
 const PUT_REPLY = insert(
   'reply',
-  REPLY.columns,
+  POSTGRES.reply.columns,
   `on conflict (session, number) do update set state = excluded.state, attempt = excluded.attempt,
      claimant = excluded.claimant, due_at = excluded.due_at, receipt = excluded.receipt`,
 )
@@ -179,8 +172,8 @@ function encodeUses({ sessionId, hash, uses }: BlobUses): Columns {
 }
 
 const UPDATE_SESSION = `with changed as (
-    update session set (${SESSION_COLUMNS}) =
-      (select ${SESSION_COLUMNS} from json_populate_record(null::session, $1))
+    update session set (${POSTGRES.session.columns}) =
+      (select ${POSTGRES.session.columns} from json_populate_record(null::session, $1))
     where id = $2 and state = $3 and fence = $4 and holder is not distinct from $5
       and tail = $6 and tail_hash = $7 and mail = $8
     returning 1
@@ -190,7 +183,10 @@ const UPDATE_SESSION = `with changed as (
 function update(before: SessionRow, after: SessionRow): Query {
   const { id, state, fence, holder, tail, tailHash, mail } = before
   const guard = [id, state, fence, holder, tail, toBytes(tailHash), mail]
-  return { text: UPDATE_SESSION, values: [JSON.stringify(SESSION.encode(after)), ...guard] }
+  return {
+    text: UPDATE_SESSION,
+    values: [JSON.stringify(POSTGRES.session.encode(after)), ...guard],
+  }
 }
 
 /**
@@ -216,7 +212,7 @@ function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
 
 /** A row that is new must not be there yet; one that was read is locked since. */
 function replace<Row>(
-  { encode }: Table<Row>,
+  { encode }: PostgresTable<Row>,
   insertText: string,
   updateText: string,
   rows: readonly Replaced<Row>[] = [],

@@ -14,25 +14,12 @@ import {
 } from '../verify/answers.ts'
 import { keyHashOf } from '../verify/session.ts'
 import { newestAudit, readStoreId } from './apply.ts'
-import {
-  bytes,
-  decodeAttempt,
-  decodeAudit,
-  decodeBlob,
-  decodeEntry,
-  decodeMail,
-  decodeOperation,
-  decodeReply,
-  decodeRoute,
-  decodeRunner,
-  packed,
-  sessionOf,
-} from './codec.ts'
 import type { Connection, Value } from './connection.ts'
+import { operationalReads } from './operational-rows.ts'
 import { SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
-import { standingReads } from './standing.ts'
+import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
 import { memoryOf, verifyStore } from './verify.ts'
 
 /** All reads, each inside one short read transaction that the caller opens. */
@@ -44,7 +31,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         packed(n, from),
         packed(n, to),
       )
-      .map(decodeEntry)
+      .map(SQLITE.entry.decode)
 
   return {
     readStore: () => {
@@ -94,7 +81,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           Math.min(limit, LIST_MAX),
         ),
       ),
-    listRunners: () => db.all('select * from runner order by id').map(decodeRunner),
+    listRunners: () => db.all('select * from runner order by id').map(SQLITE.runner.decode),
     readEntries: ({ sessionId, from, to, kind }) => {
       const n = numbers.find(sessionId)
       if (n === undefined) return []
@@ -107,7 +94,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       const sql = `select * from entry where id between ? and ? and kind = ?
         and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`
       const rows = db.all(sql, packed(n, from), packed(n, to), kind, LIST_MAX)
-      return checkedSingles(sessionId, rows.map(decodeEntry))
+      return checkedSingles(sessionId, rows.map(SQLITE.entry.decode))
     },
     readContext: ({ sessionId, upto }) => {
       const session = findSession(db, sessionId)
@@ -117,10 +104,9 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
       let heads: readonly Entry[] = []
       const context = contextEntries(session, last, {
         folded: (end) => {
-          const sql = `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash
-            from entry where id between ? and ?
+          const sql = `select ${SQLITE_HEAD_COLUMNS} from entry where id between ? and ?
               and kind not in ('input', 'assistant', 'result', 'turn') order by id`
-          heads = db.all(sql, packed(n, 1), packed(n, end)).map(decodeEntry)
+          heads = db.all(sql, packed(n, 1), packed(n, end)).map(SQLITE.entry.decode)
           return heads
         },
         numbers: (wanted) => wanted.flatMap((number) => range(n, number, number)),
@@ -157,7 +143,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           packed(n, notification),
           Math.min(limit, LIST_MAX),
         )
-        .map(decodeMail)
+        .map(SQLITE.mail.decode)
       return checkedMail(session, query, found).map((row) => {
         checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
         return { ...row, state: mailState(session, row) }
@@ -165,7 +151,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
     },
     findOperation: (id) => {
       const row = db.get('select * from operation where id = ?', id)
-      return row && decodeOperation(row, numbers.idOf(row['session'] as number))
+      return row && SQLITE.operation.decode(row, numbers.idOf(row['session'] as number))
     },
     listOperations: ({ sessionId, limit }) =>
       db
@@ -174,7 +160,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           numbers.find(sessionId) ?? 0,
           Math.min(limit, LIST_MAX),
         )
-        .map((row) => decodeOperation(row, sessionId)),
+        .map((row) => SQLITE.operation.decode(row, sessionId)),
     listReplies: ({ sessionId, state, after = 0, limit }) => {
       const n = sessionId === undefined ? undefined : (numbers.find(sessionId) ?? 0)
       return db
@@ -186,7 +172,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           state ?? null,
           Math.min(limit, LIST_MAX),
         )
-        .map((row) => decodeReply(row, numbers.idOf(sessionOf(row['id']))))
+        .map((row) => SQLITE.reply.decode(row, numbers.idOf(sessionOf(row['id']))))
     },
     findRoute: ({ agent, channel, address }) => {
       const row = db.get(
@@ -195,12 +181,12 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         channel,
         address,
       )
-      return row && decodeRoute(row, numbers.idOf(row['session'] as number))
+      return row && SQLITE.route.decode(row, numbers.idOf(row['session'] as number))
     },
     listRoutes: ({ sessionId }) =>
       db
         .all('select * from route where session = ?', numbers.find(sessionId) ?? 0)
-        .map((row) => decodeRoute(row, sessionId)),
+        .map((row) => SQLITE.route.decode(row, sessionId)),
     readAudit: ({ after, sessionId, limit }) => {
       const most = Math.min(limit, LIST_MAX)
       const rows =
@@ -212,7 +198,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
               after,
               most,
             )
-      return rows.map(decodeAudit)
+      return rows.map(SQLITE.audit.decode)
     },
     readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
       db
@@ -226,15 +212,15 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
           task ?? null,
           Math.min(limit, LIST_MAX),
         )
-        .map(decodeAttempt),
-    ...standingReads(db),
+        .map(SQLITE.attempt.decode),
+    ...operationalReads(db),
     findBlob: ({ sessionId, hash }) => {
       const row = db.get(
         'select * from blob where session = ? and hash = ?',
         numbers.find(sessionId) ?? 0,
-        bytes(hash),
+        hashBytes(hash),
       )
-      return row && checkedBlob(decodeBlob(row, sessionId))
+      return row && checkedBlob(SQLITE.blob.decode(row, sessionId))
     },
     search: (query) => {
       const session = findSession(db, query.sessionId)

@@ -23,22 +23,10 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
-import {
-  bytes,
-  decodeAttempt,
-  decodeEntry,
-  decodeMail,
-  decodeOperation,
-  decodeReply,
-  decodeRoute,
-  decodeRunner,
-  packed,
-  sessionOf,
-  unpacked,
-} from './codec.ts'
 import type { Connection, Value } from './connection.ts'
+import { findNote, findSchedule, findToken } from './operational-rows.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
-import { findNote, findSchedule, findToken } from './standing.ts'
+import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
 
 /** The rules' view of the tables, inside a write transaction. */
 export class SqliteRows implements Rows {
@@ -61,13 +49,13 @@ export class SqliteRows implements Rows {
 
   runner(id: RunnerId): RunnerRow | undefined {
     const row = this.#db.get('select * from runner where id = ?', id)
-    return row && decodeRunner(row)
+    return row && SQLITE.runner.decode(row)
   }
 
   intake(keyHash: string): IntakeRow | undefined {
     const row = this.#db.get(
       'select session, number, lower(hex(body_hash)) as body_hash from intake where key_hash = ?',
-      bytes(keyHash),
+      hashBytes(keyHash),
     )
     if (row === undefined) return undefined
     const sessionId = this.#numbers.idOf(row['session'] as number)
@@ -82,7 +70,7 @@ export class SqliteRows implements Rows {
   mail(sessionId: SessionId, number: MailNumber): MailRow | undefined {
     const id = packed(this.#numbers.get(sessionId), number)
     const row = this.#db.get('select * from mail where id = ?', id)
-    return row && decodeMail(row)
+    return row && SQLITE.mail.decode(row)
   }
 
   firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined {
@@ -105,7 +93,7 @@ export class SqliteRows implements Rows {
          order by id`,
         this.#numbers.get(sessionId),
       )
-      .map(decodeMail)
+      .map(SQLITE.mail.decode)
   }
 
   sourcePending(sessionId: SessionId, source: string): number {
@@ -120,38 +108,38 @@ export class SqliteRows implements Rows {
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined {
     const id = packed(this.#numbers.get(sessionId), number)
     const row = this.#db.get('select * from entry where id = ?', id)
-    return row && decodeEntry(row)
+    return row && SQLITE.entry.decode(row)
   }
 
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[] {
     const n = this.#numbers.get(sessionId)
     return this.#db
       .all(
-        `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash from entry
+        `select ${SQLITE_HEAD_COLUMNS} from entry
          where id >= ? and id < ? and kind = 'input' order by id`,
         packed(n, number),
         packed(n + 1, 0),
       )
-      .map(decodeEntry)
+      .map(SQLITE.entry.decode)
   }
 
   handoffs(sessionId: SessionId): readonly EntryHead[] {
     const n = this.#numbers.get(sessionId)
     return this.#db
       .all(
-        `select id, kind, operation, fence, at, tokens, meta, body_hash, prev_hash, hash from entry
+        `select ${SQLITE_HEAD_COLUMNS} from entry
          where id > ? and id < ? and kind not in ('input', 'assistant', 'result', 'turn')
          order by id`,
         packed(n, 0),
         packed(n + 1, 0),
       )
-      .map(decodeEntry)
+      .map(SQLITE.entry.decode)
       .filter((entry) => handoffOf(entry) !== undefined)
   }
 
   operation(id: OperationId): OperationRow | undefined {
     const row = this.#db.get('select * from operation where id = ?', id)
-    return row && decodeOperation(row, this.#numbers.idOf(row['session'] as number))
+    return row && SQLITE.operation.decode(row, this.#numbers.idOf(row['session'] as number))
   }
 
   route({ agent, channel, address }: Route): RouteRow | undefined {
@@ -161,14 +149,14 @@ export class SqliteRows implements Rows {
       channel,
       address,
     )
-    return row && decodeRoute(row, this.#numbers.idOf(row['session'] as number))
+    return row && SQLITE.route.decode(row, this.#numbers.idOf(row['session'] as number))
   }
 
   blobUses(sessionId: SessionId, hash: string): number | undefined {
     const row = this.#db.get(
       'select uses from blob where session = ? and hash = ?',
       this.#numbers.get(sessionId),
-      bytes(hash),
+      hashBytes(hash),
     )
     return row?.['uses'] as number | undefined
   }
@@ -176,7 +164,7 @@ export class SqliteRows implements Rows {
   reply(sessionId: SessionId, number: number): ReplyRow | undefined {
     const n = this.#numbers.find(sessionId)
     const row = n && this.#db.get('select * from reply where id = ?', packed(n, number))
-    return row ? decodeReply(row, sessionId) : undefined
+    return row ? SQLITE.reply.decode(row, sessionId) : undefined
   }
 
   repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[] {
@@ -184,7 +172,7 @@ export class SqliteRows implements Rows {
     const sql = 'select * from reply where id > ? and id < ? and entry = ? order by id'
     return this.#db
       .all(sql, packed(n, 0), packed(n + 1, 0), entry)
-      .map((row) => decodeReply(row, sessionId))
+      .map((row) => SQLITE.reply.decode(row, sessionId))
   }
 
   nextReply(edge: string, at: number): ReplyRow | undefined {
@@ -202,12 +190,12 @@ export class SqliteRows implements Rows {
       edge,
       at,
     )
-    return row && decodeReply(row, this.#numbers.idOf(sessionOf(row['id'])))
+    return row && SQLITE.reply.decode(row, this.#numbers.idOf(sessionOf(row['id'])))
   }
 
   attempt(id: OperationId): AttemptRow | undefined {
     const row = this.#db.get('select * from attempt where id = ?', id)
-    return row && decodeAttempt(row)
+    return row && SQLITE.attempt.decode(row)
   }
 
   schedule(id: string): ScheduleRow | undefined {
@@ -239,7 +227,7 @@ export class SqliteRows implements Rows {
   }
 
   tokenOf(hash: string): TokenRow | undefined {
-    return findToken(this.#db, 'hash', bytes(hash))
+    return findToken(this.#db, 'hash', hashBytes(hash))
   }
 
   tokens(): number {
@@ -278,7 +266,7 @@ export class SqliteRows implements Rows {
         .map((row) => row['hash'] as string),
       routes: this.#db
         .all('select * from route where session = ? limit ?', n, limit)
-        .map((row) => decodeRoute(row, sessionId)),
+        .map((row) => SQLITE.route.decode(row, sessionId)),
       schedules: this.#db
         .all('select id from schedule where session = ? limit ?', sessionId, limit)
         .map((row) => row['id'] as string),

@@ -4,8 +4,8 @@ import type { Search, SearchHit } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
-import { packed, unpacked } from './codec.ts'
 import type { Connection, Record_ } from './connection.ts'
+import { packed, unpacked } from './tables.ts'
 
 /**
  * Every word is indexed with its session's number before it ("12xorchid"), so that a word is a word

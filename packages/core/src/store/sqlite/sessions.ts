@@ -2,8 +2,8 @@ import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
 import type { SessionRow } from '../rows.ts'
-import { decodeSession, SESSION_COLUMNS } from './codec.ts'
 import type { Connection, Record_ } from './connection.ts'
+import { SQLITE } from './tables.ts'
 
 /**
  * Ids and the small numbers that stand for them in keys. A pair never changes once it is committed;
@@ -59,7 +59,7 @@ const REMEMBERED_MAX = 20_000
 
 export function findSession(db: Connection, id: SessionId): SessionRow | undefined {
   const row = getSession(db, id)
-  return row && decodeSession(row)
+  return row && SQLITE.session.decode(row)
 }
 
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
@@ -74,7 +74,9 @@ function getSession(db: Connection, id: SessionId): Record_ | undefined {
     return get('*')
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    const column = SESSION_COLUMNS.find((name) => orUnreadable(() => get(name) ?? {}) === null)
+    const column = SQLITE.session.columns.find(
+      (name) => orUnreadable(() => get(name) ?? {}) === null,
+    )
     const problem = 'holds a number that is far too large'
     throw new DamagedRowError({ row: `session ${id}`, column: column ?? 'n', problem })
   }

@@ -6,9 +6,9 @@ import type { SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import { readStoreId } from './apply.ts'
-import { bytes, decodeAudit, decodeEntry, decodeMail, hex, packed, unpacked } from './codec.ts'
 import type { Connection, Record_ } from './connection.ts'
 import { findSession, type SessionNumbers } from './sessions.ts'
+import { hashBytes, hashText, packed, SQLITE, unpacked } from './tables.ts'
 
 const PAGE = 500
 
@@ -53,17 +53,17 @@ function verifySession(db: Connection, n: number, id: SessionId): readonly Findi
   }
   if (session === undefined) return []
   const check = new SessionCheck(session)
-  for (const [number, entry] of eachOf(db, 'entry', n, decodeEntry)) {
+  for (const [number, entry] of eachOf(db, 'entry', n, SQLITE.entry.decode)) {
     if (entry === null) check.addUnreadableEntry(number as EntryNumber)
     else check.addEntry(entry)
   }
-  for (const [number, mail] of eachOf(db, 'mail', n, decodeMail)) {
+  for (const [number, mail] of eachOf(db, 'mail', n, SQLITE.mail.decode)) {
     if (mail === null) check.addUnreadableMail(number as MailNumber)
     else check.addMail(mail, memoryOf(db, n, number, keyHashOf(mail)))
   }
   for (const { hash } of db.all('select hash from blob where session = ?', n)) {
     const row = db.get('select bytes from blob where session = ? and hash = ?', n, hash ?? null)
-    const name = hex(hash)
+    const name = hashText(hash)
     check.addBlob(name, sha256(row?.['bytes'] as Uint8Array) === name)
   }
   return check.end()
@@ -112,7 +112,7 @@ export function memoryOf(
   if (keyHash === null) return undefined
   const sql = `select session = ? and number = ? as own, lower(hex(body_hash)) as body_hash
     from intake where key_hash = ?`
-  const row = db.get(sql, n, number, bytes(keyHash))
+  const row = db.get(sql, n, number, hashBytes(keyHash))
   return row && { bodyHash: row['body_hash'] as string, isOwn: row['own'] === 1 }
 }
 
@@ -125,7 +125,7 @@ function verifyAudit(db: Connection, only: SessionId | undefined): readonly Find
       const find = () => db.get('select * from audit where cursor = ?', cursor)
       check.add(
         cursor,
-        orUnreadable(() => decodeAudit(find() ?? {})),
+        orUnreadable(() => SQLITE.audit.decode(find() ?? {})),
       )
     }
     last = page.at(-1) ?? last

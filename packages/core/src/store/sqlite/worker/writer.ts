@@ -16,7 +16,6 @@ import { RULES } from '../../rules/rules.ts'
 import type { Change, Ruling } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from '../apply.ts'
-import { decodeAudit } from '../codec.ts'
 import { Connection, configure, isBusy, translate } from '../connection.ts'
 import { findFileHarm } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
@@ -25,6 +24,7 @@ import { migrate, SCHEMA } from '../schema.ts'
 import { indexSome, unindexedSessions } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, walSize } from '../store-file.ts'
+import { SQLITE } from '../tables.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 
 export interface WriteItem {
@@ -123,7 +123,7 @@ export class Writer {
     const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
     const hashAt = (commit: number) => {
       const row = this.#db.get('select * from audit where cursor = ?', commit)
-      return row && decodeAudit(row).hash
+      return row && SQLITE.audit.decode(row).hash
     }
     const problem =
       checkAnchor(anchorPath, anchor, store, hashAt) ??

@@ -2,7 +2,6 @@ import { LIST_MAX } from '../bounds.ts'
 import type { Readers } from '../facade.ts'
 import type {
   AttemptSum,
-  DraftRow,
   NoteKey,
   NoteRow,
   ScheduleRow,
@@ -10,67 +9,25 @@ import type {
   TokenRow,
 } from '../operational-rows.ts'
 import type { Change } from '../rules/ruling.ts'
-import { bytes } from './codec.ts'
-import type { Connection, Record_ as Row, Value } from './connection.ts'
+import type { Connection, Value } from './connection.ts'
+import type { SessionNumbers } from './sessions.ts'
+import { hashBytes, SQLITE } from './tables.ts'
 
-/** The tables beside transcripts and mailboxes: schedules, notes, access tokens. */
-function decodeSchedule(row: Row): ScheduleRow {
-  return {
-    id: row['id'] as never,
-    sessionId: row['session'] as never,
-    dueAt: row['due_at'] as never,
-    repeat: row['repeat'] as never,
-    body: row['body'] as never,
-    tokens: row['tokens'] as never,
-    state: row['state'] as never,
-    fired: row['fired'] as never,
-    firedAt: row['fired_at'] as never,
-    at: row['at'] as never,
-  }
-}
-
-function decodeNote(row: Row): NoteRow {
-  const { agent, scope, id, text, origin_session: sessionId, origin_entry: number, at } = row
-  return {
-    agent: agent as never,
-    scope: scope as never,
-    id: id as never,
-    text: text as never,
-    origin: sessionId === null ? null : { sessionId: sessionId as never, number: number as never },
-    at: at as never,
-  }
-}
-
-function decodeDraft(row: Row): DraftRow {
-  return {
-    sessionId: row['session'] as never,
-    key: row['key'] as never,
-    ids: JSON.parse(row['ids'] as string) as never,
-    at: row['at'] as never,
-  }
-}
-
-function decodeToken(row: Row): TokenRow {
-  return {
-    id: row['id'] as never,
-    hash: Buffer.from(row['hash'] as Uint8Array).toString('hex'),
-    principal: row['principal'] as never,
-    scopes: JSON.parse(row['scopes'] as string) as never,
-    label: row['label'] as never,
-    createdAt: row['created_at'] as never,
-    expiresAt: row['expires_at'] as never,
-  }
-}
+/** The tables beside transcripts and mailboxes: schedules, notes, drafts, access tokens. */
+const { schedule, note, draft, token } = SQLITE
+const PUT_SCHEDULE = schedule.insert.replace('insert', 'insert or replace')
+const PUT_NOTE = note.insert.replace('insert', 'insert or replace')
+const PUT_DRAFT = draft.insert.replace('insert', 'insert or replace')
 
 export function findSchedule(db: Connection, id: string): ScheduleRow | undefined {
   const row = db.get('select * from schedule where id = ?', id)
-  return row && decodeSchedule(row)
+  return row && schedule.decode(row)
 }
 
 export function findNote(db: Connection, { agent, scope, id }: NoteKey): NoteRow | undefined {
   const sql = 'select * from note where agent = ? and scope = ? and id = ?'
   const row = db.get(sql, agent, scope, id)
-  return row && decodeNote(row)
+  return row && note.decode(row)
 }
 
 export function findToken(
@@ -79,46 +36,26 @@ export function findToken(
   value: Value,
 ): TokenRow | undefined {
   const row = db.get(`select * from token where ${column} = ?`, value)
-  return row && decodeToken(row)
+  return row && token.decode(row)
 }
 
-export function writeStanding(db: Connection, change: Change): void {
+export function writeOperationalRows(
+  db: Connection,
+  numbers: SessionNumbers,
+  change: Change,
+): void {
   for (const { after } of change.schedules ?? []) {
-    const { id, sessionId, dueAt, repeat, body, tokens, state, fired, firedAt, at } = after
-    db.run(
-      `insert or replace into schedule (id, session, due_at, repeat, body, tokens, state, fired,
-         fired_at, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, sessionId, dueAt, repeat, body, tokens, state, fired, firedAt, at],
-    )
+    db.run(PUT_SCHEDULE, ...schedule.encode(after, numbers))
   }
   for (const id of change.schedulesRemoved ?? []) db.run('delete from schedule where id = ?', id)
-  for (const { after } of change.notes ?? []) {
-    const { agent, scope, id, text, origin, at } = after
-    db.run(
-      `insert or replace into note (agent, scope, id, text, origin_session, origin_entry, at)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-      ...[agent, scope, id, text, origin?.sessionId ?? null, origin?.number ?? null, at],
-    )
-  }
+  for (const { after } of change.notes ?? []) db.run(PUT_NOTE, ...note.encode(after, numbers))
   for (const { agent, scope, id } of change.notesRemoved ?? []) {
     db.run('delete from note where agent = ? and scope = ? and id = ?', agent, scope, id)
   }
-  for (const { id, hash, principal, scopes, label, createdAt, expiresAt } of change.tokens ?? []) {
-    db.run(
-      `insert into token (id, hash, principal, scopes, label, created_at, expires_at)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, bytes(hash), principal, JSON.stringify(scopes), label, createdAt, expiresAt],
-    )
-  }
-  for (const { sessionId, key, ids, at } of change.drafts ?? []) {
-    if (ids.length === 0) {
-      db.run('delete from draft where session = ? and key = ?', sessionId, key)
-      continue
-    }
-    db.run(
-      'insert or replace into draft (session, key, ids, at) values (?, ?, ?, ?)',
-      ...[sessionId, key, JSON.stringify(ids), at],
-    )
+  for (const row of change.tokens ?? []) db.run(token.insert, ...token.encode(row, numbers))
+  for (const row of change.drafts ?? []) {
+    if (row.ids.length > 0) db.run(PUT_DRAFT, ...draft.encode(row, numbers))
+    else db.run('delete from draft where session = ? and key = ?', row.sessionId, row.key)
   }
   if (change.draftsRemoved !== undefined) {
     db.run('delete from draft where session = ?', change.draftsRemoved)
@@ -126,7 +63,7 @@ export function writeStanding(db: Connection, change: Change): void {
   for (const id of change.tokensRemoved ?? []) db.run('delete from token where id = ?', id)
 }
 
-type StandingVerb =
+type OperationalVerb =
   | 'sumAttempts'
   | 'listSchedules'
   | 'listNotes'
@@ -134,7 +71,7 @@ type StandingVerb =
   | 'findToken'
   | 'findDraft'
 
-export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
+export function operationalReads(db: Connection): Pick<Readers, OperationalVerb> {
   return {
     sumAttempts: (query) => {
       const { names, values } = attemptConditions(query)
@@ -156,19 +93,19 @@ export function standingReads(db: Connection): Pick<Readers, StandingVerb> {
           ...given.map(([, value]) => value as Value),
           Math.min(limit, LIST_MAX),
         )
-        .map(decodeSchedule)
+        .map(schedule.decode)
     },
     listNotes: ({ agent, scope, after = '', limit }) => {
       const within = scope === undefined ? '' : 'and scope = ?'
       const sql = `select * from note where agent = ? and id > ? ${within} order by id, scope limit ?`
       const asked = [agent, after, ...(scope === undefined ? [] : [scope])]
-      return db.all(sql, ...asked, Math.min(limit, LIST_MAX)).map(decodeNote)
+      return db.all(sql, ...asked, Math.min(limit, LIST_MAX)).map(note.decode)
     },
-    listTokens: () => db.all('select * from token order by id').map(decodeToken),
-    findToken: ({ hash }) => findToken(db, 'hash', bytes(hash)),
+    listTokens: () => db.all('select * from token order by id').map(token.decode),
+    findToken: ({ hash }) => findToken(db, 'hash', hashBytes(hash)),
     findDraft: ({ sessionId, key }) => {
       const row = db.get('select * from draft where session = ? and key = ?', sessionId, key)
-      return row && decodeDraft(row)
+      return row && draft.decode(row)
     },
   }
 }

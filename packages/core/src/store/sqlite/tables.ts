@@ -1,0 +1,194 @@
+import type { SessionId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { DamagedRowError } from '../errors.ts'
+import { canonicalJson } from '../integrity/canonical.ts'
+import { parseColumn } from '../integrity/damaged-row.ts'
+import { blankOf, type Field, type Kind, type Table } from '../tables/table.ts'
+import {
+  ATTEMPT,
+  AUDIT,
+  BLOB,
+  DRAFT,
+  ENTRY,
+  INTAKE,
+  MAIL,
+  NOTE,
+  OPERATION,
+  REPLY,
+  ROUTE,
+  RUNNER,
+  SCHEDULE,
+  SENDER,
+  SESSION,
+  TOKEN,
+} from '../tables/tables.ts'
+import type { Record_ as Columns, Value } from './connection.ts'
+
+const NUMBER_BITS = 31n
+
+export function packed(n: number, number: number): bigint {
+  return (BigInt(n) << NUMBER_BITS) | BigInt(number)
+}
+
+export function unpacked(id: Value | undefined): number {
+  return Number(BigInt(id as number) & ((1n << NUMBER_BITS) - 1n))
+}
+
+export function sessionOf(id: Value | undefined): number {
+  return Number(BigInt(id as number) >> NUMBER_BITS)
+}
+
+export function hashBytes(hex: string): Uint8Array {
+  return Buffer.from(hex, 'hex')
+}
+
+export function hashText(value: Value | undefined): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  throw new DamagedRowError({ row: 'a value that was read', problem: 'has no hash' })
+}
+
+/** Finds the small number that stands for a session in keys. */
+interface SessionKeys {
+  get(id: SessionId): number
+}
+
+interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
+  readonly columns: readonly string[]
+  /** Without a conflict clause; its values are those of `encode`. */
+  readonly insert: string
+  encode(row: Written, keys: SessionKeys): Value[]
+  /** The columns in which two rows differ, with the values of the second. */
+  changes(
+    before: Written,
+    after: Written,
+    keys: SessionKeys,
+  ): { readonly columns: readonly string[]; readonly values: readonly Value[] }
+  /** Where a row names its session, the caller says which: the columns have only its number. */
+  decode(columns: Columns, ...session: Session): Row
+}
+
+const ENCODE: Record<Kind, (value: unknown, keys: SessionKeys) => Value> = {
+  text: (value) => value as Value,
+  integer: (value) => value as Value,
+  flag: (value) => (value ? 1 : 0),
+  json: (value) => canonicalJson(value as JsonValue),
+  hash: (value) => hashBytes(value as string),
+  'hash or null': (value) => (value === null ? null : hashBytes(value as string)),
+  bytes: (value) => value as Uint8Array,
+  session: (value, keys) => keys.get(value as SessionId),
+  number: (value) => value as number,
+}
+
+type Decode = (columns: Columns, column: string) => unknown
+function decoderOf(name: string, kind: Kind): Decode {
+  switch (kind) {
+    case 'json':
+      return (columns, column) => parseColumn(columns[column], column, () => rowName(name, columns))
+    case 'hash':
+      return (columns, column) => hashText(columns[column])
+    case 'hash or null':
+      return (columns, column) => (columns[column] == null ? null : hashText(columns[column]))
+    case 'flag':
+      return (columns, column) => columns[column] === 1
+    case 'number':
+      return (columns) => unpacked(columns['id'])
+    default:
+      return (columns, column) => columns[column] ?? null
+  }
+}
+
+/** Only the row of a session has the session's id. */
+function rowName(name: string, { id, cursor }: Columns): string {
+  if (name !== 'entry' && name !== 'mail') return `${name} ${id ?? `line ${cursor}`}`
+  return `${name} ${unpacked(id)} of the session with number ${sessionOf(id)}`
+}
+
+function sessionTable<Row, Written>(
+  table: Table<Row, Written>,
+): SqliteTable<Row, Written, [SessionId]> {
+  const { name, fields, flatten, restore } = table
+  const isNumbered = fields.some(({ kind }) => kind === 'number')
+  const own = isNumbered ? fields.filter(({ kind }) => !isOfKey(kind)) : fields
+  const columns = [...(isNumbered ? ['id'] : []), ...own.map(({ column }) => column)]
+  const read = fields
+    .filter(({ isWriteOnly, kind }) => !isWriteOnly && kind !== 'session')
+    .map(({ name: field, column, kind }) => ({ field, column, decode: decoderOf(name, kind) }))
+  const ofSession = fields.find(({ isWriteOnly, kind }) => !isWriteOnly && kind === 'session')
+  const blank = blankOf(fields)
+  return {
+    columns,
+    insert: `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+    encode: (row, keys) => {
+      const values = flatten(row)
+      const encoded = own.map(({ name: field, kind }) => ENCODE[kind](values[field], keys))
+      if (isNumbered) {
+        const { sessionId, number } = values
+        encoded.unshift(packed(keys.get(sessionId as SessionId), number as number))
+      }
+      return encoded
+    },
+    changes: (before, after, keys) => {
+      const [old, next] = [flatten(before), flatten(after)]
+      const changed = own.flatMap(({ name: field, column, kind }) => {
+        if (old[field] === next[field]) return []
+        const value = ENCODE[kind](next[field], keys)
+        return isSame(ENCODE[kind](old[field], keys), value) ? [] : [{ column, value }]
+      })
+      return {
+        columns: changed.map(({ column }) => column),
+        values: changed.map(({ value }) => value),
+      }
+    },
+    decode: (row, sessionId) => {
+      const values: Record<string, unknown> = { ...blank }
+      if (ofSession !== undefined) values[ofSession.name] = sessionId
+      for (const { field, column, decode } of read) values[field] = decode(row, column)
+      return restore(values)
+    },
+  }
+}
+
+function isOfKey(kind: Kind): boolean {
+  return kind === 'session' || kind === 'number'
+}
+
+function isSame(one: Value, other: Value): boolean {
+  if (one instanceof Uint8Array && other instanceof Uint8Array) {
+    return Buffer.compare(one, other) === 0
+  }
+  return one === other
+}
+
+const NO_SESSION = '' as SessionId
+const needsSession = ({ kind, isWriteOnly }: Field) => kind === 'session' && !isWriteOnly
+
+function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row, Written> {
+  if (table.fields.some(needsSession)) throw new Error(`${table.name} names its session`)
+  const { decode, ...rest } = sessionTable(table)
+  return { ...rest, decode: (columns) => decode(columns, NO_SESSION) }
+}
+
+/** The tables of `store/tables` as SQLite keeps them. */
+export const SQLITE = {
+  session: sqliteTable(SESSION),
+  entry: sqliteTable(ENTRY),
+  mail: sqliteTable(MAIL),
+  intake: sessionTable(INTAKE),
+  sender: sessionTable(SENDER),
+  operation: sessionTable(OPERATION),
+  reply: sessionTable(REPLY),
+  route: sessionTable(ROUTE),
+  runner: sqliteTable(RUNNER),
+  blob: sessionTable(BLOB),
+  audit: sqliteTable(AUDIT),
+  attempt: sqliteTable(ATTEMPT),
+  schedule: sqliteTable(SCHEDULE),
+  note: sqliteTable(NOTE),
+  draft: sqliteTable(DRAFT),
+  token: sqliteTable(TOKEN),
+}
+
+/** The columns of an entry that survive erasure; read alone where bodies are not needed. */
+export const SQLITE_HEAD_COLUMNS = SQLITE.entry.columns
+  .filter((column) => column !== 'body' && column !== 'salt')
+  .join(', ')

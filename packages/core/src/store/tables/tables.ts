@@ -1,0 +1,249 @@
+import type { EntryNumber, SessionId } from '../../base/ids.ts'
+import { checkSession } from '../integrity/damaged-row.ts'
+import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type {
+  AttemptRow,
+  AuditRow,
+  BlobRow,
+  Entry,
+  IntakeRow,
+  MailRow,
+  OperationRow,
+  ReplyRow,
+  RouteRow,
+  RunnerRow,
+  SessionRow,
+} from '../rows.ts'
+import { hasWork } from '../rules/create-session.ts'
+import type { SenderRow } from '../rules/ruling.ts'
+import { shaped, table } from './table.ts'
+
+export const SESSION = shaped(
+  table<SessionRow, SessionRow & { readonly work: boolean }>('session', {
+    id: ['id', 'text'],
+    agent: ['agent', 'text'],
+    state: ['state', 'text'],
+    birth: ['birth', 'text'],
+    createdAt: ['created_at', 'integer'],
+    fence: ['fence', 'integer'],
+    runner: ['runner', 'text'],
+    holder: ['holder', 'text'],
+    recovered: ['recovered', 'integer'],
+    tail: ['tail', 'integer'],
+    tailHash: ['tail_hash', 'hash'],
+    base: ['base', 'integer'],
+    seen: ['seen', 'integer'],
+    effective: ['effective', 'integer'],
+    covers: ['covers', 'integer'],
+    by: ['handoff_by', 'text'],
+    rewrites: ['rewrites', 'integer'],
+    operation: ['operation', 'text'],
+    turn: ['turn', 'integer'],
+    turnState: ['turn_state', 'text'],
+    attempts: ['attempts', 'integer'],
+    openCalls: ['open_calls', 'json'],
+    mail: ['mail', 'integer'],
+    delivered: ['delivered', 'json'],
+    settled: ['settled', 'json'],
+    pending: ['pending', 'json'],
+    replies: ['replies', 'integer'],
+    policy: ['policy', 'text'],
+    wakeAt: ['wake_at', 'integer'],
+    limits: ['limits', 'json'],
+    pins: ['pins', 'json'],
+    settings: ['settings', 'integer'],
+    tasks: ['tasks', 'integer'],
+    title: ['title', 'text'],
+    titleSalt: ['title_salt', 'text'],
+    scope: ['scope', 'text'],
+    work: ['work', 'flag', 'write-only'],
+  }),
+  (row: SessionRow) => ({ ...row, work: hasWork(row) }),
+  checkSession,
+)
+
+/** Rows that do not name their session once they are read. */
+export type Of<Row> = Row & { readonly sessionId: SessionId }
+
+export const ENTRY = table<Entry, Of<Entry>>('entry', {
+  sessionId: ['session', 'session', 'write-only'],
+  number: ['number', 'number'],
+  kind: ['kind', 'text'],
+  operation: ['operation', 'text'],
+  fence: ['fence', 'integer'],
+  at: ['at', 'integer'],
+  tokens: ['tokens', 'integer'],
+  meta: ['meta', 'json'],
+  body: ['body', 'text'],
+  salt: ['salt', 'hash or null'],
+  bodyHash: ['body_hash', 'hash'],
+  prevHash: ['prev_hash', 'hash'],
+  hash: ['hash', 'hash'],
+})
+
+export const MAIL = table<MailRow, Of<MailRow>>('mail', {
+  sessionId: ['session', 'session', 'write-only'],
+  number: ['number', 'number'],
+  lane: ['lane', 'text'],
+  control: ['control', 'text'],
+  source: ['source', 'text'],
+  key: ['key', 'text'],
+  body: ['body', 'text'],
+  tokens: ['tokens', 'integer'],
+  state: ['state', 'text'],
+  turnAt: ['turn_at', 'integer'],
+  blobs: ['blobs', 'json'],
+  at: ['at', 'integer'],
+})
+
+export const INTAKE = table<IntakeRow>('intake', {
+  keyHash: ['key_hash', 'hash'],
+  bodyHash: ['body_hash', 'hash'],
+  sessionId: ['session', 'session'],
+  number: ['number', 'integer'],
+})
+
+export const SENDER = table<SenderRow>('sender', {
+  sessionId: ['session', 'session'],
+  source: ['source', 'text'],
+  pending: ['pending', 'integer'],
+})
+
+export const OPERATION = table<OperationRow>('operation', {
+  id: ['id', 'text'],
+  sessionId: ['session', 'session'],
+  by: ['handoff_by', 'text'],
+  trigger: ['cause', 'text'],
+  reason: ['reason', 'text'],
+  fence: ['fence', 'integer'],
+  base: ['base', 'integer'],
+  covers: ['covers', 'integer'],
+  previous: ['previous', 'integer'],
+  state: ['state', 'text'],
+  result: ['result', 'json'],
+  startedAt: ['started_at', 'integer'],
+  endedAt: ['ended_at', 'integer'],
+})
+
+export const REPLY = table<ReplyRow>('reply', {
+  sessionId: ['session', 'session'],
+  number: ['number', 'number'],
+  entry: ['entry', 'integer'],
+  edge: ['edge', 'text'],
+  address: ['address', 'text'],
+  key: ['key', 'text'],
+  body: ['body', 'text'],
+  state: ['state', 'text'],
+  attempt: ['attempt', 'integer'],
+  claimant: ['claimant', 'text'],
+  dueAt: ['due_at', 'integer'],
+  at: ['at', 'integer'],
+  receipt: ['receipt', 'text'],
+})
+
+export const ROUTE = table<RouteRow>('route', {
+  agent: ['agent', 'text'],
+  channel: ['channel', 'text'],
+  address: ['address', 'text'],
+  sessionId: ['session', 'session'],
+  version: ['version', 'integer'],
+})
+
+export const RUNNER = table<RunnerRow>('runner', {
+  id: ['id', 'text'],
+  boot: ['boot', 'text'],
+  process: ['process', 'integer'],
+  startedAt: ['started_at', 'integer'],
+  beat: ['beat', 'integer'],
+  leaseMs: ['lease_ms', 'integer'],
+})
+
+export const BLOB = table<BlobRow>('blob', {
+  sessionId: ['session', 'session'],
+  hash: ['hash', 'hash'],
+  mediaType: ['media_type', 'text'],
+  uses: ['uses', 'integer'],
+  at: ['at', 'integer'],
+  bytes: ['bytes', 'bytes'],
+})
+
+/** PostgreSQL keeps most of these fields together, as the line that the chain hashes. */
+export const AUDIT = table<AuditRow>('audit', {
+  cursor: ['cursor', 'integer'],
+  at: ['at', 'integer'],
+  sessionId: ['session', 'text'],
+  kind: ['kind', 'text'],
+  operation: ['operation', 'text'],
+  phase: ['phase', 'text'],
+  facts: ['facts', 'json'],
+  hash: ['hash', 'hash'],
+})
+
+export const ATTEMPT = table<AttemptRow>('attempt', {
+  id: ['id', 'text'],
+  sessionId: ['session', 'text'],
+  task: ['task', 'text'],
+  modelRoute: ['model_route', 'text'],
+  outcome: ['outcome', 'text'],
+  inputTokens: ['input_tokens', 'integer'],
+  outputTokens: ['output_tokens', 'integer'],
+  cachedTokens: ['cached_tokens', 'integer'],
+  cost: ['cost', 'integer'],
+  host: ['host', 'text'],
+  at: ['at', 'integer'],
+})
+
+export const SCHEDULE = table<ScheduleRow>('schedule', {
+  id: ['id', 'text'],
+  sessionId: ['session', 'text'],
+  dueAt: ['due_at', 'integer'],
+  repeat: ['repeat', 'text'],
+  body: ['body', 'text'],
+  tokens: ['tokens', 'integer'],
+  state: ['state', 'text'],
+  fired: ['fired', 'integer'],
+  firedAt: ['fired_at', 'integer'],
+  at: ['at', 'integer'],
+})
+
+interface NoteColumns extends Omit<NoteRow, 'origin'> {
+  readonly originSession: SessionId | null
+  readonly originEntry: EntryNumber | null
+}
+export const NOTE = shaped(
+  table<NoteColumns>('note', {
+    agent: ['agent', 'text'],
+    scope: ['scope', 'text'],
+    id: ['id', 'text'],
+    text: ['text', 'text'],
+    originSession: ['origin_session', 'text'],
+    originEntry: ['origin_entry', 'integer'],
+    at: ['at', 'integer'],
+  }),
+  ({ origin, ...row }: NoteRow): NoteColumns => ({
+    ...row,
+    originSession: origin?.sessionId ?? null,
+    originEntry: origin?.number ?? null,
+  }),
+  ({ originSession, originEntry, ...row }): NoteRow => {
+    if (originSession === null || originEntry === null) return { ...row, origin: null }
+    return { ...row, origin: { sessionId: originSession, number: originEntry } }
+  },
+)
+
+export const DRAFT = table<DraftRow>('draft', {
+  sessionId: ['session', 'text'],
+  key: ['key', 'text'],
+  ids: ['ids', 'json'],
+  at: ['at', 'integer'],
+})
+
+export const TOKEN = table<TokenRow>('token', {
+  id: ['id', 'text'],
+  hash: ['hash', 'hash'],
+  principal: ['principal', 'text'],
+  scopes: ['scopes', 'json'],
+  label: ['label', 'text'],
+  createdAt: ['created_at', 'integer'],
+  expiresAt: ['expires_at', 'integer'],
+})
