@@ -330,6 +330,30 @@ describe('the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
+  it('warns of repeated compactions as they happen, until dismissed', async (ctx) => {
+    const place = await open(ctx, { windowTokens: WINDOW_TOKENS, model: noted })
+    const id = await makeCompacted(place)
+    const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.locator('.entry.covered').first().waitFor({ state: 'attached' })
+    const warning = page.getByRole('status').filter({ hasText: /compacted \d+ times/ })
+    const session = place.runtime.session(sessionId(id))
+    for (let turn = 5; (await warning.count()) === 0; turn++) {
+      expect(turn).toBeLessThan(20)
+      await place.ask(id, `Report ${turn}. ${FILLER}`)
+      await session.compact({ source: 'test', key: `turn ${turn}` })
+      while ((await session.summary())?.isCompacting === true) await sleep(50)
+    }
+    await warning.getByRole('button', { name: 'Dismiss' }).click()
+    await warning.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Compactions' }).click()
+    await page.locator('.compaction.committed summary').first().click()
+    await page
+      .getByText(/compacted \d+ times/)
+      .first()
+      .waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('shows by the slider what the model saw at each step, and how two steps differ', async (ctx) => {
     const place = await open(ctx)
     const id = await makeSession(place)

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp, TokenNeededError } from '../../packages/server/src/gateway/http/serve.ts'
@@ -147,6 +148,24 @@ describe('a token', () => {
     expect((await call('/v1/health')).status).toBe(403)
     await server.close()
     await seed.close()
+  })
+
+  it('limited to a session reads its snapshots, and none of others', async () => {
+    const store = openMemoryStore()
+    const [mine, other] = [await Desk.open(store), await Desk.open(store)]
+    const made: string[] = []
+    for (const desk of [mine, other]) {
+      await desk.exchange('hello', 'hi')
+      made.push(`${desk.id}.snapshot.${await desk.compact(1)}`)
+    }
+    const token = tokenFor('read', `session:${mine.id}`)
+    const place = await open({ store, tokens: tokensOf(token), runs: false })
+    for (const path of ['transcript', 'context']) {
+      const statuses = made.map(async (name) => {
+        return (await place.call(`/v1/sessions/${name}/${path}`, { headers: bearer(token) })).status
+      })
+      expect([path, await Promise.all(statuses)]).toEqual([path, [200, 404]])
+    }
   })
 
   it('that is replaced by another of its principal repeats a request safely', async () => {

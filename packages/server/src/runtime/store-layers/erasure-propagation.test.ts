@@ -3,9 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
 import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { AssistantPart } from '#core/message/message'
+import { callKey } from '#core/session/step'
 import type { Store } from '#core/store/contract'
 import { Desk } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
@@ -13,6 +15,7 @@ import { openSqliteStore } from '#core/store/sqlite/open'
 import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
 import { memoryBlock } from '../../tools/memory/block.ts'
 import { memoryTool, refreshMemory } from '../../tools/memory/memory.ts'
+import { ProgramRecords, programId } from '../../tools/process/records.ts'
 import { tasksTool } from '../../tools/tasks.ts'
 import type { LocalRuntime } from '../open-runtime.ts'
 import { forgetNotes, propagateErasure } from './erasure-propagation.ts'
@@ -210,5 +213,26 @@ describe('forgetting notes', () => {
     await forgetNotes({ store, countTokens }, forgotten)
     expect(await store.listNotes({ agent: 'ada', limit: 9 })).toHaveLength(1)
     expect((await store.findSession(other.id))?.pending.control).toBe(0)
+  })
+})
+
+describe('the record of a program', () => {
+  it('goes with the call that started it: the end is reported to nobody', async () => {
+    const inner = openMemoryStore()
+    const store = propagateErasure({ store: inner, countTokens })
+    const desk = await Desk.open(store)
+    const records = new ProgramRecords({ store, clock: systemClock, countTokens })
+    await desk.hear('Count the stones.')
+    const started = await desk.reply('"process"', { calls: ['c1'] })
+    const key = callKey(desk.id, started.entry, 'c1')
+    const program = { id: programId({ key }), sessionId: desk.id, title: `count ${WORD}` }
+    expect(await records.open(program)).toBeNull()
+    await desk.results('c1')
+    await desk.reply('Started.', { ends: 'answered' })
+    await desk.erase([started.entry])
+    const left = await inner.listSchedules({ sessionId: desk.id, limit: 9 })
+    expect(left).toEqual([])
+    await records.report(program, `It counted ${WORD}.`)
+    expect(await inner.listMail({ sessionId: desk.id, lane: 'notification', limit: 9 })).toEqual([])
   })
 })
