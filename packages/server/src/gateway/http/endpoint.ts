@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'
 import type { Diagnostics } from './diagnostics.ts'
