@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts'
  * program. Linear: from every such place a bounded number of characters is read, or a run that
  * cannot fail.
  */
-export function findPlaces(text: string): readonly Secret[] {
+export function findByPosition(text: string): readonly Secret[] {
   return [...findInUrls(text), ...findInHeaders(text), ...findInCommands(text)]
 }
 

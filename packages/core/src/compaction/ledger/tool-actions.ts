@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
-import { clip, fold } from '../../base/line.ts'
+import { clip, oneLine } from '../../base/line.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import { redact } from '../redact/redact.ts'
@@ -10,7 +10,7 @@ import { bounded } from './gather.ts'
  * What was done, run and reported, one line each: actions that changed something outside the
  * conversation, commands with their exit codes, the lines in which tools said what went wrong.
  */
-export interface Deed {
+export interface ToolAction {
   readonly kind: 'action' | 'command' | 'error'
   readonly text: string
   readonly number: number
@@ -18,49 +18,53 @@ export interface Deed {
   readonly said?: string
 }
 
-export function gatherDeeds(head: readonly Message[], firstNumber: number): Deed[] {
-  const deeds: Deed[] = []
+export function gatherToolActions(head: readonly Message[], firstNumber: number): ToolAction[] {
+  const actions: ToolAction[] = []
   const calls = new Map<string, ToolCallPart>()
   for (const [index, message] of head.entries()) {
     if (message.role === 'assistant') {
       for (const part of message.parts) if (part.type === 'tool-call') calls.set(part.id, part)
     } else if (message.role === 'tool') {
       for (const result of message.parts) {
-        deeds.push(...deedsOf(calls.get(result.callId), result, firstNumber + index))
+        actions.push(...actionsOf(calls.get(result.callId), result, firstNumber + index))
         // An id that comes again belongs to a new call.
         calls.delete(result.callId)
       }
     }
   }
-  return deeds
+  return actions
 }
 
-function deedsOf(call: ToolCallPart | undefined, result: ToolResultPart, number: number): Deed[] {
+function actionsOf(
+  call: ToolCallPart | undefined,
+  result: ToolResultPart,
+  number: number,
+): ToolAction[] {
   const output = outputOf(result)
   const command = call === undefined ? undefined : shellCommandOf(call.input)
   const code = command === undefined ? undefined : exitCodeOf(output)
   const failed = result.isError === true || (code !== undefined && code !== 0)
-  const deeds: Deed[] = []
+  const actions: ToolAction[] = []
   if (command !== undefined) {
     const acting = failed ? undefined : actingPartOf(command)
     if (acting !== undefined) {
       const said = clip(firstLineOf(output), 80)
       const text = `#${number} ${clip(acting, 100)}${said === '' ? '' : ` → ${said}`}`
-      deeds.push({ kind: 'action', text, number })
+      actions.push({ kind: 'action', text, number })
     } else if (failed || !isReadingCommand(command)) {
       const outcome = failed ? ` (${code === undefined ? 'failed' : `exit ${code}`})` : ''
       const said = clip(lastLineOf(output), 80)
       const text = `${clip(command, 140)}${outcome}`
-      deeds.push({ kind: 'command', text, number, ...(said !== '' && { said }) })
+      actions.push({ kind: 'command', text, number, ...(said !== '' && { said }) })
     }
   } else if (call !== undefined && !failed && isActingTool(call.name)) {
-    deeds.push({ kind: 'action', text: `#${number} ${clip(describeCall(call))}`, number })
+    actions.push({ kind: 'action', text: `#${number} ${clip(describeCall(call))}`, number })
   }
   if (failed || command !== undefined) {
-    const line = troubleOf(output, failed)
-    if (line !== '') deeds.push({ kind: 'error', text: clip(line), number })
+    const line = errorLineOf(output, failed)
+    if (line !== '') actions.push({ kind: 'error', text: clip(line), number })
   }
-  return deeds
+  return actions
 }
 
 const OUTPUT_CHARACTERS_MAX = 8000
@@ -80,7 +84,7 @@ function shellCommandOf(input: JsonValue): string | undefined {
   const value = Array.isArray(given) ? given.at(-1) : given
   if (typeof value !== 'string') return undefined
   const text = redact(bounded(value, COMMAND_CHARACTERS_MAX)).replace(/"\$\(cat <<'?\w+'?\s/, '"')
-  return fold(text).replaceAll(READING_TAIL, '')
+  return oneLine(text).replaceAll(READING_TAIL, '')
 }
 
 /** The tool's name and the file it is about, or else its short arguments. */
@@ -93,7 +97,7 @@ function describeCall(call: ToolCallPart): string {
       : input
           .filter(([, value]) => typeof value !== 'object' && String(value).length <= 120)
           .map(([key, value]) => `${key}=${value}`)
-  return fold(redact(bounded([call.name, ...words].join(' '), COMMAND_CHARACTERS_MAX)))
+  return oneLine(redact(bounded([call.name, ...words].join(' '), COMMAND_CHARACTERS_MAX)))
 }
 
 /** Shell tools report the exit code in front of the output or behind it. */
@@ -103,16 +107,17 @@ function exitCodeOf(output: string): number | undefined {
   return match === null ? undefined : Number(match[1])
 }
 
-const TROUBLE = /\b(?:error|fatal|panic|exception|failed|failure|denied|refused|not found|FAIL)\b/i
-const NO_TROUBLE = /\b0 (?:errors?|failures?|failed)\b|^\W*(?:Error: )?exit code/i
+const ERROR_WORD =
+  /\b(?:error|fatal|panic|exception|failed|failure|denied|refused|not found|FAIL)\b/i
+const NO_ERROR = /\b0 (?:errors?|failures?|failed)\b|^\W*(?:Error: )?exit code/i
 /** Where the run as a whole went well, only a line that opens with its verdict is one. */
 const VERDICT = /^\W{0,20}(?:\S{1,80}: ?)?(?:error|fatal|panic|FAIL)\b/
 
-function troubleOf(output: string, failed: boolean): string {
-  const isTrouble = failed ? TROUBLE : VERDICT
+function errorLineOf(output: string, failed: boolean): string {
+  const isError = failed ? ERROR_WORD : VERDICT
   for (const line of output.split('\n')) {
     const start = line.slice(0, LINE_READ_MAX)
-    if (isTrouble.test(start) && !NO_TROUBLE.test(start)) return cleanLine(start)
+    if (isError.test(start) && !NO_ERROR.test(start)) return cleanLine(start)
   }
   return failed ? lastLineOf(output) : ''
 }
@@ -131,5 +136,5 @@ function lastLineOf(output: string): string {
 
 /** Masked line by line: whole outputs are masked where words are read, and twice is too slow. */
 function cleanLine(line: string): string {
-  return fold(redact(line.slice(0, LINE_READ_MAX)))
+  return oneLine(redact(line.slice(0, LINE_READ_MAX)))
 }

@@ -6,7 +6,7 @@ import { eachWord } from './words.ts'
  * `/srv/app` and `src/main.ts`. Found by lookup, not by searching the text, so that a large ledger
  * beside a long tail does not cost their product.
  */
-export class Covered {
+export class KnownWords {
   readonly #words = new Set<string>()
 
   add(text: string): void {
