@@ -63,6 +63,11 @@ const ARCHITECTURE: Architecture = {
     // What `@throughline/core` itself exports.
     index: ['base', 'message', 'tokens', 'compaction'],
   },
+  // The store's rows and verbs, for folders that are handed a store and open none.
+  types: {
+    auxiliary: ['store'],
+    gateway: ['store'],
+  },
   packages: {
     cli: ['commander', '@clack/prompts'],
     gateway: [...['prom-client', 'grammy', 'discord.js', '@modelcontextprotocol/server', 'zod']],
@@ -210,6 +215,20 @@ describe('findWrongDirections', () => {
     expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
       'packages/core/src/magic/a.ts: the folder magic is not in the table',
       "packages/core/src/base/b.ts imports test/support/x.ts, outside the packages' sources",
+    ])
+  })
+})
+
+describe('findWrongDirections of types', () => {
+  it('lets the edges of the second table carry types, and nothing else', () => {
+    const sources = readSources(
+      plant({
+        'packages/server/src/gateway/a.ts': "import type { Store } from '#core/store/contract'",
+        'packages/server/src/gateway/b.ts': "import { openSqliteStore } from '#core/store/index'",
+      }),
+    )
+    expect(findWrongDirections(sources, ARCHITECTURE)).toEqual([
+      expect.stringContaining('gateway/b.ts imports packages/core/src/store/index.ts: gateway may'),
     ])
   })
 })

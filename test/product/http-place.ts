@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
-import {
-  mintToken,
-  type TokenRecord,
-  type Tokens,
-} from '../../packages/server/src/gateway/http/access/access.ts'
+import { mintToken, type Tokens } from '../../packages/server/src/gateway/http/access/access.ts'
 import { type HttpOptions, serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 import {
@@ -107,7 +103,7 @@ async function call(url: string, path: string, init: Init): Promise<Answered> {
 
 /** Tokens as a store keeps them. */
 export function tokensOf(...minted: readonly ReturnType<typeof mintToken>[]): Tokens {
-  const records: readonly TokenRecord[] = minted.map(({ record }) => record)
+  const records = minted.map(({ record }) => record)
   return {
     listTokens: async () => records,
     findToken: async ({ hash }) => records.find((record) => record.hash === hash),

@@ -10,6 +10,8 @@ export type Tree = ReadonlyMap<string, string>
 export interface Architecture {
   /** Which folders of the packages' sources a folder may import, itself always included. */
   readonly imports: Readonly<Record<string, readonly string[]>>
+  /** Which folders it may beside that take types from; nothing of them is there at run time. */
+  readonly types: Readonly<Record<string, readonly string[]>>
   /** Which packages of others a folder may import. */
   readonly packages: Readonly<Record<string, readonly string[]>>
   readonly pure: readonly string[]
@@ -63,11 +65,12 @@ export function findWrongDirections(sources: readonly Source[], rules: Architect
     if (from === undefined || isTest(source.path)) return []
     const allowed = rules.imports[from]
     if (allowed === undefined) return [`${source.path}: the folder ${from} is not in the table`]
-    return source.imports.flatMap(({ target, own }) => {
+    return source.imports.flatMap(({ target, own, typeOnly }) => {
       const to = own ? folderOf(target) : undefined
       if (own && to === undefined)
         return [`${source.path} imports ${target}, outside the packages' sources`]
       if (to === undefined || to === from || allowed.includes(to)) return []
+      if (typeOnly && rules.types[from]?.includes(to) === true) return []
       const back = rules.imports[to]?.includes(from) === true
       const arrow = back ? `the arrow goes ${to} -> ${from}` : `${from} may import ${list(allowed)}`
       return [`${source.path} imports ${target}: ${arrow}`]
@@ -84,7 +87,8 @@ export function findUnusedEdges(sources: readonly Source[], rules: Architecture)
         imports.map(({ target }) => `${folderOf(path)} -> ${folderOf(target)}`),
       ),
   )
-  return Object.entries(rules.imports).flatMap(([from, allowed]) =>
+  const edges = [...Object.entries(rules.imports), ...Object.entries(rules.types)]
+  return edges.flatMap(([from, allowed]) =>
     allowed
       .filter((to) => !used.has(`${from} -> ${to}`))
       .map((to) => `the table allows ${from} -> ${to}, which no file uses`),

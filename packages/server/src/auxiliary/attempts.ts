@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type OperationId, operationId, type SessionId } from '#core/base/ids'
+import { operationId, type SessionId } from '#core/base/ids'
+import type { AttemptSum } from '#core/store/operational-rows'
+import type { ReadAttempts } from '#core/store/queries'
+import type { AttemptRow } from '#core/store/rows'
 import type { CallUsage } from '../model/model.ts'
 import { destinationOf, type ModelRoute } from '../model/routes/route.ts'
 import { costOf, type Prices } from './prices.ts'
@@ -17,41 +20,14 @@ export interface Attempts {
   sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend>
 }
 
-/** One call on one route. No word of a conversation or of a provider stands in it. */
-export interface Attempt {
-  readonly id: OperationId
-  readonly sessionId: SessionId
-  /** Or `turn`: the conversation itself. */
-  readonly task: string
-  /** Where it led (`destinationOf`), whatever the route is called. */
+/** One call on one route, before the store adds the host. It holds no words of a conversation. */
+export type Attempt = Omit<AttemptRow, 'host'>
+
+export interface AttemptQuery extends Omit<ReadAttempts, 'sessionId'> {
   readonly modelRoute: string
-  /** `answered`, `interrupted`, or what went wrong, in a fixed word. */
-  readonly outcome: string
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedTokens: number
-  /** In millionths of the currency that prices are in; null where no price is known. */
-  readonly cost: number | null
-  readonly at: number
 }
 
-export interface AttemptQuery {
-  readonly modelRoute: string
-  /** Absent: of all tasks, and of turns. */
-  readonly task?: string
-  readonly since: number
-  readonly limit: number
-}
-
-export interface Spend {
-  readonly attempts: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedTokens: number
-  readonly cost: number
-  /** Attempts of which nobody knows what they cost. */
-  readonly unpriced: number
-}
+export type Spend = AttemptSum
 
 export const NOTHING_SPENT: Spend = {
   attempts: 0,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
+import type { ReplyRow } from '#core/store/rows'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
 import { SILENT } from '../../runtime/logger.ts'
 import type { RuntimeEvent } from '../../runtime/runtime.ts'
 import { Live } from './live.ts'
 import type { Platform } from './platform.ts'
-import { ReplyPresenter } from './reply-presenter.ts'
+import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
 const S = sessionId('s')
 const TYPING_MS = 4_000
@@ -45,16 +46,17 @@ function open() {
     close: async () => {},
   }
   const kept = new Map<string, readonly string[]>()
-  const drafts = {
-    putDraft: async ({ key, ids }: { key: string; ids: readonly string[] }) => {
+  const drafts: Drafts = {
+    putDraft: async ({ key, ids }) => {
       if (ids.length === 0) kept.delete(key)
       else kept.set(key, ids)
+      return { kind: 'done' }
     },
-    findDraft: async ({ key }: { key: string }) => {
-      const ids = kept.get(key)
-      return ids === undefined ? undefined : { ids }
+    findDraft: async (draft) => {
+      const ids = kept.get(draft.key)
+      return ids === undefined ? undefined : { ...draft, ids, at: 0 }
     },
-    listReplies: async () => waiting,
+    listReplies: async () => waiting as ReplyRow[],
   }
   let emit: (event: RuntimeEvent) => void = () => {}
   const runtime = {

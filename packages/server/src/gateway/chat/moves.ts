@@ -1,32 +1,16 @@
 import type { SessionId } from '#core/base/ids'
-import type { RouteAddress } from '../../runtime/runtime.ts'
+import type { Store } from '#core/store/contract'
+import type { Route, RouteRow } from '#core/store/rows'
 
 /**
  * Chats that the platform gave another id, as Telegram does when a group becomes a supergroup. The
  * route of the new id points to the session of the old one, whose own route stays: by that kinship
  * the chat is known to be the one that the allow-list still names by its old id.
  */
-export interface ChatRoutes {
-  findRoute(route: RouteAddress): Promise<RouteRow | undefined>
-  listRoutes(query: { readonly sessionId: SessionId }): Promise<readonly RouteRow[]>
-  pointRoute(request: {
-    readonly route: RouteAddress
-    readonly sessionId: SessionId
-    readonly version: number
-  }): Promise<unknown>
-}
-
-interface RouteRow extends RouteAddress {
-  readonly sessionId: SessionId
-  readonly version: number
-}
+export type ChatRoutes = Pick<Store, 'findRoute' | 'listRoutes' | 'pointRoute'>
 
 /** Told again, it changes nothing: a route that points somewhere is left alone. */
-export async function followMove(
-  routes: ChatRoutes,
-  from: RouteAddress,
-  to: string,
-): Promise<void> {
+export async function followMove(routes: ChatRoutes, from: Route, to: string): Promise<void> {
   const known = await routes.findRoute(from)
   const route = { ...from, address: to }
   if (known === undefined || (await routes.findRoute(route)) !== undefined) return
@@ -34,7 +18,7 @@ export async function followMove(
 }
 
 /** The other routes of the same chat: its earlier ids. */
-export async function kinOf(routes: ChatRoutes, route: RouteAddress): Promise<readonly RouteRow[]> {
+export async function kinOf(routes: ChatRoutes, route: Route): Promise<readonly RouteRow[]> {
   const known = await routes.findRoute(route)
   if (known === undefined) return []
   const all = await routes.listRoutes({ sessionId: known.sessionId })

@@ -25,7 +25,7 @@ function fixture(nonce: boolean) {
   const drafts: Drafts = {
     putDraft: ({ ids }) => {
       log.push(`note ${ids}`)
-      return new Promise<void>((resolve) => void stored.push(resolve))
+      return new Promise((resolve) => void stored.push(() => resolve({ kind: 'done' })))
     },
     findDraft: async () => undefined,
     listReplies: async () => [],
@@ -85,8 +85,11 @@ describe('Showing', () => {
       },
     } as Partial<Platform> as Platform
     const drafts: Drafts = {
-      putDraft: async ({ ids }) => void log.push(`note ${ids}`),
-      findDraft: async () => ({ ids }),
+      putDraft: async ({ ids }) => {
+        log.push(`note ${ids}`)
+        return { kind: 'done' }
+      },
+      findDraft: async (draft) => ({ ...draft, ids, at: 0 }),
       listReplies: async () => [],
     }
     const showing = new ReplyPresenter({ platform, drafts, clock: systemClock })

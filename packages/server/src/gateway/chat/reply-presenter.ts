@@ -1,24 +1,12 @@
 import type { Clock } from '#core/base/clock'
-import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
+import type { Store } from '#core/store/contract'
+import type { DraftKey } from '#core/store/operational-rows'
 import type { Outgoing, Platform, Sent } from './platform.ts'
 import { retryDelay } from './retry-delay.ts'
 import { splitText } from './split.ts'
 
-/** The store has these verbs. */
-export interface Drafts {
-  putDraft(draft: DraftKey & { readonly ids: readonly string[] }): Promise<unknown>
-  findDraft(key: DraftKey): Promise<{ readonly ids: readonly string[] } | undefined>
-  listReplies(query: {
-    readonly sessionId: SessionId
-    readonly state: 'waiting'
-    readonly limit: number
-  }): Promise<readonly { readonly key: string }[]>
-}
-interface DraftKey {
-  readonly sessionId: SessionId
-  readonly key: string
-}
+export type Drafts = Pick<Store, 'putDraft' | 'findDraft' | 'listReplies'>
 
 export interface Said extends DraftKey {
   readonly address: string

@@ -1,25 +1,10 @@
-import type { EntryNumber, SessionId } from '#core/base/ids'
+import type { EntryNumber } from '#core/base/ids'
 import { isObject, type JsonValue } from '#core/base/json'
+import type { Reads } from '#core/store/contract'
+import type { Route } from '#core/store/rows'
 import { SEND_MESSAGE } from '../../tools/send-message/signs.ts'
 
-/** The store has these verbs. */
-export interface ActRecord {
-  findRoute(route: RouteKey): Promise<{ readonly sessionId: SessionId } | undefined>
-  findSession(id: SessionId): Promise<{ readonly tail: EntryNumber } | undefined>
-  readEntries(query: {
-    readonly sessionId: SessionId
-    readonly from: EntryNumber
-    readonly to: EntryNumber
-  }): Promise<
-    readonly { readonly kind: string; readonly at: number; readonly body: string | null }[]
-  >
-}
-
-interface RouteKey {
-  readonly agent: string
-  readonly channel: string
-  readonly address: string
-}
+type SessionReads = Pick<Reads, 'findRoute' | 'findSession' | 'readEntries'>
 
 /** Enough for any rule: what was done earlier is not between the last few messages. */
 const ENTRIES_READ = 128
@@ -29,7 +14,7 @@ const ENTRIES_READ = 128
  * live in the same store. Of bots that live elsewhere nothing is known but their words.
  */
 export async function findLastAct(
-  record: ActRecord,
+  store: SessionReads,
   channel: {
     readonly agents: readonly string[]
     readonly bots: readonly string[]
@@ -40,19 +25,19 @@ export async function findLastAct(
   let last: number | null = null
   for (const agent of agents) {
     for (const bot of bots) {
-      const at = await lastActAt(record, { agent, channel: `discord:${bot}`, address })
+      const at = await lastActAt(store, { agent, channel: `discord:${bot}`, address })
       if (at !== null && (last === null || at > last)) last = at
     }
   }
   return last
 }
 
-async function lastActAt(record: ActRecord, route: RouteKey): Promise<number | null> {
-  const sessionId = (await record.findRoute(route))?.sessionId
-  const session = sessionId === undefined ? undefined : await record.findSession(sessionId)
+async function lastActAt(store: SessionReads, route: Route): Promise<number | null> {
+  const sessionId = (await store.findRoute(route))?.sessionId
+  const session = sessionId === undefined ? undefined : await store.findSession(sessionId)
   if (sessionId === undefined || session === undefined) return null
   const from = Math.max(1, session.tail - ENTRIES_READ + 1) as EntryNumber
-  const entries = await record.readEntries({ sessionId, from, to: session.tail })
+  const entries = await store.readEntries({ sessionId, from, to: session.tail })
   return entries.findLast(({ kind, body }) => kind === 'assistant' && callsTool(body))?.at ?? null
 }
 

@@ -1,13 +1,15 @@
 import type { APIInteraction, APIMessage, REST } from 'discord.js'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
-import type { MailNumber, SessionId } from '#core/base/ids'
+import type { SessionId } from '#core/base/ids'
+import type { MailItem } from '#core/store/queries'
+import type { SessionRow } from '#core/store/rows'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import type { PlatformHandlers } from '../chat/platform.ts'
 import { BotLoopGuard, noticeFor } from './bot-loop-guard.ts'
 import { accountOf, DiscordTokenError } from './failure.ts'
 import { attachmentsOf, readDiscordMessage } from './incoming.ts'
-import { findMark, type MailRecord, snowflakeAt, timeOf } from './resume-point.ts'
+import { findMark, type MailReads, snowflakeAt, timeOf } from './resume-point.ts'
 import { SlashCommandHandler } from './slash-command-handler.ts'
 
 describe('readMessage', () => {
@@ -69,14 +71,13 @@ describe('accountOf', () => {
 
 describe('findMark', () => {
   const route = { agent: 'main', channel: 'discord:1', address: '20' }
-  const from = (source: string, key: string, lane: 'user' | 'control' = 'user') => ({
-    ...{ source, key, lane },
-  })
-  const store = (mail: Awaited<ReturnType<MailRecord['listMail']>>) => ({
-    findRoute: async () => ({ sessionId: 's' as SessionId }),
-    findSession: async () => ({ mail: mail.length as MailNumber, createdAt: 1_500_000_000_000 }),
-    listMail: async ({ after, limit }: { after: number; limit: number }) =>
-      mail.slice(after, after + limit),
+  const from = (source: string, key: string, lane: 'user' | 'control' = 'user') =>
+    ({ source, key, lane }) as MailItem
+  const session = { id: 's' as SessionId, createdAt: 1_500_000_000_000 }
+  const store = (mail: readonly MailItem[]): MailReads => ({
+    findRoute: async () => ({ ...route, sessionId: session.id, version: 1 }),
+    findSession: async () => ({ ...session, mail: mail.length }) as SessionRow,
+    listMail: async ({ after = 0, limit }) => mail.slice(after, after + limit),
   })
 
   it('is the newest message that the session got from this account', async () => {

@@ -1,31 +1,13 @@
-import type { MailNumber, SessionId } from '#core/base/ids'
+import type { MailNumber } from '#core/base/ids'
+import type { Reads } from '#core/store/contract'
+import type { Route } from '#core/store/rows'
 import { isLater } from './feed.ts'
 
 /**
  * The newest message of a channel that is durable, found in what the session of its route has been
  * sent: every admitted message carries Discord's id as its key. Nothing is stored for this alone.
  */
-export interface MailRecord {
-  findRoute(route: {
-    readonly agent: string
-    readonly channel: string
-    readonly address: string
-  }): Promise<{ readonly sessionId: SessionId } | undefined>
-  findSession(
-    id: SessionId,
-  ): Promise<{ readonly mail: MailNumber; readonly createdAt: number } | undefined>
-  listMail(query: {
-    readonly sessionId: SessionId
-    readonly after: MailNumber
-    readonly limit: number
-  }): Promise<
-    readonly {
-      readonly lane: 'user' | 'notification' | 'control'
-      readonly source: string | null
-      readonly key: string | null
-    }[]
-  >
-}
+export type MailReads = Pick<Reads, 'findRoute' | 'findSession' | 'listMail'>
 
 const PAGE = 200
 const PAGES_MAX = 10
@@ -34,18 +16,15 @@ const EPOCH_MS = 1_420_070_400_000
 /** Clocks differ; what is read twice is harmless. */
 const OVERLAP_MS = 60_000
 
-export async function findMark(
-  record: MailRecord,
-  route: { readonly agent: string; readonly channel: string; readonly address: string },
-): Promise<string | null> {
-  const sessionId = (await record.findRoute(route))?.sessionId
-  const session = sessionId === undefined ? undefined : await record.findSession(sessionId)
+export async function findMark(store: MailReads, route: Route): Promise<string | null> {
+  const sessionId = (await store.findRoute(route))?.sessionId
+  const session = sessionId === undefined ? undefined : await store.findSession(sessionId)
   if (sessionId === undefined || session === undefined) return null
   let end: number = session.mail
   for (let page = 0; page < PAGES_MAX && end > 0; page++) {
     const after = Math.max(0, end - PAGE)
     const query = { sessionId, after: after as MailNumber, limit: end - after }
-    const ids = (await record.listMail(query))
+    const ids = (await store.listMail(query))
       // A command takes nothing in of what was said before it.
       .filter(({ source, lane }) => source === route.channel && lane !== 'control')
       .flatMap(({ key }) => MESSAGE_KEY.exec(key ?? '') ?? [])

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '#core/base/clock'
-import { Access, hashToken, mintToken, type TokenRecord } from './access.ts'
+import type { TokenRow } from '#core/store/operational-rows'
+import { Access, hashToken, mintToken } from './access.ts'
 
-function shop(records: TokenRecord[], { isOpen = false } = {}) {
+function shop(records: TokenRow[], { isOpen = false } = {}) {
   const times = { now: 0 }
   const clock: Clock = { now: () => times.now, monotonic: () => times.now, after: () => () => {} }
   const tokens = {
@@ -61,7 +62,7 @@ describe('Access', () => {
   })
 
   it('lets everybody in until there is a token, and nobody without one from then on', async () => {
-    const records: TokenRecord[] = []
+    const records: TokenRow[] = []
     const { times, identify } = shop(records, { isOpen: true })
     expect(await identify('')).toMatchObject({ id: 'local' })
     const { text, record } = mint(['read'])

@@ -1,6 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { isId } from '#core/base/ids'
+import type { Reads } from '#core/store/contract'
+import type { TokenRow } from '#core/store/operational-rows'
 import { HttpProblem } from '../problems.ts'
 
 /**
@@ -12,21 +14,7 @@ import { HttpProblem } from '../problems.ts'
 export const SCOPES = ['read', 'write'] as const
 export type Scope = (typeof SCOPES)[number]
 
-export interface TokenRecord {
-  readonly id: string
-  readonly hash: string
-  readonly principal: string
-  readonly scopes: readonly string[]
-  readonly label: string
-  readonly createdAt: number
-  readonly expiresAt: number | null
-}
-
-/** Where tokens are kept: the store's own verbs. */
-export interface Tokens {
-  findToken(query: { readonly hash: string }): Promise<TokenRecord | undefined>
-  listTokens(): Promise<readonly TokenRecord[]>
-}
+export type Tokens = Pick<Reads, 'findToken' | 'listTokens'>
 
 export interface Principal {
   /** The party that the request acts for, whichever token it carries; `local` without a token. */
@@ -54,7 +42,7 @@ export function mintToken(request: {
   readonly label: string
   readonly now: number
   readonly expiresAt?: number | null
-}): { readonly text: string; readonly record: TokenRecord } {
+}): { readonly text: string; readonly record: TokenRow } {
   const wrong = request.scopes.find((scope) => !isScope(scope))
   if (wrong !== undefined || !request.scopes.some((scope) => SCOPES.includes(scope as Scope))) {
     throw new RangeError(`Expected ${SCOPES.join(', ')} or session:ID, found ${wrong ?? 'none'}.`)
@@ -98,9 +86,9 @@ const REMEMBERED_MAX = 1_000
 export class Access {
   readonly #tokens: Tokens | null
   readonly #clock: Clock
-  readonly #remembered = new Map<string, { record: TokenRecord; until: number }>()
+  readonly #remembered = new Map<string, { record: TokenRow; until: number }>()
   /** Lookups that began in this turn of the event loop: all streams of a token share one. */
-  readonly #asked = new Map<string, Promise<TokenRecord | undefined>>()
+  readonly #asked = new Map<string, Promise<TokenRow | undefined>>()
   /** Until when nobody need be asked whether there is a token by now; null: there was one. */
   #openUntil: number | null
 
@@ -138,7 +126,7 @@ export class Access {
     return principalOf(record).grant === principal.grant
   }
 
-  #ask(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+  #ask(tokens: Tokens, hash: string): Promise<TokenRow | undefined> {
     const asked = this.#asked.get(hash) ?? tokens.findToken({ hash })
     if (!this.#asked.has(hash)) {
       this.#asked.set(hash, asked)
@@ -147,7 +135,7 @@ export class Access {
     return asked
   }
 
-  #isExpired({ expiresAt }: TokenRecord): boolean {
+  #isExpired({ expiresAt }: TokenRow): boolean {
     return expiresAt !== null && expiresAt <= this.#clock.now()
   }
 
@@ -160,7 +148,7 @@ export class Access {
     return isOpen
   }
 
-  async #find(tokens: Tokens, hash: string): Promise<TokenRecord | undefined> {
+  async #find(tokens: Tokens, hash: string): Promise<TokenRow | undefined> {
     const now = this.#clock.monotonic()
     const known = this.#remembered.get(hash)
     const isFresh = known !== undefined && known.until > now
@@ -196,7 +184,7 @@ function isSame(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function principalOf({ id, principal, scopes }: TokenRecord): Principal {
+function principalOf({ id, principal, scopes }: TokenRow): Principal {
   const limits = scopes
     .filter((scope) => scope.startsWith(SESSION_SCOPE))
     .map((scope) => scope.slice(SESSION_SCOPE.length))
