@@ -45,12 +45,14 @@ const ARCHITECTURE: Architecture = {
     auxiliary: ['base', 'message', 'tokens', 'compaction', 'model'],
     doctor: ['base', 'store', 'migration'],
     migration: ['base', 'message', 'tokens', 'store'],
+    // What clients of a provider send, without any I/O.
+    proxy: ['base', 'message'],
     runtime: [
       ...['base', 'message', 'tokens', 'compaction', 'model', 'audit', 'store'],
-      ...['tools', 'turn', 'auxiliary', 'session'],
+      ...['tools', 'turn', 'auxiliary', 'session', 'proxy'],
     ],
     // Of the tools the rule against loops of acknowledgments, for bots that share a channel.
-    gateway: ['base', 'message', 'audit', 'runtime', 'tools'],
+    gateway: ['base', 'message', 'audit', 'runtime', 'tools', 'proxy'],
     proof: ['base', 'message', 'audit', 'store', 'runtime', 'host'],
     host: [
       ...['base', 'compaction', 'model', 'audit', 'store', 'session', 'tools'],
@@ -83,7 +85,7 @@ const ARCHITECTURE: Architecture = {
       ...['@ai-sdk/openai-compatible', 'undici', 'zod'],
     ],
   },
-  pure: ['message', 'tokens', 'compaction'],
+  pure: ['message', 'tokens', 'compaction', 'proxy'],
   impureFiles: {
     // The one path that waits: for the summary, which a function handed in writes.
     'packages/core/src/compaction/compact.ts': ['await'],
@@ -98,6 +100,7 @@ const ARCHITECTURE: Architecture = {
     ...entryPoints(),
     'packages/core/src/store/sqlite/worker/thread.ts',
     'packages/server/src/tools/process/guard.ts',
+    'packages/server/src/runtime/client-sessions/handoff-thread.ts',
     'packages/server/src/proof/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',
     // Run by package.json of each package, and by each other.

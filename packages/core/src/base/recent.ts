@@ -37,4 +37,9 @@ export class Recent<Key, Value> {
   values(): IterableIterator<Value> {
     return this.#entries.values()
   }
+
+  /** Oldest first. */
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries()
+  }
 }

@@ -22,7 +22,12 @@ export type AdoptedEntry = {
       readonly blobs?: readonly string[]
     }
   | { readonly kind: 'assistant'; readonly calls: readonly string[] }
-  | { readonly kind: 'result'; readonly call: string; readonly outcome: ResultOutcome }
+  | {
+      readonly kind: 'result'
+      readonly call: string
+      readonly outcome: ResultOutcome
+      readonly blobs?: readonly string[]
+    }
   /** A handoff in the place of entries 1..covers. */
   | { readonly kind: 'compaction'; readonly covers: EntryNumber }
   /** What was taken back: kept, and in no context. */

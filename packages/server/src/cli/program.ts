@@ -10,8 +10,10 @@ import { doctorCommand } from './commands/doctor/doctor.ts'
 import { exportCommand } from './commands/export/export.ts'
 import { importCommand } from './commands/import/import.ts'
 import { mcpCommand } from './commands/mcp/mcp.ts'
+import { proxyCommand } from './commands/proxy/proxy.ts'
 import { purgeCommand } from './commands/purge/purge.ts'
 import { rehearseCommand } from './commands/rehearse/rehearse.ts'
+import { runCommand } from './commands/run/run.ts'
 import { searchCommand } from './commands/search/search.ts'
 import { sendCommand } from './commands/send/send.ts'
 import { serveCommand } from './commands/serve/serve.ts'
@@ -42,6 +44,7 @@ export function buildProgram(): Command {
 function groups() {
   return [
     { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()] },
+    { heading: 'Keep other agents:', commands: [runCommand(), proxyCommand()] },
     {
       heading: 'Look:',
       commands: [sessionsCommand(), showCommand(), searchCommand()],

@@ -38,6 +38,12 @@ export const adoptEntries: Rule<'adoptEntries'> = (rows, request, stamp) => {
   return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
 }
 
+function use(draft: Draft, blobs: readonly string[]): void {
+  const missing = draft.useBlobs(blobs)
+  if (missing === null) return
+  throw new InvalidRequestError({ problem: `Blob ${missing} was not staged.` })
+}
+
 type FindEntry = (number: EntryNumber) => Entry | undefined
 
 /** The compaction that holds from there on may be newer than the entry: it covers what lies before. */
@@ -74,10 +80,7 @@ function adopt(draft: Draft, entry: AdoptedEntry, find: FindEntry): EntryNumber 
   switch (entry.kind) {
     case 'input': {
       const { lane, blobs = [] } = entry
-      const missing = draft.useBlobs(blobs)
-      if (missing !== null) {
-        throw new InvalidRequestError({ problem: `Blob ${missing} was not staged.` })
-      }
+      use(draft, blobs)
       return draft.append({ kind: 'input', meta: { lane, mail: 0, blobs, ...from } }, content)
     }
     case 'assistant': {
@@ -85,8 +88,9 @@ function adopt(draft: Draft, entry: AdoptedEntry, find: FindEntry): EntryNumber 
       return draft.append({ kind: 'assistant', meta }, content)
     }
     case 'result': {
-      const { call, outcome } = entry
-      return draft.append({ kind: 'result', meta: { call, outcome, blobs: [], ...from } }, content)
+      const { call, outcome, blobs = [] } = entry
+      use(draft, blobs)
+      return draft.append({ kind: 'result', meta: { call, outcome, blobs, ...from } }, content)
     }
     case 'compaction': {
       const { covers } = entry

@@ -1,0 +1,133 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { onEndSignal } from '../../../host/platform.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { tell } from '../../terminal/stderr.ts'
+import { clientStore } from './client-store.ts'
+
+export interface ProxyFlags extends StoreFlags {
+  readonly port: number
+  readonly anthropic: URL
+  readonly openai: URL
+  readonly window?: number
+  readonly upstream: ReadonlyMap<string, URL>
+}
+
+export function proxyCommand(): Command {
+  const command = new Command('proxy')
+    .summary('record and compact the conversations of other agents, as a proxy')
+    .description(
+      'Serves the APIs of Anthropic and OpenAI on this computer and passes every request on to the ' +
+        'provider. What is said is recorded in the store. Before a conversation fills the ' +
+        "model's window, a handoff takes the place of its older part in what is sent. Credentials " +
+        'pass through and are stored nowhere. `throughline run` starts it together with a client.',
+    )
+    .addOption(
+      countOption('--port <port>', 'listen on this port', { min: 0, max: 65_535 }).default(4_848),
+    )
+    .addOption(
+      new Option('--upstream <name=url>', 'requests to /p/<name> go on to this address; repeatable')
+        .argParser(addUpstream)
+        .default(new Map(), 'none'),
+    )
+  addProxyOptions(command).action(async (flags: ProxyFlags) => {
+    process.exitCode = await runProxy(flags)
+  })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'a signal came'],
+      [EXIT.failed, 'the port is taken, or the store cannot be reached now'],
+      [EXIT.usage, 'wrong usage or configuration'],
+    ],
+    examples: [
+      'throughline proxy',
+      'ANTHROPIC_BASE_URL=http://127.0.0.1:4848 claude',
+      'throughline proxy --port 9000 --openai https://gateway.example/v1',
+    ],
+  })
+}
+
+/** Those that `run` hands on. */
+export function addProxyOptions(command: Command): Command {
+  const { ANTHROPIC_BASE_URL: anthropic, OPENAI_BASE_URL: openai } = process.env
+  return command
+    .addOption(
+      urlOption('--anthropic <url>', 'where requests for Anthropic go on to').default(
+        new URL(anthropic || 'https://api.anthropic.com'),
+        anthropic ? 'ANTHROPIC_BASE_URL' : 'https://api.anthropic.com',
+      ),
+    )
+    .addOption(
+      urlOption('--openai <url>', 'where requests for OpenAI go on to').default(
+        new URL(openai || 'https://api.openai.com/v1'),
+        openai ? 'OPENAI_BASE_URL' : 'https://api.openai.com/v1',
+      ),
+    )
+    .addOption(
+      countOption('--window <tokens>', "what the model takes; else by the model's name", {
+        min: 4_000,
+        max: 100_000_000,
+      }),
+    )
+}
+
+function addUpstream(text: string, before: ReadonlyMap<string, URL>): ReadonlyMap<string, URL> {
+  const [, name = '', value = ''] = /^([\w-]{1,64})=(.*)$/.exec(text) ?? []
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError('It is a name, "=" and an http:// or https:// address.')
+  }
+  return new Map([...before, [name, url]])
+}
+
+function urlOption(flags: string, text: string): Option {
+  return new Option(flags, text).argParser((value) => {
+    const url = URL.parse(value)
+    if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+    throw new InvalidArgumentError('It is an http:// or https:// address.')
+  })
+}
+
+async function runProxy(flags: ProxyFlags): Promise<number> {
+  const { withStore } = await import('../../../host/store-selection.ts')
+  const { openLogger } = await import('../../../host/open-logger.ts')
+  const { Recorder } = await import('../../../runtime/client-sessions/recorder.ts')
+  const { serveProxy } = await import('../../../gateway/proxy/serve.ts')
+  const { systemClock } = await import('#core/base/clock')
+  const asked = Promise.withResolvers<void>()
+  const unlisten = onEndSignal(() => asked.resolve())
+  // Started by `run`: without it no client is left.
+  process.once('disconnect', () => asked.resolve())
+  const store = clientStore(flags)
+  try {
+    return await withStore(
+      { ...flags, store },
+      async (opened) => {
+        const logger = openLogger({ level: 'info', pretty: 'auto' }, process.stderr)
+        const { window: windowTokens, anthropic, openai } = flags
+        const recorder = new Recorder({
+          ...{ store: opened, clock: systemClock, logger },
+          ...(windowTokens !== undefined && { windowTokens }),
+        })
+        const upstreams = { anthropic, openai, named: flags.upstream }
+        const options = { recorder, upstreams, logger, port: flags.port, proxyEnv: process.env }
+        const proxy = await serveProxy(options)
+        tell(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
+        tell(`proxy: conversations are stored in ${store}`)
+        process.send?.({ port: proxy.port })
+        await asked.promise
+        await proxy.close()
+        await recorder.close()
+        return EXIT.done
+      },
+      { mayMake: true },
+    )
+  } finally {
+    unlisten()
+    // The channel to `run` would keep the process alive.
+    if (process.connected) process.disconnect()
+  }
+}

@@ -1,0 +1,190 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { isObject, type JsonObject } from '#core/base/json'
+
+/**
+ * How each client is pointed at the proxy. Nothing but the base URL is set, for this run only: no
+ * file of the client is changed.
+ */
+export interface ClientLaunch {
+  readonly name: string
+  /** Further providers that the client's own settings name: the proxy passes on to them. */
+  readonly upstreams: ReadonlyMap<string, string>
+  point(
+    url: string,
+    launch: string,
+  ): {
+    readonly env: { readonly [name: string]: string }
+    /** Before the arguments that were given. */
+    readonly args: readonly string[]
+  }
+  /** The command that lets the client search what was recorded. */
+  recall(command: string): string | null
+}
+
+export interface ClientSurroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly folder: string
+}
+
+export function findClient(command: string, around: ClientSurroundings): ClientLaunch {
+  const name = basename(command).replace(/\.(?:exe|cmd|c?js)$/, '')
+  switch (name) {
+    case 'claude':
+      return claude()
+    case 'codex':
+      return codex(around)
+    case 'opencode':
+      return opencode(around)
+    case 'pi':
+      return pi(around)
+    case 'aider':
+      return plain('aider', (url) => ({
+        ANTHROPIC_API_BASE: url,
+        OPENAI_API_BASE: `${url}/v1`,
+      }))
+    default:
+      return plain('agent', (url) => ({
+        ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_BASE: url },
+        ...{ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_BASE: `${url}/v1` },
+      }))
+  }
+}
+
+const NONE: ReadonlyMap<string, string> = new Map()
+
+function claude(): ClientLaunch {
+  return {
+    ...{ name: 'claude', upstreams: NONE },
+    point: (url) => ({ env: { ANTHROPIC_BASE_URL: url }, args: [] }),
+    recall: (command) => `claude mcp add throughline -- ${command}`,
+  }
+}
+
+/** Programs that name no conversation get one from the address: `/l/<launch>`. */
+function plain(name: string, env: (url: string) => { [name: string]: string }): ClientLaunch {
+  return {
+    ...{ name, upstreams: NONE },
+    point: (url, launch) => ({ env: env(`${url}/l/${launch}`), args: [] }),
+    recall: () => null,
+  }
+}
+
+function codex({ env }: ClientSurroundings): ClientLaunch {
+  const home = env['CODEX_HOME'] || join(homeOf(env), '.codex')
+  const provider = readCodexProvider(join(home, 'config.toml'))
+  return {
+    name: 'codex',
+    upstreams: provider === null ? NONE : new Map([[provider.name, provider.url]]),
+    point: (url) => ({
+      env: {},
+      args:
+        provider === null
+          ? ['-c', `openai_base_url="${url}/v1"`]
+          : ['-c', `model_providers.${provider.name}.base_url="${url}/p/${provider.name}"`],
+    }),
+    recall: (command) => `codex mcp add throughline -- ${command}`,
+  }
+}
+
+/** The provider that the configuration chooses, if it has an address of its own. */
+export function readCodexProvider(path: string): { name: string; url: string } | null {
+  const lines = readLines(path)
+  const value = (line: string) => /=\s*["']([^"']{1,500})["']/.exec(line)?.[1]
+  const first = lines.findIndex((line) => line.trimStart().startsWith('['))
+  const top = first === -1 ? lines : lines.slice(0, first)
+  const chosen = top.find((line) => /^\s*model_provider\s*=/.test(line))
+  const name = chosen === undefined ? undefined : value(chosen)
+  if (name === undefined || !/^[\w-]{1,64}$/.test(name)) return null
+  const section = lines.findIndex((line) => line.trim() === `[model_providers.${name}]`)
+  if (section === -1) return null
+  for (const line of lines.slice(section + 1)) {
+    if (line.trimStart().startsWith('[')) return null
+    if (!/^\s*base_url\s*=/.test(line)) continue
+    const url = value(line)
+    return url === undefined ? null : { name, url }
+  }
+  return null
+}
+
+function opencode({ env, folder }: ClientSurroundings): ClientLaunch {
+  const config = env['XDG_CONFIG_HOME'] || join(homeOf(env), '.config')
+  const files = [join(config, 'opencode/opencode.json'), join(folder, 'opencode.json')]
+  const upstreams = new Map<string, string>()
+  for (const file of files) {
+    for (const [name, settings] of Object.entries(objectAt(readJson(file), 'provider'))) {
+      const url = isObject(settings) ? objectAt(settings, 'options')['baseURL'] : undefined
+      if (typeof url === 'string' && isName(name)) upstreams.set(name, url)
+    }
+  }
+  return {
+    ...{ name: 'opencode', upstreams },
+    point: (url) => {
+      const options = (baseURL: string) => ({ options: { baseURL } })
+      const provider = {
+        anthropic: options(`${url}/v1`),
+        openai: options(`${url}/v1`),
+        ...Object.fromEntries([...upstreams.keys()].map((id) => [id, options(`${url}/p/${id}`)])),
+      }
+      return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider }) }, args: [] }
+    },
+    recall: () => null,
+  }
+}
+
+function pi({ env }: ClientSurroundings): ClientLaunch {
+  const agent = env['PI_CODING_AGENT_DIR'] || join(homeOf(env), '.pi/agent')
+  const upstreams = new Map<string, string>()
+  const providers = objectAt(readJson(join(agent, 'models.json')), 'providers')
+  for (const [name, settings] of Object.entries(providers)) {
+    const url = isObject(settings) ? settings['baseUrl'] : undefined
+    if (typeof url === 'string' && isName(name)) upstreams.set(name, url)
+  }
+  return {
+    ...{ name: 'pi', upstreams },
+    point: (url, launch) => {
+      const base = `${url}/l/${launch}`
+      const addresses = {
+        anthropic: base,
+        openai: `${base}/v1`,
+        ...Object.fromEntries([...upstreams.keys()].map((id) => [id, `${base}/p/${id}`])),
+      }
+      const lines = Object.entries(addresses).map(
+        ([id, baseUrl]) =>
+          `  pi.registerProvider(${JSON.stringify(id)}, ${JSON.stringify({ baseUrl })})`,
+      )
+      const file = join(mkdtempSync(join(tmpdir(), 'throughline-pi-')), 'base-url.ts')
+      writeFileSync(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
+      return { env: {}, args: ['--extension', file] }
+    },
+    recall: () => null,
+  }
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string {
+  return env['HOME'] || homedir()
+}
+
+function isName(text: string): boolean {
+  return /^[\w-]{1,64}$/.test(text)
+}
+
+function readLines(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+}
+
+function readJson(path: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isObject(value) ? value : {}
+  } catch {
+    // Not there, or the client itself will complain about it.
+    return {}
+  }
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = object[name]
+  return isObject(value) ? value : {}
+}

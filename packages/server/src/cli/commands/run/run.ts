@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { UsageError } from '../../../host/errors.ts'
+import { PRIVATE_FOLDER_MODE, signalExitCode, stateFolder } from '../../../host/platform.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { tell } from '../../terminal/stderr.ts'
+import { clientStore } from '../proxy/client-store.ts'
+import { addProxyOptions, type ProxyFlags } from '../proxy/proxy.ts'
+import { findClient } from './clients.ts'
+import { ProxyProcess } from './proxy-process.ts'
+
+/** Tried first, so that what a client leaves running finds the next proxy at the same address. */
+const PORT = 4_849
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .summary('start Claude Code, Codex or another agent with its conversations kept here')
+    .description(
+      'Starts the proxy and then the command, with its base URL set to the proxy for this run only. ' +
+        'Knows claude, codex, opencode, pi and aider; any other program gets the usual variables. ' +
+        'A proxy that dies is started again on the same port. Ends with the exit code of the command.',
+    )
+    .argument('<command...>', 'the client and its arguments, behind --')
+  addProxyOptions(command).action(async (words: string[], flags: ProxyFlags) => {
+    process.exitCode = await runClient(words, flags)
+  })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.failed, 'the proxy or the command does not start'],
+      [EXIT.usage, 'wrong usage'],
+    ],
+    examples: [
+      'throughline run -- claude',
+      'throughline run -- codex exec "fix the tests"',
+      'throughline run --store work.db -- opencode',
+    ],
+  })
+}
+
+async function runClient(words: readonly string[], flags: ProxyFlags): Promise<number> {
+  const [file, ...given] = words
+  if (file === undefined) throw new UsageError('Name a command behind --.')
+  const client = findClient(file, { env: process.env, folder: process.cwd() })
+  const store = clientStore(flags)
+  const folder = stateFolder()
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  const logFile = join(folder, 'proxy.log')
+  const program = process.argv[1] ?? ''
+  const proxy = new ProxyProcess({
+    command: [
+      ...[process.execPath, ...process.execArgv, program, 'proxy', '--store', store],
+      ...['--anthropic', flags.anthropic.href, '--openai', flags.openai.href],
+      ...[...client.upstreams].flatMap(([name, url]) => ['--upstream', `${name}=${url}`]),
+      ...(flags.window === undefined ? [] : ['--window', String(flags.window)]),
+    ],
+    ...{ port: PORT, logFile },
+  })
+  const port = await proxy.start()
+  try {
+    const launch = `${client.name}-${randomUUID().slice(0, 8)}`
+    const { env, args } = client.point(`http://127.0.0.1:${port}`, launch)
+    tell(`throughline: conversations are kept in ${store}`)
+    const recall = client.recall(`throughline mcp --store ${store} --agent ${client.name}`)
+    if (recall !== null) tell(`throughline: to let it search them, once: ${recall}`)
+    return await finish(file, [...args, ...given], { ...process.env, ...env })
+  } finally {
+    await proxy.end()
+  }
+}
+
+/** The command has the terminal; signals that reach us are for it. */
+function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const child = spawn(file, args, { env, stdio: 'inherit' })
+  const hand = (signal: NodeJS.Signals) => child.kill(signal)
+  // The terminal sends Ctrl-C to both.
+  const ignore = () => {}
+  process.on('SIGINT', ignore)
+  process.on('SIGTERM', hand)
+  process.on('SIGHUP', hand)
+  const done = (code: number) => {
+    process.off('SIGINT', ignore)
+    process.off('SIGTERM', hand)
+    process.off('SIGHUP', hand)
+    resolve(code)
+  }
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'it is not installed, or not in PATH' : error.message
+    tell(`throughline: ${file} does not start: ${why}`)
+    done(EXIT.failed)
+  })
+  child.once('exit', (code, signal) => done(code ?? signalExitCode(signal ?? 'SIGTERM')))
+  return promise
+}

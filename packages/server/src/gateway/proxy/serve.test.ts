@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import { openMemoryStore } from '#core/store/memory/open'
+import { Recorder } from '../../runtime/client-sessions/recorder.ts'
+import { SILENT } from '../../runtime/logger.ts'
+import { type RunningProxy, serveProxy } from './serve.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+const closers: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+/** A provider that answers as it is told, and a proxy before it. */
+async function start(answer: Answer): Promise<RunningProxy & { readonly provider: string }> {
+  const provider = createServer(async (asked, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of asked) chunks.push(chunk as Buffer)
+    answer(asked, response, Buffer.concat(chunks).toString())
+  })
+  provider.on('upgrade', (_, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n')
+    socket.pipe(socket)
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const { port } = provider.address() as AddressInfo
+  closers.push(async () => {
+    provider.closeAllConnections()
+    await new Promise((resolve) => provider.close(resolve))
+  })
+  const recorder = new Recorder({ store: openMemoryStore(), clock: systemClock, logger: SILENT })
+  closers.push(() => recorder.close())
+  const url = new URL(`http://127.0.0.1:${port}`)
+  const proxy = await serveProxy({
+    ...{ recorder, upstreams: { anthropic: url, openai: url }, logger: SILENT },
+  })
+  closers.push(() => proxy.close())
+  return { ...proxy, provider: url.href }
+}
+
+const BODY = JSON.stringify({
+  ...{ model: 'm', stream: true, tools: [{ name: 'Bash' }] },
+  messages: [{ role: 'user', content: 'hello' }],
+})
+const HEADERS = {
+  'content-type': 'application/json',
+  'x-api-key': 'secret',
+  'x-claude-code-session-id': 's',
+}
+const post = (url: string, more: RequestInit = {}) =>
+  fetch(`${url}/v1/messages?beta=true`, { method: 'POST', headers: HEADERS, body: BODY, ...more })
+
+describe('serveProxy', () => {
+  it('passes a request on with its credentials, query and bytes, and asks for plain answers', async () => {
+    const seen: { asked?: IncomingMessage; body?: string } = {}
+    const { url } = await start((asked, response, body) => {
+      Object.assign(seen, { asked, body })
+      response.setHeader('x-request-id', 'r1')
+      response.end('{"type":"message"}')
+    })
+    const answer = await post(url)
+    expect(answer.headers.get('x-request-id')).toBe('r1')
+    expect(seen.asked?.url).toBe('/v1/messages?beta=true')
+    expect(seen.asked?.headers['x-api-key']).toBe('secret')
+    expect(seen.asked?.headers['accept-encoding']).toBe('identity')
+    expect(seen.body).toBe(BODY)
+  })
+
+  it('lets each piece through before the next one is there [proxy law 22]', async () => {
+    const next = Promise.withResolvers<void>()
+    const { url } = await start(async (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"message_start"}\n\n')
+      await next.promise
+      response.end('data: {"type":"message_stop"}\n\n')
+    })
+    const answer = await post(url)
+    const reader = answer.body?.getReader()
+    const first = await reader?.read()
+    expect(Buffer.from(first?.value ?? []).toString()).toContain('message_start')
+    next.resolve()
+    const second = await reader?.read()
+    expect(Buffer.from(second?.value ?? []).toString()).toContain('message_stop')
+  })
+
+  it("reports the provider's own usage, byte for byte [proxy law 15]", async () => {
+    const said = 'data: {"type":"message_start","message":{"usage":{"input_tokens":7}}}\n\n'
+    const { url } = await start((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(said)
+    })
+    expect(await (await post(url)).text()).toBe(said)
+  })
+
+  it('leaves the provider when the client leaves', async () => {
+    const left = Promise.withResolvers<void>()
+    const { url } = await start((_, response) => {
+      response.once('close', () => left.resolve())
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {}\n\n')
+    })
+    const leaving = new AbortController()
+    const answer = await post(url, { signal: leaving.signal })
+    await answer.body?.getReader().read()
+    leaving.abort()
+    await left.promise
+  })
+
+  it('ends no answer in order that the provider cut', async () => {
+    const { url } = await start((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {}\n\n', () => response.destroy())
+    })
+    const answer = await post(url)
+    await expect(answer.text()).rejects.toThrow()
+  })
+
+  it.each([429, 500, 529])('passes a %d on as it is', async (status) => {
+    const { url } = await start((_, response) => {
+      response.writeHead(status, { 'retry-after': '3' })
+      response.end('{"error":"later"}')
+    })
+    const answer = await post(url)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, '3'])
+    expect(await answer.text()).toBe('{"error":"later"}')
+  })
+
+  it('passes on what it does not know, also an upgrade', async () => {
+    const { url, port } = await start((asked, response, body) => {
+      response.end(`${asked.method} ${asked.url} ${body}`)
+    })
+    const answer = await fetch(`${url}/v1/files?x=1`, { method: 'PUT', body: 'bytes' })
+    expect(await answer.text()).toBe('PUT /v1/files?x=1 bytes')
+    const echoed = Promise.withResolvers<string>()
+    const headers = { connection: 'Upgrade', upgrade: 'echo' }
+    const upgrading = request({ port, host: '127.0.0.1', path: '/v1/realtime', headers })
+    upgrading.once('upgrade', (_, socket) => {
+      socket.once('data', (data: Buffer) => {
+        echoed.resolve(data.toString())
+        socket.destroy()
+      })
+      socket.write('ping')
+    })
+    upgrading.end()
+    expect(await echoed.promise).toBe('ping')
+  })
+
+  it('says that the provider cannot be reached', async () => {
+    const { url, provider } = await start(() => {})
+    await closers.shift()?.()
+    const answer = await post(url)
+    expect(answer.status).toBe(502)
+    expect(await answer.text()).toContain('ECONNREFUSED')
+    expect(provider).toContain('127.0.0.1')
+  })
+
+  it('answers no page of a browser', async () => {
+    const { url } = await start((_, response) => response.end('{}'))
+    const page = { ...HEADERS, 'sec-fetch-site': 'cross-site' }
+    expect((await post(url, { headers: page })).status).toBe(403)
+  })
+
+  it('gives a launch id in the address to the recorder and not to the provider', async () => {
+    let path = ''
+    const { url } = await start((asked, response) => {
+      path = asked.url ?? ''
+      response.end('{}')
+    })
+    await post(`${url}/l/pi-0f3a`)
+    expect(path).toBe('/v1/messages?beta=true')
+  })
+})

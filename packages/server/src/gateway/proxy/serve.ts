@@ -1,0 +1,259 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { isObject } from '#core/base/json'
+import { EventLines } from '../../proxy/event-lines.ts'
+import type { Passage, Recorder } from '../../runtime/client-sessions/recorder.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { isFromHere, type ProxyAddress, readAddress, upstreamFor } from './address.ts'
+import { answerCompaction } from './compaction-answer.ts'
+import { answerHeaders, Upstream, type Upstreams } from './upstream.ts'
+
+/**
+ * The proxy between clients and their providers. It passes on what it does not know, holds nothing
+ * back, and stores no header: credentials go from the client to the provider and nowhere else.
+ */
+export interface ProxyOptions {
+  readonly recorder: Pick<Recorder, 'begin'>
+  readonly upstreams: Upstreams
+  readonly logger: Logger
+  readonly host?: string
+  readonly port?: number
+  readonly proxyEnv?: NodeJS.ProcessEnv
+}
+
+export interface RunningProxy {
+  readonly url: string
+  readonly port: number
+  /** Answers under way are cut; what was recorded stays. */
+  close(): Promise<void>
+}
+
+const RECORDED = /\/(?:messages(?:\/count_tokens)?|responses(?:\/compact)?|chat\/completions)$/
+/** A larger body is passed on unread. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024
+
+export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
+  const upstream = new Upstream(options.proxyEnv ?? {})
+  const proxy = new ProxyServer(options, upstream)
+  const server = createServer((request, response) => void proxy.handle(request, response))
+  // A client waits for a model as long as it likes.
+  Object.assign(server, { requestTimeout: 0, timeout: 0, keepAliveTimeout: 65_000 })
+  server.on('upgrade', (request, socket, head) => proxy.upgrade(request, socket, head))
+  server.on('clientError', (_error, socket) => socket.destroy())
+  await listen(server, options.host ?? '127.0.0.1', options.port ?? 0)
+  const { port } = server.address() as AddressInfo
+  return {
+    ...{ port, url: `http://${options.host ?? '127.0.0.1'}:${port}` },
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      upstream.close()
+      await closed
+      await proxy.settled()
+    },
+  }
+}
+
+class ProxyServer {
+  readonly #options: ProxyOptions
+  readonly #upstream: Upstream
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(options: ProxyOptions, upstream: Upstream) {
+    this.#options = options
+    this.#upstream = upstream
+  }
+
+  /** Never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const handled = this.#handle(request, response)
+      .catch((error: unknown) => this.#fail(error, response))
+      .finally(() => this.#open.delete(handled))
+    this.#open.add(handled)
+    return handled
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#open)
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const address = readAddress(request.url ?? '/')
+    const { method = 'GET', headers } = request
+    if (!isFromHere(headers)) {
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      return
+    }
+    const to = upstreamFor(address, headers, this.#options.upstreams)
+    this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leaving = new AbortController()
+    response.once('close', () => leaving.abort())
+    const address = readAddress(request.url ?? '/')
+    const { method = 'GET', headers } = request
+    if (!isFromHere(headers)) {
+      sendError(response, 403, 'This proxy answers programs on this computer, not web pages.')
+      return
+    }
+    const to = upstreamFor(address, headers, this.#options.upstreams)
+    const outbound = { method, path: address.path, headers }
+    if (!isRecorded(request, address)) {
+      const answer = await this.#upstream.ask(
+        to,
+        { ...outbound, body: null },
+        leaving.signal,
+        request,
+      )
+      await pass(answer, response, () => {})
+      return
+    }
+    const body = await readAll(request)
+    const { launch, pathname } = address
+    const facts = { path: pathname, headers: single(headers), body, launch }
+    const passage = await this.#options.recorder.begin(facts)
+    if (leaving.signal.aborted) return
+    if (passage.compaction !== null) {
+      answerCompaction(response, passage.compaction, compactionRequest(address, body))
+      return
+    }
+    try {
+      const sent = { ...outbound, body: passage.send }
+      const answer = await this.#upstream.ask(to, sent, leaving.signal)
+      await follow(answer, response, passage)
+    } finally {
+      await passage.end()
+    }
+  }
+
+  #fail(error: unknown, response: ServerResponse): void {
+    const { code, name } = error as NodeJS.ErrnoException
+    if (error instanceof RequestTooLargeError) {
+      sendError(response, 413, `The request is larger than ${BODY_BYTES_MAX} bytes.`)
+      return
+    }
+    if (response.destroyed || name === 'AbortError') {
+      response.destroy()
+      return
+    }
+    this.#options.logger.warn({ code: code ?? name }, 'the provider could not be reached')
+    if (response.headersSent) response.destroy()
+    else {
+      const why = `Throughline could not reach the provider (${code ?? name}).`
+      sendError(response, 502, why)
+    }
+  }
+}
+
+class RequestTooLargeError extends Error {}
+
+function isRecorded({ method, headers }: IncomingMessage, { pathname }: ProxyAddress): boolean {
+  const bytes = Number(headers['content-length'] ?? 0)
+  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
+  return method === 'POST' && isPlain && bytes <= BODY_BYTES_MAX && RECORDED.test(pathname)
+}
+
+/** The answer as it arrives: each piece goes to the client before it is looked at. */
+async function follow(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  passage: Passage,
+): Promise<void> {
+  const type = answer.headers['content-type'] ?? ''
+  const isOk = answer.statusCode === 200
+  const isPlain = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
+  if (isOk && isPlain && type.startsWith('text/event-stream')) {
+    const lines = new EventLines()
+    await pass(answer, response, (chunk) => {
+      for (const event of lines.take(chunk)) passage.take(event)
+    })
+    return
+  }
+  const chunks: Buffer[] = []
+  const isRead = isOk && isPlain && type.startsWith('application/json')
+  await pass(answer, response, (chunk) => {
+    if (isRead) chunks.push(chunk)
+  })
+  const document = isRead ? parse(Buffer.concat(chunks)) : undefined
+  if (isObject(document)) passage.take(document)
+}
+
+async function pass(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  tap: (chunk: Buffer) => void,
+): Promise<void> {
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answerHeaders(answer))
+  response.flushHeaders()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  answer.on('data', (chunk: Buffer) => {
+    if (!response.write(chunk)) {
+      answer.pause()
+      response.once('drain', () => answer.resume())
+    }
+    tap(chunk)
+  })
+  answer.once('end', () => response.end())
+  // Cut by the provider: the client must not take it for complete.
+  answer.once('error', () => response.destroy())
+  answer.once('close', () => {
+    if (!answer.complete) response.destroy()
+    resolve()
+  })
+  await promise
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > BODY_BYTES_MAX) throw new RequestTooLargeError()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+}
+
+function single(headers: IncomingMessage['headers']): { [name: string]: string | undefined } {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+function compactionRequest({ pathname }: ProxyAddress, body: Buffer) {
+  const parsed = parse(body)
+  const fields = isObject(parsed) ? parsed : {}
+  const { model } = fields
+  return {
+    isStream: fields['stream'] === true,
+    isDocument: pathname.endsWith('/compact'),
+    model: typeof model === 'string' ? model : '',
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** In a form that clients of either provider read. */
+function sendError(response: ServerResponse, status: number, message: string): void {
+  const error = { type: 'api_error', message }
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ type: 'error', error }))
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, () => resolve())
+  await promise
+  server.off('error', reject)
+}

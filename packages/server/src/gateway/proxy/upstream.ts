@@ -1,0 +1,157 @@
+import {
+  Agent,
+  request as askHttp,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http'
+import { request as askHttps, Agent as SecureAgent } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+/** The providers behind the proxy: where each kind of request goes on to. */
+export interface Upstreams {
+  readonly anthropic: URL
+  readonly openai: URL
+  /** By the name in the address: `/p/<name>/…`. */
+  readonly named?: ReadonlyMap<string, URL>
+}
+
+/** Belongs to one connection and not to the message. */
+const OF_THE_CONNECTION = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host'],
+])
+
+export interface Outbound {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  /** Null: the caller pipes it. */
+  readonly body: readonly Buffer[] | null
+}
+
+export class Upstream {
+  readonly #plain: Agent
+  readonly #secure: SecureAgent
+
+  /** `proxyEnv`: where HTTP_PROXY and its like are read from. */
+  constructor(proxyEnv: NodeJS.ProcessEnv) {
+    const options = { keepAlive: true, proxyEnv }
+    this.#plain = new Agent(options)
+    this.#secure = new SecureAgent(options)
+  }
+
+  /**
+   * The answer's headers, as soon as they are there. A connection that the provider closed while it
+   * was idle is replaced once: nothing of the request was heard.
+   */
+  async ask(to: URL, outbound: Outbound, signal: AbortSignal, source?: IncomingMessage) {
+    try {
+      return await this.#ask(to, outbound, signal, source)
+    } catch (error) {
+      const isStale = error instanceof StaleConnectionError
+      if (!isStale || outbound.body === null || signal.aborted) throw error
+      return await this.#ask(to, outbound, signal, source)
+    }
+  }
+
+  #ask(
+    to: URL,
+    { method, path, headers, body }: Outbound,
+    signal: AbortSignal,
+    source: IncomingMessage | undefined,
+  ): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const isSecure = to.protocol === 'https:'
+    const request = (isSecure ? askHttps : askHttp)(addressOf(to, path), {
+      ...{ method, signal, agent: isSecure ? this.#secure : this.#plain },
+      headers: headersFor(headers, body),
+    })
+    request.once('response', resolve)
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      const isStale = request.reusedSocket && error.code === 'ECONNRESET'
+      reject(isStale ? new StaleConnectionError() : error)
+    })
+    if (body === null) source?.pipe(request)
+    else {
+      for (const piece of body) request.write(piece)
+      request.end()
+    }
+    return promise
+  }
+
+  /** Joins two connections after an upgrade, such as a websocket's. */
+  upgrade(
+    to: URL,
+    { method, path, headers }: Omit<Outbound, 'body'>,
+    client: Duplex,
+    head: Buffer,
+  ) {
+    const isSecure = to.protocol === 'https:'
+    const request = (isSecure ? askHttps : askHttp)(addressOf(to, path), {
+      method,
+      headers: { ...headers, host: to.host },
+    })
+    const leave = () => client.destroy()
+    request.once('error', leave)
+    client.once('error', () => request.destroy())
+    request.once('response', (response) => {
+      client.end(headOf(response))
+      response.resume()
+    })
+    request.once('upgrade', (response, provider, first) => {
+      client.write(headOf(response))
+      if (first.length > 0) client.write(first)
+      if (head.length > 0) provider.write(head)
+      provider.once('error', leave)
+      client.once('error', () => provider.destroy())
+      client.pipe(provider).pipe(client)
+    })
+    request.end()
+  }
+
+  close(): void {
+    this.#plain.destroy()
+    this.#secure.destroy()
+  }
+}
+
+class StaleConnectionError extends Error {}
+
+function addressOf(to: URL, path: string): URL {
+  const base = to.pathname.endsWith('/') ? to.pathname.slice(0, -1) : to.pathname
+  // A base URL may name the version, as clients of OpenAI write it.
+  const rest = base.endsWith('/v1') && path.startsWith('/v1/') ? path.slice(3) : path
+  return new URL(`${to.origin}${base}${rest}`)
+}
+
+function headersFor(headers: IncomingHttpHeaders, body: readonly Buffer[] | null) {
+  const sent: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !OF_THE_CONNECTION.has(name)) sent[name] = value
+  }
+  // The answer is read as it passes.
+  sent['accept-encoding'] = 'identity'
+  if (body !== null) {
+    sent['content-length'] = String(body.reduce((sum, { length }) => sum + length, 0))
+  }
+  return sent
+}
+
+/** The provider's headers for the client, in their order and spelling. */
+export function answerHeaders({ rawHeaders }: IncomingMessage): string[] {
+  const kept: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] ?? '')
+  }
+  return kept
+}
+
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { parseItem, readBody } from './body.ts'
+
+const bytes = (text: string) => Buffer.from(text)
+
+describe('readBody', () => {
+  it('finds every item where it is, whatever the strings hold', () => {
+    const items = [
+      { a: 'brace } bracket ] quote " back\\' },
+      { b: ['x', { c: '\\"' }] },
+      { d: 1.0 },
+    ]
+    const text = JSON.stringify(
+      { model: 'm', messages: items, tools: [{ messages: [1] }] },
+      null,
+      1,
+    )
+    const body = readBody(bytes(text), 'messages')
+    expect(body?.items.map((_, index) => body && parseItem(body, index))).toEqual(items)
+    expect(body?.fields).toEqual({ model: 'm', messages: [], tools: [{ messages: [1] }] })
+  })
+
+  it('does not look again at items that begin both bodies', () => {
+    const one = bytes('{"messages":[{"n":1},{"n":2},{"n":3,"cache":1}],"system":"s"}')
+    const two = bytes('{"messages":[{"n":1},{"n":2},{"n":3},{"n":4}],"system":"s"}')
+    const first = readBody(one, 'messages')
+    const second = readBody(two, 'messages', first)
+    expect(second?.known).toBe(2)
+    expect(second?.items).toEqual(readBody(two, 'messages')?.items)
+    // The rest of the body is the same, and so is what was read of it.
+    expect(second?.fields).toBe(first?.fields)
+  })
+
+  it('takes an item for known only if it ends where it ended', () => {
+    const first = readBody(bytes('{"messages":[{"n":1}'.concat(']}')), 'messages')
+    const second = readBody(bytes('{"messages":[{"n":12}]}'), 'messages', first)
+    expect(second?.known).toBe(0)
+    expect(second && parseItem(second, 0)).toEqual({ n: 12 })
+  })
+
+  it.each([
+    '',
+    '[]',
+    '{',
+    '{"messages":[',
+    '{"messages":[{]}',
+    '{"messages":{}}',
+    '{"a":1}',
+    'null',
+  ])('gives nothing for %j, so that it is forwarded as it came', (text) =>
+    expect(readBody(bytes(text), 'messages')).toBeUndefined(),
+  )
+
+  it('gives nothing for a list that is named twice: each reader means another one', () => {
+    expect(readBody(bytes('{"messages":[],"messages":[1]}'), 'messages')).toBeUndefined()
+  })
+
+  it('needs no stack for deep nesting', () => {
+    const deep = `{"messages":[${'['.repeat(200_000)}${']'.repeat(200_000)}],"model":"m"}`
+    expect(readBody(bytes(deep), 'messages')?.items).toHaveLength(1)
+  })
+})

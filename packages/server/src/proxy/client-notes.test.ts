@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { kindOf, splitNotes } from './client-notes.ts'
+
+describe('splitNotes', () => {
+  it("leaves a person's words when reminders stand around them [proxy law 14]", () => {
+    const text =
+      '<system-reminder>\nToday is Monday.\n</system-reminder>\nThe code word is heron.\n\n<system-reminder>\nBe brief.\n</system-reminder>'
+    const { text: words, notes } = splitNotes(text)
+    expect(words.trim()).toBe('The code word is heron.')
+    expect(notes.map((note) => note.text.includes('heron'))).toEqual([false, false])
+  })
+
+  it('leaves a tag alone that a person writes about', () => {
+    const text = 'Why is <system-reminder>x</system-reminder> in my log?'
+    expect(splitNotes(text)).toEqual({ text, notes: [] })
+  })
+
+  it('keeps a reminder that never ends as words', () => {
+    const text = '<system-reminder>\nno end'
+    expect(splitNotes(text).text).toBe(text)
+  })
+
+  it('gives notes of one kind one name though their figures change', () => {
+    expect(kindOf('<total_tokens>14,999 tokens left')).toBe(kindOf('<total_tokens>9 tokens left'))
+    expect(kindOf('<system-reminder>\nA')).not.toBe(kindOf('<system-reminder>\nB'))
+  })
+
+  it('takes linear time for tags without end', () => {
+    const many = '\n<system-reminder>'.repeat(50_000)
+    const inLine = `${'x<system-reminder>'.repeat(200_000)}</system-reminder>`
+    const start = performance.now()
+    splitNotes(many)
+    splitNotes(inLine)
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})

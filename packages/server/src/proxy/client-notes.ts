@@ -1,0 +1,75 @@
+/**
+ * What a client writes into a conversation by itself: reminders, its environment, rules of a project.
+ * It changes from request to request and is nobody's word. Texts of clients are no contract: one
+ * that is not recognised costs a recorded unit, and nothing more.
+ */
+export interface ClientNote {
+  /** Notes of one kind replace each other. */
+  readonly kind: string
+  readonly text: string
+}
+
+export interface SplitText {
+  /** The person's or the tool's own words. */
+  readonly text: string
+  readonly notes: readonly ClientNote[]
+}
+
+const TAGS = [
+  'system-reminder',
+  'environment_context',
+  'user_instructions',
+  'turn_aborted',
+  'permissions instructions',
+  'collaboration_mode',
+  'total_tokens',
+] as const
+
+const WHOLE = ['# AGENTS.md instructions'] as const
+
+/** Takes the notes out of a text; linear in its length. */
+export function splitNotes(text: string): SplitText {
+  if (WHOLE.some((start) => text.startsWith(start))) {
+    return { text: '', notes: [{ kind: kindOf(text), text }] }
+  }
+  if (!text.includes('<')) return { text, notes: [] }
+  const notes: ClientNote[] = []
+  let rest = text
+  for (const tag of TAGS) rest = takeOut(rest, tag, notes)
+  return { text: rest, notes }
+}
+
+function takeOut(text: string, tag: string, notes: ClientNote[]): string {
+  const open = `<${tag}>`
+  const close = `</${tag}>`
+  let from = text.indexOf(open)
+  if (from === -1) return text
+  let kept = ''
+  let at = 0
+  while (from !== -1) {
+    // A person may write about a tag: only one that begins a line is the client's.
+    const isLineStart = from === 0 || text[from - 1] === '\n'
+    if (!isLineStart) {
+      from = text.indexOf(open, from + open.length)
+      continue
+    }
+    const end = text.indexOf(close, from + open.length)
+    if (end === -1) break
+    const to = end + close.length
+    const note = text.slice(from, to)
+    notes.push({ kind: kindOf(note), text: note })
+    kept += text.slice(at, from)
+    at = to
+    from = text.indexOf(open, to)
+  }
+  return kept + text.slice(at)
+}
+
+const KIND_LENGTH = 80
+
+/** Its tag and the beginning of its first line, without figures, which change. */
+export function kindOf(text: string): string {
+  const tag = /^<[^>]{1,60}>/.exec(text)?.[0] ?? ''
+  const line = text.slice(tag.length).trimStart().split('\n', 1)[0] ?? ''
+  return `${tag}${line.slice(0, KIND_LENGTH).replaceAll(/[\d.,:]+/g, '#')}`
+}

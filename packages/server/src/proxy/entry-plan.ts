@@ -1,0 +1,119 @@
+import type {
+  AssistantPart,
+  Message,
+  ResultPart,
+  ToolCallPart,
+  ToolMessage,
+  UserMessage,
+  UserPart,
+} from '#core/message/message'
+import { hashUnit, type Unit } from './unit.ts'
+import { entryEnd, type UnitNode, type UnitTree } from './unit-tree.ts'
+
+/** How units become entries of a transcript, and entries units again. */
+export interface PlannedEntry {
+  readonly message: UserMessage | ToolMessage | (Message & { readonly role: 'assistant' })
+  readonly hashes: readonly string[]
+}
+
+export interface EntryPlan {
+  /** Where the transcript goes on, if not at its end. */
+  readonly rewindTo: number | null
+  readonly entries: readonly PlannedEntry[]
+}
+
+/**
+ * Puts a history into the transcript: what is known already is not recorded again. `units` are all
+ * those behind the nearest entry that the history shares (`sharedDepth`).
+ */
+export function planEntries(tree: UnitTree, known: UnitNode, units: readonly Unit[]): EntryPlan {
+  const base = entryEnd(known)
+  const isAtHead = base.depth === tree.head.depth && tree.upTo(base.entry) === tree.head
+  if (units.length === 0) return { rewindTo: null, entries: [] }
+  return { rewindTo: isAtHead ? null : base.entry, entries: groupUnits(units) }
+}
+
+/** Units behind this many have to be handed to `planEntries`. */
+export function sharedDepth(known: UnitNode): number {
+  return entryEnd(known).depth
+}
+
+/** A reply is one entry with all its calls; each result is one; words and pictures together are one. */
+function groupUnits(units: readonly Unit[]): readonly PlannedEntry[] {
+  const groups: Unit[][] = []
+  for (const unit of units) {
+    const last = groups.at(-1)
+    const first = last?.[0]
+    const joins = first !== undefined && roleOf(unit) !== 'tool' && roleOf(first) === roleOf(unit)
+    if (joins) last?.push(unit)
+    else groups.push([unit])
+  }
+  return groups.map((group) => ({ message: messageOf(group), hashes: group.map(hashUnit) }))
+}
+
+function roleOf(unit: Unit): 'user' | 'assistant' | 'tool' {
+  if (unit.kind === 'call') return 'assistant'
+  return unit.kind === 'result' ? 'tool' : unit.role
+}
+
+function messageOf(group: readonly Unit[]): PlannedEntry['message'] {
+  const [first] = group
+  if (first?.kind === 'result') {
+    const { id, output, isError } = first
+    const part = { type: 'tool-result', callId: id, output } as const
+    return { role: 'tool', parts: [{ ...part, ...(isError && { isError: true }) }] }
+  }
+  if (first !== undefined && roleOf(first) === 'assistant') {
+    return { role: 'assistant', parts: group.flatMap(assistantPart) }
+  }
+  const parts = group.flatMap((unit): UserPart[] => {
+    if (unit.kind === 'text') return [{ type: 'text', text: unit.text }]
+    return unit.kind === 'block' ? [unit.part] : []
+  })
+  return { role: 'user', parts }
+}
+
+function assistantPart(unit: Unit): AssistantPart[] {
+  switch (unit.kind) {
+    case 'text':
+      return [{ type: 'text', text: unit.text }]
+    case 'call': {
+      const { id, name, input, inputText } = unit
+      const call: ToolCallPart = { type: 'tool-call', id, name, input }
+      return [inputText === undefined ? call : { ...call, inputText }]
+    }
+    case 'block':
+      return [unit.part]
+    default:
+      return []
+  }
+}
+
+/** The units of a stored message; equal to those that it was made from. */
+export function unitsOf(message: Message): readonly Unit[] {
+  switch (message.role) {
+    case 'user':
+      return message.parts.map((part) =>
+        part.type === 'text'
+          ? { kind: 'text', role: 'user', text: part.text }
+          : { kind: 'block', role: 'user', part },
+      )
+    case 'assistant':
+      return message.parts.flatMap((part): Unit[] => {
+        if (part.type === 'text') return [{ kind: 'text', role: 'assistant', text: part.text }]
+        if (part.type === 'reasoning') return []
+        if (part.type !== 'tool-call') {
+          return [{ kind: 'block', role: 'assistant', part: part as ResultPart }]
+        }
+        const { id, name, input, inputText } = part
+        const call = { kind: 'call', id, name, input } as const
+        return [inputText === undefined ? call : { ...call, inputText }]
+      })
+    case 'tool':
+      return message.parts.map(({ callId, output, isError }) => ({
+        ...{ kind: 'result', id: callId, output, isError: isError === true },
+      }))
+    default:
+      return []
+  }
+}

@@ -1,0 +1,133 @@
+import { isObject } from '#core/base/json'
+import { type Body, parseItem } from './body.ts'
+import type { ClientNote } from './client-notes.ts'
+import { hashUnit, type Unit } from './unit.ts'
+import type { UnitNode, UnitTree } from './unit-tree.ts'
+import { textAt } from './wire/fields.ts'
+import type { ReadItem, Wire } from './wire/wire.ts'
+
+/** A request's history, item by item. */
+export interface History {
+  readonly body: Body
+  readonly wire: Wire
+  readonly items: readonly HistoryItem[]
+  /** The newest item that names a handoff of ours, in the place of everything before it. */
+  readonly named: { readonly index: number; readonly address: Address } | null
+}
+
+/** Small on purpose: a long history has thousands, and they are kept until the next request. */
+export interface HistoryItem {
+  readonly hashes: readonly string[]
+  readonly notes: readonly ClientNote[]
+  readonly rank?: string
+  readonly blocks?: readonly number[]
+  /** Calls that it opens, and calls that it answers. */
+  readonly opens: readonly string[]
+  readonly closes: readonly string[]
+  readonly address?: Address
+}
+
+/** Which handoff a `compaction` item stands for: its content is this and nothing else. */
+export interface Address {
+  readonly session: string
+  readonly entry: number
+}
+
+const ADDRESS = /^throughline\.([A-Za-z0-9_-]{1,64})\.([1-9]\d{0,9})$/
+
+export function writeAddress({ session, entry }: Address): string {
+  return `throughline.${session}.${entry}`
+}
+
+function readAddress(text: string): Address | undefined {
+  const [, session, entry] = ADDRESS.exec(text) ?? []
+  return session === undefined ? undefined : { session, entry: Number(entry) }
+}
+
+/** Items that are byte for byte those of the earlier request are not read again. */
+export function readHistory(body: Body, wire: Wire, before?: History): History {
+  const items = before?.wire === wire ? before.items.slice(0, body.known) : []
+  for (let index = items.length; index < body.items.length; index += 1) {
+    const item = parseItem(body, index)
+    const address =
+      item['type'] === 'compaction' ? readAddress(textAt(item, 'encrypted_content')) : undefined
+    items.push({ ...itemOf(wire.read(item)), ...(address !== undefined && { address }) })
+  }
+  const index = items.findLastIndex(({ address }) => address !== undefined)
+  const address = items[index]?.address
+  return { body, wire, items, named: address === undefined ? null : { index, address } }
+}
+
+function itemOf({ units, notes, rank, blocks }: ReadItem): HistoryItem {
+  return {
+    hashes: units.map(hashUnit),
+    notes,
+    ...(rank !== undefined && { rank }),
+    ...(blocks !== undefined && { blocks }),
+    opens: units.flatMap((unit) => (unit.kind === 'call' ? [unit.id] : [])),
+    closes: units.flatMap((unit) => (unit.kind === 'result' ? [unit.id] : [])),
+  }
+}
+
+/** A history in its session: the items that count, and the units that lead up to them. */
+export interface Placed {
+  readonly history: History
+  /** The first item that counts. */
+  readonly from: number
+  readonly start: UnitNode
+}
+
+/** Null: it names a handoff that this session does not have. */
+export function place(tree: UnitTree, history: History): Placed | null {
+  const { named } = history
+  if (named === null) return { history, from: 0, start: tree.root }
+  const start = tree.coveredBy(named.address.entry)
+  return start === null ? null : { history, from: named.index + 1, start }
+}
+
+/** The items that count, each with the number of units before and behind it. */
+export function* countedItems({ history, from, start }: Placed) {
+  let before = start.depth
+  for (let index = from; index < history.items.length; index += 1) {
+    const item = history.items[index]
+    if (item === undefined) return
+    const after = before + item.hashes.length
+    yield { index, item, before, after }
+    before = after
+  }
+}
+
+/** The units themselves behind the first `depth` ones, read again from the body. */
+export function unitsBehind(placed: Placed, depth: number): readonly Unit[] {
+  const { body, wire } = placed.history
+  const units: Unit[] = []
+  for (const { index, before, after } of countedItems(placed)) {
+    if (after <= depth) continue
+    const found = wire.read(parseItem(body, index)).units
+    units.push(...found.slice(Math.max(0, depth - before)))
+  }
+  return units
+}
+
+/** As far as the session knows this history. */
+export function locate(tree: UnitTree, placed: Placed): UnitNode {
+  let node = placed.start
+  for (const { item, after } of countedItems(placed)) {
+    node = tree.follow(node, item.hashes)
+    if (node.depth < after) return node
+  }
+  return node
+}
+
+export function unitCount({ history, from, start }: Placed): number {
+  let count = start.depth
+  for (const { hashes } of history.items.slice(from)) count += hashes.length
+  return count
+}
+
+/** Whether the last item is this one; a client's own request for a compaction. */
+export function endsWith({ body }: History, type: string): boolean {
+  const last = body.items.length - 1
+  const item = last < 0 ? null : parseItem(body, last)
+  return isObject(item) && item['type'] === type
+}

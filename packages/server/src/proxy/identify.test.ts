@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { identify, purposeOf, type RequestFacts } from './identify.ts'
+import { anthropicWire } from './wire/anthropic.ts'
+
+const TOOLS = { tools: [{ name: 'Bash' }] }
+const facts = (more: Partial<RequestFacts>): RequestFacts => ({
+  ...{ headers: {}, fields: TOOLS, last: undefined, lastRead: undefined, launch: null },
+  ...more,
+})
+const purpose = (request: RequestFacts) => purposeOf(request, identify(request))
+const metadata = (value: object) => ({ 'x-codex-turn-metadata': JSON.stringify(value) })
+
+describe('identify', () => {
+  it('tells a sub-agent from its main thread by its own header [proxy law 10]', () => {
+    const headers = { 'x-claude-code-session-id': 's' }
+    const main = identify(facts({ headers }))
+    const agent = identify(facts({ headers: { ...headers, 'x-claude-code-agent-id': 'a1' } }))
+    expect([main.session, main.agent]).toEqual(['s', null])
+    expect([agent.session, agent.agent]).toEqual(['s', 'a1'])
+  })
+
+  it('knows Codex by its thread and opencode by its session and parent', () => {
+    const codex = { 'thread-id': 't', 'session-id': 'other' }
+    expect(identify(facts({ headers: codex }))).toMatchObject({ client: 'codex', session: 't' })
+    const opencode = { 'x-session-id': 'ses_2', 'x-parent-session-id': 'ses_1' }
+    const found = { client: 'opencode', session: 'ses_2', parent: 'ses_1' }
+    expect(identify(facts({ headers: opencode }))).toMatchObject(found)
+  })
+
+  it('leaves a client without ids to its history, under the name it was started by', () => {
+    const found = { client: 'pi', session: null }
+    expect(identify(facts({ launch: 'pi-0f3a' }))).toMatchObject(found)
+  })
+})
+
+describe('purposeOf', () => {
+  it('takes a Codex title for a side call although it has a session of its own [proxy law 9]', () => {
+    const headers = { 'thread-id': 'new', ...metadata({ thread_source: 'thread_title' }) }
+    expect(purpose(facts({ headers }))).toBe('side')
+  })
+
+  it('takes a call of a known client without tools for a side call [proxy law 9]', () => {
+    const headers = { 'x-claude-code-session-id': 's' }
+    expect(purpose(facts({ headers, fields: {} }))).toBe('side')
+    expect(purpose(facts({ headers }))).toBe('conversation')
+    expect(purpose(facts({ fields: {} }))).toBe('conversation')
+  })
+
+  it("knows the clients' own compactions", () => {
+    const codex = { 'thread-id': 't', ...metadata({ request_kind: 'compaction' }) }
+    expect(purpose(facts({ headers: codex, fields: {} }))).toBe('compaction')
+    const last = { type: 'compaction_trigger' }
+    expect(purpose(facts({ headers: codex, last }))).toBe('compaction-item')
+    const asked = { role: 'user', content: 'CRITICAL: Respond with TEXT ONLY. Summarise.' }
+    const lastRead = anthropicWire.read(asked)
+    const headers = { 'x-claude-code-session-id': 's' }
+    expect(purpose(facts({ headers, last: asked, lastRead }))).toBe('compaction')
+  })
+
+  it('reads no metadata that is not JSON', () => {
+    const headers = { 'thread-id': 't', 'x-codex-turn-metadata': '{' }
+    expect(purpose(facts({ headers }))).toBe('conversation')
+  })
+})

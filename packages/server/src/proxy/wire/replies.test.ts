@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '#core/base/json'
+import { EventLines } from '../event-lines.ts'
+import { hashUnit } from '../unit.ts'
+import { anthropicWire } from './anthropic.ts'
+import { chatWire } from './chat.ts'
+import { responsesWire } from './responses.ts'
+import type { Wire } from './wire.ts'
+
+function reply(wire: Wire, events: readonly JsonObject[]) {
+  const reader = wire.openReply()
+  for (const event of events) reader.take(event)
+  return reader.reply()
+}
+
+const hashes = (wire: Wire, items: readonly JsonObject[]) =>
+  items.flatMap((item) => wire.read(item).units.map(hashUnit))
+
+describe('a reply as it passes', () => {
+  it('has the units with which Anthropic clients send it back', () => {
+    const { units, isWhole, usage } = reply(anthropicWire, [
+      {
+        type: 'message_start',
+        message: { usage: { input_tokens: 5, cache_read_input_tokens: 7 } },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } },
+      { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'He' } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'llo\n' } },
+      {
+        type: 'content_block_start',
+        index: 2,
+        content_block: { type: 'tool_use', id: 't', name: 'Bash', input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: 2,
+        delta: { type: 'input_json_delta', partial_json: '{"a":' },
+      },
+      {
+        type: 'content_block_delta',
+        index: 2,
+        delta: { type: 'input_json_delta', partial_json: '1}' },
+      },
+      { type: 'message_delta', usage: { output_tokens: 3 } },
+      { type: 'message_stop' },
+    ])
+    const back = {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'hm', signature: 's' },
+        { type: 'text', text: 'Hello' },
+        { type: 'tool_use', id: 't', name: 'Bash', input: { a: 1 } },
+      ],
+    }
+    expect(units.map(hashUnit)).toEqual(hashes(anthropicWire, [back]))
+    expect(isWhole).toBe(true)
+    expect(usage).toEqual({ inputTokens: 12, cachedTokens: 7, outputTokens: 3 })
+  })
+
+  it('leaves out a call that was cut off, and is not whole', () => {
+    const { units, isWhole } = reply(anthropicWire, [
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 't', name: 'Bash', input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: '{"a"' },
+      },
+    ])
+    expect([units, isWhole]).toEqual([[], false])
+  })
+
+  it('has the units with which Responses clients send it back', () => {
+    const message = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'a' }],
+    }
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"x": 1}' }
+    const usage = { input_tokens: 9, input_tokens_details: { cached_tokens: 4 }, output_tokens: 2 }
+    const found = reply(responsesWire, [
+      { type: 'response.output_item.done', item: { type: 'reasoning', id: 'r' } },
+      { type: 'response.output_text.delta', delta: 'a' },
+      { type: 'response.output_item.done', item: { ...message, id: 'm', status: 'completed' } },
+      { type: 'response.output_item.done', item: { ...call, id: 'fc' } },
+      { type: 'response.completed', response: { usage } },
+    ])
+    expect(found.units.map(hashUnit)).toEqual(hashes(responsesWire, [message, call]))
+    expect(found.usage?.cachedTokens).toBe(4)
+  })
+
+  it('has the units with which Chat clients send it back', () => {
+    const part = (delta: JsonObject, more: JsonObject = {}) => ({ choices: [{ delta, ...more }] })
+    const call = (index: number, fields: JsonObject) => ({ tool_calls: [{ index, ...fields }] })
+    const found = reply(chatWire, [
+      part({ content: 'a' }),
+      part(call(0, { id: 'c', function: { name: 'f', arguments: '{"x"' } })),
+      part(call(0, { function: { arguments: ':1}' } })),
+      part({}, { finish_reason: 'tool_calls' }),
+      { choices: [], usage: { prompt_tokens: 8, completion_tokens: 1 } },
+    ])
+    const named = { name: 'f', arguments: '{"x":1}' }
+    const back = { role: 'assistant', content: 'a', tool_calls: [{ id: 'c', function: named }] }
+    expect(found.units.map(hashUnit)).toEqual(hashes(chatWire, [back]))
+    expect(found.usage?.inputTokens).toBe(8)
+  })
+})
+
+describe('EventLines', () => {
+  it('reads events wherever the bytes are parted', () => {
+    const bytes = Buffer.from('event: x\ndata: {"a":"ä"}\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const lines = new EventLines()
+      const events = [...lines.take(bytes.subarray(0, at)), ...lines.take(bytes.subarray(at))]
+      expect(events).toEqual([{ a: 'ä' }, { b: 2 }])
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { Recent } from '#core/base/recent'
+import type { History } from '../../proxy/history.ts'
+import type { ClientRequest } from './recorder.ts'
+
+/**
+ * The last request of each conversation: the next one begins with the same bytes, and what was read
+ * once need not be read again. Forgetting one costs time and nothing else.
+ */
+const BYTES_MAX = 48 * 1024 * 1024
+const CONVERSATIONS_MAX = 64
+
+export class BodyCache {
+  readonly #histories = new Recent<string, History>(CONVERSATIONS_MAX)
+
+  keyOf({ headers, launch, path }: ClientRequest): string {
+    const names = [
+      'x-claude-code-session-id',
+      'x-claude-code-agent-id',
+      'thread-id',
+      'x-session-id',
+    ]
+    const ids = names.map((name) => headers[name] ?? '')
+    return JSON.stringify([path, launch, ...ids])
+  }
+
+  get(key: string): History | undefined {
+    return this.#histories.get(key)
+  }
+
+  set(key: string, history: History): void {
+    this.#histories.set(key, history)
+    let bytes = 0
+    for (const { body } of this.#histories.values()) bytes += body.bytes.length
+    if (bytes <= BYTES_MAX) return
+    const fresh = [...this.#histories.entries()]
+    for (const [oldKey, { body }] of fresh) {
+      if (bytes <= BYTES_MAX || oldKey === key) break
+      this.#histories.delete(oldKey)
+      bytes -= body.bytes.length
+    }
+  }
+}

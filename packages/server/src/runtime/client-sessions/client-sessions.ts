@@ -1,0 +1,192 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { Clock } from '#core/base/clock'
+import { thisHost } from '#core/base/host'
+import {
+  isId,
+  operationId,
+  type RunnerId,
+  runnerId,
+  type SessionId,
+  sessionId,
+} from '#core/base/ids'
+import { Recent } from '#core/base/recent'
+import { readRange } from '#core/session/context/source'
+import type { Store, Tail } from '#core/store/contract'
+import { newSession } from '#core/store/rules/create-session'
+import { type History, locate, place, unitCount } from '../../proxy/history.ts'
+import type { Identity } from '../../proxy/identify.ts'
+import { UnitTree } from '../../proxy/unit-tree.ts'
+import { limitsFor } from '../models/limits.ts'
+import { addToTree, settingsEntry } from './entries.ts'
+import { StoredSession } from './stored-session.ts'
+
+/** Which session of the store a client's request belongs to. */
+export class ClientSessions {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #windowTokens: number
+  readonly #open = new Recent<SessionId, Promise<StoredSession>>(SESSIONS_MAX)
+  /** The first unit of sessions that were looked at for a client without ids. */
+  readonly #first = new Map<SessionId, string>()
+  #runner: Promise<RunnerId> | null = null
+  #renewal: NodeJS.Timeout | undefined
+
+  constructor(terms: { store: Store; clock: Clock; windowTokens: number }) {
+    this.#store = terms.store
+    this.#clock = terms.clock
+    this.#windowTokens = terms.windowTokens
+  }
+
+  /** Null: there is none yet, and none is to be made. */
+  async find(identity: Identity, history: History, mayMake: boolean): Promise<StoredSession | null> {
+    if (identity.session === null) return await this.#findByHistory(identity, history, mayMake)
+    const id = idOf(identity)
+    const known = this.#open.get(id)
+    if (known !== undefined) return await known
+    const row = await this.#store.findSession(id)
+    if (row !== undefined) return await this.#opened(id)
+    if (!mayMake) return null
+    return await (this.#open.get(id) ?? this.#remember(id, () => this.#create(id, identity)))
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#renewal)
+    for (const session of this.#open.values()) await (await session).close()
+    const runner = await this.#runner
+    if (runner !== null) await this.#store.retireRunner({ runner })
+  }
+
+  async #opened(id: SessionId): Promise<StoredSession> {
+    return await (this.#open.get(id) ?? this.#remember(id, () => this.#load(id)))
+  }
+
+  async #remember(id: SessionId, open: () => Promise<StoredSession>): Promise<StoredSession> {
+    const opened = open()
+    this.#open.set(id, opened)
+    opened.catch(() => this.#open.delete(id))
+    return await opened
+  }
+
+  async #load(id: SessionId): Promise<StoredSession> {
+    const row = await this.#store.findSession(id)
+    const tail = { number: row?.tail ?? 0, hash: row?.tailHash ?? '' } as Tail
+    const session = new StoredSession(id, tail, {
+      ...{ store: this.#store, clock: this.#clock },
+      runner: () => this.#register(),
+    })
+    await session.refresh()
+    return session
+  }
+
+  async #create(id: SessionId, { client, session, agent, parent }: Identity) {
+    const limits = limitsFor({ windowTokens: this.#windowTokens, fixedTokens: 0 })
+    const stamp = { at: this.#clock.now(), seed: '' }
+    const request = { id, agent: client, limits, policy: 'steer' } as const
+    const row = newSession(request, 'imported', stamp)
+    const nothing = { entries: [], mail: [], replies: [], blobs: [] }
+    // Another process may have made it in this moment; then it is simply there.
+    const operation = operationId(randomUUID())
+    await this.#store.adoptSession({ session: row, ...nothing, operation })
+    const made = await this.#load(id)
+    const under = parentOf({ client, session, agent, parent })
+    const facts = { name: client, session, agent, under }
+    if (made.isEmpty) await made.append(() => settingsEntry(facts, this.#clock.now()))
+    return made
+  }
+
+  /**
+   * For clients that name no conversation: the session whose history this one continues. A history
+   * of one message continues nothing, unless it is the very request that is sent again.
+   */
+  async #findByHistory(
+    identity: Identity,
+    history: History,
+    mayMake: boolean,
+  ): Promise<StoredSession | null> {
+    const first = history.items.find(({ hashes }) => hashes.length > 0)?.hashes[0] ?? ''
+    const { named } = history
+    const address = named === null ? null : sessionId(named.address.session)
+    if (address !== null) return await this.#opened(address)
+    let best: { session: StoredSession; depth: number } | null = null
+    for (const id of await this.#candidates(identity.client, first)) {
+      const session = await this.#opened(id)
+      const placed = place(session.tree, history)
+      if (placed === null) continue
+      const { depth } = locate(session.tree, placed)
+      const isRepeated = depth === unitCount(placed) && session.tree.head.depth === depth
+      const isLonger = depth > 1 || isRepeated
+      if (isLonger && depth > (best?.depth ?? 0)) best = { session, depth }
+    }
+    if (best !== null || !mayMake) return best?.session ?? null
+    const id = sessionId(`${clientName(identity.client)}-${randomUUID()}`)
+    this.#first.set(id, first)
+    return await this.#remember(id, () => this.#create(id, identity))
+  }
+
+  async #candidates(client: string, first: string): Promise<readonly SessionId[]> {
+    const rows = await this.#store.listSessions({ agent: client, state: 'open', limit: LOOK_MAX })
+    const found: SessionId[] = []
+    for (const { id, tail } of rows) {
+      let known = this.#first.get(id)
+      if (known === undefined && tail > 0) {
+        known = await this.#firstUnit(id)
+        this.#first.set(id, known)
+      }
+      if (known === first) found.push(id)
+    }
+    return found
+  }
+
+  async #firstUnit(id: SessionId): Promise<string> {
+    const tree = new UnitTree()
+    for (const entry of await readRange(this.#store, id, 0, 2)) addToTree(tree, entry)
+    return tree.root.children.keys().next().value ?? ''
+  }
+
+  #register(): Promise<RunnerId> {
+    if (this.#runner !== null) return this.#runner
+    const registered = this.#registerNow()
+    this.#runner = registered
+    registered.catch(() => {
+      this.#runner = null
+    })
+    return registered
+  }
+
+  async #registerNow(): Promise<RunnerId> {
+    const runner = runnerId(`proxy-${randomUUID()}`)
+    const startedAt = this.#clock.now()
+    await this.#store.registerRunner({ ...thisHost(), id: runner, startedAt, leaseMs: LEASE_MS })
+    clearInterval(this.#renewal)
+    this.#renewal = setInterval(() => void this.#renew(runner), RENEW_MS)
+    this.#renewal.unref()
+    return runner
+  }
+
+  async #renew(runner: RunnerId): Promise<void> {
+    const outcome = await this.#store.renew({ runner }).catch(() => null)
+    if (outcome?.kind === 'lost') this.#runner = null
+  }
+}
+
+const SESSIONS_MAX = 64
+const LOOK_MAX = 500
+const LEASE_MS = 30_000
+const RENEW_MS = 8_000
+
+function clientName(client: string): string {
+  const name = client.replaceAll(/[^A-Za-z0-9_]/g, '').slice(0, 20)
+  return name === '' ? 'agent' : name
+}
+
+/** The client's own id where it can be one here, so that people find it again. */
+export function idOf({ client, session, agent }: Identity): SessionId {
+  const own = [clientName(client), session ?? '', ...(agent === null ? [] : [agent])].join('-')
+  if (isId(own)) return sessionId(own)
+  return sessionId(`${clientName(client)}-${hash('sha256', own, 'hex').slice(0, 32)}`)
+}
+
+function parentOf(identity: Identity): string | null {
+  if (identity.agent !== null) return idOf({ ...identity, agent: null })
+  return identity.parent === null ? null : idOf({ ...identity, session: identity.parent })
+}

@@ -1,0 +1,103 @@
+import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import type { AssistantMessage, Message, ResultPart, UserMessage } from '#core/message/message'
+import type { AdoptedEntry } from '#core/store/adoption'
+import type { Entry } from '#core/store/rows'
+import { messageCounter } from '#core/tokens/count'
+import { type PlannedEntry, unitsOf } from '../../proxy/entry-plan.ts'
+import { hashUnit } from '../../proxy/unit.ts'
+import type { Boundary, UnitTree } from '../../proxy/unit-tree.ts'
+
+/** Between what a client said and the entries of a transcript, both ways. */
+const count = messageCounter('generic')
+
+export function adoptedEntry(
+  { message }: PlannedEntry,
+  at: number,
+  blobs: readonly string[],
+): AdoptedEntry {
+  const base = { row: null, at, tokens: count(message) }
+  switch (message.role) {
+    case 'assistant': {
+      const ids = message.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
+      const body = message as unknown as JsonValue
+      return { ...base, kind: 'assistant', calls: [...new Set(ids)], body }
+    }
+    case 'tool': {
+      const [part] = message.parts
+      const outcome = part?.isError ? 'error' : 'ok'
+      const body = (part?.output ?? []) as unknown as JsonValue
+      return { ...base, kind: 'result', call: part?.callId ?? '', outcome, body, blobs }
+    }
+    default:
+      return {
+        ...{ ...base, kind: 'input', lane: 'user', blobs },
+        body: { message } as unknown as JsonValue,
+      }
+  }
+}
+
+/** Continues the tree with one entry of the transcript. */
+export function addToTree(tree: UnitTree, entry: Entry): void {
+  switch (entry.kind) {
+    case 'input':
+    case 'assistant':
+    case 'result': {
+      const message = messageOf(entry)
+      // The words are gone, and with them what would be compared.
+      const hashes = message === null ? [`erased ${entry.number}`] : unitsOf(message).map(hashUnit)
+      tree.add(entry.number, hashes)
+      return
+    }
+    case 'revert':
+      if (entry.meta.to === undefined) tree.add(entry.number, [])
+      else tree.rewind(entry.number, entry.meta.to)
+      return
+    case 'compaction': {
+      const boundary = boundaryOf(entry)
+      if (boundary === null) tree.add(entry.number, [])
+      else tree.cover(entry.meta.covers, boundary)
+      return
+    }
+    default:
+      tree.add(entry.number, [])
+  }
+}
+
+function messageOf(entry: Entry): Message | null {
+  if (entry.body === null) return null
+  const body = JSON.parse(entry.body) as JsonValue
+  if (entry.kind === 'input' && isObject(body)) {
+    return { ...(body['message'] as unknown as UserMessage), role: 'user' }
+  }
+  if (entry.kind === 'assistant' && isObject(body)) {
+    return { ...(body as unknown as AssistantMessage), role: 'assistant' }
+  }
+  if (entry.kind !== 'result' || !isArray(body)) return null
+  const output = body as unknown as readonly ResultPart[]
+  return { role: 'tool', parts: [{ type: 'tool-result', callId: entry.meta.call, output }] }
+}
+
+/** What was sent in the place of the covered part stands in the entry, byte for byte. */
+function boundaryOf(entry: Entry): Boundary | null {
+  if (entry.body === null) return null
+  const body = JSON.parse(entry.body) as JsonValue
+  const sent = isObject(body) ? body['sent'] : undefined
+  if (!isObject(sent)) return null
+  const { wire, items, text } = sent as { [name: string]: JsonValue | undefined }
+  if (typeof wire !== 'string' || typeof items !== 'string') return null
+  return { entry: entry.number, wire, items, text: typeof text === 'string' ? text : '' }
+}
+
+/** What the transcript says of the client; behind the first entry nothing changes it. */
+export interface ClientFacts {
+  readonly name: string
+  readonly session: string | null
+  readonly agent: string | null
+  /** The session that started it, for a sub-agent. */
+  readonly under: string | null
+}
+
+export function settingsEntry(facts: ClientFacts, at: number): AdoptedEntry {
+  const body: JsonObject = { client: { ...facts } }
+  return { kind: 'settings', row: null, at, tokens: 0, body }
+}

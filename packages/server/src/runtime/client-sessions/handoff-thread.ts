@@ -1,0 +1,13 @@
+import { parentPort } from 'node:worker_threads'
+import { entryNumber } from '#core/base/ids'
+import { type HandoffOrder, handoffText, writeDigest } from './write-digest.ts'
+
+/** Writes handoffs beside the event loop: over a long history one takes most of a second. */
+parentPort?.on('message', (order: HandoffOrder & { readonly call: number }) => {
+  void writeDigest({ ...order, upto: entryNumber(order.upto) })
+    .then((reply) =>
+      reply.kind === 'written' ? { ...reply, text: handoffText(reply.handoff) } : reply,
+    )
+    .catch((error: unknown) => ({ kind: 'failed', reason: String(error) }))
+    .then((reply) => parentPort?.postMessage({ call: order.call, reply }))
+})

@@ -1,0 +1,118 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { entryNumber } from '#core/base/ids'
+import type { JsonValue } from '#core/base/json'
+import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import { readRange } from '#core/session/context/source'
+import type { Store } from '#core/store/contract'
+import { pathTo } from '#core/store/fold'
+import type { Entry, Limits } from '#core/store/rows'
+import type { Placed } from '../../proxy/history.ts'
+import { locate } from '../../proxy/history.ts'
+import { type Cut, chooseCut, coveredNotes } from '../../proxy/outgoing.ts'
+import { ancestorAt, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
+import { limitsFor } from '../models/limits.ts'
+import type { HandoffWorker, WrittenHandoff } from './handoff-worker.ts'
+import type { StoredSession } from './stored-session.ts'
+import { handoffText, writeDigest } from './write-digest.ts'
+
+/** Shares of the model's window. Smaller handoffs and tails save little: most of it is tools. */
+const KEEP_SHARE = 0.05
+const HANDOFF_SHARE = 0.06
+
+export interface PrepareTerms {
+  readonly store: Store
+  readonly worker: HandoffWorker
+  readonly windowTokens: number
+  readonly tokensPerByte: number
+  readonly wireName: string
+  readonly now: () => number
+  readonly summarize?: SummaryWriter
+  /** Covers the whole history, for a client that asks for its compaction. */
+  readonly isWhole?: true
+}
+
+export type Prepared =
+  | { readonly kind: 'installed'; readonly entry: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+/**
+ * Makes the next boundary over a fixed part of a history, beside the requests: the client's next
+ * requests go out under the present one until this one is in the store.
+ */
+export async function prepareBoundary(
+  session: StoredSession,
+  placed: Placed,
+  terms: PrepareTerms,
+): Promise<Prepared> {
+  const end = locate(session.tree, placed)
+  const beyond = boundariesOf(end)[0]
+  const cut = terms.isWhole ? wholeCut(placed, end) : tailCut(placed, beyond?.depth ?? 0, terms)
+  if (cut === null) return { kind: 'failed', reason: 'nothing-to-cover' }
+  if (beyond?.depth === cut.depth) return { kind: 'installed', entry: beyond.boundary.entry }
+  const node = ancestorAt(end, cut.depth)
+  if (node === null || node.entry === null) return { kind: 'failed', reason: 'not-recorded' }
+  const covers = node.entry
+  const upto = end.entry ?? covers
+  const written = await write(session, { covers, upto }, terms)
+  if (written.kind === 'failed') return written
+  const { notes, items: ranked } = coveredNotes(placed, cut.index)
+  const handoffItem = placed.history.wire.writeHandoff(written.text, notes)
+  const sent = {
+    wire: terms.wireName,
+    items: [...ranked, handoffItem].join(','),
+    text: written.text,
+  }
+  const body = { ...written.handoff, sent } as unknown as JsonValue
+  const isInstalled = await session.append(() => {
+    if (!isOnPath(session.tree.head, node)) return null
+    const base = { kind: 'compaction', row: null, at: terms.now(), tokens: written.tokens } as const
+    return { ...base, covers: entryNumber(covers), body }
+  })
+  const made = node.boundary
+  if (!isInstalled || made === null) return { kind: 'failed', reason: 'left-behind' }
+  return { kind: 'installed', entry: made.entry }
+}
+
+function tailCut(placed: Placed, beyond: number, terms: PrepareTerms): Cut | null {
+  const keepBytes = (terms.windowTokens * KEEP_SHARE) / terms.tokensPerByte
+  return chooseCut(placed, { keepBytes, beyond })
+}
+
+function wholeCut({ history }: Placed, end: UnitNode): Cut | null {
+  if (end.depth === 0) return null
+  return { index: history.items.length - 1, depth: end.depth, tailBytes: 0 }
+}
+
+/** The client may have gone back behind it while it was written. */
+function isOnPath(head: UnitNode, node: UnitNode): boolean {
+  return ancestorAt(head, node.depth) === node
+}
+
+async function write(
+  session: StoredSession,
+  { covers, upto }: { readonly covers: number; readonly upto: number },
+  { store, worker, windowTokens, summarize, isWhole }: PrepareTerms,
+): Promise<WrittenHandoff> {
+  const entries = await readRange(store, session.id, 0, upto)
+  const reverts = entries.filter(({ kind }) => kind === 'revert')
+  const isVisible = pathTo(reverts, upto)
+  const path = entries.filter((entry) => isSaid(entry) && isVisible(entry.number))
+  const limits = limitsOf(windowTokens)
+  const wanted = isWhole === true ? { isWanted: true as const } : {}
+  const order = { entries: path, covers, upto: entryNumber(upto), limits, ...wanted }
+  if (summarize === undefined) return await worker.write(order)
+  await breathe()
+  const reply = await writeDigest(order, summarize)
+  if (reply.kind === 'written') return { ...reply, text: handoffText(reply.handoff) }
+  // Without a model's words the digest has to do: the conversation must go on.
+  return await worker.write(order)
+}
+
+function isSaid({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+function limitsOf(windowTokens: number): Limits {
+  const limits = limitsFor({ windowTokens, fixedTokens: 0 })
+  return { ...limits, handoffTokens: Math.floor(windowTokens * HANDOFF_SHARE) }
+}

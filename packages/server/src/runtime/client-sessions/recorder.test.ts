@@ -1,0 +1,302 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import { sessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { Store } from '#core/store/contract'
+import { openMemoryStore } from '#core/store/memory/open'
+import type { Entry } from '#core/store/rows'
+import { SILENT } from '../logger.ts'
+import { type Passage, Recorder, type RecorderOptions } from './recorder.ts'
+
+const ID = sessionId('claude-s1')
+const WINDOW = 8_000
+const opened: Recorder[] = []
+
+afterEach(async () => {
+  for (const recorder of opened.splice(0)) await recorder.close()
+})
+
+function recorder(store: Store, more: Partial<RecorderOptions> = {}): Recorder {
+  const options = { store, clock: systemClock, logger: SILENT, windowTokens: WINDOW, ...more }
+  const made = new Recorder(options)
+  opened.push(made)
+  return made
+}
+
+/** A client of Anthropic's API that keeps its history as Claude Code does. */
+class Client {
+  messages: JsonObject[] = []
+  readonly recorder: Recorder
+  readonly headers: { [name: string]: string } = { 'x-claude-code-session-id': 's1' }
+
+  constructor(made: Recorder) {
+    this.recorder = made
+  }
+
+  body(): Buffer {
+    const marked = this.messages.map((message, index) =>
+      index < this.messages.length - 1 ? message : withMark(message),
+    )
+    const tools = [{ name: 'Bash' }]
+    return Buffer.from(JSON.stringify({ model: 'claude-x', messages: marked, tools, stream: true }))
+  }
+
+  async ask(): Promise<Passage> {
+    const request = { path: '/v1/messages', headers: this.headers, body: this.body(), launch: null }
+    return await this.recorder.begin(request)
+  }
+
+  /** One turn: a prompt, and an answer that the model reports this usage for. */
+  async turn(text: string, answer: string, inputTokens = 100): Promise<string> {
+    this.messages.push({ role: 'user', content: [{ type: 'text', text }] })
+    const passage = await this.ask()
+    const sent = Buffer.concat([...passage.send]).toString()
+    for (const event of replyEvents(answer, inputTokens)) passage.take(event)
+    await passage.end()
+    this.messages.push({ role: 'assistant', content: [{ type: 'text', text: answer }] })
+    return sent
+  }
+}
+
+function withMark(message: JsonObject): JsonObject {
+  const blocks = message['content'] as readonly JsonObject[]
+  const marked = blocks.map((block) => ({ ...block, cache_control: { type: 'ephemeral' } }))
+  return { ...message, content: marked }
+}
+
+function replyEvents(text: string, inputTokens: number): readonly JsonObject[] {
+  return [
+    { type: 'message_start', message: { usage: { input_tokens: inputTokens } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    { type: 'message_stop' },
+  ]
+}
+
+async function entries(store: Store, id = ID): Promise<readonly Entry[]> {
+  const row = await store.findSession(id)
+  const to = row?.tail ?? 0
+  return to === 0
+    ? []
+    : await store.readEntries({ sessionId: id, from: 1 as never, to: to as never })
+}
+
+const kinds = async (store: Store) => (await entries(store)).map(({ kind }) => kind)
+const compactions = async (store: Store) =>
+  (await kinds(store)).filter((kind) => kind === 'compaction').length
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
+
+/** Turns until a handoff is installed, and one more that goes out under it. */
+async function compacted(client: Client, store: Store): Promise<string> {
+  for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
+  await client.turn('More', 'Yes', WINDOW)
+  await until(async () => (await compactions(store)) > 0)
+  return await client.turn('Next', 'Done')
+}
+
+describe('Recorder', () => {
+  it('sends what needs no change byte for byte as it came [proxy law 1]', async () => {
+    const client = new Client(recorder(openMemoryStore()))
+    for (const text of ['one', 'two', 'three']) {
+      const before = client.messages.length
+      const sent = await client.turn(text, 'ok')
+      const own = client.messages.splice(before + 1)
+      expect(sent).toBe(client.body().toString())
+      client.messages.push(...own)
+    }
+  })
+
+  it('has every unit in the store before the request goes on [proxy law 4]', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'one' }] })
+    await client.ask()
+    expect(await kinds(store)).toEqual(['settings', 'input'])
+  })
+
+  it('records a request once, however often it is sent [proxy law 5]', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'one' }] })
+    await Promise.all([client.ask(), client.ask(), client.ask()])
+    await client.turn('two', 'ok')
+    expect(await kinds(store)).toEqual(['settings', 'input', 'input', 'assistant'])
+  })
+
+  it('sends a handoff in the place of the covered part, and the same bytes ever after [proxy laws 2, 3]', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    const first = await compacted(client, store)
+    const { messages } = JSON.parse(first) as { messages: JsonObject[] }
+    expect(messages.length).toBeLessThan(client.messages.length)
+    expect(JSON.stringify(messages[0])).toContain('[handoff ')
+    // Another process over the same store: nothing of the boundary was in memory only.
+    const again = new Client(recorder(store))
+    again.messages = client.messages
+    const second = await again.turn('And', 'so on')
+    const plain = (text: string) => text.replaceAll(',"cache_control":{"type":"ephemeral"}', '')
+    const shared = plain(first).slice(0, plain(first).indexOf('],"tools"'))
+    expect(shared.length).toBeGreaterThan(100)
+    expect(plain(second).startsWith(shared)).toBe(true)
+    expect(await store.verify({ sessionId: ID })).toEqual([])
+  })
+
+  it('makes one handoff for one crossing of the threshold [proxy law 13]', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
+    // Two requests under way at once, both over the threshold; one answer comes late.
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'late' }] })
+    const late = await client.ask()
+    client.messages.pop()
+    await client.turn('More', 'Yes', WINDOW)
+    await until(async () => (await compactions(store)) > 0)
+    for (const event of replyEvents('late answer', WINDOW)) late.take(event)
+    await late.end()
+    await client.turn('Next', 'Done')
+    await client.recorder.close()
+    expect(await compactions(store)).toBe(1)
+  })
+
+  it('lets no request wait for a summary [proxy law 12]', async () => {
+    const store = openMemoryStore()
+    const slow = Promise.withResolvers<never>()
+    slow.promise.catch(() => {})
+    const client = new Client(recorder(store, { summarize: () => slow.promise }))
+    for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
+    await client.turn('More', 'Yes', WINDOW * 0.7)
+    const sent = await client.turn('Meanwhile', 'I go on', WINDOW * 0.7)
+    expect(JSON.parse(sent).messages).toHaveLength(client.messages.length - 1)
+    expect(await compactions(store)).toBe(0)
+    slow.reject(new Error('the model is gone'))
+    // The digest takes its place.
+    await until(async () => (await compactions(store)) > 0)
+  })
+
+  it('goes back with the client, and keeps what it left [proxy laws 8, 18]', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('one', 'alpha')
+    await client.turn('two', 'beta')
+    client.messages.splice(2)
+    await client.turn('three', 'gamma')
+    const context = await store.readContext({ sessionId: ID })
+    const text = JSON.stringify(context?.entries.map(({ body }) => body))
+    expect(text).toContain('gamma')
+    expect(text).not.toContain('beta')
+    const found = await store.search({ sessionId: ID, text: 'beta', limit: 5, neighbours: 0 })
+    expect(found).toHaveLength(1)
+    expect(await store.verify({ sessionId: ID })).toEqual([])
+  })
+
+  it('keeps the transcript of a sub-agent apart, under its parent [proxy law 10]', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store)
+    const main = new Client(made)
+    const agent = new Client(made)
+    agent.headers['x-claude-code-agent-id'] = 'a1'
+    await Promise.all([main.turn('main words', 'ok'), agent.turn('agent words', 'ok')])
+    const [settings] = await entries(store, sessionId('claude-s1-a1'))
+    expect(settings?.body).toContain('"under":"claude-s1"')
+    expect(JSON.stringify(await entries(store))).not.toContain('agent words')
+  })
+
+  it('makes no session for a side call [proxy law 9]', async () => {
+    const store = openMemoryStore()
+    const { headers } = new Client(recorder(store))
+    const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'title?' }] }))
+    const made = recorder(store)
+    const passage = await made.begin({ path: '/v1/messages', headers, body, launch: null })
+    expect(passage.send).toEqual([body])
+    expect(await store.listSessions({ limit: 5 })).toEqual([])
+  })
+
+  it.each(['findSession', 'adoptSession', 'adoptEntries', 'acquire', 'registerRunner'] as const)(
+    'forwards a request as it came when %s fails [proxy law 17]',
+    async (verb) => {
+      const store = openMemoryStore()
+      const broken = new Proxy(store, {
+        get: (target, name) =>
+          name === verb
+            ? async () => {
+                throw new Error('disk full')
+              }
+            : Reflect.get(target, name),
+      })
+      const client = new Client(recorder(broken))
+      client.messages.push({ role: 'user', content: [{ type: 'text', text: 'one' }] })
+      const passage = await client.ask()
+      expect(Buffer.concat([...passage.send])).toEqual(client.body())
+      await passage.end()
+    },
+  )
+
+  it('records later what the store could not take at first [proxy law 17]', async () => {
+    const store = openMemoryStore()
+    let isFull = true
+    const filling = new Proxy(store, {
+      get: (target, name) =>
+        name === 'adoptEntries' && isFull
+          ? async () => {
+              throw new Error('disk full')
+            }
+          : Reflect.get(target, name),
+    })
+    const client = new Client(recorder(filling))
+    await client.turn('one', 'alpha')
+    isFull = false
+    await client.turn('two', 'beta')
+    expect(await kinds(store)).toEqual([
+      ...['settings', 'input', 'assistant', 'input', 'assistant'].slice(1),
+    ])
+  })
+
+  it('sends the same bytes and doubles nothing with two proxies on one store [proxy law 21]', async () => {
+    const store = openMemoryStore()
+    const one = new Client(recorder(store))
+    const two = new Client(recorder(store))
+    two.messages = one.messages
+    for (let at = 0; at < 10; at += 1) {
+      one.messages.push({ role: 'user', content: [{ type: 'text', text: `prompt ${at}` }] })
+      const passages = await Promise.all([one.ask(), two.ask()])
+      const [a, b] = passages.map(({ send }) => Buffer.concat([...send]).toString())
+      expect(b).toBe(a)
+      for (const passage of passages) {
+        for (const event of replyEvents(`answer ${at}`, 10)) passage.take(event)
+      }
+      await Promise.all(passages.map((passage) => passage.end()))
+      one.messages.push({ role: 'assistant', content: [{ type: 'text', text: `answer ${at}` }] })
+    }
+    const said = (await kinds(store)).filter((kind) => kind !== 'settings')
+    expect(said).toHaveLength(20)
+    expect(await store.verify({ sessionId: ID })).toEqual([])
+  }, 30_000)
+
+  it('answers a Codex compaction with an address, and sends the handoff in its place', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const headers = { 'thread-id': 't1' }
+    const path = '/v1/responses'
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    let input: JsonObject[] = [say(`The code word is heron. ${LONG}`), say(LONG), say(LONG)]
+    for (let round = 1; round <= 3; round += 1) {
+      const trigger = { type: 'compaction_trigger' }
+      const body = Buffer.from(JSON.stringify({ input: [...input, trigger], tools: [{}] }))
+      const { compaction } = await made.begin({ path, headers, body, launch: null })
+      expect(compaction?.session).toBe('codex-t1')
+      const content = `throughline.${compaction?.session}.${compaction?.entry}`
+      input = [say('kept'), { type: 'compaction', encrypted_content: content }, say(`go ${round}`)]
+      const next = Buffer.from(JSON.stringify({ input, tools: [{}] }))
+      const { send } = await made.begin({ path, headers, body: next, launch: null })
+      const sent = JSON.parse(Buffer.concat([...send]).toString()) as { input: JsonObject[] }
+      expect(sent.input).toHaveLength(2)
+      expect(JSON.stringify(sent.input[0])).toContain('heron')
+    }
+    expect(await store.verify({})).toEqual([])
+  })
+})

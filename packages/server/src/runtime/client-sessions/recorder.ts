@@ -1,0 +1,369 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, pause } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { operationId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import type { Store } from '#core/store/contract'
+import { parseItem, readBody } from '../../proxy/body.ts'
+import { type History, locate, type Placed, place, readHistory } from '../../proxy/history.ts'
+import { type Identity, identify, type Purpose, purposeOf } from '../../proxy/identify.ts'
+import { withHandoff } from '../../proxy/outgoing.ts'
+import { boundariesOf } from '../../proxy/unit-tree.ts'
+import { anthropicWire } from '../../proxy/wire/anthropic.ts'
+import { chatWire } from '../../proxy/wire/chat.ts'
+import { textAt } from '../../proxy/wire/fields.ts'
+import { responsesWire } from '../../proxy/wire/responses.ts'
+import type { Reply, Wire } from '../../proxy/wire/wire.ts'
+import type { Logger } from '../logger.ts'
+import { BodyCache } from './body-cache.ts'
+import { ClientSessions } from './client-sessions.ts'
+import { HandoffWorker } from './handoff-worker.ts'
+import { type Prepared, prepareBoundary } from './prepare.ts'
+import { NotRecordedError, type StoredSession } from './stored-session.ts'
+import { windowOf } from './window.ts'
+
+/**
+ * What stands between a client and its provider, without the network: takes a request's bytes,
+ * records what is new in them, and gives the bytes that go on. Whatever fails here, the client's own
+ * bytes go on as they came.
+ */
+export interface RecorderOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  /** What the model takes; absent: by its name. */
+  readonly windowTokens?: number
+  readonly summarize?: SummaryWriter
+}
+
+export interface ClientRequest {
+  /** Without launch id and query. */
+  readonly path: string
+  readonly headers: { readonly [name: string]: string | undefined }
+  readonly body: Buffer
+  readonly launch: string | null
+}
+
+/** One request on its way, and what becomes of its answer. */
+export interface Passage {
+  readonly send: readonly Buffer[]
+  readonly purpose: Purpose | 'unknown'
+  /** The handoff that went out with it; 0: none. */
+  readonly boundary: number
+  /** For a request that is answered here: the item that its answer consists of. */
+  readonly compaction: { readonly session: string; readonly entry: number } | null
+  /** An event of the answer, or the whole document, as it passes. */
+  take(event: JsonObject): void
+  /** The answer is over, complete or not. Resolves when it is recorded. */
+  end(): Promise<void>
+}
+
+/** The share of the window at which the next handoff is prepared, beside the requests. */
+const SOFT_SHARE = 0.65
+/** Above this a request would be refused: it waits for the handoff. */
+const HARD_SHARE = 0.92
+const TOKENS_PER_BYTE = 0.25
+const RECORD_MS_MAX = 6_000
+const HANDOFF_MS_MAX = 20_000
+/** After a handoff that could not be made, the next try comes when this much was added. */
+const RETRY_GROWTH = 1.08
+
+interface SessionState {
+  preparing: Promise<Prepared> | null
+  tokensPerByte: number
+  retryAbove: number
+  isTitled: boolean
+}
+
+const COUNT_PATH = '/messages/count_tokens'
+
+const WIRES: readonly (readonly [string, string, Wire])[] = [
+  ['/messages', 'anthropic', anthropicWire],
+  [COUNT_PATH, 'anthropic', anthropicWire],
+  ['/responses', 'responses', responsesWire],
+  ['/responses/compact', 'responses', responsesWire],
+  ['/chat/completions', 'chat', chatWire],
+]
+
+export class Recorder {
+  readonly #options: RecorderOptions
+  readonly #sessions: ClientSessions
+  readonly #worker = new HandoffWorker()
+  readonly #bodies = new BodyCache()
+  readonly #states = new WeakMap<StoredSession, SessionState>()
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+    const { store, clock, windowTokens = 200_000 } = options
+    this.#sessions = new ClientSessions({ store, clock, windowTokens })
+  }
+
+  async begin(request: ClientRequest): Promise<Passage> {
+    const untouched = passUntouched(request)
+    try {
+      return (await this.#begin(request)) ?? untouched
+    } catch (error) {
+      this.#warn(error, 'a request was not recorded; it is forwarded as it came')
+      return untouched
+    }
+  }
+
+  /** Waits for what is being written. */
+  async close(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+    await this.#worker.close()
+    await this.#sessions.close()
+  }
+
+  async #begin(request: ClientRequest): Promise<Passage | null> {
+    const [, wireName, wire] = WIRES.find(([end]) => request.path.endsWith(end)) ?? []
+    if (wire === undefined || wireName === undefined) return null
+    const key = this.#bodies.keyOf(request)
+    const before = this.#bodies.get(key)
+    const body = readBody(request.body, wire.list, before?.body)
+    if (body === undefined) return null
+    const history = readHistory(body, wire, before)
+    const facts = { ...request, fields: body.fields, ...lastOf(history) }
+    const identity = identify(facts)
+    const isCompact = request.path.endsWith('/compact')
+    const purpose = isCompact ? 'compaction-item' : purposeOf(facts, identity)
+    const isCount = request.path.endsWith(COUNT_PATH)
+    if (purpose === 'side' && !isCount) return { ...passUntouched(request), purpose }
+    const isRecorded = purpose !== 'compaction' && !isCount
+    if (isRecorded) this.#bodies.set(key, history)
+    const found = this.#sessions.find(identity, history, isRecorded)
+    const session = await this.#within(RECORD_MS_MAX, found)
+    const placed = session && place(session.tree, history)
+    if (session === null || placed === null) return null
+    const turn = { request, session, placed, wireName, identity, purpose }
+    // What would be sent is what is counted.
+    if (isCount) return { ...passUntouched(request), purpose, ...chooseOutgoing(turn) }
+    if (purpose === 'compaction') return this.#passCompaction(turn)
+    try {
+      await this.#within(RECORD_MS_MAX, session.record(placed))
+    } catch (error) {
+      // The next request brings the whole history again. What is known already still holds.
+      this.#warn(error, 'a request was not recorded; the next one will be')
+    }
+    if (purpose === 'compaction-item') return await this.#answerWithItem(turn)
+    return await this.#pass(turn)
+  }
+
+  async #pass(turn: Turn): Promise<Passage> {
+    const { session, request } = turn
+    const state = this.#stateOf(session)
+    const window = this.#windowFor(turn)
+    const isTooLong = (bytes: number) => bytes * state.tokensPerByte > window * HARD_SHARE
+    let out = chooseOutgoing(turn)
+    if (
+      isTooLong(sizeOf(out.send)) &&
+      request.body.length * state.tokensPerByte > state.retryAbove
+    ) {
+      await this.#within(HANDOFF_MS_MAX, this.#prepare(turn)).catch(() => {})
+      out = chooseOutgoing(turn)
+    }
+    return this.#follow(turn, out)
+  }
+
+  /** The client's own summary is best written from everything; under our handoff only if it must. */
+  #passCompaction(turn: Turn): Passage {
+    const { request, session } = turn
+    const { tokensPerByte } = this.#stateOf(session)
+    const fits = request.body.length * tokensPerByte < this.#windowFor(turn) * HARD_SHARE
+    const { send, boundary } = chooseOutgoing(turn)
+    const isRaw = fits && turn.placed.history.named === null
+    const untouched = { ...passUntouched(request), purpose: turn.purpose }
+    return isRaw ? untouched : { ...untouched, send, boundary }
+  }
+
+  async #answerWithItem(turn: Turn): Promise<Passage | null> {
+    const made = await this.#within(HANDOFF_MS_MAX, this.#prepare(turn, { isWhole: true }))
+    if (made.kind === 'failed') return null
+    const compaction = { session: turn.session.id, entry: made.entry }
+    return { ...passUntouched(turn.request), purpose: turn.purpose, compaction }
+  }
+
+  #follow(turn: Turn, { send, boundary }: Outgoing): Passage {
+    const { session, placed } = turn
+    const reader = placed.history.wire.openReply()
+    return {
+      ...{ send, boundary, purpose: turn.purpose, compaction: null },
+      take: (event) => reader.take(event),
+      end: () => {
+        const reply = reader.reply()
+        return this.#track(
+          session
+            .recordReply(placed, reply.units)
+            .catch((error: unknown) => this.#warn(error, 'an answer was not recorded'))
+            .then(() => this.#afterReply(turn, reply, { send, boundary })),
+        )
+      },
+    }
+  }
+
+  async #afterReply(turn: Turn, { usage, isWhole }: Reply, sent: Outgoing): Promise<void> {
+    const { session, identity, placed } = turn
+    const state = this.#stateOf(session)
+    this.#title(turn, state)
+    if (usage === null || usage.inputTokens === 0) return
+    state.tokensPerByte = usage.inputTokens / Math.max(1, sizeOf(sent.send))
+    const { store, clock } = this.#options
+    await store
+      .recordAttempt({
+        ...{ id: operationId(randomUUID()), sessionId: session.id, task: 'client', ...usage },
+        modelRoute: `${identity.client}/${modelOf(placed.history)}`.slice(0, 100),
+        ...{ outcome: isWhole ? 'replied' : 'cut', at: clock.now() },
+      })
+      .catch(() => {})
+    // Late news of a request that went out under an older handoff says nothing about this one.
+    const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
+    if (newest !== sent.boundary) return
+    const soft = Math.max(this.#windowFor(turn) * SOFT_SHARE, state.retryAbove)
+    if (usage.inputTokens > soft) void this.#prepare(turn, { tokens: usage.inputTokens })
+  }
+
+  /** One at a time for each session. */
+  #prepare(turn: Turn, { isWhole, tokens = 0 }: PrepareOptions = {}): Promise<Prepared> {
+    const { session, placed, wireName } = turn
+    const state = this.#stateOf(session)
+    if (state.preparing !== null && isWhole !== true) return state.preparing
+    const { store, clock, summarize } = this.#options
+    const { tokensPerByte } = state
+    const preparing = prepareBoundary(session, placed, {
+      ...{ store, worker: this.#worker, windowTokens: this.#windowFor(turn), wireName },
+      ...{ tokensPerByte, now: () => clock.now() },
+      ...(summarize !== undefined && { summarize }),
+      ...(isWhole === true && { isWhole }),
+    }).catch((error: unknown): Prepared => {
+      this.#warn(error, 'a handoff could not be prepared')
+      return { kind: 'failed', reason: String(error) }
+    })
+    const settled = preparing.then((made) => {
+      if (state.preparing === settled) state.preparing = null
+      state.retryAbove = made.kind === 'failed' ? tokens * RETRY_GROWTH : 0
+      const { id } = session
+      if (made.kind === 'failed') {
+        this.#options.logger.warn({ session: id, reason: made.reason }, 'no handoff was made')
+      } else this.#options.logger.info({ session: id, entry: made.entry }, 'handoff installed')
+      return made
+    })
+    state.preparing = settled
+    void this.#track(settled)
+    return settled
+  }
+
+  #title({ session, placed, identity }: Turn, state: SessionState): void {
+    if (state.isTitled) return
+    state.isTitled = true
+    const { store } = this.#options
+    const index = placed.history.items.findIndex(({ hashes }) => hashes.length > 0)
+    const item = index < 0 ? {} : parseItem(placed.history.body, index)
+    const words = placed.history.wire.read(item).units.find((unit) => unit.kind === 'text')
+    const line = words?.kind === 'text' ? (words.text.split('\n', 1)[0] ?? '').slice(0, 80) : ''
+    if (line === '') return
+    const title = identity.agent === null ? line : `Sub-agent: ${line}`
+    const named = store.findSession(session.id).then(async (row) => {
+      if (row?.title === null) await store.setTitle({ sessionId: session.id, title })
+    })
+    void this.#track(named.catch(() => {}))
+  }
+
+  #windowFor({ placed, request }: Turn): number {
+    const { windowTokens } = this.#options
+    return windowTokens ?? windowOf(modelOf(placed.history), request.headers)
+  }
+
+  #stateOf(session: StoredSession): SessionState {
+    const known = this.#states.get(session)
+    if (known !== undefined) return known
+    const fresh = {
+      preparing: null,
+      tokensPerByte: TOKENS_PER_BYTE,
+      retryAbove: 0,
+      isTitled: false,
+    }
+    this.#states.set(session, fresh)
+    return fresh
+  }
+
+  async #within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
+    const late = new AbortController()
+    const deadline = pause(this.#options.clock, ms, late.signal).then(() => {
+      if (late.signal.aborted) return new Promise<never>(() => {})
+      throw new NotRecordedError(`The store did not answer within ${ms} ms.`)
+    })
+    try {
+      return await Promise.race([this.#track(work), deadline])
+    } finally {
+      late.abort()
+    }
+  }
+
+  #track<Value>(work: Promise<Value>): Promise<Value> {
+    const settled = work.catch(() => {}).finally(() => this.#running.delete(settled))
+    this.#running.add(settled)
+    return work
+  }
+
+  #warn(error: unknown, what: string): void {
+    // Messages of other errors may quote the conversation.
+    const isOwn = error instanceof KnownError || error instanceof NotRecordedError
+    const reason = isOwn ? error.message : ''
+    this.#options.logger.warn({ error: error instanceof Error ? error.name : '', reason }, what)
+  }
+}
+
+interface Turn {
+  readonly request: ClientRequest
+  readonly session: StoredSession
+  readonly placed: Placed
+  readonly wireName: string
+  readonly identity: Identity
+  readonly purpose: Purpose
+}
+
+interface PrepareOptions {
+  readonly isWhole?: true
+  readonly tokens?: number
+}
+
+interface Outgoing {
+  readonly send: readonly Buffer[]
+  readonly boundary: number
+}
+
+function chooseOutgoing({ session, placed, request, wireName }: Turn): Outgoing {
+  const { wire } = placed.history
+  for (const { depth, boundary } of boundariesOf(locate(session.tree, placed))) {
+    const isOwn = boundary.wire === wireName
+    const items = isOwn ? boundary.items : wire.writeHandoff(boundary.text, [])
+    const send = withHandoff(placed, depth, items)
+    if (send !== null) return { send, boundary: boundary.entry }
+  }
+  return { send: [request.body], boundary: 0 }
+}
+
+function passUntouched({ body }: ClientRequest): Passage {
+  return {
+    ...{ send: [body], purpose: 'unknown', boundary: 0, compaction: null },
+    take: () => {},
+    end: async () => {},
+  }
+}
+
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0)
+}
+
+function modelOf({ body }: History): string {
+  return textAt(body.fields, 'model')
+}
+
+function lastOf(history: History) {
+  const index = history.body.items.length - 1
+  if (index < 0) return { last: undefined, lastRead: undefined }
+  const last = parseItem(history.body, index)
+  return { last, lastRead: history.wire.read(last) }
+}

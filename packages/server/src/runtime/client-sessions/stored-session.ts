@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, pause } from '#core/base/clock'
+import { isGone } from '#core/base/host'
+import { entryNumber, operationId, type RunnerId, type SessionId } from '#core/base/ids'
+import type { Part, UserPart } from '#core/message/message'
+import { readRange } from '#core/session/context/source'
+import type { AdoptedEntry } from '#core/store/adoption'
+import type { Lease, Store, Tail } from '#core/store/contract'
+import {
+  type EntryPlan,
+  type PlannedEntry,
+  planEntries,
+  sharedDepth,
+} from '../../proxy/entry-plan.ts'
+import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history.ts'
+import { hashUnit, type Unit } from '../../proxy/unit.ts'
+import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
+import { shelve } from '../sessions/blobs.ts'
+import { addToTree, adoptedEntry } from './entries.ts'
+
+/** How long a write may take before the client's request goes on without it. */
+const WRITE_MS_MAX = 5_000
+const RETRY_MS = 25
+/** A session that was not written to for so long is free for another process. */
+const LINGER_MS = 2_000
+/** Also a busy one is let go from time to time, for another process that waits. */
+const HELD_MS_MAX = 10_000
+
+/** A history that is met for the first time may be long. */
+const ENTRIES_AT_ONCE = 500
+
+function firstPiece(planned: EntryPlan | AdoptedEntry): EntryPlan | AdoptedEntry {
+  if (!('entries' in planned)) return planned
+  return { ...planned, entries: planned.entries.slice(0, ENTRIES_AT_ONCE) }
+}
+
+export class NotRecordedError extends Error {
+  override readonly name = 'NotRecordedError'
+}
+
+/** One client session: its transcript in the store, and the tree of everything the client sent. */
+export class StoredSession {
+  readonly id: SessionId
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #runner: () => Promise<RunnerId>
+  #tree = new UnitTree()
+  #tail: Tail
+  #lease: Lease | null = null
+  #heldSince = 0
+  #release: NodeJS.Timeout | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    id: SessionId,
+    tail: Tail,
+    terms: { store: Store; clock: Clock; runner: () => Promise<RunnerId> },
+  ) {
+    this.id = id
+    this.#tail = tail
+    this.#store = terms.store
+    this.#clock = terms.clock
+    this.#runner = terms.runner
+  }
+
+  get isEmpty(): boolean {
+    return this.#tail.number === 0
+  }
+
+  get tree(): UnitTree {
+    return this.#tree
+  }
+
+  /** Reads what it has not seen of the transcript. */
+  async refresh(): Promise<void> {
+    const row = await this.#store.findSession(this.id)
+    if (row === undefined || row.state !== 'open') throw new NotRecordedError('It was deleted.')
+    const entries = await readRange(this.#store, this.id, this.#seen, row.tail)
+    for (const entry of entries) addToTree(this.#tree, entry)
+    const last = entries.at(-1)
+    if (last !== undefined) {
+      this.#seen = last.number
+      this.#tail = { number: last.number, hash: last.hash }
+    }
+  }
+  #seen = 0
+
+  /** Records what is new in a history, durably. Returns its last unit. */
+  async record(placed: Placed): Promise<UnitNode> {
+    const whole = unitCount(placed)
+    const node = locate(this.#tree, placed)
+    if (node.depth === whole) return node
+    await this.#oneByOne(() =>
+      this.#write(() => {
+        const known = locate(this.#tree, placed)
+        if (known.depth === whole) return null
+        return planEntries(this.#tree, known, unitsBehind(placed, sharedDepth(known)))
+      }),
+    )
+    return locate(this.#tree, placed)
+  }
+
+  /** Records an answer behind the request that it belongs to. */
+  async recordReply(request: Placed, units: readonly Unit[]): Promise<void> {
+    if (units.length === 0) return
+    const hashes = units.map(hashUnit)
+    await this.#oneByOne(() =>
+      this.#write(() => {
+        const asked = locate(this.#tree, request)
+        if (asked.depth < unitCount(request)) return null
+        const known = this.#tree.follow(asked, hashes)
+        if (known.depth === asked.depth + hashes.length) return null
+        // The request's own end closes an entry, so at most the reply is recorded again.
+        const behind = Math.max(0, sharedDepth(known) - asked.depth)
+        return planEntries(this.#tree, known, units.slice(behind))
+      }),
+    )
+  }
+
+  /** Other entries at the end, such as a handoff. Null: not any more. */
+  async append(make: () => AdoptedEntry | null): Promise<boolean> {
+    return await this.#oneByOne(() => this.#write(make))
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#release)
+    await this.#last.catch(() => {})
+    await this.#letGo()
+  }
+
+  /** Requests of one session are not held up by each other; only their writes are in order. */
+  #oneByOne<Value>(act: () => Promise<Value>): Promise<Value> {
+    const next = this.#last.then(act, act)
+    this.#last = next.catch(() => {})
+    return next
+  }
+
+  /** A lost race is tried again over what the winner wrote: often nothing is left to do. */
+  async #write(plan: () => EntryPlan | AdoptedEntry | null): Promise<boolean> {
+    const until = this.#clock.monotonic() + WRITE_MS_MAX
+    let isWritten = false
+    while (true) {
+      const whole = plan()
+      if (whole === null || ('entries' in whole && whole.entries.length === 0)) return isWritten
+      const planned = firstPiece(whole)
+      const lease = await this.#acquire()
+      if (lease !== null) {
+        const entries = await this.#entriesFor(planned)
+        const operation = operationId(randomUUID())
+        const request = { lease, tail: this.#tail, operation, entries }
+        const outcome = await this.#store.adoptEntries(request)
+        if (outcome.kind === 'appended') {
+          await this.#follow(planned, outcome.tail)
+          this.#lingerOn()
+          if (!('entries' in planned)) return true
+          isWritten = true
+          continue
+        }
+        if (outcome.kind !== 'superseded') throw new NotRecordedError(outcome.kind)
+        if (outcome.by === 'fence') this.#lease = null
+        if (outcome.by === 'gone') throw new NotRecordedError('It was deleted.')
+      } else await pause(this.#clock, RETRY_MS)
+      if (this.#clock.monotonic() > until) throw new NotRecordedError('Another process holds it.')
+      await this.refresh()
+    }
+  }
+
+  async #entriesFor(planned: EntryPlan | AdoptedEntry): Promise<readonly AdoptedEntry[]> {
+    if (!('entries' in planned)) return [planned]
+    const at = this.#clock.now()
+    const entries: AdoptedEntry[] = []
+    if (planned.rewindTo !== null) {
+      const node = this.#tree.upTo(planned.rewindTo)
+      const effective = entryNumber(boundariesOf(node)[0]?.boundary.entry ?? 0)
+      const to = entryNumber(planned.rewindTo)
+      entries.push({ kind: 'rewind', row: null, at, tokens: 0, body: null, to, effective })
+    }
+    for (const entry of planned.entries) {
+      const { parts, blobs } = await this.#withBlobs(entry)
+      const message = { ...entry.message, parts } as PlannedEntry['message']
+      entries.push(adoptedEntry({ ...entry, message }, at, blobs))
+    }
+    return entries
+  }
+
+  /** Pictures and files are kept beside the transcript, and once. */
+  async #withBlobs({ message }: PlannedEntry): Promise<{ parts: unknown; blobs: string[] }> {
+    if (message.role === 'assistant') return { parts: message.parts, blobs: [] }
+    const [first] = message.parts as readonly Part[]
+    const isTool = message.role === 'tool'
+    const parts = isTool && first?.type === 'tool-result' ? first.output : message.parts
+    const shelved = await shelve(this.#store, this.id, parts as readonly UserPart[])
+    if (shelved.kind !== 'shelved') throw new NotRecordedError(`A picture: ${shelved.kind}.`)
+    const kept = isTool ? [{ ...first, output: shelved.parts }] : shelved.parts
+    return { parts: kept, blobs: shelved.hashes }
+  }
+
+  async #follow(planned: EntryPlan | AdoptedEntry, tail: Tail): Promise<void> {
+    const isPlain = 'entries' in planned
+    if (!isPlain) {
+      await this.refresh()
+      return
+    }
+    const count = planned.entries.length + (planned.rewindTo === null ? 0 : 1)
+    let number = tail.number - count
+    if (planned.rewindTo !== null) {
+      number += 1
+      this.#tree.rewind(number, planned.rewindTo)
+    }
+    for (const { hashes } of planned.entries) {
+      number += 1
+      this.#tree.add(number, hashes)
+    }
+    this.#seen = tail.number
+    this.#tail = tail
+  }
+
+  async #acquire(): Promise<Lease | null> {
+    if (this.#lease !== null) return this.#lease
+    const row = await this.#store.findSession(this.id)
+    if (row === undefined) throw new NotRecordedError('It was deleted.')
+    const runner = await this.#runner()
+    const { fence } = row
+    const request = { sessionId: this.id, runner, holder: randomUUID(), fence }
+    const outcome = await this.#store.acquire(request)
+    if (outcome.kind === 'acquired') {
+      this.#lease = outcome.lease
+      this.#heldSince = this.#clock.monotonic()
+      return outcome.lease
+    }
+    if (outcome.kind === 'held') await this.#dismissIfGone(outcome.by)
+    return null
+  }
+
+  async #dismissIfGone(id: RunnerId): Promise<void> {
+    const row = (await this.#store.listRunners()).find((each) => each.id === id)
+    if (row !== undefined && isGone(row)) {
+      await this.#store.dismissRunner({ runner: id, beat: row.beat })
+    }
+  }
+
+  #lingerOn(): void {
+    clearTimeout(this.#release)
+    const isLong = this.#clock.monotonic() - this.#heldSince > HELD_MS_MAX
+    this.#release = setTimeout(
+      () => void this.#oneByOne(() => this.#letGo()).catch(() => {}),
+      isLong ? 0 : LINGER_MS,
+    )
+    this.#release.unref()
+  }
+
+  async #letGo(): Promise<void> {
+    const lease = this.#lease
+    this.#lease = null
+    if (lease !== null) await this.#store.release({ lease, reason: 'idle' })
+  }
+}

@@ -1,0 +1,17 @@
+import { capabilitiesOf } from '../../model/routes/windows.ts'
+
+/** Agents do not fit into a small window at all, so an unknown model is taken for an ordinary one. */
+const UNKNOWN_TOKENS = 128_000
+const LONG_TOKENS = 1_000_000
+const UNKNOWN = capabilitiesOf({ model: 'unknown' }).windowTokens
+
+export function windowOf(
+  model: string,
+  headers: { readonly [name: string]: string | undefined },
+): number {
+  if (headers['anthropic-beta']?.includes('context-1m') || model.includes('[1m]')) {
+    return LONG_TOKENS
+  }
+  const { windowTokens } = capabilitiesOf({ model })
+  return windowTokens === UNKNOWN ? UNKNOWN_TOKENS : windowTokens
+}

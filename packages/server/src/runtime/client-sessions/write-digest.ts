@@ -1,0 +1,90 @@
+import { type EntryNumber, entryNumber } from '#core/base/ids'
+import { redact } from '#core/compaction/redact/redact'
+import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import { writeEnvelope } from '#core/message/envelope'
+import type { Handoff } from '#core/message/handoff'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { buildContext, messagesOf } from '#core/session/context/build'
+import { type HandoffReply, handoffWriter } from '#core/session/handoff'
+import { SESSION_SETTINGS } from '#core/session/protocol/state'
+import type { ContextEntries } from '#core/store/queries'
+import type { Entry, Limits, OperationRow } from '#core/store/rows'
+import { messageCounter } from '#core/tokens/count'
+import { estimateText } from '#core/tokens/estimate'
+
+/** What a handoff is written from: the entries on the client's path, whole. */
+export interface HandoffOrder {
+  readonly entries: readonly Entry[]
+  /** The last covered entry. */
+  readonly covers: number
+  readonly upto: EntryNumber
+  readonly limits: Limits
+  /** The client waits for a handoff, also for one that is not smaller than what it covers. */
+  readonly isWanted?: true
+}
+
+const counters = {
+  countTokens: (text: string) => estimateText(text, 'generic'),
+  countMessage: messageCounter('generic'),
+}
+
+/**
+ * Always from the words themselves and never from an earlier handoff, so that nothing is summarised
+ * from a selection.
+ */
+export async function writeDigest(
+  { entries, covers, upto, limits, isWanted }: HandoffOrder,
+  summarize?: SummaryWriter,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<HandoffReply> {
+  const session = { limits } as ContextEntries['session']
+  const none = entryNumber(0)
+  const source = { session, effective: none, covers: none, limits, entries }
+  const context = buildContext(source, limits, upto)
+  const covered = context.pieces.filter(({ number }) => number <= covers)
+  const cut = messagesOf({ ...context, pieces: covered }).length
+  const operation = { trigger: 'soft', covers } as unknown as OperationRow
+  const writer = handoffWriter(counters, summarize === undefined ? {} : { summarize })
+  const messages = messagesOf(context)
+  const reply = await writer.write(
+    {
+      ...{ agent: 'client', operation, focus: null, messages, cut, open: [] },
+      ...{ limits, settings: SESSION_SETTINGS },
+    },
+    signal,
+  )
+  if (reply.kind === 'written' || isWanted !== true) return reply
+  const handoff = plainHandoff(messages.slice(0, cut))
+  return { kind: 'written', handoff, tokens: counters.countMessage({ role: 'handoff', handoff }) }
+}
+
+/** A short history as it is: the words of the user, and the rest as text. */
+function plainHandoff(messages: readonly Message[]): Handoff {
+  const lines = messages.flatMap((message) =>
+    message.role === 'assistant' || message.role === 'tool'
+      ? [`${message.role}: ${textOf(message).slice(0, PLAIN_CHARACTERS_MAX)}`]
+      : [],
+  )
+  const preserved = messages.flatMap((message, index) =>
+    message.role === 'user' ? [{ message, number: index + 1, state: 'answered' as const }] : [],
+  )
+  return {
+    ...{ version: 1, by: 'digest', covers: messages.length, kept: 0, compactions: 1 },
+    ...{ preserved, tasks: [], files: [], ledger: [], summary: redact(lines.join('\n')) },
+  }
+}
+
+const PLAIN_CHARACTERS_MAX = 4_000
+
+/** The handoff as the model reads it; pictures are named and can be recalled. */
+export function handoffText(handoff: Handoff): string {
+  return writeEnvelope(handoff)
+    .parts.map((part) => {
+      if (part.type === 'text') return part.text
+      if (part.type === 'opaque') return '[attachment]'
+      const { source } = part
+      return `[${part.type}${source.kind === 'id' ? ` ${source.id}` : ''}]`
+    })
+    .join('\n')
+}
