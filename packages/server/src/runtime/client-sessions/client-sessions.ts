@@ -38,7 +38,11 @@ export class ClientSessions {
   }
 
   /** Null: there is none yet, and none is to be made. */
-  async find(identity: Identity, history: History, mayMake: boolean): Promise<StoredSession | null> {
+  async find(
+    identity: Identity,
+    history: History,
+    mayMake: boolean,
+  ): Promise<StoredSession | null> {
     if (identity.session === null) return await this.#findByHistory(identity, history, mayMake)
     const id = idOf(identity)
     const known = this.#open.get(id)
