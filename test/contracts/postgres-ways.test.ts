@@ -106,7 +106,11 @@ describe('a store of an earlier schema', () => {
     const note = { agent: 'ada', id: 'drink', text: 'tea' }
     await bench.store.putNote({ ...note, scope: one.id, origin })
     await bench.store.putNote({ ...note, id: 'loose', scope: '', origin: null })
+    await one.exchange('hi', 'hello')
+    const operation = await one.claim(1)
     await bench.sql(`alter table session drop column scope, drop column title_salt;
+      update operation set cause = 'manual', reason = 'requested by mail 12';
+      alter table operation drop column requested_by;
       alter table note drop constraint note_pkey, drop column scope, add primary key (agent, id);
       update store set schema = 4`)
     const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
@@ -117,6 +121,7 @@ describe('a store of an earlier schema', () => {
     expect([await seen(one.id), await seen(two.id)]).toEqual([['drink'], []])
     expect(await seen()).toEqual(['drink', 'loose'])
     expect((await store.findSession(two.id))?.scope).toBe(two.id)
+    expect(await store.findOperation(operation)).toMatchObject({ requestedBy: 12 })
     await store.close()
   })
 })

@@ -142,7 +142,7 @@ describe('kill -9 while the files of a store are worked on', () => {
 const SQLITE_AS_IT_WAS = `
   drop table draft; drop table schedule; drop table note; drop table token; drop index attempt_at;
   alter table session drop column title; alter table session drop column title_salt;
-  alter table session drop column scope;
+  alter table session drop column scope; alter table operation drop column requested_by;
   alter table attempt drop column cached_tokens;
   alter table attempt drop column cost; alter table attempt drop column host;
   create unique index operation_running on operation (session) where state = 'running';
@@ -151,6 +151,7 @@ const SQLITE_AS_IT_WAS = `
 const POSTGRES_AS_IT_WAS = `
   drop table draft, schedule, note, token; drop index attempt_at;
   alter table session drop column title, drop column title_salt, drop column scope;
+  alter table operation drop column requested_by;
   alter table attempt drop column cached_tokens, drop column cost, drop column host;
   update store set schema = 1`
 

@@ -149,6 +149,7 @@ export function scene({
           by: 'model',
           trigger: 'background',
           reason: '',
+          requestedBy: null,
           fence: LEASE.fence,
           base: none,
           covers: entryNumber(1),

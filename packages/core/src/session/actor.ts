@@ -356,7 +356,7 @@ export class SessionActor {
       const operation: OperationRow = {
         ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
         ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
-        ...{ result: {}, startedAt: 0, endedAt: null },
+        ...{ requestedBy: null, result: {}, startedAt: 0, endedAt: null },
       }
       const request = { agent, operation, focus: null, limits, settings, ...source }
       const reply = await writers.digest.write(request, new AbortController().signal)

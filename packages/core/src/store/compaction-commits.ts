@@ -12,6 +12,7 @@ export interface ClaimCompaction {
   readonly by: CompactionBy
   readonly trigger: string
   readonly reason: string
+  readonly requestedBy?: MailNumber
   readonly covers: EntryNumber
 }
 export type ClaimOutcome =

@@ -235,6 +235,8 @@ export interface OperationRow {
   readonly by: CompactionBy
   readonly trigger: string
   readonly reason: string
+  /** The control item that asked for it. */
+  readonly requestedBy: MailNumber | null
   readonly fence: number
   readonly base: EntryNumber
   readonly covers: EntryNumber

@@ -115,7 +115,7 @@ describe('mayAskModel', () => {
     const at = now - agoMs
     const ids = { id: operationId('o'), sessionId: sessionId('s'), previous: entryNumber(0) }
     const numbers = { fence: 1, base: entryNumber(0), covers: entryNumber(1) }
-    const texts = { trigger: 'background', reason: '', result: {} }
+    const texts = { trigger: 'background', reason: '', requestedBy: null, result: {} }
     const row = { ...ids, ...numbers, ...texts, by, state, startedAt: at, endedAt: at }
     return row satisfies OperationRow
   }

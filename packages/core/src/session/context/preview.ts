@@ -55,6 +55,7 @@ export async function previewCompaction(
     by: 'model',
     trigger: 'manual',
     reason: 'preview',
+    requestedBy: null,
     fence: session.fence,
     base: session.base,
     covers,

@@ -341,4 +341,11 @@ const SIXTH = `
 alter table session add column title_salt text;
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH]
+// Before, the reason alone named the control item.
+const SEVENTH = `
+alter table operation add column requested_by bigint;
+update operation set requested_by = cast(substr(reason, 19) as bigint)
+  where cause = 'manual' and reason ~ '^requested by mail [0-9]{1,15}$';
+`
+
+export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH]

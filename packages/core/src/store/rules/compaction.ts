@@ -41,6 +41,7 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
     by,
     trigger,
     reason,
+    requestedBy: request.requestedBy ?? null,
     fence: lease.fence,
     base: session.base,
     covers,

@@ -311,7 +311,16 @@ const SEVENTH = `
 alter table session add column title_salt text;
 `
 
-const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH]
+// Before, the reason alone named the control item.
+const EIGHTH = `
+alter table operation add column requested_by integer;
+update operation set requested_by = cast(substr(reason, 19) as integer)
+  where cause = 'manual' and reason glob 'requested by mail [0-9]*';
+`
+
+const MIGRATIONS: readonly string[] = [
+  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH],
+]
 export const SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e

@@ -11,6 +11,8 @@ const { newPath, open } = sqlitePlace()
 
 /** As the schema was before there were scopes. */
 const TO_SCHEMA_5 = `
+  update operation set cause = 'manual', reason = 'requested by mail 12';
+  alter table operation drop column requested_by;
   alter table session drop column title_salt;
   alter table session drop column scope;
   create table old_note (agent text not null, id text not null, text text not null,
@@ -87,7 +89,7 @@ describe('opening', () => {
     expect(token).toEqual({ ...row, principal: 'laptop', expiresAt: null })
   })
 
-  it('gives sessions and notes of an earlier schema the scope of their own session', async () => {
+  it('gives rows of an earlier schema their scope and the mail that asked for them', async () => {
     const path = newPath()
     const first = await open(path)
     const [one, two] = [await Desk.open(first), await Desk.open(first)]
@@ -95,6 +97,8 @@ describe('opening', () => {
     const origin = { sessionId: one.id, number: entryNumber(1) }
     await first.putNote({ ...note, scope: one.id, origin })
     await first.putNote({ ...note, scope: '', id: 'loose', origin: null })
+    await one.exchange('hi', 'hello')
+    const operation = await one.claim(1)
     await first.close()
     byHand(path, TO_SCHEMA_5)
     const second = await open(path)
@@ -105,6 +109,7 @@ describe('opening', () => {
     expect([await seen(one.id), await seen(two.id)]).toEqual([['drink'], []])
     expect(await seen()).toEqual(['drink', 'loose'])
     expect((await second.findSession(two.id))?.scope).toBe(two.id)
+    expect(await second.findOperation(operation)).toMatchObject({ requestedBy: 12 })
     expect(await second.verify({})).toEqual([])
   })
 

@@ -115,6 +115,7 @@ export const OPERATION = table<OperationRow>('operation', {
   by: ['handoff_by', 'text'],
   trigger: ['cause', 'text'],
   reason: ['reason', 'text'],
+  requestedBy: ['requested_by', 'integer'],
   fence: ['fence', 'integer'],
   base: ['base', 'integer'],
   covers: ['covers', 'integer'],

@@ -1,6 +1,5 @@
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
-import { REQUESTED } from '#core/session/protocol/rules/compaction'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Refusal } from '#core/store/commits'
 import type { Reads } from '#core/store/contract'
@@ -46,7 +45,7 @@ async function findEnd(
     }
   }
   const operations = await store.listOperations({ sessionId, limit: OPERATIONS_READ })
-  const asked = operations.find(({ reason }) => reason === REQUESTED + mail)
+  const asked = operations.find(({ requestedBy }) => requestedBy === mail)
   const isVain = asked !== undefined && asked.state !== 'committed'
   return isVain ? { kind: 'turned-down', why: 'compaction-failed' } : { kind: 'done' }
 }

@@ -11,6 +11,7 @@ const ROW: OperationRow = {
   by: 'model',
   trigger: 'background',
   reason: 'over the soft limit',
+  requestedBy: null,
   fence: 1,
   base: entryNumber(0),
   covers: entryNumber(4),

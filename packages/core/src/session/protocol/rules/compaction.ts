@@ -1,4 +1,4 @@
-import type { MailNumber } from '../../../base/ids.ts'
+import type { EntryNumber, MailNumber } from '../../../base/ids.ts'
 import { isObject, type JsonValue } from '../../../base/json.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
 import { warnOfRepetition } from '../../../compaction/report/outcome.ts'
@@ -72,7 +72,7 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
   if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
   const { operation, focus } = handoff
   if (handoff.kind === 'refused') {
-    const asked = requestedBy(operation)
+    const { requestedBy } = operation
     return commit(state, {
       verb: 'failCompaction',
       request: {
@@ -80,7 +80,7 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
         fence: state.lease.fence,
         state: 'failed',
         reason: handoff.reason,
-        settles: asked === null ? [] : [asked],
+        settles: requestedBy === null ? [] : [requestedBy],
       },
     })
   }
@@ -125,11 +125,10 @@ function joinedBy(
   operation: OperationRow,
   focus: string | null,
 ): readonly MailNumber[] {
-  const asked = requestedBy(operation)
   return controls
     .filter(
       (mail) =>
-        mail.number === asked ||
+        mail.number === operation.requestedBy ||
         (mail.control === 'compact' && [null, focus].includes(focusIn(mail))),
     )
     .map((mail) => mail.number)
@@ -140,18 +139,9 @@ function focusIn(mail: MailItem): string | null {
   return typeof focus === 'string' ? focus : null
 }
 
-function focusOf({ controls }: Picture, operation: OperationRow): string | null {
-  const asked = requestedBy(operation)
-  const mail = controls.find(({ number }) => number === asked)
+function focusOf({ controls }: Picture, { requestedBy }: OperationRow): string | null {
+  const mail = controls.find(({ number }) => number === requestedBy)
   return mail === undefined ? null : focusIn(mail)
-}
-
-/** Begins the reason of an operation that somebody asked for. */
-export const REQUESTED = 'requested by mail '
-
-function requestedBy({ trigger, reason }: OperationRow): MailNumber | null {
-  if (trigger !== 'manual' || !reason.startsWith(REQUESTED)) return null
-  return Number(reason.slice(REQUESTED.length)) as MailNumber
 }
 
 /** A person's request joins what runs, and waits until an operation has ended after it. */
@@ -168,7 +158,7 @@ export function claimManual(
   const covers = decisions.planCover(picture, 'manual', settings)
   if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
   if (asked.kind === 'wait') return turnDown(state, mail.number, { why: 'tried-too-often' })
-  return claim(state, { by: 'model', trigger: 'manual', covers, reason: REQUESTED + mail.number })
+  return claimFor(mail, state, covers)
 }
 
 /** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
@@ -183,14 +173,19 @@ export function claimPreview(state: State, picture: Picture, mail: MailItem): Ch
   if (base !== session.base || !isNews || !isClean(picture.context, covers)) {
     return turnDown(state, mail.number, { why: 'out-of-date' })
   }
-  const reason = REQUESTED + mail.number
-  return claim(state, { by: 'model', trigger: 'manual', covers, reason })
+  return claimFor(mail, state, covers)
+}
+
+function claimFor({ number }: MailItem, state: State, covers: EntryNumber): Chosen {
+  const reason = `requested by mail ${number}`
+  return claim(state, { by: 'model', trigger: 'manual', covers, reason, requestedBy: number })
 }
 
 function installedBy(picture: Picture, operation: OperationRow) {
   const { controls, context } = picture
-  const asked = requestedBy(operation)
-  const mail = controls.find(({ number, control }) => number === asked && control === 'install')
+  const mail = controls.find(
+    ({ number, control }) => number === operation.requestedBy && control === 'install',
+  )
   if (mail === undefined) return null
   const shown = findShown(bodyOf(mail))
   if (shown === null) return null
@@ -299,8 +294,9 @@ function claim(
   wanted: {
     readonly by: CompactionBy
     readonly trigger: Trigger
-    readonly covers: OperationRow['covers']
+    readonly covers: EntryNumber
     readonly reason: string
+    readonly requestedBy?: MailNumber
   },
 ): Chosen {
   return commitNew(state, (operation) => ({
