@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { mailNumber, operationId, runnerId, sessionId } from '../../packages/core/src/base/ids.ts'
 import { judgeHandoff, planCover } from '../../packages/core/src/session/context/budget.ts'
+import type { SessionView } from '../../packages/core/src/session/context/session-view.ts'
 import { readSource } from '../../packages/core/src/session/context/source.ts'
 import { handoffWriter } from '../../packages/core/src/session/handoff.ts'
-import { type Picture, SESSION_SETTINGS } from '../../packages/core/src/session/protocol/state.ts'
-import { Lookout } from '../../packages/core/src/session/session-view-reader.ts'
+import { SessionViewReader } from '../../packages/core/src/session/session-view-reader.ts'
+import { SESSION_SETTINGS } from '../../packages/core/src/session/settings.ts'
 import { RENDERER } from '../../packages/core/src/session/step.ts'
 import type { Lease, Store, Tail } from '../../packages/core/src/store/contract.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
@@ -36,7 +37,7 @@ export interface Measured {
 export class LongSession {
   readonly #store: Store
   readonly #lease: Lease
-  readonly #lookout: Lookout
+  readonly #reader: SessionViewReader
   readonly #writer = handoffWriter(counters, {
     summarize: async () => ({ text: SUMMARY, finish: 'stop' }),
     breathe,
@@ -47,7 +48,7 @@ export class LongSession {
   private constructor(store: Store, lease: Lease, tail: Tail) {
     this.#store = store
     this.#lease = lease
-    this.#lookout = new Lookout(store, lease)
+    this.#reader = new SessionViewReader(store, lease)
     this.#tail = tail
   }
 
@@ -138,10 +139,10 @@ export class LongSession {
     return { lease: this.#lease, tail: this.#tail }
   }
 
-  async #look(): Promise<Picture> {
-    const seen = await this.#lookout.look()
+  async #look(): Promise<SessionView> {
+    const seen = await this.#reader.look()
     if (seen === null) throw new Error('the bench lost its session')
-    return seen.picture
+    return seen.view
   }
 
   async #recover(): Promise<void> {

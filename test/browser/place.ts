@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import type { SessionSettings } from '../../packages/core/src/session/protocol/state.ts'
+import type { SessionSettings } from '../../packages/core/src/session/settings.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import type { Tokens } from '../../packages/server/src/gateway/http/access/access.ts'

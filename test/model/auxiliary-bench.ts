@@ -3,7 +3,7 @@ import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { type HandoffRequest, handoffWriter } from '../../packages/core/src/session/handoff.ts'
-import { SESSION_SETTINGS } from '../../packages/core/src/session/protocol/state.ts'
+import { SESSION_SETTINGS } from '../../packages/core/src/session/settings.ts'
 import type { Limits, OperationRow } from '../../packages/core/src/store/rows.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import type { Attempt } from '../../packages/server/src/auxiliary/attempts.ts'
@@ -51,14 +51,14 @@ export async function openAuxiliary(options: AuxiliaryOptions = {}) {
   const notices: TaskNotice[] = []
   const attempts = own.attempts ?? new MemoryAttempts()
   const { summaries, ...terms } = own
-  const desk = { ...bench.desk, clock }
+  const deps = { ...bench.deps, clock }
   const open = () => {
     const tasks = new AuxiliaryTasks({
       ...terms,
       attempts,
       clock,
       random: () => 0,
-      openModel: (each) => openModel(each, desk),
+      openModel: (each) => openModel(each, deps),
       report: (notice) => notices.push(notice),
     })
     const parts = { tasks, routes, clock, ...(summaries !== undefined && { summaries }) }

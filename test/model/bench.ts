@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { DEADLINES, type Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
 import {
-  type Connection,
+  type ModelConnection,
   type OpenDispatcher,
   openDispatcher,
   Pool,
@@ -18,7 +18,7 @@ import type {
   Model,
   ModelRequest,
   ModelStream,
-  Piece,
+  StreamPiece,
 } from '../../packages/server/src/model/model.ts'
 import { openModel } from '../../packages/server/src/model/provider-model.ts'
 import { Credentials, type Environment } from '../../packages/server/src/model/routes/credential.ts'
@@ -75,7 +75,7 @@ export async function openBench(
   const onRejection = (reason: unknown) => rejections.push(reason)
   process.on('unhandledRejection', onRejection)
   const clock = new CountingClock()
-  const lines: Connection[] = []
+  const lines: ModelConnection[] = []
   const folder = mkdtempSync(join(tmpdir(), 'throughline-model-'))
   const keyFile = join(folder, 'key')
   const pool = new Pool({
@@ -86,7 +86,7 @@ export async function openBench(
       return line
     },
   })
-  const desk = { pool, clock, credentials: new Credentials({ KEY: 'sk-test' }) }
+  const deps = { pool, clock, credentials: new Credentials({ KEY: 'sk-test' }) }
 
   const modelOf = (provider: ProviderName, route: Partial<ModelRoute> = {}): Model =>
     openModel(
@@ -98,7 +98,7 @@ export async function openBench(
         model: 'stand-in',
         ...route,
       },
-      desk,
+      deps,
     )
 
   /** After every test: no timer of ours, no request under way, and no socket once the pool closes. */
@@ -116,7 +116,7 @@ export async function openBench(
     url: running.url,
     pool,
     clock,
-    desk,
+    deps,
     modelOf,
     settle,
     keyFile,
@@ -138,7 +138,7 @@ export async function openBench(
 }
 
 export interface Heard {
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly StreamPiece[]
   readonly end: EndPiece
   /** The words as they came, piece by piece. */
   readonly text: string
@@ -152,7 +152,7 @@ export async function hear(
   onText: (text: string) => void = () => {},
 ): Promise<Heard> {
   const startedAt = performance.now()
-  const pieces: Piece[] = []
+  const pieces: StreamPiece[] = []
   let text = ''
   for await (const piece of stream) {
     pieces.push(piece)

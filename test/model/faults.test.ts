@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterEach(() => bench.settle())
 afterAll(() => bench.close())
 
-const closed: Outcome = { kind: 'connection', trouble: 'closed', freshLoanHelps: true }
-const reset: Outcome = { kind: 'connection', trouble: 'reset', freshLoanHelps: true }
+const closed: Outcome = { kind: 'connection', fault: 'closed', freshLoanHelps: true }
+const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
 const noEnd: Outcome = { kind: 'malformed', what: 'no-end' }
 const question = 'What is the code word?'
 
@@ -279,7 +279,7 @@ describe('a server that cannot be reached', () => {
   it.each([
     ['server-down', 'http://127.0.0.1:9', undefined],
     ['dns', 'http://nowhere.invalid', 'ENOTFOUND'],
-  ] as const)('is told as %s [fault 56]', async (trouble, baseUrl, code) => {
+  ] as const)('is told as %s [fault 56]', async (fault, baseUrl, code) => {
     const other = await openBench(
       code === undefined
         ? {}
@@ -298,7 +298,7 @@ describe('a server that cannot be reached', () => {
         .modelOf('anthropic', { baseUrl })
         .stream(asking(question), within({ connectMs: 5_000 })),
     )
-    expect(end.outcome).toEqual({ kind: 'connection', trouble, freshLoanHelps: false })
+    expect(end.outcome).toEqual({ kind: 'connection', fault, freshLoanHelps: false })
     await other.close()
   })
 
@@ -311,7 +311,7 @@ describe('a server that cannot be reached', () => {
     const { end } = await hear(
       bench.modelOf('anthropic', { baseUrl }).stream(asking(question), within()),
     )
-    expect(end.outcome).toEqual({ kind: 'connection', trouble: 'tls', freshLoanHelps: false })
+    expect(end.outcome).toEqual({ kind: 'connection', fault: 'tls', freshLoanHelps: false })
     plain.close()
   })
 

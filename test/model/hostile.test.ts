@@ -266,7 +266,7 @@ describe('a server', () => {
     )
     opened.push(server)
     const { end } = await ask(`https://localhost:${new URL(server.url).port}`)
-    expect(end.outcome).toEqual({ kind: 'connection', trouble: 'tls', freshLoanHelps: false })
+    expect(end.outcome).toEqual({ kind: 'connection', fault: 'tls', freshLoanHelps: false })
     expect(explainOutcome(end.outcome)).toContain('NODE_EXTRA_CA_CERTS')
     expect(asked).toEqual([])
   })

@@ -63,18 +63,18 @@ const DEATHS: readonly Death[] = [
   {
     how: 'is reset',
     fault: 'reset-before-headers',
-    outcome: { kind: 'connection', trouble: 'reset' },
+    outcome: { kind: 'connection', fault: 'reset' },
   },
   {
     how: 'is reset mid-stream',
     fault: 'cut-stream; how=reset; after=0.1',
-    outcome: { kind: 'connection', trouble: 'reset' },
+    outcome: { kind: 'connection', fault: 'reset' },
   },
   { how: 'is aborted', abortMs: 150, outcome: { kind: 'interrupted' } },
   {
     how: 'loses its dispatcher',
     destroys: true,
-    outcome: { kind: 'connection', trouble: 'dispatcher-closed' },
+    outcome: { kind: 'connection', fault: 'dispatcher-closed' },
   },
 ]
 
@@ -166,7 +166,7 @@ describe('a call with retries', () => {
       )
       expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
       expect(pieces.filter(({ kind }) => kind === 'retry')).toMatchObject([
-        { after: { kind: 'connection', trouble: 'reset' }, delayMs: 0 },
+        { after: { kind: 'connection', fault: 'reset' }, delayMs: 0 },
       ])
       const [first, second, third] = bench.server.journal.entries
       expect(second?.socket.id).toBe(first?.socket.id)

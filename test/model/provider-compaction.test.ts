@@ -89,7 +89,7 @@ describe('OpenAI’s compaction', () => {
     await compactAtProvider(
       routeOf(own),
       { messages: conversation() },
-      { ...within(deadlines), desk: own.desk },
+      { ...within(deadlines), deps: own.deps },
     )
 
   it('comes back as the user’s messages and a sealed item that goes back byte for byte', async () => {
@@ -126,8 +126,8 @@ describe('OpenAI’s compaction', () => {
     ['context-overflow', { kind: 'overflow' }],
     ['html', { kind: 'malformed', what: 'no-stream' }],
     ['half-open', { kind: 'deadline', deadline: 'first-byte' }],
-    ['reset-before-headers', { kind: 'connection', trouble: 'reset' }],
-    ['cut-stream', { kind: 'connection', trouble: 'closed' }],
+    ['reset-before-headers', { kind: 'connection', fault: 'reset' }],
+    ['cut-stream', { kind: 'connection', fault: 'closed' }],
   ])('%s ends in its outcome', async (fault, outcome) => {
     const own = await opened()
     own.server.faults.next(fault)

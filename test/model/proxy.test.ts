@@ -65,7 +65,7 @@ it('a proxy that refuses, is down, or is none, is told as such and not as the se
     await other.close()
   }
   for (const { end } of outcomes) {
-    expect(end.outcome).toEqual({ kind: 'connection', trouble: 'proxy', freshLoanHelps: false })
+    expect(end.outcome).toEqual({ kind: 'connection', fault: 'proxy', freshLoanHelps: false })
     expect(explainOutcome(end.outcome)).toMatch(/HTTPS_PROXY/)
   }
 })

@@ -24,7 +24,7 @@ const started = await processes.start(call, {
   env: {},
   watch: [],
   timeMs: 30_000,
-  tellsEnd: true,
+  reportsEnd: true,
 })
 if (started.kind === 'refused') throw new Error(started.problem)
 const { output } = started.job.child

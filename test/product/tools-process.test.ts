@@ -143,13 +143,13 @@ describe('process', () => {
       async () => (await notices()).some((text) => text.includes('number 50')),
       'the last',
     )
-    const told = await notices()
+    const reported = await notices()
     const intervals = (performance.now() - startedAt) / intervalMs
-    expect(told[0]).toMatch(/error number 1$/)
-    expect(told.length).toBeLessThanOrEqual(1 + intervals)
-    const further = told.map((text) => Number(/\((\d+) further/.exec(text)?.[1] ?? 0))
+    expect(reported[0]).toMatch(/error number 1$/)
+    expect(reported.length).toBeLessThanOrEqual(1 + intervals)
+    const further = reported.map((text) => Number(/\((\d+) further/.exec(text)?.[1] ?? 0))
     // Every match was told of, by a notice of its own or as one of the further ones.
-    expect(told.length + further.reduce((sum, each) => sum + each, 0)).toBe(50)
+    expect(reported.length + further.reduce((sum, each) => sum + each, 0)).toBe(50)
     expect(await run({ action: 'stop', id })).toMatch(/was stopped/)
   })
 
@@ -211,7 +211,7 @@ describe('process', () => {
   it('remembers no more than so many programs that have ended', async (context) => {
     if (process.platform === 'win32') return context.skip('not run: there is no program `true`')
     const { processes } = await stage()
-    const wanted = { args: [], folder: '.', env: {}, watch: [], timeMs: 5_000, tellsEnd: false }
+    const wanted = { args: [], folder: '.', env: {}, watch: [], timeMs: 5_000, reportsEnd: false }
     const ids: (readonly [ReturnType<typeof sessionId>, string])[] = []
     for (let n = 0; n < 110; n++) {
       const id = sessionId(`s${n % 10}`)

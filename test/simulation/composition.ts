@@ -2,11 +2,8 @@ import type { AuditWriter } from '../../packages/core/src/audit/log/log.ts'
 import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
 import type { Decisions } from '../../packages/core/src/session/protocol/policy.ts'
 import { DECISIONS } from '../../packages/core/src/session/protocol/policy.ts'
-import {
-  SESSION_SETTINGS,
-  type SessionSettings,
-} from '../../packages/core/src/session/protocol/state.ts'
-import type { LeaseTimes } from '../../packages/core/src/session/runner.ts'
+import type { LeaseTimes } from '../../packages/core/src/session/runner-lease.ts'
+import { SESSION_SETTINGS, type SessionSettings } from '../../packages/core/src/session/settings.ts'
 import type { StepRunner, ToolRunner } from '../../packages/core/src/session/step.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Limits, RunnerRow } from '../../packages/core/src/store/rows.ts'

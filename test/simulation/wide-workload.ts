@@ -9,7 +9,7 @@ import {
 } from '../../packages/core/src/base/ids.ts'
 import type { JsonValue } from '../../packages/core/src/base/json.ts'
 import type { Acquisition } from '../../packages/core/src/session/actor.ts'
-import { Lookout } from '../../packages/core/src/session/session-view-reader.ts'
+import { SessionViewReader } from '../../packages/core/src/session/session-view-reader.ts'
 import type { Admit } from '../../packages/core/src/store/commits.ts'
 import type { Lease } from '../../packages/core/src/store/contract.ts'
 import { canonicalJson } from '../../packages/core/src/store/integrity/canonical.ts'
@@ -132,12 +132,12 @@ export class WideWorkload {
   /** Keeps its audit lines like every holder. */
   async #eraseWith({ lease, abandoned }: Acquisition): Promise<void> {
     const { composition, wide } = this.#world
-    const lookout = new Lookout(this.#client.store, lease)
+    const reader = new SessionViewReader(this.#client.store, lease)
     const trail = new SessionTrail(composition.audit?.() ?? NO_AUDIT, lease, abandoned)
     const times = wide.between(1, 3)
     for (let time = 0; time <= times; time++) {
-      const seen = await this.#insist(() => lookout.look())
-      if (seen !== null) trail.looked(seen.picture)
+      const seen = await this.#insist(() => reader.look())
+      if (seen !== null) trail.looked(seen.view)
       if (seen === null || time === times) break
       await this.#eraseUnder(lease, lease.sessionId)
     }

@@ -1,4 +1,4 @@
-import type { WantedSettings } from '../../packages/core/src/session/protocol/state.ts'
+import type { WantedSettings } from '../../packages/core/src/session/settings.ts'
 import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
 import { Chance } from './chance.ts'
 import type { Composition } from './composition.ts'

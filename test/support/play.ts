@@ -5,16 +5,16 @@ import {
   runnerId,
   sessionId,
 } from '../../packages/core/src/base/ids.ts'
-import type { Context, Piece } from '../../packages/core/src/session/context/build.ts'
+import type { Context, ContextPiece } from '../../packages/core/src/session/context/build.ts'
+import type { SessionView } from '../../packages/core/src/session/context/session-view.ts'
 import { advance, openState } from '../../packages/core/src/session/protocol/advance.ts'
-import {
-  type Effect,
-  type Event,
-  type Picture,
-  SESSION_SETTINGS,
-  type SessionVerb,
-  type State,
+import type {
+  Effect,
+  Event,
+  SessionVerb,
+  State,
 } from '../../packages/core/src/session/protocol/state.ts'
+import { SESSION_SETTINGS } from '../../packages/core/src/session/settings.ts'
 import type { MailItem } from '../../packages/core/src/store/queries.ts'
 import type {
   BusyPolicy,
@@ -63,8 +63,8 @@ export class Play {
     return this
   }
 
-  look(picture: Picture, next: string | null = null): this {
-    return this.tell({ kind: 'looked', picture, next: next === null ? null : operationId(next) })
+  look(view: SessionView, next: string | null = null): this {
+    return this.tell({ kind: 'looked', view, next: next === null ? null : operationId(next) })
   }
 
   get kinds(): readonly string[] {
@@ -94,9 +94,9 @@ export function scene({
   mail = [],
   operation,
   policy = 'steer',
-}: Scene): Picture {
+}: Scene): SessionView {
   const none = entryNumber(0)
-  const shown: Piece[] = pieces.map(([role, tokens], index) => ({
+  const shown: ContextPiece[] = pieces.map(([role, tokens], index) => ({
     number: entryNumber(index + 1),
     tokens,
     ...(role === 'user' && { mail: { lane: 'user', number: index + 1 } }),

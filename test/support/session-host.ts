@@ -3,16 +3,16 @@ import { operationId, type SessionId, sessionId } from '../../packages/core/src/
 import type { JsonObject, JsonValue } from '../../packages/core/src/base/json.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
-import { previewCompaction } from '../../packages/core/src/session/context/preview.ts'
 import { type HandoffWriter, handoffWriter } from '../../packages/core/src/session/handoff.ts'
+import { previewCompaction } from '../../packages/core/src/session/preview.ts'
+import type { Notice } from '../../packages/core/src/session/protocol/state.ts'
+import { Runner } from '../../packages/core/src/session/runner.ts'
+import { Sender } from '../../packages/core/src/session/sender.ts'
 import {
-  type Notice,
   SESSION_SETTINGS,
   type SessionSettings,
   type WantedSettings,
-} from '../../packages/core/src/session/protocol/state.ts'
-import { Runner } from '../../packages/core/src/session/runner.ts'
-import { Sender } from '../../packages/core/src/session/sender.ts'
+} from '../../packages/core/src/session/settings.ts'
 import type { StepOutcome, StepRequest } from '../../packages/core/src/session/step.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'

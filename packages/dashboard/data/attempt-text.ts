@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../server/src/runtime/runtime.ts'
+import type { LiveEvent } from '../../server/src/runtime/events/runtime-event.ts'
 import { listen } from './events.ts'
 
 /**

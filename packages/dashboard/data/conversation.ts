@@ -1,13 +1,8 @@
 import { batch, computed, type Signal, signal } from '@preact/signals'
 import type { JsonObject } from '../../core/src/base/json.ts'
-import { warningIn } from '../../server/src/runtime/models/compaction-warning.ts'
-import type {
-  LiveEvent,
-  Mail,
-  RuntimeEvent,
-  SessionSummary,
-  TranscriptEntry,
-} from '../../server/src/runtime/runtime.ts'
+import type { LiveEvent, RuntimeEvent } from '../../server/src/runtime/events/runtime-event.ts'
+import { warningIn } from '../../server/src/runtime/events/runtime-event.ts'
+import type { Mail, SessionSummary, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { count } from '../parts/words.ts'
 import { call, ServerRefusal, sessionPath, wordsOf } from './api.ts'
 import { type Attempt, type Notice, noticeIn, withPiece, writingIn } from './attempt-text.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Preview } from '../../core/src/session/context/preview.ts'
+import type { Preview } from '../../core/src/session/preview.ts'
 import { call, sessionPath, wordsOf } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { HandoffText } from '../parts/handoff-text.tsx'

@@ -6,10 +6,10 @@ export class InputError extends KnownError {
   readonly code = 'bad-input'
   readonly retryable = false
   /** Counted from 1, where a place in the text is to blame. */
-  readonly position: { readonly line: number; readonly column: number } | undefined
+  readonly place: { readonly line: number; readonly column: number } | undefined
 
-  constructor(message: string, position?: InputError['position']) {
+  constructor(message: string, place?: InputError['place']) {
     super(message)
-    this.position = position
+    this.place = place
   }
 }

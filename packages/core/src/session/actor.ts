@@ -1,55 +1,47 @@
 import { type AuditWriter, NO_AUDIT } from '../audit/log/log.ts'
 import { SessionTrail } from '../audit/session-audit-writer.ts'
-import type { Clock } from '../base/clock.ts'
 import { KnownError } from '../base/errors.ts'
-import { type EntryNumber, type OperationId, operationId, type SessionId } from '../base/ids.ts'
-import type { JsonValue } from '../base/json.ts'
+import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
 import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
-import type { Lease, Store } from '../store/contract.ts'
+import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { MailItem } from '../store/queries.ts'
-import type { OperationRow, SessionRow } from '../store/rows.ts'
+import type { SessionRow } from '../store/rows.ts'
 import { openMailIn } from './context/budget.ts'
 import { type Context, messagesOf } from './context/build.ts'
-import { measureRevert, readSource, readSourceWithout } from './context/source.ts'
-import { type HandoffWriter, written } from './handoff.ts'
+import { measureRevert } from './context/source.ts'
+import { type HandoffParts, replaceHandoff, writeHandoff } from './handoff-effects.ts'
 import { advance, openState } from './protocol/advance.ts'
 import type { Decisions } from './protocol/policy.ts'
 import type {
-  Committed,
+  CommitOutcome,
   Effect,
   Event,
+  EventBody,
   Instant,
   SessionCommit,
-  SessionSettings,
   State,
-  WantedSettings,
 } from './protocol/state.ts'
-import { Lookout } from './session-view-reader.ts'
+import { SessionViewReader } from './session-view-reader.ts'
+import type { WantedSettings } from './settings.ts'
 import { callKey, type StepRunner, type ToolRunner } from './step.ts'
 
 /**
  * The shell around the protocol: performs effects and tells the machine how they went. It decides
  * nothing. What runs is started by an effect and owned here until it has ended.
  */
-export interface SessionParts {
-  readonly store: Store
-  readonly clock: Clock
+export interface SessionParts extends HandoffParts {
   readonly steps: StepRunner
   readonly tools: ToolRunner
-  readonly writers: { readonly model: HandoffWriter; readonly digest: HandoffWriter }
-  readonly settings: SessionSettings
-  /** A handoff that takes longer is given up. */
-  readonly handoffMsMax: number
   readonly decisions?: Decisions
   /** What each agent is configured with; without it sessions keep what they have. */
   readonly wantedFor?: (agent: string) => WantedSettings | undefined
-  /** Told when a turn has to wait, once per turn and kind. */
+  /** Called when a turn has to wait, once per turn and kind. */
   readonly onNotice?: (
     sessionId: SessionId,
     agent: string,
-    told: Extract<Effect, { kind: 'notify' }>,
+    wait: Extract<Effect, { kind: 'notify' }>,
   ) => void
   /** A person's stop was seen, once for each. */
   readonly onStop?: (sessionId: SessionId) => void
@@ -69,17 +61,15 @@ export type ActorEnd =
   /** A broken assumption of our own: this session's actor ends, the process goes on. */
   | { readonly kind: 'crashed'; readonly error: unknown }
 
-type Told = Event extends infer Each ? (Each extends Event ? Omit<Each, 'at'> : never) : never
-
 export class SessionActor {
   readonly lease: Lease
   readonly #parts: SessionParts
   /** False when the process's lease may have run out: nothing with an effect is begun any more. */
   readonly #mayAct: () => boolean
-  readonly #lookout: Lookout
+  readonly #reader: SessionViewReader
   readonly #trail: SessionTrail
   readonly #ended = Promise.withResolvers<ActorEnd>()
-  readonly #queue: Told[] = []
+  readonly #queue: EventBody[] = []
   #state: State
   #isDraining = false
   #isClosing = false
@@ -94,7 +84,7 @@ export class SessionActor {
     this.#trail = new SessionTrail(parts.audit ?? NO_AUDIT, lease, abandoned)
     this.#parts = parts
     this.#mayAct = mayAct
-    this.#lookout = new Lookout(parts.store, lease, parts.wantedFor)
+    this.#reader = new SessionViewReader(parts.store, lease, parts.wantedFor)
     this.#state = openState({
       lease,
       settings: parts.settings,
@@ -105,37 +95,37 @@ export class SessionActor {
 
   /** Resolves when the session is out of our hands; never rejects. */
   run(): Promise<ActorEnd> {
-    this.#tell({ kind: 'opened' })
+    this.#dispatch({ kind: 'opened' })
     return this.#ended.promise
   }
 
   /** Something may have arrived. */
   wake(): void {
-    this.#tell({ kind: 'woken' })
+    this.#dispatch({ kind: 'woken' })
   }
 
   /** A model answers again: whoever waits for one need not wait longer. */
   modelIsBack(): void {
-    this.#tell({ kind: 'model back' })
+    this.#dispatch({ kind: 'model back' })
   }
 
   /** Ends what runs and gives the lease back. */
   close(): void {
     this.#isClosing = true
-    this.#tell({ kind: 'closing' })
+    this.#dispatch({ kind: 'closing' })
   }
 
   /** The lease is gone: stops at once. */
   lose(): void {
-    this.#tell({ kind: 'lost' })
+    this.#dispatch({ kind: 'lost' })
   }
 
   #now(): Instant {
     return { wall: this.#parts.clock.now(), mono: this.#parts.clock.monotonic() }
   }
 
-  #tell(told: Told): void {
-    this.#queue.push(told)
+  #dispatch(body: EventBody): void {
+    this.#queue.push(body)
     if (this.#isDraining) return
     this.#isDraining = true
     try {
@@ -210,13 +200,13 @@ export class SessionActor {
   /** Steps, tools and handoffs have effects out in the world, so they need a lease that holds. */
   #begin(run: () => Promise<void>): void {
     if (this.#mayAct()) this.#own(run())
-    else this.#tell({ kind: 'lost' })
+    else this.#dispatch({ kind: 'lost' })
   }
 
-  /** As last seen; nothing is begun before the first look. */
+  /** As last read. */
   get #session(): SessionRow {
-    const { session } = this.#lookout
-    if (session === null) throw new Error('Nothing is begun before the session was looked at.')
+    const { session } = this.#reader
+    if (session === null) throw new Error('Session used before its first read.')
     return session
   }
 
@@ -239,14 +229,14 @@ export class SessionActor {
 
   async #look(): Promise<void> {
     try {
-      const seen = await this.#lookout.look()
+      const seen = await this.#reader.look()
       if (seen === null) {
-        this.#tell({ kind: 'lost' })
+        this.#dispatch({ kind: 'lost' })
         return
       }
-      this.#trail.looked(seen.picture)
-      this.#noteStops(seen.picture.controls)
-      this.#tell({ kind: 'looked', ...seen })
+      this.#trail.looked(seen.view)
+      this.#noteStops(seen.view.controls)
+      this.#dispatch({ kind: 'looked', ...seen })
     } catch (error) {
       this.#absorbFailure(error)
     }
@@ -269,17 +259,17 @@ export class SessionActor {
       // One verb with its own request: the pair comes from one union.
       const call = this.#parts.store[verb] as (
         asked: typeof request,
-      ) => Promise<Committed['outcome']>
-      const committed = { verb, outcome: await call(request) } as Committed
-      this.#tell({ kind: 'committed', committed })
+      ) => Promise<CommitOutcome['outcome']>
+      const committed = { verb, outcome: await call(request) } as CommitOutcome
+      this.#dispatch({ kind: 'committed', committed })
     } catch (error) {
       this.#absorbFailure(error)
     }
   }
 
   #absorbFailure(error: unknown): void {
-    if (error instanceof OutcomeUnknownError) this.#tell({ kind: 'unsure' })
-    else if (error instanceof KnownError && error.retryable) this.#tell({ kind: 'unavailable' })
+    if (error instanceof OutcomeUnknownError) this.#dispatch({ kind: 'unsure' })
+    else if (error instanceof KnownError && error.retryable) this.#dispatch({ kind: 'unavailable' })
     else this.#crash(error)
   }
 
@@ -290,12 +280,12 @@ export class SessionActor {
     this.#trail.shows(turn, upto, openMailIn(this.#session, context))
     const request = { sessionId, agent, fence, turn, upto, context: messagesOf(context) }
     const outcome = await this.#parts.steps.run(request, this.#step.signal)
-    this.#tell({ kind: 'step ended', outcome })
+    this.#dispatch({ kind: 'step ended', outcome })
   }
 
   async #runTools(entry: EntryNumber, calls: readonly ToolCallPart[]): Promise<void> {
     const results = await Promise.all(calls.map((call) => this.#runTool(entry, call)))
-    this.#tell({ kind: 'tools ended', results })
+    this.#dispatch({ kind: 'tools ended', results })
   }
 
   async #runTool(entry: EntryNumber, call: ToolCallPart): Promise<CallResult> {
@@ -307,76 +297,23 @@ export class SessionActor {
     return { call: call.id, outcome: ran.outcome, body: ran.output, tokens: ran.tokens }
   }
 
-  async #writeHandoff(wanted: Extract<Effect, { kind: 'writeHandoff' }>): Promise<void> {
-    const { operation, focus, context, limits, carries } = wanted
-    const { store, settings, writers, clock, handoffMsMax } = this.#parts
-    const { session } = this.#lookout
-    const controller = this.#handoff
-    const failed = (reason: string) =>
-      this.#tell({ kind: 'handoff failed', operation: operation.id, reason })
-    if (session === null) {
-      failed('no picture')
-      return
-    }
-    const cancelDeadline = clock.after(handoffMsMax, () => controller.abort('deadline'))
-    try {
-      const source = await readSource(store, session, operation, context, carries)
-      const { agent } = session
-      const request = { agent, operation, focus, limits, settings, ...source }
-      // Reading took time; a writer is asked only under a lease that still holds.
-      if (!this.#mayAct()) {
-        this.#tell({ kind: 'lost' })
-        return
-      }
-      const writer = operation.by === 'digest' ? writers.digest : writers.model
-      const reply = await writer.write(request, controller.signal)
-      if (reply.kind === 'failed') failed(reply.reason)
-      else this.#tell(written(operation.id, reply, carries))
-    } catch (error) {
-      if (!(error instanceof KnownError)) throw error
-      // A busy store says nothing about the handoff: an attempt that was none is not counted.
-      if (error.retryable) this.#tell({ kind: 'handoff delayed', operation: operation.id })
-      else failed(error.code)
-    } finally {
-      cancelDeadline()
-    }
+  async #writeHandoff(effect: Extract<Effect, { kind: 'writeHandoff' }>): Promise<void> {
+    const run = { controller: this.#handoff, mayAct: this.#mayAct }
+    this.#dispatch(await writeHandoff(this.#parts, this.#session, effect, run))
   }
 
-  /** Without a model: what is to be forgotten is not sent to one. */
-  async #replaceHandoff(wanted: Extract<Effect, { kind: 'replaceHandoff' }>): Promise<void> {
-    const { mail, entries, context } = wanted
-    const { store, settings, writers } = this.#parts
-    const session = this.#session
-    const { agent, limits, effective, covers, base, fence } = session
-    const tell = (replacement: { body: JsonValue; tokens: number } | null) =>
-      this.#tell({ kind: 'replacement written', mail, base, replacement })
-    try {
-      const source = await readSourceWithout(store, session, entries, context)
-      if (!this.#mayAct()) return this.#tell({ kind: 'lost' })
-      const operation: OperationRow = {
-        ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
-        ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
-        ...{ requestedBy: null, result: {}, startedAt: 0, endedAt: null },
-      }
-      const request = { agent, operation, focus: null, limits, settings, ...source }
-      const reply = await writers.digest.write(request, new AbortController().signal)
-      if (reply.kind === 'failed') tell(null)
-      else tell({ body: reply.handoff as unknown as JsonValue, tokens: reply.tokens })
-    } catch (error) {
-      if (!(error instanceof KnownError) || !error.retryable) throw error
-      // Whoever asked to be forgotten is not turned down because the store was busy.
-      const { clock } = this.#parts
-      await new Promise<void>((resolve) => void clock.after(settings.retryMs, resolve))
-      if (this.#state.phase !== 'ended') await this.#replaceHandoff(wanted)
-    }
+  async #replaceHandoff(effect: Extract<Effect, { kind: 'replaceHandoff' }>): Promise<void> {
+    const run = { mayAct: this.#mayAct, isOver: () => this.#state.phase === 'ended' }
+    const event = await replaceHandoff(this.#parts, () => this.#session, effect, run)
+    if (event !== null) this.#dispatch(event)
   }
 
   async #measureRevert(target: EntryNumber): Promise<void> {
-    const { session, context } = this.#lookout
+    const { session, context } = this.#reader
     if (session === null || context === null) return
     try {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
-      this.#tell({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
+      this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
     } catch (error) {
       this.#absorbFailure(error)
     }

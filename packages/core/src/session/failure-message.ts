@@ -1,24 +1,24 @@
 import { writeEnvelope } from '../message/envelope.ts'
 import type { AssistantMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import type { Context, Piece } from './context/build.ts'
+import type { Context, ContextPiece } from './context/build.ts'
 
 /** What a person reads when a turn ends without an answer: why, and what can be done. */
-export function apology(reason: string): AssistantMessage {
-  const text = `${APOLOGY} ${reason.slice(0, REASON_MAX)}`
+export function failureMessage(reason: string): AssistantMessage {
+  const text = `${FAILURE_PREFIX} ${reason.slice(0, REASON_MAX)}`
   return { role: 'assistant', parts: [{ type: 'text', text }] }
 }
 
-const APOLOGY = 'This could not be answered.'
+const FAILURE_PREFIX = 'This could not be answered.'
 const REASON_MAX = 800
 
 /** About four characters a token, as everywhere where nobody counts. */
-export function apologyTokens(reason: string): number {
-  return Math.ceil((APOLOGY.length + Math.min(reason.length, REASON_MAX)) / 4) + 4
+export function failureTokens(reason: string): number {
+  return Math.ceil((FAILURE_PREFIX.length + Math.min(reason.length, REASON_MAX)) / 4) + 4
 }
 
 const PARTS_NAMED = 3
-const WORDS_SHOWN = 48
+const EXCERPT_MAX = 48
 
 /** A context that nothing can make smaller: its largest parts, so that somebody can do something. */
 export function tooLarge({ system, handoff, pieces, tokens }: Context, hardTokens: number): string {
@@ -40,9 +40,9 @@ export function tooLarge({ system, handoff, pieces, tokens }: Context, hardToken
   )
 }
 
-function shown({ message }: Piece): string {
+function shown({ message }: ContextPiece): string {
   const text = textOf(message.role === 'handoff' ? writeEnvelope(message.handoff) : message)
   const words = text.replace(/\s+/g, ' ').trim()
-  const clipped = words.length > WORDS_SHOWN ? `${words.slice(0, WORDS_SHOWN)}…` : words
+  const clipped = words.length > EXCERPT_MAX ? `${words.slice(0, EXCERPT_MAX)}…` : words
   return `${message.role} "${clipped}"`
 }

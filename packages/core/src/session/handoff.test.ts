@@ -5,7 +5,7 @@ import type { Message } from '../message/message.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { type HandoffRequest, handoffWriter } from './handoff.ts'
-import { SESSION_SETTINGS, type SessionSettings } from './protocol/state.ts'
+import { SESSION_SETTINGS, type SessionSettings } from './settings.ts'
 
 const COUNTERS = {
   countTokens: (text: string) => estimateText(text, 'generic'),

@@ -10,7 +10,7 @@ import type { Handoff } from '../message/handoff.ts'
 import type { Limits, OperationRow } from '../store/rows.ts'
 import { budgetOf } from './context/budget.ts'
 import type { Source } from './context/source.ts'
-import type { SessionSettings } from './protocol/state.ts'
+import type { SessionSettings } from './settings.ts'
 
 /**
  * The seam to whoever writes handoffs. `written` means complete and checked; every failure is a

@@ -10,7 +10,7 @@ import {
   say,
 } from '../../../../test/support/session-host.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { findShown } from './context/parse-preview.ts'
+import { parsePreview } from './context/parse-preview.ts'
 
 /** Control items that nobody of ours would send: each is turned down, and the session goes on. */
 
@@ -52,17 +52,17 @@ describe('a preview that comes back', () => {
     const id = await create(process.store, 'a')
     await fill(process, id)
     const install = await preview(process, id)
-    expect(findShown(install)).toEqual(install)
+    expect(parsePreview(install)).toEqual(install)
     const wrong = fc.constantFrom<JsonValue>(null, true, -1, 1.5, { a: 1 }, [0], [null], [{}])
     const handoff = install['handoff'] as JsonObject
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(handoff)), wrong, (name, value) => {
-        expect(findShown({ ...install, handoff: { ...handoff, [name]: value } })).toBeNull()
+        expect(parsePreview({ ...install, handoff: { ...handoff, [name]: value } })).toBeNull()
       }),
     )
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
-        expect(findShown(body as JsonObject)).toBeNull()
+        expect(parsePreview(body as JsonObject)).toBeNull()
       }),
     )
   })

@@ -1,23 +1,17 @@
 /** `@throughline/core/session`: run sessions over a store, and look at what a compaction would do. */
 export { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 export { buildContext, type Context, type InputBody, messagesOf } from './context/build.ts'
-export { type Preview, previewCompaction } from './context/preview.ts'
 export {
   type HandoffReply,
   type HandoffRequest,
   type HandoffWriter,
   handoffWriter,
 } from './handoff.ts'
+export { type Preview, previewCompaction } from './preview.ts'
 export { advance, openState } from './protocol/advance.ts'
 export { DECISIONS, type Decisions } from './protocol/policy.ts'
-export {
-  type Effect,
-  type Event,
-  type Notice,
-  SESSION_SETTINGS,
-  type SessionSettings,
-  type State,
-  type WantedSettings,
-} from './protocol/state.ts'
-export { LEASE_TIMES, type LeaseTimes, Runner, type RunnerParts } from './runner.ts'
+export type { Effect, Event, Notice, State } from './protocol/state.ts'
+export { Runner, type RunnerParts } from './runner.ts'
+export { LEASE_TIMES, type LeaseTimes } from './runner-lease.ts'
 export { type Edge, Sender } from './sender.ts'
+export { SESSION_SETTINGS, type SessionSettings, type WantedSettings } from './settings.ts'

@@ -7,9 +7,9 @@ import { OutcomeUnknownError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { MemoryTables } from '../store/memory/tables.ts'
 import type { RunnerRow } from '../store/rows.ts'
-import { SESSION_SETTINGS } from './protocol/state.ts'
 import { Runner, type RunnerParts } from './runner.ts'
 import { Sender } from './sender.ts'
+import { SESSION_SETTINGS } from './settings.ts'
 
 const LIMITS = {
   hardTokens: 6_000,

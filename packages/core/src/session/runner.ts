@@ -1,12 +1,13 @@
 import { KnownError } from '../base/errors.ts'
-import { type RunnerId, runnerId, type SessionId } from '../base/ids.ts'
+import type { RunnerId, SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
 import type { AuditKind, RunnerRow, SessionRow } from '../store/rows.ts'
 import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
-import type { SessionSettings } from './protocol/state.ts'
+import { type LeaseTimes, RunnerLease } from './runner-lease.ts'
 import type { Sender } from './sender.ts'
+import type { SessionSettings } from './settings.ts'
 
 /**
  * One process's hold on its sessions. The lease is one row however many sessions are held: renewing
@@ -32,23 +33,8 @@ export interface RunnerParts extends SessionParts {
   readonly sender?: Sender
   /** Whether that runner's process is known to be dead; a doubt is a no. Without it none is. */
   readonly isGone?: (row: RunnerRow) => boolean
-  /** Told about a programmer's error; it ended an actor (or a round of ours), not the process. */
+  /** EventBody about a programmer's error; it ended an actor (or a round of ours), not the process. */
   readonly onCrash?: (sessionId: SessionId | null, error: unknown) => void
-}
-
-export interface LeaseTimes {
-  readonly leaseMs: number
-  readonly renewMs: number
-  /** How long before its end a lease is no longer relied on. */
-  readonly marginMs: number
-  readonly pollMs: number
-}
-
-export const LEASE_TIMES: LeaseTimes = {
-  leaseMs: 30_000,
-  renewMs: 8_000,
-  marginMs: 5_000,
-  pollMs: 250,
 }
 
 const READY_READ = 64
@@ -71,6 +57,7 @@ const FROM_OUTSIDE: readonly AuditKind[] = [
 
 export class Runner {
   readonly #parts: RunnerParts
+  readonly #lease: RunnerLease
   readonly #actors = new Map<SessionId, SessionActor>()
   /** Sessions whose actor crashed and whose lease we still have to give back. */
   readonly #orphans = new Map<SessionId, Lease>()
@@ -82,8 +69,6 @@ export class Runner {
    */
   readonly #unsure = new Map<SessionId, number>()
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
-  #id: RunnerId | null = null
-  #safeUntil = 0
   #isClosing = false
   #isPolling = false
   #polls = 0
@@ -93,16 +78,15 @@ export class Runner {
   #hasMore = false
   /** Somebody waits for a session to be taken. */
   #isHinted = false
-  #isRenewing = false
-  #cancelRenewal = () => {}
   #cancelPoll = () => {}
 
   constructor(parts: RunnerParts) {
     this.#parts = parts
+    this.#lease = new RunnerLease(parts, () => this.#loseAll())
   }
 
   get id(): RunnerId | null {
-    return this.#id
+    return this.#lease.id
   }
 
   get sessions(): readonly SessionId[] {
@@ -110,7 +94,7 @@ export class Runner {
   }
 
   start(): void {
-    this.#renewSoon(0)
+    this.#lease.start()
     this.#pollSoon(0)
   }
 
@@ -129,86 +113,32 @@ export class Runner {
     for (const actor of this.#actors.values()) actor.modelIsBack()
   }
 
-  /** Whether something with an effect may still be begun. */
+  /** Whether something with an effect may still be started. */
   mayAct(): boolean {
-    return this.#id !== null && this.#parts.clock.monotonic() < this.#safeUntil
+    return this.#lease.mayAct()
   }
 
   /** Under this very id: what was claimed before a loss is not ours under the next one. */
   #mayActAs(runner: RunnerId): () => boolean {
-    return () => this.#id === runner && this.mayAct()
+    return () => this.id === runner && this.mayAct()
   }
 
   /** Ends all actors, then the runner's row. Sessions still busy are free for others at once. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#cancelRenewal()
+    this.#lease.stop()
     this.#cancelPoll()
     const ends = [...this.#actors.values()].map((actor) => this.#endOf.get(actor))
     for (const actor of this.#actors.values()) actor.close()
     await Promise.all([...ends, this.#parts.sender?.close()])
-    await this.#retire()
+    await this.#lease.retire()
   }
 
   readonly #endOf = new Map<SessionActor, Promise<void>>()
 
-  async #retire(): Promise<void> {
-    const runner = this.#id
-    this.#id = null
-    if (runner !== null) await this.#try(this.#parts.store.retireRunner({ runner }))
-  }
-
-  #renewSoon(delayMs: number): void {
-    this.#cancelRenewal()
-    this.#cancelRenewal = this.#parts.clock.after(delayMs, () => void this.#renew())
-  }
-
   #pollSoon(delayMs: number): void {
     this.#cancelPoll()
     this.#cancelPoll = this.#parts.clock.after(delayMs, () => void this.#poll())
-  }
-
-  async #renew(): Promise<void> {
-    if (this.#isRenewing || this.#isClosing) return
-    this.#isRenewing = true
-    const { renewMs } = this.#parts.lease
-    const isHeld = this.#id === null ? await this.#register() : await this.#beat(this.#id)
-    this.#isRenewing = false
-    // A renewal that failed is tried again well before the time is up.
-    if (!this.#isClosing) this.#renewSoon(isHeld ? renewMs : renewMs / 4)
-  }
-
-  async #register(): Promise<boolean> {
-    const { store, clock, host, lease, random } = this.#parts
-    const sentAt = clock.monotonic()
-    const id = runnerId(random())
-    const row = { ...host, id, startedAt: clock.now(), leaseMs: lease.leaseMs }
-    const outcome = await this.#try(store.registerRunner(row))
-    if (outcome?.kind !== 'done') return false
-    this.#id = id
-    this.#confirm(sentAt)
-    return true
-  }
-
-  async #beat(runner: RunnerId): Promise<boolean> {
-    const { store, clock } = this.#parts
-    const sentAt = clock.monotonic()
-    const outcome = await this.#try(store.renew({ runner }))
-    if (outcome?.kind === 'renewed' && this.mayAct()) {
-      this.#confirm(sentAt)
-      return true
-    }
-    // Late is lost, also if the row still stands: nobody may rely on what we did in between.
-    if (outcome?.kind === 'lost' || !this.mayAct()) {
-      this.#loseAll()
-      await this.#retire()
-    }
-    return false
-  }
-
-  #confirm(sentAt: number): void {
-    const { leaseMs, marginMs } = this.#parts.lease
-    this.#safeUntil = sentAt + leaseMs - marginMs
   }
 
   #loseAll(): void {
@@ -222,15 +152,15 @@ export class Runner {
     if (this.#isPolling || this.#isClosing) return
     this.#isPolling = true
     this.#isHinted = false
-    if (this.#id !== null) {
+    if (this.id !== null) {
       if (!this.mayAct()) this.#loseAll()
       else {
         await this.#releaseOrphans()
         await this.#watchRunners()
-        await this.#takeUnsure(this.#id)
-        if (this.#id !== null) await this.#takeReady(this.#id)
+        await this.#takeUnsure(this.id)
+        if (this.id !== null) await this.#takeReady(this.id)
         await this.#wakeChanged()
-        if (this.#id !== null) this.#send(this.#id)
+        if (this.id !== null) this.#send(this.id)
       }
     }
     this.#isPolling = false
@@ -272,7 +202,7 @@ export class Runner {
     const before = this.#actors.size
     const free = ready.filter(({ id }) => !this.#actors.has(id) && !this.#isResting(id))
     for (let first = 0; first < free.length; first += TAKEN_AT_ONCE) {
-      if (this.#isClosing || runner !== this.#id || !this.mayAct()) return
+      if (this.#isClosing || runner !== this.id || !this.mayAct()) return
       const some = free.slice(first, first + TAKEN_AT_ONCE)
       await Promise.all(some.map((session) => this.#take(runner, session)))
     }
@@ -283,7 +213,7 @@ export class Runner {
     const acquired = await this.#acquire(runner, session)
     // The process may have lost its own row, or begun to close, while the answer was on its way;
     // the end of that row then frees the session.
-    if (acquired === null || this.#isClosing || runner !== this.#id) return
+    if (acquired === null || this.#isClosing || runner !== this.id) return
     const settings = this.#parts.settingsFor?.(session.agent) ?? this.#parts.settings
     const actor = new SessionActor({ ...this.#parts, settings }, acquired, this.#mayActAs(runner))
     this.#actors.set(acquired.lease.sessionId, actor)
@@ -368,7 +298,7 @@ export class Runner {
     for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
     for (const row of rows) {
       const { id, beat, leaseMs } = row
-      if (id === this.#id) continue
+      if (id === this.id) continue
       const seen = this.#beats.get(id)
       if (seen === undefined || seen.beat !== beat) {
         this.#beats.set(id, { beat, since: clock.monotonic() })

@@ -3,8 +3,9 @@ import type { Lease, Reads } from '../store/contract.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
+import type { SessionView } from './context/session-view.ts'
 import { findReplyTo, readRange } from './context/source.ts'
-import type { Picture, WantedSettings } from './protocol/state.ts'
+import type { WantedSettings } from './settings.ts'
 
 /** As many operations as any breaker counts, digests in between included. */
 const OPERATIONS_READ = 32
@@ -15,14 +16,14 @@ const ATTEMPTS_READ = 16
 const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
 
 /**
- * Takes the picture that the protocol decides from. Called only while none of our commits is on its
+ * Takes the view that the protocol decides from. Called only while none of our commits is on its
  * way, and nobody else appends, so the reads belong together; mail may only have grown meanwhile.
  */
-export class Lookout {
+export class SessionViewReader {
   readonly #store: Reads
   readonly #lease: Lease
   readonly #wantedFor: (agent: string) => WantedSettings | undefined
-  #picture: Picture | null = null
+  #view: SessionView | null = null
 
   constructor(
     store: Reads,
@@ -35,19 +36,19 @@ export class Lookout {
   }
 
   get session(): SessionRow | null {
-    return this.#picture?.session ?? null
+    return this.#view?.session ?? null
   }
 
   get context(): Context | null {
-    return this.#picture?.context ?? null
+    return this.#view?.context ?? null
   }
 
   /** Null: the session is no longer ours. */
-  async look(): Promise<{ picture: Picture; next: OperationId | null } | null> {
+  async look(): Promise<{ view: SessionView; next: OperationId | null } | null> {
     const { sessionId } = this.#lease
     const session = await this.#store.findSession(sessionId)
     if (session === undefined || !this.#isOurs(session)) return null
-    const before = this.#picture
+    const before = this.#view
     const added =
       before === null || before.session.tail === session.tail
         ? []
@@ -59,7 +60,7 @@ export class Lookout {
       .map(replyToOf)
       .find((found) => found !== undefined)
     const wanted = this.#wantedFor(session.agent)
-    const picture: Picture = {
+    const view: SessionView = {
       session,
       context,
       ...(wanted !== undefined && { wanted }),
@@ -74,8 +75,8 @@ export class Lookout {
         place ??
         (before === null ? ((await findReplyTo(this.#store, session)) ?? null) : before.replyTo),
     }
-    this.#picture = picture
-    return { picture, next: added[0]?.operation ?? null }
+    this.#view = view
+    return { view, next: added[0]?.operation ?? null }
   }
 
   /** Asked once, of a turn that somebody else began. */
@@ -98,7 +99,7 @@ export class Lookout {
 
   async #readContext(
     session: SessionRow,
-    before: Picture | null,
+    before: SessionView | null,
     added: readonly Entry[],
   ): Promise<Context | null> {
     if (before !== null) {
@@ -123,7 +124,7 @@ export class Lookout {
 
   async #readOperations(
     session: SessionRow,
-    before: Picture | null,
+    before: SessionView | null,
   ): Promise<readonly OperationRow[]> {
     const isSame =
       before !== null &&

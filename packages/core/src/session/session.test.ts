@@ -13,8 +13,8 @@ import {
 } from '../../../../test/support/session-host.ts'
 import { textOf } from '../message/text.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
-import { previewCompaction } from './context/preview.ts'
 import type { HandoffWriter } from './handoff.ts'
+import { previewCompaction } from './preview.ts'
 import type { StepOutcome } from './step.ts'
 
 describe('a session', () => {

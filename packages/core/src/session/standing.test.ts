@@ -12,7 +12,7 @@ import {
 import { mailNumber, sessionId } from '../base/ids.ts'
 import { textOf } from '../message/text.ts'
 import type { Store } from '../store/contract.ts'
-import type { WantedSettings } from './protocol/state.ts'
+import type { WantedSettings } from './settings.ts'
 import type { StepOutcome } from './step.ts'
 
 /** What is asked of a session from outside while it works: settings, erasure, memory, stops. */

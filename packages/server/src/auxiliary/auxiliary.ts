@@ -4,7 +4,7 @@ import { capabilitiesOf } from '../model/routes/windows.ts'
 import { NOTHING_SPENT } from './attempts.ts'
 import { describeImage, type Written, writeNotes, writeTitle } from './small-tasks.ts'
 import { type LadderParts, SummaryLadder } from './summary-ladder.ts'
-import type { SummaryRange } from './summary-rungs.ts'
+import type { Covered } from './summary-rungs.ts'
 import type { TaskOptions } from './tasks.ts'
 
 /**
@@ -19,34 +19,34 @@ export class Auxiliary {
   }
 
   /** Writes the summaries of one handoff. */
-  summaryLadder(covered: SummaryRange): SummaryLadder {
+  summaryLadder(covered: Covered): SummaryLadder {
     return new SummaryLadder(this.#parts, covered)
   }
 
-  writeTitle(messages: readonly Message[], asking: Asking): Promise<Written<string>> {
-    return writeTitle(this.#parts.tasks, messages, this.#options('title', asking))
+  writeTitle(messages: readonly Message[], options: AskOptions): Promise<Written<string>> {
+    return writeTitle(this.#parts.tasks, messages, this.#withRoutes('title', options))
   }
 
   /** `known` is not proposed again. */
   writeNotes(
     messages: readonly Message[],
-    asking: Asking & { readonly known?: string },
+    options: AskOptions & { readonly known?: string },
   ): Promise<Written<readonly string[]>> {
-    const { known = '', ...rest } = asking
-    return writeNotes(this.#parts.tasks, { messages, known }, this.#options('memory', rest))
+    const { known = '', ...rest } = options
+    return writeNotes(this.#parts.tasks, { messages, known }, this.#withRoutes('memory', rest))
   }
 
-  async describeImage(image: ImagePart, asking: Asking): Promise<Written<string>> {
+  async describeImage(image: ImagePart, options: AskOptions): Promise<Written<string>> {
     const { tasks } = this.#parts
     const [first, ...others] = this.#routesFor('vision').filter(seesImages)
     if (first === undefined) {
       return { kind: 'failed', reason: 'no-route-sees-images', spend: NOTHING_SPENT }
     }
-    return await describeImage(tasks, image, { ...asking, routes: [first, ...others] })
+    return await describeImage(tasks, image, { ...options, routes: [first, ...others] })
   }
 
-  #options(task: string, asking: Asking): TaskOptions {
-    return { ...asking, routes: this.#routesFor(task) }
+  #withRoutes(task: string, options: AskOptions): TaskOptions {
+    return { ...options, routes: this.#routesFor(task) }
   }
 
   /**
@@ -65,7 +65,7 @@ export class Auxiliary {
   }
 }
 
-type Asking = Omit<TaskOptions, 'routes'>
+type AskOptions = Omit<TaskOptions, 'routes'>
 
 /** The least that every model that thinks takes. */
 const EFFORT_MAX: Effort = 'low'

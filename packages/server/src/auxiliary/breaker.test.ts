@@ -7,7 +7,7 @@ const NOW = 10_000_000
 const attempts = (outcomes: readonly string[], agoMs = 0) =>
   outcomes.map((outcome, index) => ({ outcome, at: NOW - agoMs - index * 1_000 }))
 
-const reset = wordOf({ kind: 'connection', trouble: 'reset', freshLoanHelps: true })
+const reset = wordOf({ kind: 'connection', fault: 'reset', freshLoanHelps: true })
 const badKey = wordOf({ kind: 'refused', refusal: 'bad-key' })
 
 describe('standingOf', () => {

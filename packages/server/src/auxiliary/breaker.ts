@@ -66,7 +66,7 @@ export function wordOf(outcome: Outcome): string {
     case 'deadline':
       return `deadline:${outcome.deadline}`
     case 'connection':
-      return `connection:${outcome.trouble}`
+      return `connection:${outcome.fault}`
     case 'overflow':
       return 'overflow'
     case 'refused':

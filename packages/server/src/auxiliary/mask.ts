@@ -44,8 +44,8 @@ function maskJson(value: JsonValue): JsonValue {
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       // The name of a field tells of its value what the value alone does not.
-      const isTold = typeof item === 'string' && findSecrets(`${key}=${item}`).length > 0
-      return [redact(key), isTold ? '[secret:field]' : maskJson(item)]
+      const isSecret = typeof item === 'string' && findSecrets(`${key}=${item}`).length > 0
+      return [redact(key), isSecret ? '[secret:field]' : maskJson(item)]
     }),
   )
 }

@@ -1,4 +1,4 @@
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 import { redact } from '#core/compaction/redact/redact'
 import { quoteMessage } from '#core/compaction/summary/prompt'
 import type { ImagePart, Message } from '#core/message/message'
@@ -37,9 +37,9 @@ export async function writeTitle(
   messages: readonly Message[],
   options: TaskOptions,
 ): Promise<Written<string>> {
-  const room = roomFor(EXCERPT_CHARACTERS_MAX, options)
-  const start = quote(messages.slice(0, 20)).slice(0, room).toWellFormed()
-  return checked(await tasks.run('title', asking(TITLE, start), options), (text) => {
+  const charactersMax = excerptMax(EXCERPT_CHARACTERS_MAX, options)
+  const start = quote(messages.slice(0, 20)).slice(0, charactersMax).toWellFormed()
+  return checked(await tasks.run('title', promptFor(TITLE, start), options), (text) => {
     const [line = ''] = text.split('\n').filter((each) => each.trim() !== '')
     const bare = plain(line).replace(/^(?:#{1,6} |title: ?)/i, '')
     return clip(unquoted(bare), TITLE_CHARACTERS_MAX) || undefined
@@ -53,10 +53,10 @@ export async function writeNotes(
   options: TaskOptions,
 ): Promise<Written<readonly string[]>> {
   const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
-  const room = roomFor(NOTES_EXCERPT_CHARACTERS_MAX, options)
-  const end = quote(spoken).slice(-room).toWellFormed()
-  const noted = known === '' ? [] : [fenced('noted already', redact(known))]
-  const request = asking(NOTES, end, noted)
+  const charactersMax = excerptMax(NOTES_EXCERPT_CHARACTERS_MAX, options)
+  const end = quote(spoken).slice(-charactersMax).toWellFormed()
+  const noted = known === '' ? [] : [quotedBlock('noted already', redact(known))]
+  const request = promptFor(NOTES, end, noted)
   return checked(await tasks.run('memory', request, options), (text) => {
     if (/^none\.?$/i.test(text.trim())) return []
     const lines = text.split('\n').filter((line) => /^\s*[-*•] /.test(line))
@@ -67,7 +67,7 @@ export async function writeNotes(
 }
 
 /** Half of a small window, in characters: the answer, and the notes that there are, go beside it. */
-function roomFor(charactersMax: number, { routes: [route] }: TaskOptions): number {
+function excerptMax(charactersMax: number, { routes: [route] }: TaskOptions): number {
   return Math.min(charactersMax, Math.floor(capabilitiesOf(route).windowTokens * 1.5))
 }
 
@@ -103,12 +103,12 @@ function checked<Value>(
   return { kind: 'written', value, spend }
 }
 
-function asking(
+function promptFor(
   system: string,
   conversation: string,
   before: readonly string[] = [],
 ): { readonly messages: readonly Message[] } {
-  const text = [...before, fenced('conversation', conversation)].join('\n\n')
+  const text = [...before, quotedBlock('conversation', conversation)].join('\n\n')
   return {
     messages: [
       { role: 'system', parts: [{ type: 'text', text: system }] },
@@ -118,7 +118,7 @@ function asking(
 }
 
 /** Behind a fence that does not occur in what it holds. */
-export function fenced(name: string, text: string): string {
+export function quotedBlock(name: string, text: string): string {
   let fence = '====='
   while (text.includes(fence)) fence += '='
   return `${fence} ${name}\n${text}\n${fence}`
@@ -133,7 +133,7 @@ function quote(messages: readonly Message[]): string {
 
 /** One line without anything that moves a cursor, hides or turns text round. */
 function plain(line: string): string {
-  return oneLine(line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' '))
+  return fold(line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' '))
 }
 
 /** By hand: a pattern for both ends takes hours over a line of nothing but quotation marks. */

@@ -284,6 +284,6 @@ function unreported(outcome: Outcome, inputTokens: number): CallUsage | undefine
   const wasRead =
     outcome.kind === 'deadline'
       ? outcome.deadline !== 'connect'
-      : prospectOf(outcome) === 'settled' || outcome.kind === 'malformed'
+      : prospectOf(outcome) === 'done' || outcome.kind === 'malformed'
   return wasRead ? { inputTokens, outputTokens: 0 } : undefined
 }

@@ -1,4 +1,4 @@
-import type { SessionSettings } from '#core/session/protocol/state'
+import type { SessionSettings } from '#core/session/settings'
 import type { Agent } from '../runtime/agent.ts'
 import type { RuntimeOptions } from '../runtime/open-runtime.ts'
 import { builtInTools } from './built-in-tools.ts'

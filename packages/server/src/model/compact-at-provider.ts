@@ -1,12 +1,12 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiResponsesFormat } from '#core/message/formats/openai-responses/openai-responses'
+import { openaiResponses } from '#core/message/formats/openai-responses/openai-responses'
 import type { Message } from '#core/message/message'
 import { Exchange } from './calls/exchange.ts'
 import type { CallOptions, CallUsage } from './model.ts'
-import { judge } from './outcomes/judge.ts'
+import { judgeCall } from './outcomes/judge.ts'
 import type { Outcome } from './outcomes/outcome.ts'
-import type { Desk } from './provider-model.ts'
+import type { ModelDependencies } from './provider-model.ts'
 import { withoutPrivateAddresses } from './routes/addresses.ts'
 import type { ModelRoute, ProviderName } from './routes/route.ts'
 
@@ -35,10 +35,10 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 export async function compactAtProvider(
   route: ModelRoute,
   { messages, instructions }: { messages: readonly Message[]; instructions?: string },
-  { desk, ...options }: CallOptions & { readonly desk: Desk },
+  { deps, ...options }: CallOptions & { readonly deps: ModelDependencies },
 ): Promise<ProviderCompaction> {
   if (!canCompact(route)) return { outcome: { kind: 'malformed', what: 'not-sent' } }
-  const { credentials, pool, clock } = desk
+  const { credentials, pool, clock } = deps
   const credential = await credentials.read(route.credential).catch(() => undefined)
   if (credential === undefined) return { outcome: { kind: 'refused', refusal: 'no-credential' } }
   const line = { route: route.name, purpose: options.purpose }
@@ -73,7 +73,7 @@ export async function compactAtProvider(
   if (made !== undefined) return { outcome: { kind: 'finished', finish: 'stop' }, ...made }
   // Half a document that began well tells less than what cut it.
   const isCut = status === 200 && wire.error !== undefined
-  return { outcome: judge({ wire: isCut ? wire : exchange.record, nowMs: clock.now() }) }
+  return { outcome: judgeCall({ wire: isCut ? wire : exchange.record, nowMs: clock.now() }) }
 }
 
 function readCompaction(text: string): Omit<ProviderCompaction, 'outcome'> | undefined {
@@ -88,7 +88,7 @@ function readCompaction(text: string): Omit<ProviderCompaction, 'outcome'> | und
   // Without the item itself it is only what was left out of it.
   if (!items.some((item) => isObject(item) && item['type'] === 'compaction')) return undefined
   const usage = isObject(answer['usage']) ? usageOf(answer['usage']) : undefined
-  const { messages } = openaiResponsesFormat.parse(items)
+  const { messages } = openaiResponses.parse(items)
   return { messages, ...(usage !== undefined && { usage }) }
 }
 

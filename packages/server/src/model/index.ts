@@ -3,7 +3,7 @@
 export { callModel } from './calls/call.ts'
 export { compactAtProvider, type ProviderCompaction } from './compact-at-provider.ts'
 export { DEADLINES, type Deadlines } from './connections/deadlines.ts'
-export { type Loan, Pool } from './connections/pool.ts'
+export { type ConnectionLoan, Pool } from './connections/pool.ts'
 export type {
   CallOptions,
   CallUsage,
@@ -11,11 +11,11 @@ export type {
   Model,
   ModelRequest,
   ModelStream,
-  Piece,
+  StreamPiece,
   ToolSpec,
 } from './model.ts'
 export { explainOutcome, type Outcome } from './outcomes/outcome.ts'
-export { type Desk, openModel } from './provider-model.ts'
+export { type ModelDependencies, openModel } from './provider-model.ts'
 export { isPublicAddress } from './routes/addresses.ts'
 export { type CredentialSource, Credentials } from './routes/credential.ts'
 export { destinationOf, type ModelRoute, type ProviderName } from './routes/route.ts'

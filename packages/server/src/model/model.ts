@@ -21,7 +21,7 @@ export interface Model {
   renew(): Promise<boolean>
 }
 
-export type ModelStream = AsyncIterable<Piece>
+export type ModelStream = AsyncIterable<StreamPiece>
 
 export interface ModelRequest {
   /** Any list of messages: what the provider would refuse for its form is put right here. */
@@ -55,7 +55,7 @@ export interface CallOptions {
   readonly isFresh?: true
 }
 
-export type Piece =
+export type StreamPiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
   /** Only of a finished answer, just before its end: a cut stream can leave half an input. */

@@ -5,15 +5,22 @@ import type { AssistantMessage, Message, OpaquePart } from '#core/message/messag
 import { Exchange } from './calls/exchange.ts'
 import type { Pool } from './connections/pool.ts'
 import { PieceQueue } from './connections/queue.ts'
-import type { CallOptions, EndPiece, Model, ModelRequest, ModelStream, Piece } from './model.ts'
-import { judge } from './outcomes/judge.ts'
+import type {
+  CallOptions,
+  EndPiece,
+  Model,
+  ModelRequest,
+  ModelStream,
+  StreamPiece,
+} from './model.ts'
+import { judgeCall } from './outcomes/judge.ts'
 import type { Malformation, Outcome } from './outcomes/outcome.ts'
 import type { Complaint } from './outcomes/provider-error.ts'
-import { anthropic } from './protocols/anthropic.ts'
-import { chat } from './protocols/chat.ts'
-import { google } from './protocols/google.ts'
-import { type Collector, type Protocol, splice } from './protocols/protocol.ts'
-import { codex, responses } from './protocols/responses.ts'
+import { anthropicProtocol } from './protocols/anthropic.ts'
+import { chatProtocol } from './protocols/chat.ts'
+import { googleProtocol } from './protocols/google.ts'
+import { type Collector, type ModelProtocol, splice } from './protocols/protocol.ts'
+import { codexProtocol, responsesProtocol } from './protocols/responses.ts'
 import { openProvider } from './providers/open.ts'
 import type { ProviderPart, ProviderStream } from './providers/provider.ts'
 import { withoutPrivateAddresses } from './routes/addresses.ts'
@@ -22,7 +29,7 @@ import type { ModelRoute, ProviderName } from './routes/route.ts'
 import { capabilitiesOf } from './routes/windows.ts'
 
 /** What all models of a process share. */
-export interface Desk {
+export interface ModelDependencies {
   readonly pool: Pool
   readonly credentials: Credentials
   readonly clock: Clock
@@ -36,18 +43,18 @@ const OPENING_MS_MAX = 50
 // two streams more, which took 0.4 of a call (profiled, 20,000 tokens). Reading it twice takes 0.1.
 const OFF_THE_WIRE: readonly ProviderName[] = ['anthropic']
 
-const PROTOCOLS: { readonly [provider in ProviderName]: Protocol } = {
-  'openai-chat': chat,
-  'openai-responses': responses,
-  codex,
-  anthropic,
-  google,
-  'openai-compatible': chat,
+const PROTOCOLS: { readonly [provider in ProviderName]: ModelProtocol } = {
+  'openai-chat': chatProtocol,
+  'openai-responses': responsesProtocol,
+  codex: codexProtocol,
+  anthropic: anthropicProtocol,
+  google: googleProtocol,
+  'openai-compatible': chatProtocol,
 }
 
 /** A model behind a provider's package. */
-export function openModel(route: ModelRoute, desk: Desk): Model {
-  const { credentials } = desk
+export function openModel(route: ModelRoute, deps: ModelDependencies): Model {
+  const { credentials } = deps
   let used: string | undefined
   const readCredential = async () => {
     used = await credentials.read(route.credential)
@@ -56,7 +63,7 @@ export function openModel(route: ModelRoute, desk: Desk): Model {
   return {
     route,
     stream: (request, options): ModelStream => ({
-      [Symbol.asyncIterator]: () => new Try(route, { request, options, desk, readCredential }),
+      [Symbol.asyncIterator]: () => new Try(route, { request, options, deps, readCredential }),
     }),
     renew: () => credentials.renew(route.credential, used),
   }
@@ -65,7 +72,7 @@ export function openModel(route: ModelRoute, desk: Desk): Model {
 interface TryParts {
   readonly request: ModelRequest
   readonly options: CallOptions
-  readonly desk: Desk
+  readonly deps: ModelDependencies
   readonly readCredential: () => Promise<string>
 }
 
@@ -75,13 +82,13 @@ interface TryParts {
  * long as the exchange lives: an abort or a deadline ends the opening at once, whatever the package
  * is doing.
  */
-class Try implements AsyncIterator<Piece> {
+class Try implements AsyncIterator<StreamPiece> {
   readonly #route: ModelRoute
   readonly #request: ModelRequest
   readonly #options: CallOptions
-  readonly #desk: Desk
+  readonly #deps: ModelDependencies
   readonly #readCredential: () => Promise<string>
-  readonly #protocol: Protocol
+  readonly #protocol: ModelProtocol
   readonly #collector: Collector
   readonly #pieces = new PieceQueue()
   readonly #placeholder = `throughline-${randomUUID()}`
@@ -91,17 +98,17 @@ class Try implements AsyncIterator<Piece> {
   #complaint: Complaint | undefined
   #fault: Malformation | undefined
 
-  constructor(route: ModelRoute, { request, options, desk, readCredential }: TryParts) {
+  constructor(route: ModelRoute, { request, options, deps, readCredential }: TryParts) {
     this.#route = route
     this.#request = { ...request, messages: withoutPrivateAddresses(request.messages) }
     this.#options = options
-    this.#desk = desk
+    this.#deps = deps
     this.#readCredential = readCredential
     this.#protocol = PROTOCOLS[route.provider]
     this.#collector = this.#protocol.collector()
   }
 
-  next(): Promise<IteratorResult<Piece>> {
+  next(): Promise<IteratorResult<StreamPiece>> {
     if (this.#exchange === undefined) {
       const exchange = this.#openExchange()
       this.#exchange = exchange
@@ -110,7 +117,7 @@ class Try implements AsyncIterator<Piece> {
     return this.#pieces.next()
   }
 
-  async return(): Promise<IteratorResult<Piece>> {
+  async return(): Promise<IteratorResult<StreamPiece>> {
     this.#pieces.close()
     this.#exchange?.abort('consumer')
     this.#stream?.cancel()
@@ -132,7 +139,7 @@ class Try implements AsyncIterator<Piece> {
   }
 
   #openExchange(): Exchange {
-    const { pool, clock } = this.#desk
+    const { pool, clock } = this.#deps
     const { purpose, signal, deadlines, isFresh } = this.#options
     const line = { route: this.#route.name, purpose, ...(isFresh && { isFresh }) }
     return new Exchange({
@@ -184,7 +191,7 @@ class Try implements AsyncIterator<Piece> {
     let callOff = () => {}
     void exchange.over.then(() => {
       if (exchange.record.abortedBy === undefined) return
-      callOff = this.#desk.clock.after(OPENING_MS_MAX, () => resolve(undefined))
+      callOff = this.#deps.clock.after(OPENING_MS_MAX, () => resolve(undefined))
     })
     const stream = await Promise.race([opening, tooLate])
     callOff()
@@ -227,12 +234,12 @@ class Try implements AsyncIterator<Piece> {
     const fault = this.#fault ?? this.#collector.fault
     const outcome =
       known ??
-      judge({
+      judgeCall({
         wire: exchange.record,
         ...(this.#complaint !== undefined && { complaint: this.#complaint }),
         ...(fault !== undefined && { fault }),
         ...(this.#finish !== undefined && { end: this.#withOwnFinish(this.#finish) }),
-        nowMs: this.#desk.clock.now(),
+        nowMs: this.#deps.clock.now(),
       })
     // After the judgement: an exchange that nothing ended is ended here, and that is no interrupt.
     exchange.abort('consumer')
@@ -283,8 +290,8 @@ function withCalls(end: EndPiece): EndPiece {
   return isPlain ? { ...end, outcome: { kind: 'finished', finish: 'tool-calls' } } : end
 }
 
-function callsOf(reply: AssistantMessage | null): readonly Piece[] {
-  return (reply?.parts ?? []).flatMap((part): readonly Piece[] => {
+function callsOf(reply: AssistantMessage | null): readonly StreamPiece[] {
+  return (reply?.parts ?? []).flatMap((part): readonly StreamPiece[] => {
     if (part.type !== 'tool-call') return []
     const input = part.inputText ?? JSON.stringify(part.input)
     return [{ kind: 'call', id: part.id, name: part.name, input }]

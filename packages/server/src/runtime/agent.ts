@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/base/json'
-import type { SessionSettings, WantedSettings } from '#core/session/protocol/state'
+import type { SessionSettings, WantedSettings } from '#core/session/settings'
 import type { BusyPolicy } from '#core/store/rows'
 import { estimateText, estimateTools } from '#core/tokens/estimate'
 import { familyOf, type ModelFamily } from '#core/tokens/family'

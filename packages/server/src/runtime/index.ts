@@ -3,6 +3,7 @@ export { type SessionId, sessionId } from '#core/base/ids'
 export type { Edge } from '#core/session/sender'
 export type { Tool, ToolAnswer, ToolCall } from '../tools/tool.ts'
 export type { Agent } from './agent.ts'
+export type { RuntimeEvent } from './events/runtime-event.ts'
 export type { Logger } from './logger.ts'
 export { type Loop, type LoopOptions, type LoopStep, openLoop } from './loop/loop.ts'
 export { MessageError } from './loop/messages.ts'
@@ -15,7 +16,6 @@ export type {
   NewMessage,
   Reply,
   Runtime,
-  RuntimeEvent,
   Session,
   SessionSummary,
 } from './runtime.ts'

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
 import { mailOf, open, say, soon, until } from '../../../../test/support/runtime-place.ts'
 import type { Agent } from './agent.ts'
-import { warningIn } from './models/compaction-warning.ts'
-import type { RuntimeEvent } from './runtime.ts'
+import type { RuntimeEvent } from './events/runtime-event.ts'
+import { warningIn } from './events/runtime-event.ts'
 
 describe('a runtime', () => {
   it('answers a message that was admitted, and shows the answer in the transcript', async () => {

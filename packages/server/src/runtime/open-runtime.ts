@@ -3,13 +3,16 @@ import { NO_AUDIT } from '#core/audit/log/log'
 import { type Clock, systemClock } from '#core/base/clock'
 import { isGone, thisHost } from '#core/base/host'
 import type { SessionId } from '#core/base/ids'
-import { type Notice, SESSION_SETTINGS, type SessionSettings } from '#core/session/protocol/state'
-import { LEASE_TIMES, Runner } from '#core/session/runner'
+import type { Notice } from '#core/session/protocol/state'
+import { Runner } from '#core/session/runner'
+import { LEASE_TIMES } from '#core/session/runner-lease'
 import { type Edge, Sender } from '#core/session/sender'
+import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
 import type { Store } from '#core/store/contract'
 import { estimateMessage, estimateText } from '#core/tokens/estimate'
 import type { Agent, ResolvedAgent } from './agent.ts'
 import { EventHub } from './events/event-hub.ts'
+import type { RuntimeEvent } from './events/runtime-event.ts'
 import { type Health, readHealth } from './health.ts'
 import { type Logger, SILENT } from './logger.ts'
 import { ModelService } from './models/model-service.ts'
@@ -25,7 +28,6 @@ import type {
   NewSession,
   RouteAddress,
   Runtime,
-  RuntimeEvent,
   Session,
   SessionQuery,
   SessionSummary,

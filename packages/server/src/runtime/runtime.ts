@@ -1,18 +1,11 @@
 import type { EntryNumber, MailNumber, SessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { Message, UserPart } from '#core/message/message'
-import type { Preview } from '#core/session/context/preview'
+import type { Preview } from '#core/session/preview'
 import type { Edge } from '#core/session/sender'
 import type { Refusal } from '#core/store/commits'
-import type {
-  AuditKind,
-  BusyPolicy,
-  Entry,
-  EntryKind,
-  Lane,
-  MailState,
-  OperationRow,
-} from '#core/store/rows'
+import type { BusyPolicy, Entry, EntryKind, Lane, MailState, OperationRow } from '#core/store/rows'
+import type { RuntimeEvent } from './events/runtime-event.ts'
 import type { Health, RouteHealth } from './health.ts'
 
 /**
@@ -354,47 +347,4 @@ export interface EventQuery {
   readonly sessionId?: SessionId
   /** The cursor of the last stored event that the caller has. */
   readonly after?: number
-}
-
-/**
- * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
- * and are lost with the process. Deltas of one attempt belong together; `void` takes them back. A
- * subscription begins with what running attempts have written so far, each behind a `void`, and with
- * the notices of turns that still wait.
- */
-export type RuntimeEvent =
-  | {
-      readonly type: 'stored'
-      readonly cursor: number
-      readonly at: number
-      readonly sessionId: SessionId
-      readonly kind: AuditKind
-      readonly operationId: string | null
-      readonly facts: JsonObject
-    }
-  | ({ readonly type: 'live'; readonly sessionId: SessionId } & LiveEvent)
-  /** Everything stored so far was told; what follows is new. */
-  | { readonly type: 'caught-up'; readonly cursor: number; readonly store: string }
-
-export type LiveEvent =
-  | ({ readonly kind: 'delta' | 'reasoning'; readonly text: string } & AttemptId)
-  | ({ readonly kind: 'void' } & AttemptId)
-  | ({ readonly kind: 'call'; readonly callId: string; readonly tool: string } & AttemptId)
-  | {
-      readonly kind: 'notice'
-      readonly turn: number
-      readonly code:
-        | 'waiting-for-compaction'
-        | 'waiting-for-model'
-        | 'stop-deferred'
-        | 'budget-spent'
-      /** A kind sentence for the person who waits. */
-      readonly text: string
-    }
-
-/** Which attempt at which step of which turn; `step` is the entry that the context was built up to. */
-export interface AttemptId {
-  readonly turn: number
-  readonly step: number
-  readonly attempt: string
 }

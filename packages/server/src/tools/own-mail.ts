@@ -44,7 +44,7 @@ export function answerTo(outcome: AdmitOutcome, done: string): ToolAnswer {
 }
 
 /** An id that belongs to one call and comes out the same for every repetition of it. */
-export function idFor(prefix: string, { key }: Pick<ToolCall, 'key'>): string {
+export function callScopedId(prefix: string, { key }: Pick<ToolCall, 'key'>): string {
   return `${prefix}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
 }
 

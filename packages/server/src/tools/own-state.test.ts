@@ -67,7 +67,7 @@ describe('a pin', () => {
     const answers = await host.ask(id, 'go', [pin('a', long), pin('b', long), pin('c', 'short')])
     expect(answers[0]).toMatch(/^Pinned as a: \d+ of 2000 tokens/)
     expect(answers[1]).toMatch(
-      /^No room: with this one pins and instructions take \d+ of 2000 tokens/,
+      /^Does not fit: with this pin, pins and instructions would take \d+ of 2000 tokens/,
     )
     expect(await host.pins(id)).toEqual([long, 'short'])
   })

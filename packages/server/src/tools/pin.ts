@@ -57,12 +57,12 @@ export function pinTool(
         const { limits, settings } = session
         const [entry] = await store.readEntries({ sessionId, from: settings, to: settings })
         const settingsTokens = entry?.tokens ?? 0
-        const room = roomForPin({ pins, settingsTokens, limits }, { name, tokens })
-        const { tokensAfter, limit } = room
-        if (!room.fits) {
+        const fit = roomForPin({ pins, settingsTokens, limits }, { name, tokens })
+        const { tokensAfter, limit } = fit
+        if (!fit.fits) {
           pins.set(name, tokens)
           return refuse(
-            `No room: with this one pins and instructions take ${tokensAfter} of ${limit} tokens ` +
+            `Does not fit: with this pin, pins and instructions would take ${tokensAfter} of ${limit} tokens ` +
               `(${pins.size} of ${PINS_MAX} pins). Shorten it, or remove one: ${[...pins.keys()].join(', ')}.`,
           )
         }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entryNumber } from '#core/base/ids'
-import { clip, oneLine, splitsCharacter } from '#core/base/line'
+import { clip, fold, splitsCharacter } from '#core/base/line'
 import type { Reads } from '#core/store/contract'
 import type { SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
@@ -67,7 +67,7 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
       const asked = { sessionId, text: query, limit: limit + OWN_MAX, neighbours }
       const found = await store.search(asked)
       const hits = found.filter((hit) => hit.entry.number < entry).slice(0, limit)
-      return ok(hits.length === 0 ? NOTHING : shown(hits, query))
+      return ok(hits.length === 0 ? NOTHING : visible(hits, query))
     },
   })
 }
@@ -79,7 +79,7 @@ function nothingAt(from: number, entry: number): string {
   return `There is no entry ${from}; the newest is ${entry}.`
 }
 
-function shown(hits: readonly SearchHit[], query: string): string {
+function visible(hits: readonly SearchHit[], query: string): string {
   const words = new Set(wordsOf(query))
   return bounded(
     hits.map(({ entry, before, after }) =>
@@ -93,7 +93,7 @@ function shown(hits: readonly SearchHit[], query: string): string {
 }
 
 function line(entry: Entry, charactersMax: number): string {
-  return `  ${entryLabel(entry)}: ${clip(oneLine(entryText(entry)), charactersMax)}`
+  return `  ${entryLabel(entry)}: ${clip(fold(entryText(entry)), charactersMax)}`
 }
 
 const WORD = /[\p{L}\p{N}]+/gu
@@ -114,7 +114,7 @@ function around(text: string, words: ReadonlySet<string>): string {
   }
   const from = Math.max(0, at - Math.floor(MATCH_CHARACTERS / 3))
   const begin = splitsCharacter(text, from) ? from + 1 : from
-  const snippet = clip(oneLine(text.slice(begin, begin + 2 * MATCH_CHARACTERS)), MATCH_CHARACTERS)
+  const snippet = clip(fold(text.slice(begin, begin + 2 * MATCH_CHARACTERS)), MATCH_CHARACTERS)
   return begin === 0 ? snippet : `…${snippet}`
 }
 
@@ -138,12 +138,12 @@ function opened(entries: readonly Entry[], offset: number, next: number | null):
     const start = index === 0 ? Math.min(offset, whole.length) : 0
     const begin = splitsCharacter(whole, start) ? start - 1 : start
     const label = entryLabel(entry)
-    const room = left - label.length
-    if (blocks.length > 0 && room < Math.min(whole.length, MATCH_CHARACTERS)) {
+    const space = left - label.length
+    if (blocks.length > 0 && space < Math.min(whole.length, MATCH_CHARACTERS)) {
       blocks.push(goOn(entry.number))
       return blocks.join('\n\n')
     }
-    const cut = begin + Math.max(room, MATCH_CHARACTERS)
+    const cut = begin + Math.max(space, MATCH_CHARACTERS)
     const end = splitsCharacter(whole, cut) ? cut - 1 : cut
     const rest = whole.length - end
     blocks.push(`${label}:\n${whole.slice(begin, end)}`)
@@ -152,7 +152,7 @@ function opened(entries: readonly Entry[], offset: number, next: number | null):
       blocks.push(`[${rest} further characters of this entry; go on with ${there}.]`)
       return blocks.join('\n\n')
     }
-    left = room - (whole.length - begin)
+    left = space - (whole.length - begin)
   }
   if (next !== null) blocks.push(goOn(next))
   return blocks.join('\n\n')

@@ -14,8 +14,8 @@ import {
   user,
 } from '../../../../test/support/builders.ts'
 import { DEADLINES } from '../model/connections/deadlines.ts'
-import type { Model, ModelRequest, Piece } from '../model/model.ts'
-import type { Finish, Outcome } from '../model/outcomes/outcome.ts'
+import type { Model, ModelRequest, StreamPiece } from '../model/model.ts'
+import type { FinishReason, Outcome } from '../model/outcomes/outcome.ts'
 import { Calibrations } from './calibrations.ts'
 import { type CallRecord, type LiveAttempt, type LivePiece, modelSteps } from './model-steps.ts'
 
@@ -31,12 +31,12 @@ interface Try {
   readonly waits?: true
 }
 
-const finished = (finish: Finish): Outcome => ({ kind: 'finished', finish })
+const finished = (finish: FinishReason): Outcome => ({ kind: 'finished', finish })
 const text = (said: string): AssistantPart => ({ type: 'text', text: said })
 const call = (id: string): AssistantPart => ({ type: 'tool-call', id, name: 'look', input: {} })
 const says = (said: string): Try => ({ parts: [text(said)], outcome: finished('stop') })
 const fails = (outcome: Outcome): Try => ({ outcome })
-const reset: Outcome = { kind: 'connection', trouble: 'reset', freshLoanHelps: true }
+const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
 
 /** A model that plays its tries, and the runner over it, with everything that was told. */
 function stage(tries: readonly Try[], { stepsMax = 3, clock = new FakeClock() } = {}) {
@@ -49,7 +49,7 @@ function stage(tries: readonly Try[], { stepsMax = 3, clock = new FakeClock() } 
       ...{ name: 'main', provider: 'openai-chat', baseUrl: 'http://127.0.0.1:1', model: 'm-1' },
       credential: { kind: 'none' },
     },
-    async *stream(request, { signal }): AsyncGenerator<Piece> {
+    async *stream(request, { signal }): AsyncGenerator<StreamPiece> {
       const { parts = [], outcome, contextTokens, waits } = tries[asked.length] ?? says('ok')
       asked.push(request)
       for (const part of parts) {

@@ -4,12 +4,12 @@ import type { AssistantMessage, Message, UserMessage } from '#core/message/messa
 import type { StepOutcome, StepRequest, StepRunner } from '#core/session/step'
 import { callModel } from '../model/calls/call.ts'
 import type { Deadlines } from '../model/connections/deadlines.ts'
-import type { CallUsage, EndPiece, Model, Piece, ToolSpec } from '../model/model.ts'
+import type { CallUsage, EndPiece, Model, StreamPiece, ToolSpec } from '../model/model.ts'
 import { explainOutcome, type Outcome, prospectOf } from '../model/outcomes/outcome.ts'
 import type { ModelRoute } from '../model/routes/route.ts'
+import { judgeAnswer, withoutCalls } from './answer-verdict.ts'
 import { Calibrations } from './calibrations.ts'
 import { StepCounts } from './steps-taken.ts'
-import { judgeAnswer, withoutCalls } from './verdict.ts'
 
 /** What a step of one agent is made with; asked for at every step, so that it may change between. */
 export interface StepAgent {
@@ -105,7 +105,7 @@ class Step {
   readonly #parts: ModelStepParts
   readonly #asked: Asked
   #number: number
-  #hasTold = false
+  #hasEmitted = false
 
   constructor(parts: ModelStepParts, asked: Asked) {
     this.#parts = parts
@@ -115,7 +115,7 @@ class Step {
 
   /** Nothing of what this attempt told came to stay. */
   takeBack(): void {
-    if (this.#hasTold) this.#void()
+    if (this.#hasEmitted) this.#void()
   }
 
   async answer(
@@ -216,15 +216,15 @@ class Step {
         this.#void()
         model = models.find(({ route }) => route.name === piece.route) ?? model
         startedAt = clock.monotonic()
-      } else this.#tell(piece)
+      } else this.#emit(piece)
     }
     throw new Error('A model stream ended without its end.')
   }
 
-  #tell(piece: Piece): void {
+  #emit(piece: StreamPiece): void {
     const { onPiece } = this.#parts
     if (onPiece === undefined) return
-    this.#hasTold = true
+    this.#hasEmitted = true
     if (piece.kind === 'text' || piece.kind === 'reasoning') {
       onPiece(this.#attempt, { kind: piece.kind, text: piece.text })
     } else if (piece.kind === 'call') {
@@ -235,7 +235,7 @@ class Step {
   #void(): void {
     this.#parts.onPiece?.(this.#attempt, { kind: 'void' })
     this.#number = this.#asked.nextAttempt()
-    this.#hasTold = false
+    this.#hasEmitted = false
   }
 
   get #attempt(): LiveAttempt {

@@ -139,9 +139,9 @@ function outcomeOf(
   { outcome, output }: ToolAnswer,
 ): ToolOutcome {
   const bounded = typeof output === 'string' ? boundText(output) : boundParts(output)
-  const shown: readonly ResultPart[] =
+  const parts: readonly ResultPart[] =
     typeof bounded === 'string' ? [{ type: 'text', text: bounded }] : bounded
-  const part = { type: 'tool-result', callId: call.id, output: shown } as const
+  const part = { type: 'tool-result', callId: call.id, output: parts } as const
   const tokens = countMessage(agent, { role: 'tool', parts: [part] })
   return { outcome, output: bounded as JsonValue, tokens }
 }
@@ -158,10 +158,10 @@ function boundParts(parts: readonly ResultPart[]): readonly ResultPart[] {
   let left = OUTPUT_CHARACTERS_MAX
   return parts.map((part): ResultPart => {
     const size = part.type === 'text' ? part.text.length : JSON.stringify(part).length
-    const room = left
+    const space = left
     left = Math.max(0, left - size)
-    if (part.type === 'text') return { ...part, text: boundText(part.text, room) }
-    if (size <= room) return part
+    if (part.type === 'text') return { ...part, text: boundText(part.text, space) }
+    if (size <= space) return part
     return { type: 'text', text: `[a part of type ${part.type} was too large and was not kept]` }
   })
 }

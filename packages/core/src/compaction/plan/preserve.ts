@@ -51,11 +51,11 @@ export function preserveUserMessages(
       continue
     }
     const isNewestOpen = kept.length === 0 && candidate.state === 'open'
-    const space = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
+    const room = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
     // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
     left = 0
-    if (space < TRUNCATED_TOKENS_MIN) dropped++
-    else kept.push(truncate(withoutAttachments(candidate), space, request.countTokens))
+    if (room < TRUNCATED_TOKENS_MIN) dropped++
+    else kept.push(truncate(withoutAttachments(candidate), room, request.countTokens))
   }
   return { messages: kept.reverse(), dropped }
 }

@@ -5,9 +5,9 @@ import { checkGemini } from './check-gemini.ts'
 import { checkOpenaiChat } from './check-openai-chat.ts'
 import { checkOpenaiResponses } from './check-openai-responses.ts'
 import { checkStrict } from './check-strict.ts'
-import { findLoneSurrogates, jsonKindOf, type Violation, type WireFindings } from './findings.ts'
+import { type Findings, findLoneSurrogates, kindOf, type Violation } from './findings.ts'
 
-const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => WireFindings } = {
+const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => Findings } = {
   'openai-chat': checkOpenaiChat,
   'openai-responses': checkOpenaiResponses,
   anthropic: checkAnthropic,
@@ -22,7 +22,7 @@ const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => WireFindi
  */
 export function checkWire(dialect: Dialect, wire: JsonValue): readonly Violation[] {
   if (!isObject(wire)) {
-    return [{ rule: 'shape', at: '', detail: `expected an object, found ${jsonKindOf(wire)}` }]
+    return [{ rule: 'shape', at: '', detail: `expected an object, found ${kindOf(wire)}` }]
   }
   const findings = CHECKERS[dialect](wire)
   findLoneSurrogates(wire, findings)

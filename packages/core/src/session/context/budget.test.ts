@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { type EntryNumber, entryNumber, operationId, sessionId } from '../../base/ids.ts'
 import type { Message } from '../../message/message.ts'
 import type { CompactionBy, Limits, OperationRow, SessionRow } from '../../store/rows.ts'
-import { type Picture, SESSION_SETTINGS } from '../protocol/state.ts'
+import { SESSION_SETTINGS } from '../settings.ts'
 import { isOverHard, judgeHandoff, mayAskModel, planCover } from './budget.ts'
-import type { Context, Piece } from './build.ts'
+import type { Context, ContextPiece } from './build.ts'
+import type { SessionView } from './session-view.ts'
 
 const LIMITS: Limits = {
   hardTokens: 4_000,
@@ -26,8 +27,8 @@ function assistant(text: string): Message {
   return { role: 'assistant', parts: [{ type: 'text', text }] }
 }
 
-function picture(sizes: readonly number[], options: { seen: number; handoff?: number }): Picture {
-  const pieces: Piece[] = sizes.map((tokens, index) => ({
+function view(sizes: readonly number[], options: { seen: number; handoff?: number }): SessionView {
+  const pieces: ContextPiece[] = sizes.map((tokens, index) => ({
     number: entryNumber(index + 1),
     message: index % 2 === 0 ? user(`u${index}`) : assistant(`a${index}`),
     tokens,
@@ -57,7 +58,7 @@ describe('planCover', () => {
     fc.assert(
       fc.property(sizes, fc.nat(), triggers, (list, at, trigger) => {
         const seen = at % list.length
-        const covers = planCover(picture(list, { seen }), trigger, SESSION_SETTINGS)
+        const covers = planCover(view(list, { seen }), trigger, SESSION_SETTINGS)
         expect(covers ?? 0).toBeLessThanOrEqual(seen)
       }),
     )
@@ -71,7 +72,7 @@ describe('planCover', () => {
     )
     fc.assert(
       fc.property(seen, unseen, (list, behind) => {
-        const before = picture([...list, ...behind], { seen: list.length })
+        const before = view([...list, ...behind], { seen: list.length })
         fc.pre(isOverHard(before))
         const covers = planCover(before, 'preflight', SESSION_SETTINGS)
         expect(covers).not.toBeNull()
@@ -84,7 +85,7 @@ describe('planCover', () => {
 })
 
 describe('judgeHandoff', () => {
-  const before = picture([500, 500, 500, 500], { seen: 2 })
+  const before = view([500, 500, 500, 500], { seen: 2 })
   const by: CompactionBy = 'model'
   const carries: readonly EntryNumber[] = []
 
@@ -93,15 +94,15 @@ describe('judgeHandoff', () => {
   })
 
   it('refuses one as large as what it covers, and one over its budget [faults 49, 50]', () => {
-    const small = picture([100, 100, 3_000, 400], { seen: 2 })
+    const small = view([100, 100, 3_000, 400], { seen: 2 })
     expect(judgeHandoff(small, { by, carries, covers: 2, tokens: 200 })).toBe('not-smaller')
     expect(judgeHandoff(before, { by, carries, covers: 2, tokens: 501 })).toBe('over-budget')
   })
 
   it('lets a rewrite grow, up to the hard limit', () => {
-    const small = picture([100, 100, 400, 400], { seen: 2 })
+    const small = view([100, 100, 400, 400], { seen: 2 })
     expect(judgeHandoff(small, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBeNull()
-    const full = picture([100, 100, 3_201, 0], { seen: 2 })
+    const full = view([100, 100, 3_201, 0], { seen: 2 })
     expect(judgeHandoff(full, { by: 'rewrite', carries, covers: 2, tokens: 500 })).toBe(
       'over-hard-limit',
     )

@@ -4,8 +4,9 @@ import { DEFAULT_SETTINGS, SECTION_TOKENS_MAX } from '../../compaction/plan/defa
 import { plan, type Trigger } from '../../compaction/plan/plan.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import type { Limits, SessionRow } from '../../store/rows.ts'
-import type { Picture, SessionSettings } from '../protocol/state.ts'
-import type { Context, Piece } from './build.ts'
+import type { SessionSettings } from '../settings.ts'
+import type { Context, ContextPiece } from './build.ts'
+import type { SessionView } from './session-view.ts'
 
 /** How much room a context has, and where a compaction of it would cut. Pure. */
 export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
@@ -44,19 +45,19 @@ export function narrowed(limits: Limits, hardTokens: number): Limits {
 }
 
 /** A step cannot be run: its answer would not fit any more. */
-export function isOverHard({ session, context }: Picture): boolean {
+export function isOverHard({ session, context }: SessionView): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens
 }
 
 /** Input that no finished turn has answered: it stays in every context, whole (I34). */
-export function isOpen(session: SessionRow, { mail }: Piece): boolean {
+export function isUnanswered(session: SessionRow, { mail }: ContextPiece): boolean {
   if (mail === undefined || session.turnState === 'idle') return false
   return mail.number > session.settled[mail.lane]
 }
 
 /** Which unanswered mail a context holds, as it was sent and shortened. */
 export function openMailIn(session: SessionRow, { pieces }: Context) {
-  const open = pieces.filter((piece) => isOpen(session, piece))
+  const open = pieces.filter((piece) => isUnanswered(session, piece))
   const numbers = (isClipped: boolean) =>
     open
       .filter((piece) => (piece.isClipped === true) === isClipped)
@@ -65,9 +66,9 @@ export function openMailIn(session: SessionRow, { pieces }: Context) {
 }
 
 /** What of the input bound is taken, as the store counts it. */
-export function openInputTokens({ session, context }: Picture): number {
+export function openInputTokens({ session, context }: SessionView): number {
   return context.pieces
-    .filter((piece) => isOpen(session, piece))
+    .filter((piece) => isUnanswered(session, piece))
     .reduce(
       (sum, { tokens, mail }) =>
         sum + tokens + (mail?.waiting === undefined ? 0 : WAITING_NOTE_TOKENS),
@@ -76,9 +77,12 @@ export function openInputTokens({ session, context }: Picture): number {
 }
 
 /** The entries that a compaction up to `covers` carries beside its handoff. */
-export function carriedBy({ session, context }: Picture, covers: number): readonly EntryNumber[] {
+export function carriedBy(
+  { session, context }: SessionView,
+  covers: number,
+): readonly EntryNumber[] {
   return context.pieces
-    .filter((piece) => piece.number <= covers && isOpen(session, piece))
+    .filter((piece) => piece.number <= covers && isUnanswered(session, piece))
     .map((piece) => piece.number)
 }
 
@@ -93,45 +97,52 @@ export function rangeTokens(
     .reduce((sum, piece) => sum + piece.tokens, context.handoff?.tokens ?? 0)
 }
 
-export function isCarried({ number, mail }: Piece, carries: readonly EntryNumber[]): boolean {
+export function isCarried(
+  { number, mail }: ContextPiece,
+  carries: readonly EntryNumber[],
+): boolean {
   return mail !== undefined && carries.includes(number)
 }
 
 /** Whether a handoff up to `covers` takes in more than the present one. */
-function takesIn({ session, context }: Picture, covers: number): boolean {
+function takesIn({ session, context }: SessionView, covers: number): boolean {
   if (covers !== session.covers) return covers > session.covers
-  return context.pieces.some((piece) => piece.number <= covers && !isOpen(session, piece))
+  return context.pieces.some((piece) => piece.number <= covers && !isUnanswered(session, piece))
 }
 
 /**
  * Which entries a compaction should cover; null when there is nothing to gain. The planner decides
  * where to cut; this bounds it by what a model has seen (decision 3), and takes all of that when a
- * turn waits and the planner's cut would not make room enough.
+ * turn isTurnWaiting and the planner's cut would not make room enough.
  */
 export function planCover(
-  picture: Picture,
+  view: SessionView,
   trigger: Trigger,
   settings: SessionSettings,
 ): EntryNumber | null {
-  const { session, context } = picture
-  const waits = trigger === 'preflight' || trigger === 'reactive'
-  const cut = cutOf(picture, trigger, settings)
+  const { session, context } = view
+  const isTurnWaiting = trigger === 'preflight' || trigger === 'reactive'
+  const cut = cutOf(view, trigger, settings)
   const covers = cut === null ? null : Math.min(cut, session.seen)
-  if (waits && (covers === null || !makesRoom(picture, covers))) {
-    return takesIn(picture, session.seen) ? session.seen : null
+  if (isTurnWaiting && (covers === null || !freesEnough(view, covers))) {
+    return takesIn(view, session.seen) ? session.seen : null
   }
-  return covers !== null && takesIn(picture, covers) && isClean(context, covers)
+  return covers !== null && takesIn(view, covers) && isClean(context, covers)
     ? entryNumber(covers)
     : null
 }
 
 function cutOf(
-  { session, context }: Picture,
+  { session, context }: SessionView,
   trigger: Trigger,
   settings: SessionSettings,
 ): number | null {
   const { system, handoff, pieces } = context
-  const all: readonly Piece[] = [...system, ...(handoff === null ? [] : [handoff]), ...pieces]
+  const all: readonly ContextPiece[] = [
+    ...system,
+    ...(handoff === null ? [] : [handoff]),
+    ...pieces,
+  ]
   const totals = [0]
   for (const piece of all) totals.push((totals.at(-1) ?? 0) + piece.tokens)
   const planned = plan(
@@ -148,10 +159,10 @@ function cutOf(
 }
 
 /** Whether the context fits once this much is covered by a handoff of the largest size. */
-function makesRoom(picture: Picture, covers: number): boolean {
-  const { session, context } = picture
+function freesEnough(view: SessionView, covers: number): boolean {
+  const { session, context } = view
   const { hardTokens, outputTokens, handoffTokens } = session.limits
-  const range = rangeTokens(context, covers, carriedBy(picture, covers))
+  const range = rangeTokens(context, covers, carriedBy(view, covers))
   const after = context.tokens - range + handoffTokens
   return after + outputTokens <= hardTokens
 }
@@ -162,8 +173,8 @@ export function isClean(context: Context, covers: number): boolean {
   return next?.message.role !== 'tool'
 }
 
-/** After a revert, automatic compaction waits until the context has grown by a tenth. */
-export function isHeldByRevert({ session, context }: Picture): boolean {
+/** After a revert, automatic compaction isTurnWaiting until the context has grown by a tenth. */
+export function isHeldByRevert({ session, context }: SessionView): boolean {
   if (session.base === 0 || session.base !== context.reverted) return false
   const grown = context.pieces
     .filter((piece) => piece.number > session.base)
@@ -176,7 +187,7 @@ export function isHeldByRevert({ session, context }: Picture): boolean {
  * survives restarts; a clock that jumped back makes old attempts look young and costs time only.
  */
 export function mayAskModel(
-  operations: Picture['operations'],
+  operations: SessionView['operations'],
   wall: number,
   settings: SessionSettings,
   /** A person is not held off by failures, only by the rate. */
@@ -203,7 +214,7 @@ export function mayAskModel(
 
 /** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */
 export function judgeHandoff(
-  picture: Picture,
+  view: SessionView,
   handoff: {
     readonly by: string
     readonly covers: number
@@ -211,10 +222,10 @@ export function judgeHandoff(
     readonly carries: readonly EntryNumber[]
   },
 ): string | null {
-  const { session, context } = picture
+  const { session, context } = view
   const { limits } = session
   const { carries } = handoff
-  const open = carriedBy(picture, handoff.covers)
+  const open = carriedBy(view, handoff.covers)
   if (!open.every((number) => carries.includes(number))) return 'unanswered-input'
   if (handoff.tokens > limits.handoffTokens) return 'over-budget'
   const range = rangeTokens(context, handoff.covers, carries)

@@ -9,7 +9,7 @@ import { pinnedMessage } from '../../message/pinned.ts'
 import { textOf } from '../../message/text.ts'
 import type { MailItem } from '../../store/queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from '../../store/rows.ts'
-import { bodyOf } from '../protocol/state.ts'
+import { mailBody } from '../protocol/state.ts'
 import { buildContext, continueContext, messagesOf } from './build.ts'
 
 const LIMITS: Limits = {
@@ -94,7 +94,7 @@ describe('buildContext', () => {
       expect.objectContaining({ code: 'damaged-row', message: expect.stringContaining(row) })
     expect(() => build(harmed)).toThrow(named('entry 2 is damaged: its column body holds no JSON'))
     const mail = { number: mailNumber(7), body: '(' } as MailItem
-    expect(() => bodyOf(mail)).toThrow(named('mail 7 is damaged'))
+    expect(() => mailBody(mail)).toThrow(named('mail 7 is damaged'))
   })
 
   it('shows pins first, then the handoff, then everything behind the covered range', () => {

@@ -35,22 +35,22 @@ export interface Context {
   readonly effective: EntryNumber
   readonly covers: EntryNumber
   /** The system text, which the operator wrote, and behind it the pins, which rank as user messages. */
-  readonly system: readonly Piece[]
+  readonly system: readonly ContextPiece[]
   /** The newest settings, none or one. */
   readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
-  readonly handoff: Piece | null
-  readonly pieces: readonly Piece[]
+  readonly handoff: ContextPiece | null
+  readonly pieces: readonly ContextPiece[]
   /** The newest revert behind the covered range; 0: none. */
   readonly reverted: EntryNumber
   readonly tokens: number
 }
 
 /** One message of the context; `number` is the last entry that it was made from. */
-export interface Piece {
+export interface ContextPiece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
-  /** Shown with its two ends only. */
+  /** ParsedPreview with its two ends only. */
   readonly isClipped?: true
   /** Which mail it was; of delivered input only. */
   readonly mail?: PieceMail
@@ -77,14 +77,14 @@ const CHARACTERS_PER_TOKEN = 4
 
 export function buildContext(source: ContextEntries, limits: Limits, upto: EntryNumber): Context {
   const { effective, covers, entries } = source
-  const system: Piece[] = []
-  const pins = new Map<string, Piece>()
-  const pieces: Piece[] = []
+  const system: ContextPiece[] = []
+  const pins = new Map<string, ContextPiece>()
+  const pieces: ContextPiece[] = []
   const settings: { body: JsonObject; tokens: number }[] = []
   const inEffect = entries.find(({ number }) => number === effective)
   const carries = new Set((inEffect && handoffOf(inEffect)?.carries) ?? [])
-  let systemText: Piece | undefined
-  let handoff: Piece | null = null
+  let systemText: ContextPiece | undefined
+  let handoff: ContextPiece | null = null
   let reverted = NO_ENTRY
   for (const entry of entries) {
     if (entry.number === effective) handoff = handoffPiece(entry)
@@ -169,17 +169,17 @@ export function continueContext(
 
 /** What stays behind a handoff: everything not covered, and the input that it carries. */
 function piecesBeside(
-  pieces: readonly Piece[],
+  pieces: readonly ContextPiece[],
   covers: number,
   carries: readonly number[],
-): Piece[] {
+): ContextPiece[] {
   const carried = new Set(carries)
   return pieces.filter(
     ({ number, mail }) => number > covers || (mail !== undefined && carried.has(number)),
   )
 }
 
-function beginsWithResults(pieces: readonly Piece[]): boolean {
+function beginsWithResults(pieces: readonly ContextPiece[]): boolean {
   return pieces.find(({ message }) => message.role !== 'user')?.message.role === 'tool'
 }
 
@@ -189,12 +189,12 @@ export function messagesOf({ system, handoff, pieces }: Context): readonly Messa
     .filter((message) => message.role === 'handoff' || message.parts.length > 0)
 }
 
-function sum(pieces: readonly Piece[]): number {
+function sum(pieces: readonly ContextPiece[]): number {
   return pieces.reduce((total, piece) => total + piece.tokens, 0)
 }
 
 function addMessage(
-  pieces: Piece[],
+  pieces: ContextPiece[],
   entry: Entry & { kind: 'input' | 'assistant' | 'result' },
   limits: Limits,
 ): void {
@@ -236,7 +236,7 @@ function addMessage(
   }
 }
 
-function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): Piece {
+function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): ContextPiece {
   const { number, tokens, meta } = entry
   const { lane, mail, waiting } = meta
   const message = inputMessage(parseBody('entry', entry), lane)
@@ -247,7 +247,7 @@ function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): Piece {
 }
 
 /** Lets the model know that its turn does not have everything yet. */
-function waitingNote(number: EntryNumber, waiting: number): Piece {
+function waitingNote(number: EntryNumber, waiting: number): ContextPiece {
   const text =
     waiting === 1
       ? '[1 more message is waiting; it will follow.]'
@@ -257,7 +257,7 @@ function waitingNote(number: EntryNumber, waiting: number): Piece {
 }
 
 /** What one result may take of the step bound: an equal share of what the reply leaves. */
-function resultShare(pieces: readonly Piece[], limits: Limits): number {
+function resultShare(pieces: readonly ContextPiece[], limits: Limits): number {
   const reply = pieces.findLast((piece) => piece.message.role === 'assistant')
   const calls =
     reply?.message.role === 'assistant'
@@ -267,7 +267,7 @@ function resultShare(pieces: readonly Piece[], limits: Limits): number {
   return Math.max(RESULT_TOKENS_MIN, Math.floor(room / Math.max(1, calls)))
 }
 
-function clipped(piece: Piece, tokensMax: number): Piece {
+function clipped(piece: ContextPiece, tokensMax: number): ContextPiece {
   if (piece.tokens <= tokensMax) return piece
   // Density as counted when it was stored, so that the clipped text weighs what we say it does.
   const perToken = Math.max(1, textLength(piece.message) / piece.tokens)
@@ -321,13 +321,13 @@ function resultPart(
   }
 }
 
-function handoffPiece(entry: Entry): Piece {
+function handoffPiece(entry: Entry): ContextPiece {
   const body = parseBody('entry', entry)
   const handoff = body as unknown as Handoff
   return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
 }
 
-function pinPiece(entry: Entry & { kind: 'pin' }): Piece {
+function pinPiece(entry: Entry & { kind: 'pin' }): ContextPiece {
   const body = parseBody('entry', entry)
   const text = typeof body === 'string' ? body : ERASED
   const { number, tokens, meta } = entry
@@ -338,7 +338,7 @@ function pinPiece(entry: Entry & { kind: 'pin' }): Piece {
  * Its weight is that of all settings, text or none: tools are described to the model beside it. What
  * an imported file had as its system text is a record, and no word of the operator.
  */
-function systemPiece(entry: Entry): Piece {
+function systemPiece(entry: Entry): ContextPiece {
   const { system: text, importedFrom } = objectOf(entry)
   const isGiven = typeof text === 'string' && text !== '' && importedFrom === undefined
   const message: Message = { role: 'system', parts: isGiven ? [{ type: 'text', text }] : [] }

@@ -6,7 +6,7 @@ import { type Handoff, LEDGER_KINDS } from '../../message/handoff.ts'
  * A preview as it comes back to be installed. It went through somebody else's hands, and once it is
  * committed every context is built from it, so it is read as strictly as if we had never made it.
  */
-export interface Shown {
+export interface ParsedPreview {
   readonly base: number
   readonly covers: EntryNumber
   readonly tokens: number
@@ -18,7 +18,7 @@ export interface Shown {
 const COUNT_MAX = 2 ** 31 - 1
 
 /** Null: this is not what a preview gives. */
-export function findShown(body: JsonObject): Shown | null {
+export function parsePreview(body: JsonObject): ParsedPreview | null {
   const {
     base,
     covers,

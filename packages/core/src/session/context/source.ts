@@ -8,7 +8,7 @@ import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../stor
 import { isCarried } from './budget.ts'
 import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './build.ts'
 
-/** What is read from the transcript beside the picture: sources of handoffs, sizes of reverts. */
+/** What is read from the transcript beside the view: sources of handoffs, sizes of reverts. */
 
 /** What a handoff is written from. */
 export interface Source {
@@ -60,7 +60,7 @@ async function readOne(
 }
 
 /** A handoff in the transcript, and what it says about itself. */
-interface Standing {
+interface StoredHandoff {
   readonly entry: Entry
   readonly meta: CompactionMeta
 }
@@ -69,7 +69,7 @@ async function readHandoff(
   store: Reads,
   sessionId: SessionId,
   number: number,
-): Promise<Standing | null> {
+): Promise<StoredHandoff | null> {
   if (number === 0) return null
   const entry = await readOne(store, sessionId, entryNumber(number))
   const meta = entry && handoffOf(entry)
@@ -105,7 +105,7 @@ export async function readSource(
 async function readHead(
   store: Reads,
   session: SessionRow,
-  below: Standing | null,
+  below: StoredHandoff | null,
   to: EntryNumber,
   isWanted: (entry: Entry) => boolean = () => true,
 ): Promise<Context> {
@@ -166,7 +166,7 @@ export async function readSourceWithout(
   const { id, covers } = session
   const first = Math.min(...erased)
   const gone = new Set<number>(erased)
-  const isTainted = ({ entry, meta }: Standing) =>
+  const isTainted = ({ entry, meta }: StoredHandoff) =>
     meta.by === 'digest' || meta.covers >= first || gone.has(entry.number)
   let earlier = await readHandoff(store, id, session.effective)
   while (earlier !== null && isTainted(earlier)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AT, asked, Play, RUNNING, SAID, scene } from '../../../../../test/support/play.ts'
 import { entryNumber, mailNumber } from '../../base/ids.ts'
-import { SESSION_SETTINGS } from './state.ts'
+import { SESSION_SETTINGS } from '../settings.ts'
 
 describe('the protocol', () => {
   it('looks before it does anything', () => {
@@ -171,8 +171,8 @@ describe('the protocol', () => {
     const { lingerMs, idleCompactionMs } = SESSION_SETTINGS
     const soon = AT.wall + lingerMs + (idleCompactionMs ?? 0)
     const atRest = (wakeAt: number | null) => {
-      const picture = scene({ pieces, row: { seen: entryNumber(20), wakeAt } })
-      const play = new Play().tell({ kind: 'opened' }).look(picture)
+      const view = scene({ pieces, row: { seen: entryNumber(20), wakeAt } })
+      const play = new Play().tell({ kind: 'opened' }).look(view)
       return play.wait(lingerMs).tell({ kind: 'woken' })
     }
     for (const wakeAt of [null, AT.wall + 10 * 365 * 86_400_000]) {

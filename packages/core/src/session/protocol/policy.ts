@@ -8,7 +8,7 @@ import {
   openInputTokens,
   planCover,
 } from '../context/budget.ts'
-import type { Picture } from './state.ts'
+import type { SessionView } from '../context/session-view.ts'
 
 /**
  * The judgements that the protocol rests on, in one place and handed in, so that the simulation can
@@ -16,11 +16,11 @@ import type { Picture } from './state.ts'
  */
 export interface Decisions {
   /** The stop that is meant for the running turn; null: none waits. */
-  stopOf(picture: Picture): MailItem | null
+  stopOf(view: SessionView): MailItem | null
   /** Whether a person's message ends the running step (decision 25). */
-  isInterrupted(picture: Picture): boolean
+  isInterrupted(view: SessionView): boolean
   /** Which waiting mail enters the transcript now. */
-  pickDelivery(picture: Picture): readonly MailNumber[]
+  pickDelivery(view: SessionView): readonly MailNumber[]
   planCover: typeof planCover
   carriedBy: typeof carriedBy
   mayAskModel: typeof mayAskModel
@@ -39,7 +39,7 @@ export const DECISIONS: Decisions = {
 }
 
 /** Only a stop that was stamped with this turn; one for an earlier turn ends nothing. */
-function stopOf({ session, controls }: Picture): MailItem | null {
+function stopOf({ session, controls }: SessionView): MailItem | null {
   if (session.turnState !== 'running') return null
   return controls.find((mail) => mail.control === 'stop' && mail.turnAt === session.turn) ?? null
 }
@@ -49,14 +49,14 @@ function stopOf({ session, controls }: Picture): MailItem | null {
  * (I34); what does not fit waits, and room is left to say so. During a turn only `steer` and `interrupt` let anything in; between two steps there is no stream
  * left to interrupt, so both steer.
  */
-export function pickDelivery(picture: Picture): readonly MailNumber[] {
-  const { session, waiting } = picture
+export function pickDelivery(view: SessionView): readonly MailNumber[] {
+  const { session, waiting } = view
   const isClosed = session.policy === 'queue' || session.policy === 'collect'
   if (session.turnState === 'running' && isClosed) return []
   const picked: MailNumber[] = []
   const sizes: number[] = []
   const { inputTokens } = session.limits
-  let open = openInputTokens(picture)
+  let open = openInputTokens(view)
   for (const mail of waiting) {
     if (picked.length === DELIVERY_MAX) break
     const size = Math.max(1, mail.tokens)

@@ -1,102 +1,20 @@
 import type { EntryNumber, MailNumber, OperationId } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { BudgetSettings } from '../../compaction/plan/defaults.ts'
-import { WARN_FROM } from '../../compaction/report/outcome.ts'
 import type { ToolCallPart } from '../../message/message.ts'
 import type { CallResult, Refusal } from '../../store/commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf } from '../../store/contract.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { MailItem } from '../../store/queries.ts'
-import type { BusyPolicy, Limits, OperationRow, SessionRow } from '../../store/rows.ts'
+import type { Limits, OperationRow } from '../../store/rows.ts'
 import type { Context } from '../context/build.ts'
+import type { SessionView } from '../context/session-view.ts'
+import type { SessionSettings, WantedSettings } from '../settings.ts'
 import type { StepOutcome } from '../step.ts'
-
-/** What the store last told about the session, taken while nothing of ours was on its way. */
-export interface Picture {
-  readonly session: SessionRow
-  readonly context: Context
-  /** Waiting control items, oldest first. */
-  readonly controls: readonly MailItem[]
-  /** Waiting input, user mail before notifications, each oldest first; bounded. */
-  readonly waiting: readonly MailItem[]
-  /** Newest first, bounded: breakers and rate limits are counted from these. */
-  readonly operations: readonly OperationRow[]
-  /** What the operator wants this session to run with; absent: whatever it has. */
-  readonly wanted?: WantedSettings
-  /** The turn was taken over from a holder whose last call of the model had failed. */
-  readonly wasFailing?: true
-  /** Where the answer of the running turn goes. */
-  readonly replyTo: { readonly edge: string; readonly address: string } | null
-}
-
-/**
- * An agent's settings as configured. They enter a session as an entry, between two turns, because
- * the context is folded from entries and from nothing else (decision 1).
- */
-export interface WantedSettings {
-  readonly limits: Limits
-  /** Without a word of its own the session keeps the policy it has. */
-  readonly policy?: BusyPolicy
-  /** Holds the system text under `system`, and whatever else a step was made with. */
-  readonly body: JsonObject & { readonly system: string }
-  /** What the body takes of every context: the system text and the tools' descriptions. */
-  readonly tokens: number
-}
 
 /** Wall time for schedules and breakers, monotonic time for everything that waits. */
 export interface Instant {
   readonly wall: number
   readonly mono: number
-}
-
-/** Numbers that the operator may set; everything is in milliseconds unless it says otherwise. */
-export interface SessionSettings {
-  readonly debounceMs: number
-  /** However much arrives, collected mail is delivered after this long. */
-  readonly collectMsMax: number
-  /** How long a session at rest is kept before its lease is given back. */
-  readonly lingerMs: number
-  /** A session at rest for this long is compacted if it is worth it; null: never. */
-  readonly idleCompactionMs: number | null
-  readonly retryMs: number
-  readonly retryMsMax: number
-  /** A turn whose model is down is tried again after this long, then doubling. */
-  readonly modelRetryMs: number
-  readonly modelRetryMsMax: number
-  /** Attempts at a handoff by a model per session and window, digests not counted (I27). */
-  readonly attemptsPerWindow: number
-  readonly attemptWindowMs: number
-  readonly softShare: number
-  readonly targetShare: number
-  /** Sizes of a handoff's sections and what is protected, where they differ from the usual. */
-  readonly sections?: SectionSettings
-  /** Replaces the built-in instructions to whoever writes summaries. */
-  readonly prompt?: string
-  /** People are warned of repeated compaction from the n-th one of a session on; 0: never. */
-  readonly warnFrom: number
-}
-
-export type SectionSettings = Partial<
-  Pick<
-    BudgetSettings,
-    'keepTokens' | 'protectFirst' | 'protectLast' | 'userTokens' | 'ledgerTokens' | 'summaryTokens'
-  >
->
-
-export const SESSION_SETTINGS: SessionSettings = {
-  debounceMs: 1_500,
-  collectMsMax: 15_000,
-  lingerMs: 30_000,
-  idleCompactionMs: 30 * 60_000,
-  retryMs: 500,
-  retryMsMax: 60_000,
-  modelRetryMs: 30_000,
-  modelRetryMsMax: 10 * 60_000,
-  attemptsPerWindow: 8,
-  attemptWindowMs: 10 * 60_000,
-  softShare: 0.75,
-  targetShare: 0.35,
-  warnFrom: WARN_FROM,
 }
 
 export interface State {
@@ -106,10 +24,10 @@ export interface State {
   readonly isRepeatable: (tool: string) => boolean
   readonly at: Instant
   readonly phase: 'live' | 'closing' | 'ended'
-  readonly picture: Picture | null
+  readonly view: SessionView | null
   /** One thing at a time towards the store: every append compares the tail. */
   readonly busy: 'look' | SessionCommit | null
-  /** The picture is older than our last commit: look before anything is decided. */
+  /** The view is older than our last commit: look before anything is decided. */
   readonly stale: boolean
   /** Something may have arrived: look when there is nothing else to do. */
   readonly hinted: boolean
@@ -138,7 +56,7 @@ export interface State {
   readonly modelFailures: number
   readonly modelRetryAt: number
   /** The turn and the waits that the person was told of: each once. */
-  readonly told: {
+  readonly notified: {
     readonly turn: number
     readonly notices: readonly Notice[]
     /** What the holder before us told already. */
@@ -260,21 +178,21 @@ export type SessionVerb =
 
 type CommitOf<Verb extends CommitVerb> = { readonly verb: Verb; readonly request: RequestOf<Verb> }
 export type SessionCommit = { [Verb in SessionVerb]: CommitOf<Verb> }[SessionVerb]
-type CommittedOf<Verb extends CommitVerb> = {
+type CommitOutcomeOf<Verb extends CommitVerb> = {
   readonly verb: Verb
   readonly outcome: OutcomeOf<Verb>
 }
-export type Committed = { [Verb in SessionVerb]: CommittedOf<Verb> }[SessionVerb]
+export type CommitOutcome = { [Verb in SessionVerb]: CommitOutcomeOf<Verb> }[SessionVerb]
 
 export type Event = { readonly at: Instant } & (
   | { readonly kind: 'opened' }
   | {
       readonly kind: 'looked'
-      readonly picture: Picture
+      readonly view: SessionView
       /** The operation at the entry behind the tail that we knew, if there is one. */
       readonly next: OperationId | null
     }
-  | { readonly kind: 'committed'; readonly committed: Committed }
+  | { readonly kind: 'committed'; readonly committed: CommitOutcome }
   /** The commit may have happened. */
   | { readonly kind: 'unsure' }
   /** The store did nothing and says that it may be asked again. */
@@ -312,6 +230,13 @@ export type Event = { readonly at: Instant } & (
   | { readonly kind: 'woken' }
   | { readonly kind: 'closing' }
 )
+
+/** An event before the actor stamps it with the time. */
+export type EventBody = Event extends infer Each
+  ? Each extends Event
+    ? Omit<Each, 'at'>
+    : never
+  : never
 
 export type Effect =
   | { readonly kind: 'look' }
@@ -372,7 +297,7 @@ export function only(state: State): Advance {
 }
 
 /** What a control item says beside its name. */
-export function bodyOf(mail: MailItem): JsonObject {
+export function mailBody(mail: MailItem): JsonObject {
   const body = parseBody('mail', mail)
   return isObject(body) ? body : {}
 }

@@ -1,21 +1,15 @@
 import type { MailNumber, OperationId } from '../../base/ids.ts'
 import type { Refusal } from '../../store/commits.ts'
+import type { SessionView } from '../context/session-view.ts'
 import type { Decisions } from './policy.ts'
-import {
-  type Advance,
-  type Notice,
-  operationOf,
-  type Picture,
-  type SessionCommit,
-  type State,
-} from './state.ts'
+import { type Advance, type Notice, operationOf, type SessionCommit, type State } from './state.ts'
 
 /**
  * One thing that could be done now. `null`: does not apply, ask the next. `wait`: it applies, there
  * is nothing to do but wait for an event.
  */
-export type Choice = (state: State, picture: Picture, decisions: Decisions) => Chosen
-export type Chosen = Advance | 'wait' | null
+export type ProtocolRule = (state: State, view: SessionView, decisions: Decisions) => RuleOutcome
+export type RuleOutcome = Advance | 'wait' | null
 
 export function commit(state: State, wanted: SessionCommit): Advance {
   return {
@@ -31,7 +25,7 @@ export function commitNew(state: State, build: (operation: OperationId) => Sessi
 }
 
 /** What every append carries beside its operation: the lease, and the tail that we know. */
-export function fencedBy({ lease }: State, { session }: Picture) {
+export function fencedBy({ lease }: State, { session }: SessionView) {
   return { lease, tail: { number: session.tail, hash: session.tailHash } }
 }
 
@@ -40,7 +34,7 @@ export function look(state: State): Advance {
 }
 
 /** Wakes us at a monotonic time, unless something earlier does. */
-export function waitUntil(state: State, at: number): Chosen {
+export function waitUntil(state: State, at: number): RuleOutcome {
   const { timerAt } = state
   if (timerAt !== null && timerAt > state.at.mono && timerAt <= at) return 'wait'
   return { state: { ...state, timerAt: at }, effects: [{ kind: 'setTimer', at }] }
@@ -48,12 +42,12 @@ export function waitUntil(state: State, at: number): Chosen {
 
 /** Tells whoever waits, once per turn; null: they know. */
 export function notify(state: State, turn: number, notice: Notice): Advance | null {
-  const { told } = state
-  const notices = told.turn === turn ? told.notices : []
-  const earlier = told.turn === turn ? told.earlier : []
+  const { notified } = state
+  const notices = notified.turn === turn ? notified.notices : []
+  const earlier = notified.turn === turn ? notified.earlier : []
   if (notices.includes(notice)) return null
   return {
-    state: { ...state, told: { turn, notices: [...notices, notice], earlier } },
+    state: { ...state, notified: { turn, notices: [...notices, notice], earlier } },
     effects: [{ kind: 'notify', turn, notice, isKnown: earlier.includes(notice) }],
   }
 }
@@ -71,12 +65,12 @@ export function turnDown(state: State, mail: MailNumber, refused: Refusal): Adva
 /** Whether a model may be asked for a handoff: by the store's record, and by our own. */
 export function mayAsk(
   state: State,
-  picture: Picture,
+  view: SessionView,
   decisions: Decisions,
   asks: 'automatic' | 'manual' = 'automatic',
 ): ReturnType<Decisions['mayAskModel']> {
   const { at, settings, handoffRetryAt } = state
   const waitMs = handoffRetryAt - at.mono
   if (asks === 'automatic' && waitMs > 0) return { kind: 'wait', waitMs }
-  return decisions.mayAskModel(picture.operations, at.wall, settings, asks)
+  return decisions.mayAskModel(view.operations, at.wall, settings, asks)
 }

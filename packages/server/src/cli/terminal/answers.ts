@@ -1,7 +1,8 @@
 import { entryNumber } from '#core/base/ids'
 import { plainText } from '#core/message/text'
-import { warningIn } from '../../runtime/models/compaction-warning.ts'
-import type { RuntimeEvent, Session } from '../../runtime/runtime.ts'
+import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import { warningIn } from '../../runtime/events/runtime-event.ts'
+import type { Session } from '../../runtime/runtime.ts'
 
 /** Where a conversation is shown while it happens. */
 export interface Screen {

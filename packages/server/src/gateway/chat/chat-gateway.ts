@@ -1,6 +1,6 @@
 import { type Clock, pause, systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 import { Recent } from '#core/base/recent'
 import type { UserPart } from '#core/message/message'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
@@ -268,10 +268,8 @@ function partsOf(
 
 /** In a group the agent is told who speaks; a reply says to what. */
 function saidText({ chat: place, sender, answers }: Incoming, text: string): string {
-  const quote = answers === undefined ? '' : `> ${clip(oneLine(answers), QUOTE_CHARACTERS_MAX)}\n\n`
-  return place.kind === 'group'
-    ? `${quote}${clip(oneLine(sender.name), 64)}: ${text}`
-    : quote + text
+  const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
+  return place.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
 }
 
 /** Why nothing was taken, for the person who wrote it; null: it was, or had been before. */

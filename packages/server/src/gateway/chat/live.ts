@@ -1,9 +1,10 @@
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
+import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import { warningIn } from '../../runtime/events/runtime-event.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import { warningIn } from '../../runtime/models/compaction-warning.ts'
-import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type { Platform } from './platform.ts'
 import type { ReplyPresenter } from './reply-presenter.ts'
 

@@ -1,5 +1,6 @@
-import type { z } from 'zod'
-import type { Runtime, RuntimeEvent, Session } from '../../runtime/runtime.ts'
+import type { z } from '@hono/zod-openapi'
+import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import type { Runtime, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { ProblemCode } from './problems.ts'

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Runtime, RuntimeEvent } from '../../runtime/runtime.ts'
+import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 
 /**
  * Figures for Prometheus. What the sessions do is counted from the stored events, so it covers the

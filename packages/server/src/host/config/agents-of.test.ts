@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { resolveBudget } from '#core/compaction/plan/budget'
 import { budgetOf } from '#core/session/context/budget'
-import { SESSION_SETTINGS } from '#core/session/protocol/state'
+import { SESSION_SETTINGS } from '#core/session/settings'
 import { ALLOWANCE } from '../../auxiliary/allowance.ts'
 import { DEADLINES } from '../../model/connections/deadlines.ts'
 import { Routes, routesSchema } from '../../model/routes/routes.ts'

@@ -1,6 +1,6 @@
 import { resolveBudget } from '#core/compaction/plan/budget'
 import type { BudgetSettings } from '#core/compaction/plan/defaults'
-import { SESSION_SETTINGS, type SessionSettings } from '#core/session/protocol/state'
+import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
 import type { BusyPolicy } from '#core/store/rows'
 import type { Deadlines } from '../../model/connections/deadlines.ts'
 import type { RouteConfig, RoutesConfig } from '../../model/routes/routes.ts'

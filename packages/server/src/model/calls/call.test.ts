@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
-import type { CallOptions, EndPiece, Model, Piece } from '../model.ts'
+import type { CallOptions, EndPiece, Model, StreamPiece } from '../model.ts'
 import type { Outcome } from '../outcomes/outcome.ts'
 import { callModel } from './call.ts'
 
 const finished: Outcome = { kind: 'finished', finish: 'stop' }
 const overloaded: Outcome = { kind: 'refused', refusal: 'overloaded', status: 529 }
-const reset: Outcome = { kind: 'connection', trouble: 'reset', freshLoanHelps: true }
+const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
 const badKey: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
 
 interface Scripted {
@@ -61,7 +61,7 @@ async function run(
   models: readonly [Model, ...Model[]],
   { signal = new AbortController().signal, totalMs = 20_000 } = {},
 ) {
-  const pieces: Piece[] = []
+  const pieces: StreamPiece[] = []
   const options = { purpose: 'turn', signal, clock, random: () => 0 }
   const call = callModel(
     models,
@@ -110,8 +110,8 @@ describe('a call', () => {
     const { end, pieces } = await run(clock, [main.model, second.model, third.model])
     expect(end.outcome).toEqual(overloaded)
     expect([main, second, third].map(({ asked }) => asked.length)).toEqual([4, 4, 4])
-    const places = pieces.flatMap((piece) => (piece.kind === 'retry' ? [piece.route] : []))
-    expect([...new Set(places)]).toEqual(['main', 'second', 'third'])
+    const positions = pieces.flatMap((piece) => (piece.kind === 'retry' ? [piece.route] : []))
+    expect([...new Set(positions)]).toEqual(['main', 'second', 'third'])
   })
 
   it('keeps what was said, when nothing better came', async () => {

@@ -8,7 +8,7 @@ import type {
   Model,
   ModelRequest,
   ModelStream,
-  Piece,
+  StreamPiece,
 } from '../model.ts'
 import { type Decision, decideRetry, splitDeadlines } from './retry.ts'
 
@@ -27,7 +27,7 @@ export function callModel(
 
 type Options = CallOptions & { readonly clock: Clock; readonly random: () => number }
 
-class Persistence implements AsyncIterator<Piece> {
+class Persistence implements AsyncIterator<StreamPiece> {
   readonly #models: readonly [Model, ...Model[]]
   readonly #request: ModelRequest
   readonly #options: Options
@@ -36,7 +36,7 @@ class Persistence implements AsyncIterator<Piece> {
   #tries = 0
   #freshTries = 0
   #hasRenewed = false
-  #current: AsyncIterator<Piece> | undefined
+  #current: AsyncIterator<StreamPiece> | undefined
   #delayMs = 0
   #said: AssistantMessage | null = null
   #usage: CallUsage | undefined
@@ -51,7 +51,7 @@ class Persistence implements AsyncIterator<Piece> {
     this.#options = options
   }
 
-  async next(): Promise<IteratorResult<Piece>> {
+  async next(): Promise<IteratorResult<StreamPiece>> {
     if (this.#isEnded) return { done: true, value: undefined }
     if (this.#current === undefined) {
       if (this.#delayMs > 0) await this.#sleep(this.#delayMs)
@@ -62,13 +62,13 @@ class Persistence implements AsyncIterator<Piece> {
     return { done: false, value: await this.#judgeTry(result.value) }
   }
 
-  async return(): Promise<IteratorResult<Piece>> {
+  async return(): Promise<IteratorResult<StreamPiece>> {
     this.#isEnded = true
     await this.#current?.return?.()
     return { done: true, value: undefined }
   }
 
-  #start(): AsyncIterator<Piece> {
+  #start(): AsyncIterator<StreamPiece> {
     this.#tries++
     const { purpose, signal, isFresh } = this.#options
     const stream = this.#model.stream(this.#request, {
@@ -80,7 +80,7 @@ class Persistence implements AsyncIterator<Piece> {
     return stream[Symbol.asyncIterator]()
   }
 
-  async #judgeTry(end: EndPiece): Promise<Piece> {
+  async #judgeTry(end: EndPiece): Promise<StreamPiece> {
     this.#said = end.reply ?? this.#said
     this.#usage = sum(this.#usage, end.usage)
     const { outcome } = end

@@ -33,8 +33,10 @@ describe('EventReader', () => {
           '',
         ])
         const whole = bytes(`\uFEFF${[...lines, 'data: [DONE]', '', ''].join(newline)}`)
-        const places = [0, ...at.toSorted((a, b) => a - b), whole.length]
-        const chunks = places.slice(1).map((place, index) => whole.subarray(places[index], place))
+        const positions = [0, ...at.toSorted((a, b) => a - b), whole.length]
+        const chunks = positions
+          .slice(1)
+          .map((place, index) => whole.subarray(positions[index], place))
         expect(read(chunks).events).toEqual(EVENTS)
       }),
     )

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '#core/base/clock'
 import type { JsonValue } from '#core/base/json'
-import { type DeadlineName, type Deadlines, Watch } from '../connections/deadlines.ts'
-import type { Loan } from '../connections/pool.ts'
+import { type DeadlineName, type Deadlines, DeadlineTimers } from '../connections/deadlines.ts'
+import type { ConnectionLoan } from '../connections/pool.ts'
 import { EventReader } from './event-reader.ts'
 
 /** Servers that echo it show whether an answer is ours. */
@@ -22,15 +22,15 @@ export const REQUEST_ID = 'x-client-request-id'
 export class Exchange {
   readonly record: WireRecord = { phase: 'waiting' }
   readonly #base: string
-  readonly #takeLoan: (origin: string) => Loan
+  readonly #takeLoan: (origin: string) => ConnectionLoan
   readonly #prepare: (body: string) => string | undefined
-  readonly #watch: Watch
+  readonly #watch: DeadlineTimers
   readonly #signal: AbortSignal
   readonly #documentBytesMax: number
   readonly #events: EventReader
   readonly #interrupt = () => this.abort('interrupt')
   readonly #over = Promise.withResolvers<void>()
-  #loan: Loan | undefined
+  #loan: ConnectionLoan | undefined
   #controller: Dispatcher.DispatchController | undefined
   #sink: Sink | undefined
   #answer = Promise.withResolvers<Response>()
@@ -46,7 +46,7 @@ export class Exchange {
     this.#documentBytesMax = options.documentBytesMax ?? DOCUMENT_BYTES_MAX
     this.#events = new EventReader(options.take)
     this.#answer.promise.catch(() => {})
-    this.#watch = new Watch(options.clock, {
+    this.#watch = new DeadlineTimers(options.clock, {
       deadlines: options.deadlines,
       expire: (deadline) => this.abort(deadline),
     })
@@ -225,7 +225,7 @@ export class Exchange {
 export interface ExchangeOptions {
   /** Nothing is asked for that does not stand below it. */
   readonly baseUrl: string
-  readonly loan: (origin: string) => Loan
+  readonly loan: (origin: string) => ConnectionLoan
   /** The body that is sent instead of the one that the provider's package made, if it can be. */
   readonly prepare: (body: string) => string | undefined
   readonly signal: AbortSignal

@@ -17,8 +17,8 @@ function situation(outcome: Outcome, rest: Partial<Situation> = {}): Situation {
   }
 }
 
-const reset: Outcome = { kind: 'connection', trouble: 'reset', freshLoanHelps: true }
-const down: Outcome = { kind: 'connection', trouble: 'server-down', freshLoanHelps: false }
+const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
+const down: Outcome = { kind: 'connection', fault: 'server-down', freshLoanHelps: false }
 const idle: Outcome = { kind: 'deadline', deadline: 'idle' }
 const limited: Outcome = { kind: 'refused', refusal: 'rate-limit', status: 429 }
 
@@ -31,7 +31,7 @@ describe('decideRetry', () => {
       { kind: 'refused', refusal: 'bad-request', status: 400 },
       { kind: 'refused', refusal: 'not-found', status: 404 },
       { kind: 'refused', refusal: 'no-credential' },
-      { kind: 'connection', trouble: 'tls', freshLoanHelps: false },
+      { kind: 'connection', fault: 'tls', freshLoanHelps: false },
     ]
     for (const outcome of outcomes) {
       expect(decideRetry(situation(outcome, { routesLeft: 2 }))).toEqual({ kind: 'stop' })

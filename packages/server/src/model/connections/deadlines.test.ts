@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
-import { type DeadlineName, Watch } from './deadlines.ts'
+import { type DeadlineName, DeadlineTimers } from './deadlines.ts'
 
 const deadlines = { connectMs: 100, firstByteMs: 500, idleMs: 200, totalMs: 2_000 }
 
 function watch() {
   const clock = new FakeClock()
   const expired: { deadline: DeadlineName; atMs: number }[] = []
-  const made = new Watch(clock, {
+  const made = new DeadlineTimers(clock, {
     deadlines,
     expire: (deadline) => expired.push({ deadline, atMs: clock.monotonic() }),
   })
@@ -17,9 +17,9 @@ function watch() {
 describe('the clocks of a call', () => {
   it('end each phase by its own deadline', async () => {
     for (const [phase, enter] of [
-      ['connect', (made: Watch) => made.connecting()],
-      ['first-byte', (made: Watch) => made.sent()],
-      ['idle', (made: Watch) => made.heard()],
+      ['connect', (made: DeadlineTimers) => made.connecting()],
+      ['first-byte', (made: DeadlineTimers) => made.sent()],
+      ['idle', (made: DeadlineTimers) => made.heard()],
     ] as const) {
       const { clock, made, expired } = watch()
       enter(made)

@@ -27,7 +27,7 @@ export const DEADLINES: Deadlines = {
   totalMs: 600_000,
 }
 
-export class Watch {
+export class DeadlineTimers {
   readonly #clock: Clock
   readonly #deadlines: Deadlines
   readonly #expire: (deadline: DeadlineName) => void

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Connection, type Loan, Pool } from './pool.ts'
+import { type ConnectionLoan, type ModelConnection, Pool } from './pool.ts'
 
 /** Connections that only remember what was done to them. */
 class Wire {
@@ -20,7 +20,7 @@ function pool() {
     open: () => {
       const wire = new Wire()
       wires.push(wire)
-      return wire as unknown as Connection
+      return wire as unknown as ModelConnection
     },
   })
   return { wires, made }
@@ -92,7 +92,7 @@ describe('the pool', () => {
     )
     const property = fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const { made, wires } = pool()
-      const out: Loan[] = []
+      const out: ConnectionLoan[] = []
       for (const [what, at, purpose] of actions) {
         const loan = out[at % Math.max(1, out.length)]
         if (what === 'loan') {

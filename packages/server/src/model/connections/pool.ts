@@ -48,7 +48,7 @@ export class Pool {
    * From a pool that is closed, a connection that is: its first use says so. Throws `ProxyError`
    * where the environment names a proxy that is none.
    */
-  loan({ origin, route, purpose, isFresh }: LoanRequest): Loan {
+  loan({ origin, route, purpose, isFresh }: LoanRequest): ConnectionLoan {
     const key = JSON.stringify([origin, route, purpose])
     let line = this.#current.get(key)
     if (line !== undefined && (isFresh || !isAlive(line.dispatcher))) {
@@ -78,7 +78,7 @@ export class Pool {
     return { key, number: ++this.#opened, dispatcher, isProxied: proxy !== undefined, loans: 0 }
   }
 
-  #lend(line: Line): Loan {
+  #lend(line: Line): ConnectionLoan {
     let isOut = true
     return {
       line: line.number,
@@ -128,25 +128,25 @@ export interface LoanRequest {
   readonly isFresh?: true
 }
 
-export interface Loan {
+export interface ConnectionLoan {
   /** The number of the line, never given twice. */
   readonly line: number
   /** What cannot be connected to is then the proxy, not the server. */
   readonly isProxied: boolean
-  readonly dispatcher: Connection
+  readonly dispatcher: ModelConnection
   /** Nobody shall get this line again. */
   evict(): void
   release(): void
 }
 
 /** A dispatcher with one origin, as undici's `Pool` is. */
-export type Connection = Pick<UndiciPool, 'dispatch' | 'destroy' | 'closed' | 'destroyed'>
-export type OpenDispatcher = (origin: string, proxy?: string) => Connection
+export type ModelConnection = Pick<UndiciPool, 'dispatch' | 'destroy' | 'closed' | 'destroyed'>
+export type OpenDispatcher = (origin: string, proxy?: string) => ModelConnection
 
 interface Line {
   readonly key: string
   readonly number: number
-  readonly dispatcher: Connection
+  readonly dispatcher: ModelConnection
   readonly isProxied: boolean
   loans: number
 }
@@ -154,7 +154,7 @@ interface Line {
 // Routes times purposes of a busy host are a few dozen; past this the longest unused one goes.
 const LINES_MAX = 512
 
-function isAlive({ closed, destroyed }: Connection): boolean {
+function isAlive({ closed, destroyed }: ModelConnection): boolean {
   return !closed && !destroyed
 }
 
@@ -174,7 +174,7 @@ const SETTINGS = {
 } as const
 
 /** How the pool opens a line, unless it is told another way. */
-export function openDispatcher(origin: string, proxy?: string): Connection {
+export function openDispatcher(origin: string, proxy?: string): ModelConnection {
   if (proxy === undefined) return new UndiciPool(origin, SETTINGS)
   const { connect, ...settings } = SETTINGS
   const agent = new ProxyAgent({
@@ -185,5 +185,5 @@ export function openDispatcher(origin: string, proxy?: string): Connection {
     factory: (each, options) => new UndiciPool(each, { ...options, ...settings }),
   })
   // Every dispatcher of undici has all of it; the types name it for some.
-  return agent as ProxyAgent & Connection
+  return agent as ProxyAgent & ModelConnection
 }

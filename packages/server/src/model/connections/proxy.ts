@@ -14,9 +14,9 @@ export function proxyFor(origin: string, environment: Environment): string | und
       ? (read(environment, 'https_proxy') ?? read(environment, 'http_proxy'))
       : read(environment, 'http_proxy')
   if (named === undefined || isLoopback(host)) return undefined
-  const place = { host, port: port || (protocol === 'https:' ? '443' : '80') }
+  const target = { host, port: port || (protocol === 'https:' ? '443' : '80') }
   const excepted = (read(environment, 'no_proxy') ?? '').toLowerCase().split(/[,\s]+/)
-  if (excepted.some((entry) => isExcepted(place, entry))) return undefined
+  if (excepted.some((entry) => isExcepted(target, entry))) return undefined
   const uri = named.includes('://') ? named : `http://${named}`
   if (/^https?:$/.test(URL.parse(uri)?.protocol ?? '')) return uri
   throw new ProxyError('The environment should name a proxy as http://host:port and does not.')

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Piece } from '../model.ts'
+import type { StreamPiece } from '../model.ts'
 import { PieceQueue } from './queue.ts'
 
-const words = (text: string): Piece => ({ kind: 'text', text })
-const end: Piece = { kind: 'end', outcome: { kind: 'interrupted' }, reply: null }
+const words = (text: string): StreamPiece => ({ kind: 'text', text })
+const end: StreamPiece = { kind: 'end', outcome: { kind: 'interrupted' }, reply: null }
 
 describe('a queue of pieces', () => {
   it('joins words that nobody has taken yet, and keeps the order of everything', async () => {
     const queue = new PieceQueue()
-    const pieces: readonly Piece[] = [
+    const pieces: readonly StreamPiece[] = [
       { kind: 'reasoning', text: 'hm' },
       words('a'),
       words('b'),
@@ -18,7 +18,7 @@ describe('a queue of pieces', () => {
       end,
     ]
     for (const piece of pieces) expect(queue.push(piece)).toBeUndefined()
-    const taken: Piece[] = []
+    const taken: StreamPiece[] = []
     for (let next = await queue.next(); next.done !== true; next = await queue.next()) {
       taken.push(next.value)
     }

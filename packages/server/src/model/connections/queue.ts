@@ -1,4 +1,4 @@
-import type { Piece } from '../model.ts'
+import type { StreamPiece } from '../model.ts'
 
 /**
  * Pieces between the one who reads an answer and the one who wants it. Words that come in one go are
@@ -6,15 +6,15 @@ import type { Piece } from '../model.ts'
  * large ones, at a fraction of the cost. A reader that falls far behind makes the other side wait.
  */
 export class PieceQueue {
-  readonly #pieces: Piece[] = []
+  readonly #pieces: StreamPiece[] = []
   #characters = 0
-  #reader: ((result: IteratorResult<Piece>) => void) | undefined
+  #reader: ((result: IteratorResult<StreamPiece>) => void) | undefined
   #writer: PromiseWithResolvers<void> | undefined
   #isClosed = false
   #isWaking = false
 
   /** One at a time. After the piece `end`, and after `close`, there is nothing more. */
-  next(): Promise<IteratorResult<Piece>> {
+  next(): Promise<IteratorResult<StreamPiece>> {
     const result = this.#take()
     if (result !== undefined) return Promise.resolve(result)
     return new Promise((resolve) => {
@@ -23,7 +23,7 @@ export class PieceQueue {
   }
 
   /** Gives a promise where the reader is far behind: of the moment when it has caught up. */
-  push(piece: Piece): Promise<void> | undefined {
+  push(piece: StreamPiece): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     const last = this.#pieces.at(-1)
     if (isWords(piece) && last?.kind === piece.kind) {
@@ -45,7 +45,7 @@ export class PieceQueue {
     this.#reader = undefined
   }
 
-  #take(): IteratorResult<Piece> | undefined {
+  #take(): IteratorResult<StreamPiece> | undefined {
     const piece = this.#pieces.shift()
     if (piece === undefined) return this.#isClosed ? DONE : undefined
     if (isWords(piece)) this.#characters -= piece.text.length
@@ -76,8 +76,10 @@ export class PieceQueue {
 }
 
 const CHARACTERS_MAX = 1_000_000
-const DONE: IteratorResult<Piece> = { done: true, value: undefined }
+const DONE: IteratorResult<StreamPiece> = { done: true, value: undefined }
 
-function isWords(piece: Piece): piece is Extract<Piece, { kind: 'text' | 'reasoning' }> {
+function isWords(
+  piece: StreamPiece,
+): piece is Extract<StreamPiece, { kind: 'text' | 'reasoning' }> {
   return piece.kind === 'text' || piece.kind === 'reasoning'
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { WireRecord } from '../calls/exchange.ts'
-import { judgeConnection } from '../connections/connection.ts'
-import { judge } from './judge.ts'
+import { judgeConnection } from './connection-fault.ts'
+import { judgeCall } from './judge.ts'
 import { explainOutcome, type Outcome, type ProviderRefusal, prospectOf } from './outcome.ts'
 import { complaintOf } from './provider-error.ts'
 
@@ -10,7 +10,7 @@ import { complaintOf } from './provider-error.ts'
 function refused(status: number, body: unknown, headers: WireRecord['headers'] = {}): Outcome {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const wire: WireRecord = { phase: 'over', wasSent: true, status, headers, text, isComplete: true }
-  return judge({ wire, nowMs: 0 })
+  return judgeCall({ wire, nowMs: 0 })
 }
 
 /** The words of real servers, as they are known. */
@@ -207,7 +207,7 @@ describe('a refusal', () => {
 
   it('without a status is judged by what an event says', () => {
     const said = (data: object) =>
-      judge({
+      judgeCall({
         wire: { phase: 'over', wasSent: true, status: 200, isComplete: true },
         complaint: complaintOf(JSON.parse(JSON.stringify(data))),
         nowMs: 0,
@@ -238,16 +238,16 @@ describe('a failed connection', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls', false],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls', false],
     ['UND_ERR_CONNECT_TIMEOUT', 'unreachable', false],
-  ] as const)('%s along the chain is told apart', (code, trouble, freshLoanHelps) => {
-    expect(judgeConnection(chain(code))).toEqual({ kind: 'connection', trouble, freshLoanHelps })
+  ] as const)('%s along the chain is told apart', (code, fault, freshLoanHelps) => {
+    expect(judgeConnection(chain(code))).toEqual({ kind: 'connection', fault, freshLoanHelps })
   })
 
   it('of several addresses is read from all of them, and a circle of causes ends', () => {
     const many = new AggregateError([coded('EHOSTUNREACH'), coded('ECONNREFUSED')])
-    expect(judgeConnection(many).trouble).toBe('server-down')
+    expect(judgeConnection(many).fault).toBe('server-down')
     const circle = new Error('a')
     circle.cause = circle
-    expect(judgeConnection(circle).trouble).toBe('unknown')
+    expect(judgeConnection(circle).fault).toBe('unknown')
   })
 })
 
@@ -258,35 +258,41 @@ describe('the order of evidence', () => {
 
   it('puts our own abort before the error that it caused', () => {
     const aborted = { ...wire, abortedBy: 'idle', error: reset } as const
-    expect(judge({ wire: aborted, end, nowMs: 0 })).toEqual({ kind: 'deadline', deadline: 'idle' })
+    expect(judgeCall({ wire: aborted, end, nowMs: 0 })).toEqual({
+      kind: 'deadline',
+      deadline: 'idle',
+    })
     const flood = { ...wire, abortedBy: 'too-large' } as const
-    expect(judge({ wire: flood, end, nowMs: 0 })).toEqual({ kind: 'malformed', what: 'too-large' })
+    expect(judgeCall({ wire: flood, end, nowMs: 0 })).toEqual({
+      kind: 'malformed',
+      what: 'too-large',
+    })
   })
 
   it('puts a broken connection before a finish that the package made up', () => {
-    expect(judge({ wire: { ...wire, error: reset }, end, nowMs: 0 })).toMatchObject({
+    expect(judgeCall({ wire: { ...wire, error: reset }, end, nowMs: 0 })).toMatchObject({
       kind: 'connection',
     })
   })
 
   it('never finishes without a finish, nor with a lost line', () => {
     const whole = { ...wire, isComplete: true } as const
-    expect(judge({ wire: whole, nowMs: 0 })).toEqual({ kind: 'malformed', what: 'no-end' })
-    expect(judge({ wire: whole, end: { finish: 'broken' }, nowMs: 0 })).toEqual({
+    expect(judgeCall({ wire: whole, nowMs: 0 })).toEqual({ kind: 'malformed', what: 'no-end' })
+    expect(judgeCall({ wire: whole, end: { finish: 'broken' }, nowMs: 0 })).toEqual({
       kind: 'malformed',
       what: 'no-end',
     })
-    expect(judge({ wire: whole, end, fault: 'unparsable', nowMs: 0 })).toEqual({
+    expect(judgeCall({ wire: whole, end, fault: 'unparsable', nowMs: 0 })).toEqual({
       kind: 'malformed',
       what: 'unparsable',
     })
-    expect(judge({ wire: whole, end, nowMs: 0 })).toEqual({ kind: 'finished', finish: 'stop' })
+    expect(judgeCall({ wire: whole, end, nowMs: 0 })).toEqual({ kind: 'finished', finish: 'stop' })
   })
 
   it('refuses an answer that carries the name of another request [fault 57]', () => {
     const headers = { 'x-client-request-id': 'other' }
     const other = { ...wire, isComplete: true, requestId: 'mine', headers } as const
-    expect(judge({ wire: other, end, nowMs: 0 })).toEqual({
+    expect(judgeCall({ wire: other, end, nowMs: 0 })).toEqual({
       kind: 'malformed',
       what: 'other-request',
     })
@@ -296,7 +302,7 @@ describe('the order of evidence', () => {
     const hopeless: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
     expect(prospectOf(hopeless)).toBe('hopeless')
     expect(explainOutcome(hopeless)).toMatch(/log in again.*401/)
-    expect(prospectOf({ kind: 'overflow' })).toBe('make-room')
+    expect(prospectOf({ kind: 'overflow' })).toBe('needs-compaction')
     expect(prospectOf({ kind: 'deadline', deadline: 'total' })).toBe('heals')
     expect(prospectOf({ kind: 'refused', refusal: 'no-credit' })).toBe('heals')
   })

@@ -1,6 +1,6 @@
 import { REQUEST_ID, type WireRecord } from '../calls/exchange.ts'
-import { judgeConnection } from '../connections/connection.ts'
-import type { Finish, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
+import { judgeConnection } from './connection-fault.ts'
+import type { FinishReason, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
 import { findOverflow, isOverflowFinish } from './overflow.ts'
 import { type Complaint, complaintOf, isComplaint } from './provider-error.ts'
 
@@ -10,18 +10,18 @@ import { type Complaint, complaintOf, isComplaint } from './provider-error.ts'
  * broken connection before the provider package's opinion of the half answer; and an overflow before
  * anything that looks as if another try could help.
  */
-export interface Evidence {
+export interface CallEvidence {
   readonly wire: WireRecord
   /** Errors that the provider sent within a stream, or that its package made of its first events. */
   readonly complaint?: Complaint
   /** What was wrong with the answer's form, as the reading of it noticed. */
   readonly fault?: Malformation
-  readonly end?: { readonly finish: Finish | 'broken'; readonly raw?: string }
+  readonly end?: { readonly finish: FinishReason | 'broken'; readonly raw?: string }
   /** For the header Retry-After, which may be a date. */
   readonly nowMs: number
 }
 
-export function judge(evidence: Evidence): Outcome {
+export function judgeCall(evidence: CallEvidence): Outcome {
   const { wire, complaint, fault, end } = evidence
   switch (wire.abortedBy) {
     case 'interrupt':
@@ -58,7 +58,7 @@ function isForAnother({ headers, requestId }: WireRecord): boolean {
   return typeof echoed === 'string' && requestId !== undefined && echoed !== requestId
 }
 
-function judgeDocument(text: string, evidence: Evidence): Outcome {
+function judgeDocument(text: string, evidence: CallEvidence): Outcome {
   const { status = 200 } = evidence.wire
   if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
   // Not followed: it would carry the conversation and the credential to wherever it says.
@@ -68,7 +68,7 @@ function judgeDocument(text: string, evidence: Evidence): Outcome {
   return judgeComplaint(complaintOf(text), evidence)
 }
 
-function judgeComplaint(complaint: Complaint, { wire, nowMs }: Evidence): Outcome {
+function judgeComplaint(complaint: Complaint, { wire, nowMs }: CallEvidence): Outcome {
   const overflow = findOverflow(complaint)
   if (overflow !== undefined) return overflow
   const { status, codes } = complaint

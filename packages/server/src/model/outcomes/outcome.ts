@@ -2,12 +2,12 @@ import type { DeadlineName } from '../connections/deadlines.ts'
 
 /** How a call went, in one word with its facts. No text of a provider's stands in it. */
 export type Outcome =
-  | { readonly kind: 'finished'; readonly finish: Finish }
+  | { readonly kind: 'finished'; readonly finish: FinishReason }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'deadline'; readonly deadline: DeadlineName }
   | {
       readonly kind: 'connection'
-      readonly trouble: Trouble
+      readonly fault: ConnectionFault
       /** The connection was bad, not the server: a new one is worth a try at once. */
       readonly freshLoanHelps: boolean
     }
@@ -23,9 +23,9 @@ export type Outcome =
   | { readonly kind: 'malformed'; readonly what: Malformation }
 
 /** Why the model stopped. Only `stop` and `tool-calls` are a whole answer. */
-export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other'
+export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other'
 
-export type Trouble =
+export type ConnectionFault =
   | 'dispatcher-closed'
   | 'reset'
   | 'closed'
@@ -61,9 +61,9 @@ export type Malformation =
 /** What may be hoped of another try. */
 export type Prospect =
   /** Answered, or nobody wants the answer any more. */
-  | 'settled'
+  | 'done'
   /** The context has to shrink first. */
-  | 'make-room'
+  | 'needs-compaction'
   /** May heal by itself: try again, try another route, or wait. */
   | 'heals'
   /** The same on every try until somebody changes something. */
@@ -73,13 +73,13 @@ export function prospectOf(outcome: Outcome): Prospect {
   switch (outcome.kind) {
     case 'finished':
     case 'interrupted':
-      return 'settled'
+      return 'done'
     case 'overflow':
-      return 'make-room'
+      return 'needs-compaction'
     case 'deadline':
       return 'heals'
     case 'connection':
-      return outcome.trouble === 'tls' ? 'hopeless' : 'heals'
+      return outcome.fault === 'tls' ? 'hopeless' : 'heals'
     case 'malformed':
       return FIXED.includes(outcome.what) ? 'hopeless' : 'heals'
     case 'refused':
@@ -108,7 +108,7 @@ export function explainOutcome(outcome: Outcome): string {
     case 'deadline':
       return `The model did not answer in time (${DEADLINES[outcome.deadline]}).`
     case 'connection':
-      return TROUBLES[outcome.trouble]
+      return FAULT_TEXTS[outcome.fault]
     case 'overflow':
       return 'The context is larger than the model takes; it has to be compacted.'
     case 'refused': {
@@ -129,7 +129,7 @@ const DEADLINES: { readonly [name in DeadlineName]: string } = {
   total: 'the answer took too long as a whole',
 }
 
-const TROUBLES: { readonly [trouble in Trouble]: string } = {
+const FAULT_TEXTS: { readonly [fault in ConnectionFault]: string } = {
   'dispatcher-closed': 'The connection was closed on our side.',
   reset: 'The connection was reset.',
   closed: 'The server closed the connection before the answer was complete.',

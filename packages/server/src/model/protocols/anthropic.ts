@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { anthropicFormat as codec } from '#core/message/formats/anthropic/anthropic'
+import { anthropic as codec } from '#core/message/formats/anthropic/anthropic'
 import type { Message } from '#core/message/message'
 import type { CallUsage } from '../model.ts'
-import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** Anthropic's Messages: an answer is a list of blocks, each of which comes in pieces. */
-export const anthropic: Protocol = {
+export const anthropicProtocol: ModelProtocol = {
   writeMembers({ messages, cacheKey }) {
     const wire = render(messages, 'anthropic')
     return membersOf(cacheKey === undefined ? wire : withCacheMarks(wire))

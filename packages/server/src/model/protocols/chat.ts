@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiChatFormat } from '#core/message/formats/openai-chat/openai-chat'
+import { openaiChat } from '#core/message/formats/openai-chat/openai-chat'
 import type { Malformation } from '../outcomes/outcome.ts'
-import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** OpenAI's Chat Completions and all who imitate them: an answer is one message in pieces. */
-export const chat: Protocol = {
+export const chatProtocol: ModelProtocol = {
   writeMembers({ messages }, { dialect }) {
     return membersOf(render(messages, dialect ?? 'openai-chat'))
   },
@@ -49,7 +49,7 @@ class ChatCollector implements Collector {
       ...this.#beside,
       ...(calls.length > 0 && { tool_calls: calls }),
     }
-    const [message] = openaiChatFormat.parse([written]).messages
+    const [message] = openaiChat.parse([written]).messages
     return asReply(message?.role === 'assistant' ? message : undefined, state)
   }
 

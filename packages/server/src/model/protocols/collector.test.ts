@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '#core/base/json'
 import type { Message } from '#core/message/message'
 import type { ModelRoute } from '../routes/route.ts'
-import { anthropic, withCacheMarks } from './anthropic.ts'
-import { chat } from './chat.ts'
-import { google } from './google.ts'
-import { type Protocol, splice } from './protocol.ts'
-import { codex, responses } from './responses.ts'
+import { anthropicProtocol, withCacheMarks } from './anthropic.ts'
+import { chatProtocol } from './chat.ts'
+import { googleProtocol } from './google.ts'
+import { type ModelProtocol, splice } from './protocol.ts'
+import { codexProtocol, responsesProtocol } from './responses.ts'
 
 const route: ModelRoute = {
   name: 'main',
@@ -24,21 +24,21 @@ it('a route for strict servers is sent one message per speaker in turn', () => {
       ask,
       ask,
     ]
-    const { messages: sent } = JSON.parse(`{${chat.writeMembers({ messages }, at)}}`)
+    const { messages: sent } = JSON.parse(`{${chatProtocol.writeMembers({ messages }, at)}}`)
     return sent.map(({ role }: { role: string }) => role)
   }
   expect(rolesOn({ ...route, dialect: 'strict' })).toEqual(['system', 'user'])
   expect(rolesOn(route)).toEqual(['system', 'user', 'user'])
 })
 
-function collect(protocol: Protocol, events: readonly JsonValue[], isWhole = true) {
+function collect(protocol: ModelProtocol, events: readonly JsonValue[], isWhole = true) {
   const collector = protocol.collector()
   const items = events.flatMap((event) => collector.take(event) ?? [])
   return { reply: collector.message({ isWhole }), items, collector }
 }
 
 /** The request that carries the reply back, with results for its calls. */
-function wireOf(protocol: Protocol, reply: Message | null, model = route.model): JsonObject {
+function wireOf(protocol: ModelProtocol, reply: Message | null, model = route.model): JsonObject {
   const calls = reply?.role === 'assistant' ? reply.parts : []
   const results = calls.flatMap((part) =>
     part.type === 'tool-call'
@@ -85,9 +85,9 @@ describe('Responses', () => {
   }))
 
   it('items come back as they came, in their order, the unknown ones too', () => {
-    const { reply, items: opaque } = collect(responses, events)
+    const { reply, items: opaque } = collect(responsesProtocol, events)
     expect(opaque).toEqual([items[1], items[2]])
-    const input = wireOf(responses, reply)['input'] as readonly JsonObject[]
+    const input = wireOf(responsesProtocol, reply)['input'] as readonly JsonObject[]
     expect(input.slice(1, 6).map(sortless)).toEqual(items.map(sortless))
     expect(JSON.stringify(input)).toContain(JSON.stringify(items[1]))
     expect(JSON.stringify(input)).toContain('"{ \\"path\\" : \\"a.txt\\" }"')
@@ -96,7 +96,7 @@ describe('Responses', () => {
   it('an answer that breaks off keeps its words and no call', () => {
     const half = { type: 'response.output_text.delta', item_id: 'm', delta: 'And then' }
     const call = events.at(-1) ?? {}
-    const { reply } = collect(responses, [events[0] ?? {}, call, half], false)
+    const { reply } = collect(responsesProtocol, [events[0] ?? {}, call, half], false)
     expect(reply?.parts.map((part) => part.type)).toEqual(['reasoning', 'text'])
     expect(reply?.parts.at(-1)).toMatchObject({ text: 'And then' })
   })
@@ -104,17 +104,17 @@ describe('Responses', () => {
   it('notice an answer that ends under another id', () => {
     const named = (type: string, id: string) => ({ type, response: { id } })
     const good = [named('response.created', 'a'), named('response.completed', 'a')]
-    expect(collect(responses, good).collector.fault).toBeUndefined()
+    expect(collect(responsesProtocol, good).collector.fault).toBeUndefined()
     const bad = [named('response.created', 'a'), named('response.completed', 'b')]
-    expect(collect(responses, bad).collector.fault).toBe('mixed-answers')
+    expect(collect(responsesProtocol, bad).collector.fault).toBe('mixed-answers')
   })
 
   it('have the system text beside the items for Codex, and always some', () => {
     const system: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }
-    const wire = JSON.parse(`{${codex.writeMembers({ messages: [system, ask] }, route)}}`)
+    const wire = JSON.parse(`{${codexProtocol.writeMembers({ messages: [system, ask] }, route)}}`)
     expect(wire.instructions).toBe('Be brief.')
     expect(JSON.stringify(wire.input)).not.toContain('Be brief.')
-    expect(wireOf(codex, null)['instructions']).toBe('You are a helpful assistant.')
+    expect(wireOf(codexProtocol, null)['instructions']).toBe('You are a helpful assistant.')
   })
 })
 
@@ -170,24 +170,28 @@ describe('Anthropic', () => {
   ])
 
   it('blocks come back as they came, in their order, the unknown ones too', () => {
-    const { reply, items } = collect(anthropic, events)
+    const { reply, items } = collect(anthropicProtocol, events)
     expect(items).toEqual([blocks[2], blocks[3]])
-    const messages = wireOf(anthropic, reply)['messages'] as readonly JsonObject[]
+    const messages = wireOf(anthropicProtocol, reply)['messages'] as readonly JsonObject[]
     expect(JSON.stringify(messages[1]?.['content'])).toBe(JSON.stringify(blocks))
   })
 
   it('an answer that breaks off keeps its words, no half thought and no call', () => {
     const cut = events.findIndex(({ delta }) => delta === deltas['tool_use']?.[1])
     const inText = events.findIndex(({ delta }) => delta === deltas['text']?.[1])
-    expect(collect(anthropic, events.slice(0, cut), false).reply?.parts.at(-1)).toMatchObject({
+    expect(
+      collect(anthropicProtocol, events.slice(0, cut), false).reply?.parts.at(-1),
+    ).toMatchObject({
       type: 'text',
       text: 'Hello there.',
     })
-    expect(collect(anthropic, events.slice(0, inText), false).reply?.parts.at(-1)).toMatchObject({
+    expect(
+      collect(anthropicProtocol, events.slice(0, inText), false).reply?.parts.at(-1),
+    ).toMatchObject({
       type: 'text',
       text: 'Hello ',
     })
-    expect(collect(anthropic, events.slice(0, 2), false).reply).toBeNull()
+    expect(collect(anthropicProtocol, events.slice(0, 2), false).reply).toBeNull()
   })
 
   it('input of a call that is no JSON is kept as it came', () => {
@@ -199,12 +203,14 @@ describe('Anthropic', () => {
       { type: 'content_block_delta', delta: { type: 'input_json_delta', partial_json: '{"pa' } },
       { type: 'content_block_stop' },
     ]
-    expect(collect(anthropic, broken).reply?.parts[0]).toMatchObject({ input: '{"pa' })
+    expect(collect(anthropicProtocol, broken).reply?.parts[0]).toMatchObject({ input: '{"pa' })
   })
 
   it('tells what the input costs before it answers', () => {
     const usage = { input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 1 }
-    const { collector } = collect(anthropic, [{ type: 'message_start', message: { usage } }])
+    const { collector } = collect(anthropicProtocol, [
+      { type: 'message_start', message: { usage } },
+    ])
     expect(collector.usage).toMatchObject({ inputTokens: 105, cacheReadTokens: 100 })
   })
 
@@ -249,7 +255,7 @@ describe('chat', () => {
   const chunk = (delta: JsonObject, id = 'c1') => ({ id, choices: [{ index: 0, delta }] })
 
   it('joins words, thoughts, calls and what servers keep beside them', () => {
-    const { reply } = collect(chat, [
+    const { reply } = collect(chatProtocol, [
       chunk({ role: 'assistant', content: '' }),
       chunk({ reasoning_content: 'Let me ' }),
       chunk({
@@ -274,7 +280,7 @@ describe('chat', () => {
       }),
       chunk({ tool_calls: [{ index: 0, function: { name: 'read', arguments: ' 1}' } }] }),
     ])
-    const [, answer] = wireOf(chat, reply)['messages'] as readonly JsonObject[]
+    const [, answer] = wireOf(chatProtocol, reply)['messages'] as readonly JsonObject[]
     expect(answer).toEqual({
       role: 'assistant',
       content: 'Hello.',
@@ -289,14 +295,14 @@ describe('chat', () => {
 
   it('notices words under another id, and forgives servers that number every chunk', () => {
     const mixed = [chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({ content: 'c' }, 'c2')]
-    expect(collect(chat, mixed).collector.fault).toBe('mixed-answers')
+    expect(collect(chatProtocol, mixed).collector.fault).toBe('mixed-answers')
     const numbered = ['1', '2', '3', '4'].map((id) => chunk({ content: id }, id))
-    expect(collect(chat, numbered).collector.fault).toBeUndefined()
+    expect(collect(chatProtocol, numbered).collector.fault).toBeUndefined()
   })
 
   it('survives any event', () => {
     const odd: readonly JsonValue[] = [null, 1, 'x', [], {}, { choices: 1 }, { choices: [null] }]
-    for (const protocol of [chat, responses, anthropic, google]) {
+    for (const protocol of [chatProtocol, responsesProtocol, anthropicProtocol, googleProtocol]) {
       expect(collect(protocol, odd).reply).toBeNull()
     }
   })
@@ -314,7 +320,7 @@ describe('Google', () => {
   ]
 
   it('joins words and keeps calls and unknown parts', () => {
-    const { reply, items } = collect(google, events)
+    const { reply, items } = collect(googleProtocol, events)
     expect(reply?.parts.map((part) => part.type)).toEqual([
       'reasoning',
       'text',
@@ -325,8 +331,8 @@ describe('Google', () => {
   })
 
   it('calls go back signed where the model wants that', () => {
-    const { reply } = collect(google, events)
-    const signature = (model: string) => JSON.stringify(wireOf(google, reply, model))
+    const { reply } = collect(googleProtocol, events)
+    const signature = (model: string) => JSON.stringify(wireOf(googleProtocol, reply, model))
     expect(signature('gemini-3-pro')).toContain('"thoughtSignature":"skip_thought')
     expect(signature('gemini-2.5-pro')).not.toContain('thoughtSignature')
   })

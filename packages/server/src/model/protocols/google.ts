@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
 import type { AssistantMessage, AssistantPart } from '#core/message/message'
-import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** Google's generateContent: an answer is a list of parts; text comes in many, the rest whole. */
-export const google: Protocol = {
+export const googleProtocol: ModelProtocol = {
   writeMembers({ messages }, { model }) {
     const wire = render(messages, 'gemini')
     return membersOf(SIGNING.test(model) ? withSignatures(wire) : wire)

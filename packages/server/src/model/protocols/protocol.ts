@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/base/json'
 import type { AssistantMessage } from '#core/message/message'
 import type { CallUsage, ModelRequest } from '../model.ts'
-import type { Finish, Malformation } from '../outcomes/outcome.ts'
+import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
 import type { ModelRoute } from '../routes/route.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { ModelRoute } from '../routes/route.ts'
  * replaced by ours. Its own path through typed messages drops, reorders or rewrites some of the
  * provider's items, and would fetch what it finds behind addresses.
  */
-export interface Protocol {
+export interface ModelProtocol {
   /** The members of the body that hold the conversation, as JSON text without the braces. */
   writeMembers(request: ModelRequest, route: ModelRoute): string
   /** The member that the provider's package writes for one user message with this text. */
@@ -28,7 +28,7 @@ export interface Collector {
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
   readonly fault?: Malformation | undefined
   /** Why it ended, where a package takes an item that it does not know for the end of everything. */
-  readonly finish?: Finish | undefined
+  readonly finish?: FinishReason | undefined
   /** What an answer that broke off will be billed for, where the provider says so beforehand. */
   readonly usage?: CallUsage | undefined
 }

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiResponsesFormat } from '#core/message/formats/openai-responses/openai-responses'
+import { openaiResponses } from '#core/message/formats/openai-responses/openai-responses'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import type { Finish, Malformation } from '../outcomes/outcome.ts'
-import { asReply, type Collector, membersOf, type Protocol } from './protocol.ts'
+import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
+import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** OpenAI's Responses: an answer is a list of items, each of which comes whole at its end. */
-export const responses: Protocol = {
+export const responsesProtocol: ModelProtocol = {
   writeMembers({ messages }) {
     return membersOf(render(messages, 'openai-responses'))
   },
@@ -17,8 +17,8 @@ export const responses: Protocol = {
 }
 
 /** The Codex backend wants the system text beside the items, and always wants some. */
-export const codex: Protocol = {
-  ...responses,
+export const codexProtocol: ModelProtocol = {
+  ...responsesProtocol,
   writeMembers({ messages }) {
     const first = messages.findIndex((message) => message.role !== 'system')
     const start = first === -1 ? messages.length : first
@@ -44,7 +44,7 @@ const READ = ['message', 'reasoning', ...CALLS]
 
 class ResponsesCollector implements Collector {
   fault: Malformation | undefined
-  finish: Finish | undefined
+  finish: FinishReason | undefined
   readonly #items: JsonObject[] = []
   #open = ''
   #id: JsonValue | undefined
@@ -74,7 +74,7 @@ class ResponsesCollector implements Collector {
   message(state: { readonly isWhole: boolean }) {
     const open = { type: 'message', role: 'assistant', content: this.#open } as const
     const items = this.#open === '' ? this.#items : [...this.#items, open]
-    const { messages } = openaiResponsesFormat.parse(items)
+    const { messages } = openaiResponses.parse(items)
     return asReply(
       messages.find((message) => message.role === 'assistant'),
       state,
@@ -88,7 +88,7 @@ class ResponsesCollector implements Collector {
     return READ.includes(String(item['type'])) ? undefined : item
   }
 
-  #finishOf(response: JsonValue | undefined): Finish {
+  #finishOf(response: JsonValue | undefined): FinishReason {
     const details = isObject(response) ? response['incomplete_details'] : undefined
     const reason = isObject(details) ? details['reason'] : undefined
     if (reason === 'max_output_tokens') return 'length'

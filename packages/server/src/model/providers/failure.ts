@@ -7,7 +7,7 @@ import type { ProviderPart } from './provider.ts'
  * holds the whole request, which is somebody's conversation, and so do the causes behind it. Nothing
  * for failures of which only the wire knows what happened.
  */
-export function readFailure(error: unknown): ProviderPart | undefined {
+export function readProviderFailure(error: unknown): ProviderPart | undefined {
   const name = error instanceof Error ? error.name : ''
   switch (name) {
     case 'AI_JSONParseError':
@@ -19,24 +19,24 @@ export function readFailure(error: unknown): ProviderPart | undefined {
     case '':
     case 'AI_APICallError': {
       const { data, responseBody, statusCode } = factsOf(error)
-      const told = isObject(data) ? data : responseBody
-      if (typeof told !== 'string' && !isObject(told)) return undefined
+      const facts = isObject(data) ? data : responseBody
+      if (typeof facts !== 'string' && !isObject(facts)) return undefined
       const status = typeof statusCode === 'number' && statusCode >= 400 ? statusCode : undefined
-      return { kind: 'complaint', complaint: complaintOf(told, status) }
+      return { kind: 'complaint', complaint: complaintOf(facts, status) }
     }
     default:
       return undefined
   }
 }
 
-interface Told {
+interface FailureFacts {
   readonly data?: unknown
   readonly responseBody?: unknown
   readonly statusCode?: unknown
 }
 
 /** The provider's own words: an event of the stream, or what the package made of the first one. */
-function factsOf(error: unknown): Told {
-  if (error instanceof Error) return error as Error & Told
+function factsOf(error: unknown): FailureFacts {
+  if (error instanceof Error) return error as Error & FailureFacts
   return isObject(error) ? { data: error } : { responseBody: error }
 }

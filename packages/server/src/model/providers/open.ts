@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { ProviderName } from '../routes/route.ts'
-import { readFailure } from './failure.ts'
+import { readProviderFailure } from './failure.ts'
 import { optionsFor } from './options.ts'
 import { PackageStream } from './parts.ts'
 import type { ProviderCall, ProviderPart, ProviderStream } from './provider.ts'
@@ -29,7 +29,7 @@ export async function openProvider(call: ProviderCall): Promise<ProviderStream> 
     })
     return new PackageStream(stream)
   } catch (error) {
-    return failedStream(readFailure(error))
+    return failedStream(readProviderFailure(error))
   }
 }
 

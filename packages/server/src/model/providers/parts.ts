@@ -1,8 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider'
 import { isObject, type JsonValue } from '#core/base/json'
 import type { CallUsage } from '../model.ts'
-import type { Finish } from '../outcomes/outcome.ts'
-import { readFailure } from './failure.ts'
+import type { FinishReason } from '../outcomes/outcome.ts'
+import { readProviderFailure } from './failure.ts'
 import type { ProviderPart, ProviderStream } from './provider.ts'
 
 type Take = Parameters<ProviderStream['run']>[0]
@@ -29,7 +29,7 @@ export class PackageStream implements ProviderStream {
         if (value.type === 'stream-start') for (const each of value.warnings) take(noteOf(each))
       }
     } catch (error) {
-      const part = readFailure(error)
+      const part = readProviderFailure(error)
       if (part !== undefined) take(part)
     }
   }
@@ -52,7 +52,7 @@ export class PackageStream implements ProviderStream {
         } else this.#hidden.delete(part.id)
         return undefined
       case 'error':
-        return readFailure(part.error)
+        return readProviderFailure(part.error)
       case 'finish': {
         const { unified, raw } = part.finishReason
         return {
@@ -72,7 +72,7 @@ const FINISHES: {
   readonly [unified in Extract<
     LanguageModelV4StreamPart,
     { type: 'finish' }
-  >['finishReason']['unified']]: Finish | 'broken'
+  >['finishReason']['unified']]: FinishReason | 'broken'
 } = {
   stop: 'stop',
   length: 'length',

@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/base/json'
 import type { CallUsage, ToolSpec } from '../model.ts'
-import type { Finish } from '../outcomes/outcome.ts'
+import type { FinishReason } from '../outcomes/outcome.ts'
 import type { Complaint } from '../outcomes/provider-error.ts'
 import type { Effort, ModelRoute } from '../routes/route.ts'
 
@@ -44,7 +44,7 @@ export type ProviderPart =
   | { readonly kind: 'unparsable' }
   | {
       readonly kind: 'finish'
-      readonly finish: Finish | 'broken'
+      readonly finish: FinishReason | 'broken'
       readonly raw?: string
       readonly usage?: CallUsage
       readonly contextTokens?: number

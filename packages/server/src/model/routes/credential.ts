@@ -100,10 +100,10 @@ const UNSENDABLE = /[^\t\x20-\x7e]/
 export type Environment = { readonly [name: string]: string | undefined }
 
 async function readKeyFile({ path, field }: Extract<CredentialSource, { kind: 'file' }>) {
-  const place = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
+  const file = path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
   let text: string
   try {
-    text = await readFile(place, 'utf8')
+    text = await readFile(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     throw new CredentialError(`The file ${path} should hold a key and cannot be read (${code}).`)

@@ -127,7 +127,7 @@ describe('where a route leads', () => {
   const at = (credential: CredentialSource) => destinationOf({ ...made, credential })
 
   it('is another place with another account, and the same by any name', () => {
-    const places = [
+    const positions = [
       at({ kind: 'none' }),
       at({ kind: 'variable', name: 'FIRST' }),
       at({ kind: 'variable', name: 'SECOND' }),
@@ -135,7 +135,7 @@ describe('where a route leads', () => {
       at({ kind: 'file', path: '~/b' }),
       at({ kind: 'command', command: 'print-key a' }),
     ]
-    expect(new Set(places).size).toBe(places.length)
+    expect(new Set(positions).size).toBe(positions.length)
     expect(destinationOf({ ...made, name: 'other' })).toBe(destinationOf(made))
   })
 

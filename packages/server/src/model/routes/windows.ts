@@ -5,7 +5,7 @@ import type { ModelRoute } from './route.ts'
  * A route's own figures win; a provider's word for "too long" corrects both. A model that nobody
  * knows is taken for a small one: compacting too early costs a little, too late costs a turn.
  */
-export interface Capabilities {
+export interface ModelCapabilities {
   readonly windowTokens: number
   /** Absent where the provider's own limit is the best one. */
   readonly outputTokensMax?: number
@@ -17,7 +17,7 @@ export function capabilitiesOf({
   windowTokens,
   outputTokensMax,
   images,
-}: Pick<ModelRoute, 'model' | 'windowTokens' | 'outputTokensMax' | 'images'>): Capabilities {
+}: Pick<ModelRoute, 'model' | 'windowTokens' | 'outputTokensMax' | 'images'>): ModelCapabilities {
   const name = model.toLowerCase()
   const [, known] = MODELS.find(([pattern]) => pattern.test(name)) ?? [undefined, UNKNOWN]
   return {
@@ -28,7 +28,7 @@ export function capabilitiesOf({
   }
 }
 
-type Known = Omit<Capabilities, 'seesImages'>
+type Known = Omit<ModelCapabilities, 'seesImages'>
 
 const UNKNOWN: Known = { windowTokens: 32_768 }
 

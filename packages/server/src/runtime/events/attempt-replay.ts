@@ -1,5 +1,5 @@
 import type { SessionId } from '#core/base/ids'
-import type { AttemptId, LiveEvent, RuntimeEvent } from '../runtime.ts'
+import type { AttemptId, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
  * What the running attempt of each session has events so far, for whoever begins to listen in the

@@ -5,9 +5,9 @@ import { create } from '#core/store/contract-suite/bench'
 import { StoreBusyError, StoreClosedError } from '#core/store/errors'
 import { openMemoryStore } from '#core/store/memory/open'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
-import type { RuntimeEvent } from '../runtime.ts'
 import type { CurrentNotice } from '../sessions/wait-notices.ts'
 import { EventHub } from './event-hub.ts'
+import type { RuntimeEvent } from './runtime-event.ts'
 
 const pass = async (turns: number) => {
   for (let n = 0; n < turns; n++) await null

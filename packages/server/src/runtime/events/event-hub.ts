@@ -5,9 +5,10 @@ import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import type { AuditRow, StoreRow } from '#core/store/rows'
 import type { Logger } from '../logger.ts'
-import type { EventQuery, LiveEvent, RuntimeEvent } from '../runtime.ts'
+import type { EventQuery } from '../runtime.ts'
 import type { CurrentNotice } from '../sessions/wait-notices.ts'
 import { Heard, noticeName, RunningAttempts } from './attempt-replay.ts'
+import type { LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and

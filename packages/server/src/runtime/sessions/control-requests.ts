@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { JsonObject, JsonValue } from '#core/base/json'
-import { bodyOf } from '#core/session/protocol/state'
+import { mailBody } from '#core/session/protocol/state'
 import { ERASE_MAX, LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import type { MailItem } from '#core/store/queries'
@@ -67,7 +67,7 @@ export async function readControls(
 
 function controlOf(item: MailItem): WaitingControl {
   const { control } = item
-  const { name, text, entries } = bodyOf(item)
+  const { name, text, entries } = mailBody(item)
   const isPin = control === 'pin' && typeof name === 'string' && typeof text === 'string'
   const erases = control === 'erase' && Array.isArray(entries) ? entries : []
   return { mail: item.number, pin: isPin ? { name, text } : null, erases }

@@ -3,8 +3,14 @@ import type { Clock } from '#core/base/clock'
 import { Recent } from '#core/base/recent'
 import type { ImagePart, Message, Part } from '#core/message/message'
 import { NOTHING_SPENT } from '../../auxiliary/attempts.ts'
-import { fenced, type Written } from '../../auxiliary/small-tasks.ts'
-import type { CallOptions, Model, ModelRequest, ModelStream, Piece } from '../../model/model.ts'
+import { quotedBlock, type Written } from '../../auxiliary/small-tasks.ts'
+import type {
+  CallOptions,
+  Model,
+  ModelRequest,
+  ModelStream,
+  StreamPiece,
+} from '../../model/model.ts'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 
 const DESCRIBED_AT_ONCE_MAX = 16
@@ -103,7 +109,7 @@ export class ImageTexts {
       if (text !== undefined) {
         // Used, it is the newest again: what contexts hold is not forgotten for what they held.
         this.#texts.set(key, text)
-        return fenced('image, as another model describes it', text)
+        return quotedBlock('image, as another model describes it', text)
       }
       const reason = reasons.get(key) ?? 'forgotten'
       return `[image: this model sees none, and no description could be had (${reason})]`
@@ -163,7 +169,7 @@ const INTERRUPTED: ModelStream = {
 function beginLater(open: () => Promise<ModelStream>): ModelStream {
   return {
     [Symbol.asyncIterator]: () => {
-      let opened: Promise<AsyncIterator<Piece>> | undefined
+      let opened: Promise<AsyncIterator<StreamPiece>> | undefined
       const iterator = () => {
         opened ??= open().then((stream) => stream[Symbol.asyncIterator]())
         return opened

@@ -9,17 +9,18 @@ import type { JsonObject } from '#core/base/json'
 import { writeEnvelope } from '#core/message/envelope'
 import { pinnedText } from '#core/message/pinned'
 import { buildContext } from '#core/session/context/build'
-import { findShown } from '#core/session/context/parse-preview'
-import { type Preview, previewCompaction } from '#core/session/context/preview'
+import { parsePreview } from '#core/session/context/parse-preview'
 import { readRange } from '#core/session/context/source'
 import type { HandoffWriter } from '#core/session/handoff'
-import type { SessionSettings } from '#core/session/protocol/state'
+import { type Preview, previewCompaction } from '#core/session/preview'
+import type { SessionSettings } from '#core/session/settings'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError, InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { ContextEntries } from '#core/store/queries'
 import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '#core/store/rows'
 import type { EventHub } from '../events/event-hub.ts'
+import type { RuntimeEvent } from '../events/runtime-event.ts'
 import type {
   Admission,
   BlobView,
@@ -33,7 +34,6 @@ import type {
   PinView,
   Purged,
   Reply,
-  RuntimeEvent,
   Session,
   SessionSnapshot,
   SessionSummary,
@@ -115,7 +115,7 @@ export class SessionHandle implements Session {
   }
 
   async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
-    const parsed = findShown(preview)
+    const parsed = parsePreview(preview)
     if (parsed === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
     // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
     const counted = this.#deps.countMessage(this.id, writeEnvelope(parsed.handoff))

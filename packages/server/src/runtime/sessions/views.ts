@@ -6,8 +6,13 @@ import { writeLedger } from '#core/message/ledger-text'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { budgetOf } from '#core/session/context/budget'
-import { buildContext, type Context, messagesOf, type Piece } from '#core/session/context/build'
-import type { SessionSettings } from '#core/session/protocol/state'
+import {
+  buildContext,
+  type Context,
+  type ContextPiece,
+  messagesOf,
+} from '#core/session/context/build'
+import type { SessionSettings } from '#core/session/settings'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
 import type {
@@ -166,7 +171,7 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
   return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
 }
 
-function part(kind: ContextPart['kind'], { message, tokens, number }: Piece): ContextPart {
+function part(kind: ContextPart['kind'], { message, tokens, number }: ContextPiece): ContextPart {
   return { kind, tokens, text: textOf(message), origin: { from: number, to: number } }
 }
 

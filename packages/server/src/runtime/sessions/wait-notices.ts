@@ -4,7 +4,7 @@ import type { Notice } from '#core/session/protocol/state'
 import type { Reads } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
-import type { LiveEvent } from '../runtime.ts'
+import type { LiveEvent } from '../events/runtime-event.ts'
 
 const SESSIONS_MAX = 10_000
 

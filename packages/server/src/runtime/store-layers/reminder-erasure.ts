@@ -6,7 +6,7 @@ import type { MailItem } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
 import { PROCESS_TOOL } from '../../tools/process/process.ts'
 import { programId } from '../../tools/process/records.ts'
-import { findSchedule, SCHEDULE_TOOL, scheduleId } from '../../tools/schedule/schedule.ts'
+import { findOwnSchedule, SCHEDULE_TOOL, scheduleId } from '../../tools/schedule/schedule.ts'
 import { askToErase } from '../sessions/control-requests.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function forgetReminders(
   await takeBack(store, sessionId, made)
   const sent = new Set<string>()
   for (const id of made) {
-    const schedule = await findSchedule(store, sessionId, id)
+    const schedule = await findOwnSchedule(store, sessionId, id)
     if (schedule !== undefined && schedule.fired > 0) sent.add(schedule.body)
   }
   const come = sent.size === 0 ? [] : await findCome(store, sessionId, sent)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
-import { SESSION_SETTINGS } from '#core/session/protocol/state'
+import { SESSION_SETTINGS } from '#core/session/settings'
 import type { Store } from '#core/store/contract'
 import { Desk, LIMITS } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'

@@ -18,8 +18,7 @@ import { callKey } from '#core/session/step'
 import { Desk } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { handoffOf } from '../../../../../test/support/builders.ts'
-import { filesTool } from './files.ts'
-import { FILE_BYTES_MAX } from './read-text.ts'
+import { filesTool, READ_BYTES_MAX } from './files.ts'
 import { MissingRootError } from './roots.ts'
 
 const folders: string[] = []
@@ -212,7 +211,7 @@ describe('files', () => {
     const { root, read } = await place()
     writeFileSync(join(root, 'zeros'), Buffer.from([65, 0, 66]))
     writeFileSync(join(root, 'latin'), Buffer.from([0x66, 0xfc, 0x72]))
-    writeFileSync(join(root, 'big'), Buffer.alloc(FILE_BYTES_MAX + 1, 'a'))
+    writeFileSync(join(root, 'big'), Buffer.alloc(READ_BYTES_MAX + 1, 'a'))
     writeFileSync(join(root, 'long'), 'line\n'.repeat(60_000))
     execFileSync('mkfifo', [join(root, 'pipe')])
     expect(await read('zeros')).toMatch(/^error: zeros is not text \(3 bytes/)

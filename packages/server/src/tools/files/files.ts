@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { type FileHandle, readdir } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Reads } from '#core/store/contract'
 import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { callOf, type Tool, type ToolAnswer } from '../tool.ts'
 import { openedFolder } from './opened-path.ts'
-import { FILE_BYTES_MAX, hashOf, readText } from './read-text.ts'
 import { type Opened, Roots } from './roots.ts'
 import { SeenFiles } from './seen.ts'
 
@@ -65,7 +65,7 @@ async function read(
   const { path, offset, limit } = input
   const file = await readText(handle)
   if (file.kind === 'too-large') {
-    return refuse(`${path} has ${file.bytes} bytes; at most ${FILE_BYTES_MAX} are read.`)
+    return refuse(`${path} has ${file.bytes} bytes; at most ${READ_BYTES_MAX} are read.`)
   }
   if (file.kind === 'binary') {
     return refuse(
@@ -133,4 +133,46 @@ function explain(opened: Exclude<Opened, { kind: 'opened' }>, path: string, root
     default:
       return opened satisfies never
   }
+}
+
+/** More than this is not read at all. */
+export const READ_BYTES_MAX = 8 * 1024 * 1024
+
+type FileText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'binary'; readonly bytes: number }
+  | { readonly kind: 'too-large'; readonly bytes: number }
+
+/** A growing file is read as far as it was; nothing makes this read without end. */
+async function readText(handle: FileHandle): Promise<FileText> {
+  const { size } = await handle.stat()
+  if (size > READ_BYTES_MAX) return { kind: 'too-large', bytes: size }
+  const bytes = await readBounded(handle)
+  if (bytes.length > READ_BYTES_MAX) return { kind: 'too-large', bytes: bytes.length }
+  if (bytes.includes(0)) return { kind: 'binary', bytes: bytes.length }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return { kind: 'text', text }
+  } catch {
+    return { kind: 'binary', bytes: bytes.length }
+  }
+}
+
+/** As a handoff's list of files writes it. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+async function readBounded(handle: FileHandle): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  while (length <= READ_BYTES_MAX) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES)
+    if (bytesRead === 0) break
+    chunks.push(buffer.subarray(0, bytesRead))
+    length += bytesRead
+  }
+  return Buffer.concat(chunks)
 }

@@ -11,7 +11,7 @@ export interface Seen {
 }
 
 /** A call that read a file whole; `entry` holds the call. */
-export interface Reading {
+export interface FileReading {
   readonly hash: string
   readonly entry: number
   readonly call: string
@@ -29,32 +29,35 @@ const READ_AT_ONCE = 8
  */
 export class SeenFiles {
   readonly #store: Pick<Reads, 'findSession' | 'readEntries'>
-  readonly #known = new Recent<string, Reading>(FILES_MAX)
+  readonly #known = new Recent<string, FileReading>(FILES_MAX)
 
   constructor(store: Pick<Reads, 'findSession' | 'readEntries'>) {
     this.#store = store
   }
 
-  note(sessionId: SessionId, path: string, reading: Reading): void {
+  note(sessionId: SessionId, path: string, reading: FileReading): void {
     this.#known.set(keyOf(sessionId, path), reading)
   }
 
   /** `asked` is the path in the words of the model: the handoff knows it by those. */
   async find(sessionId: SessionId, path: string, asked: string): Promise<Seen | undefined> {
     const reading = this.#known.get(keyOf(sessionId, path))
-    const entry = reading && (await this.#findShown(sessionId, reading))
+    const entry = reading && (await this.#findResult(sessionId, reading))
     if (reading !== undefined && entry !== undefined) return { hash: reading.hash, entry }
     return await this.#findInHandoff(sessionId, asked)
   }
 
-  async #findShown(sessionId: SessionId, { entry, call }: Reading): Promise<number | undefined> {
+  async #findResult(
+    sessionId: SessionId,
+    { entry, call }: FileReading,
+  ): Promise<number | undefined> {
     for (let from = entry + 1; from <= entry + RESULT_DISTANCE_MAX; from += READ_AT_ONCE) {
       const to = entryNumber(from + READ_AT_ONCE - 1)
       const page = await this.#store.readEntries({ sessionId, from: entryNumber(from), to })
       const result = page.find((each) => each.kind === 'result' && each.meta.call === call)
       if (result?.kind === 'result') {
-        const isShown = result.body !== null && result.meta.outcome === 'ok'
-        return isShown ? result.number : undefined
+        const isReadable = result.body !== null && result.meta.outcome === 'ok'
+        return isReadable ? result.number : undefined
       }
       if (page.length < READ_AT_ONCE) return undefined
     }

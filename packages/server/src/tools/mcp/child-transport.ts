@@ -8,7 +8,7 @@ import {
 import type { Clock } from '#core/base/clock'
 import { endGroup, startGroup } from '../process/posix.ts'
 import { FloodGauge } from './flood.ts'
-import type { Trouble } from './trouble.ts'
+import type { ServerFailure } from './server-failure.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -29,7 +29,7 @@ export interface GroupWatch {
   remove(pid: number): void
 }
 
-export const LINE_BYTES_MAX = 16 * 1024 * 1024
+export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 /** What we owe it stands in our memory until it reads: it may ask, and never listen. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 const CLOSE_MS = 300
@@ -63,7 +63,7 @@ export class ChildTransport implements Transport {
   }
 
   /** Why it ended, as far as is known, and what it wrote last to its standard error. */
-  get trouble(): Trouble | null {
+  get failure(): ServerFailure | null {
     if (this.#verdict === null) return null
     const words = shortText(this.#lastWords, LAST_WORDS)
     return { reason: this.#verdict, words: words === '' ? '' : `it wrote last: ${words}` }
@@ -149,8 +149,8 @@ export class ChildTransport implements Transport {
     if (from === chunk.length) return
     this.#pieces.push(chunk.subarray(from))
     this.#lineBytes += chunk.length - from
-    if (this.#lineBytes > LINE_BYTES_MAX) {
-      this.#judge(`it sent one message of more than ${LINE_BYTES_MAX} bytes`)
+    if (this.#lineBytes > MESSAGE_BYTES_MAX) {
+      this.#judge(`it sent one message of more than ${MESSAGE_BYTES_MAX} bytes`)
     }
   }
 

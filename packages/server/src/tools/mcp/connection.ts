@@ -6,8 +6,8 @@ import { ChildTransport, type GroupWatch } from './child-transport.ts'
 import { FloodGauge } from './flood.ts'
 import { HttpTransport } from './http-transport.ts'
 import { safeSchema } from './schema.ts'
+import { type ServerFailure, ServerFailureError } from './server-failure.ts'
 import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
-import { ServerTrouble, type Trouble } from './trouble.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -32,7 +32,7 @@ export interface Described {
   readonly inputSchema: JsonObject
 }
 
-export interface Connection {
+export interface McpConnection {
   readonly tools: readonly Described[]
   readonly hasResources: boolean
   request(method: string, params: JsonObject, terms: RequestTerms): Promise<JsonObject>
@@ -52,7 +52,7 @@ export interface RequestTerms {
 export interface ConnectionEnds {
   /** Ends the beginning; what is open is closed by `close`. */
   readonly signal: AbortSignal
-  readonly onEnd: (trouble: Trouble) => void
+  readonly onEnd: (failure: ServerFailure) => void
   readonly onListChanged: () => void
 }
 
@@ -68,7 +68,7 @@ export async function openConnection(
   terms: McpServerTerms,
   parts: ConnectionParts,
   { signal: opening, onEnd, onListChanged }: ConnectionEnds,
-): Promise<Connection> {
+): Promise<McpConnection> {
   const { startMs } = terms
   const transport = await transportOf(terms, parts)
   const client = new Client(CLIENT, {
@@ -87,7 +87,7 @@ export async function openConnection(
       tools: { autoRefresh: false, debounceMs: LIST_DEBOUNCE_MS, onChanged: onListChanged },
     },
   })
-  const endOf = () => transport.trouble
+  const endOf = () => transport.failure
   const kill = () => {
     if (transport instanceof ChildTransport) transport.kill()
     else void transport.close().catch(() => {})
@@ -98,7 +98,7 @@ export async function openConnection(
   }
   // The SDK tells of single lines and streams here; whatever matters fails a request as well.
   client.onerror = () => {}
-  const request: Connection['request'] = async (method, params, asked) => {
+  const request: McpConnection['request'] = async (method, params, asked) => {
     const { signal, silenceMs, totalMs = silenceMs, onProgress } = asked
     return (await client.request({ method, params: { ...params } }, ANYTHING, {
       timeout: silenceMs,
@@ -124,8 +124,8 @@ export async function openConnection(
     if (!(transport instanceof ChildTransport)) gauge(transport, parts.clock)
     const tools = await listTools()
     isOpen = true
-    const trouble = endOf()
-    if (trouble !== null) throw new ServerTrouble(trouble.reason, trouble.words)
+    const failure = endOf()
+    if (failure !== null) throw new ServerFailureError(failure.reason, failure.words)
     const hasResources = client.getServerCapabilities()?.resources !== undefined
     const close = async () => {
       isOpen = false
@@ -134,11 +134,11 @@ export async function openConnection(
     return { tools, hasResources, request, listTools, close, kill }
   } catch (error) {
     isOpen = false
-    const trouble = endOf()
+    const failure = endOf()
     kill()
     await client.close().catch(() => {})
-    if (trouble === null) throw error
-    throw new ServerTrouble(trouble.reason, trouble.words, { cause: error })
+    if (failure === null) throw error
+    throw new ServerFailureError(failure.reason, failure.words, { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import { type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Clock } from '#core/base/clock'
 import { FloodGauge } from './flood.ts'
-import { ServerTrouble, type Trouble } from './trouble.ts'
+import { type ServerFailure, ServerFailureError } from './server-failure.ts'
 
 /**
  * A server behind an address. Requests go to the origin that the operator named and nowhere else:
@@ -15,7 +15,7 @@ export const UNANSWERED_MAX = 100
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   /** Why we ended it ourselves. */
-  trouble: Trouble | null = null
+  failure: ServerFailure | null = null
 
   constructor(
     url: string,
@@ -27,7 +27,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const address = new URL(url)
     const gauge = new FloodGauge(clock)
     const offend = (reason: string) => {
-      this.trouble ??= { reason, words: '' }
+      this.failure ??= { reason, words: '' }
       // Every request that waits fails now; without this it would wait for its deadline.
       void this.close().catch(() => {})
     }
@@ -54,9 +54,9 @@ function guardedFetch(origin: string, guard: Guard): FetchLike {
   let unanswered = 0
   return async (target, init) => {
     const address = new URL(target)
-    if (address.origin !== origin) throw new ServerTrouble(`only ${origin} may be called`)
+    if (address.origin !== origin) throw new ServerFailureError(`only ${origin} may be called`)
     if (unanswered >= UNANSWERED_MAX) {
-      throw new ServerTrouble(`it leaves ${UNANSWERED_MAX} requests unanswered`)
+      throw new ServerFailureError(`it leaves ${UNANSWERED_MAX} requests unanswered`)
     }
     unanswered += 1
     const response = await fetch(address, { ...init, redirect: 'manual' }).finally(() => {
@@ -64,7 +64,7 @@ function guardedFetch(origin: string, guard: Guard): FetchLike {
     })
     if (response.status >= 300 && response.status < 400 && response.status !== 304) {
       await response.body?.cancel()
-      throw new ServerTrouble('it answered with a redirect, which is never followed')
+      throw new ServerFailureError('it answered with a redirect, which is never followed')
     }
     return bounded(response, guard)
   }
@@ -82,7 +82,7 @@ function bounded(response: Response, { gauge, offend }: Guard): Response {
           ? `it sent one message of more than ${MESSAGE_BYTES_MAX} bytes`
           : gauge.add({ bytes: chunk.length })
         if (offence === null) return controller.enqueue(chunk)
-        controller.error(new ServerTrouble(offence))
+        controller.error(new ServerFailureError(offence))
         offend(offence)
       },
     }),

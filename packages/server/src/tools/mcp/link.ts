@@ -2,13 +2,19 @@ import { ProtocolError } from '@modelcontextprotocol/client'
 import type { JsonObject } from '#core/base/json'
 import type { ToolAnswer } from '../tool.ts'
 import {
-  type Connection,
   type ConnectionParts,
   type Described,
+  type McpConnection,
   openConnection,
 } from './connection.ts'
+import {
+  explainFailure,
+  failureOf,
+  isTimeoutError,
+  type ServerFailure,
+  serverText,
+} from './server-failure.ts'
 import type { McpServerTerms } from './terms.ts'
-import { isTimeout, type Trouble, toldTrouble, troubleOf, wordsOf } from './trouble.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -26,7 +32,7 @@ export interface LinkParts extends ConnectionParts {
 type State =
   | { readonly kind: 'new' | 'closed' }
   | { readonly kind: 'starting'; readonly attempt: Promise<void> }
-  | { readonly kind: 'ready'; readonly connection: Connection; readonly since: number }
+  | { readonly kind: 'ready'; readonly connection: McpConnection; readonly since: number }
   | { readonly kind: 'down'; readonly cancel: () => void }
 
 const PAUSE_MS = 1_000
@@ -49,7 +55,7 @@ export class ServerLink {
     tools: [],
     hasResources: false,
   }
-  #trouble: Trouble | null = null
+  #failure: ServerFailure | null = null
   #failures = 0
   #calls = 0
   #silentCalls = 0
@@ -69,8 +75,8 @@ export class ServerLink {
   }
 
   /** Why it does not run, in words of ours; null: it does, or is about to for the first time. */
-  get trouble(): string | null {
-    return this.#trouble?.reason ?? null
+  get failure(): string | null {
+    return this.#failure?.reason ?? null
   }
 
   /** Resolves when the first attempt has ended, however it did. */
@@ -95,8 +101,8 @@ export class ServerLink {
     const startedAt = clock.monotonic()
     try {
       // The first start is worth waiting for; one that failed before may fail again.
-      if (this.#state.kind === 'starting' && this.#trouble === null) {
-        await settled(this.#state.attempt, signal)
+      if (this.#state.kind === 'starting' && this.#failure === null) {
+        await orAborted(this.#state.attempt, signal)
       }
       if (signal.aborted) return INTERRUPTED
       const state = this.#state as State
@@ -113,7 +119,7 @@ export class ServerLink {
       return read(result)
     } catch (error) {
       if (signal.aborted) return INTERRUPTED
-      if (isTimeout(error)) {
+      if (isTimeoutError(error)) {
         this.#noteSilence()
         const seconds = Math.round((clock.monotonic() - startedAt) / 1_000)
         const last = progress === '' ? '' : ` It last said: ${shortText(progress, 200)}.`
@@ -146,21 +152,21 @@ export class ServerLink {
   }
 
   async #open(): Promise<void> {
-    let connection: Connection
+    let connection: McpConnection
     // An end that comes while we are still told of the beginning.
-    let ended: Trouble | null = null
+    let ended: ServerFailure | null = null
     let isOpened = false
     try {
       connection = await openConnection(this.terms, this.#parts, {
         signal: this.#closing.signal,
-        onEnd: (trouble) => {
-          ended = trouble
-          if (isOpened) this.#goDown(trouble)
+        onEnd: (failure) => {
+          ended = failure
+          if (isOpened) this.#goDown(failure)
         },
         onListChanged: () => void this.#listLater(),
       })
     } catch (error) {
-      return this.#goDown(troubleOf(error))
+      return this.#goDown(failureOf(error))
     }
     isOpened = true
     if (this.#state.kind === 'closed') return await connection.close()
@@ -168,12 +174,12 @@ export class ServerLink {
     const { tools, hasResources } = connection
     this.#state = { kind: 'ready', connection, since: this.#parts.clock.monotonic() }
     this.#silentCalls = 0
-    this.#trouble = null
+    this.#failure = null
     this.#parts.onState({ state: 'ready', reason: `${tools.length} tools` })
     this.#learn({ tools, hasResources })
   }
 
-  #goDown(trouble: Trouble): void {
+  #goDown(failure: ServerFailure): void {
     const state = this.#state
     if (state.kind === 'closed' || state.kind === 'down') return
     const { clock, onState } = this.#parts
@@ -182,8 +188,8 @@ export class ServerLink {
     const pauseMs = Math.min(PAUSE_MS * 2 ** (this.#failures - 1), PAUSE_MS_MAX)
     const cancel = clock.after(pauseMs, () => this.#begin())
     this.#state = { kind: 'down', cancel }
-    this.#trouble = trouble
-    onState({ state: 'down', reason: trouble.reason })
+    this.#failure = failure
+    onState({ state: 'down', reason: failure.reason })
   }
 
   /** A server that answers nothing any more is ended, and begins anew. */
@@ -226,15 +232,15 @@ export class ServerLink {
   }
 
   #absence(): string {
-    const reason = this.#trouble === null ? '' : ` (${toldTrouble(this.#trouble)})`
+    const reason = this.#failure === null ? '' : ` (${explainFailure(this.#failure)})`
     return `The server ${this.name} is not running${reason}; nothing was done. It is started again soon.`
   }
 
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) {
-      return `The server ${this.name} refused: ${wordsOf(error)}`
+      return `The server ${this.name} refused: ${serverText(error)}`
     }
-    const reason = this.#trouble === null ? wordsOf(error) : toldTrouble(this.#trouble)
+    const reason = this.#failure === null ? serverText(error) : explainFailure(this.#failure)
     return `The call to the server ${this.name} failed: ${reason}. It may have had its effect.`
   }
 }
@@ -248,7 +254,7 @@ function failure(output: string): ToolAnswer {
   return { outcome: 'error', output }
 }
 
-async function settled(attempt: Promise<void>, signal: AbortSignal): Promise<void> {
+async function orAborted(attempt: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => resolve(), { once: true })
   await Promise.race([attempt, promise])

@@ -12,15 +12,15 @@ const ILLEGAL = /[^A-Za-z0-9_-]/gu
 
 export function toolName(server: string, tool: string): string {
   const prefix = `${server}__`
-  const room = NAME_MAX - prefix.length
+  const lengthMax = NAME_MAX - prefix.length
   const safe = tool.slice(0, NAME_MAX).replaceAll(ILLEGAL, '_')
-  if (safe === tool && safe.length <= room && safe !== '') return prefix + safe
+  if (safe === tool && safe.length <= lengthMax && safe !== '') return prefix + safe
   const mark = createHash('sha256').update(tool).digest('hex').slice(0, MARK_LENGTH)
-  return `${prefix}${safe.slice(0, room - MARK_LENGTH - 1)}_${mark}`
+  return `${prefix}${safe.slice(0, lengthMax - MARK_LENGTH - 1)}_${mark}`
 }
 
 /** Exact names, or a beginning followed by `*`. What is denied is never allowed. */
-export function isAllowed(
+export function isAllowedTool(
   tool: string,
   { allow, deny = [] }: { readonly allow?: readonly string[]; readonly deny?: readonly string[] },
 ): boolean {

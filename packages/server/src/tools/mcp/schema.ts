@@ -56,9 +56,10 @@ class Writer {
 
   /** A reference into the schema itself; any other stands for anything. */
   #resolve(schema: JsonObject): JsonObject {
-    const place = schema['$ref']
-    if (typeof place !== 'string') return schema
-    const [, table = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec(place) ?? []
+    const reference = schema['$ref']
+    if (typeof reference !== 'string') return schema
+    const [, table = '', name = ''] =
+      /^#\/(\$defs|definitions)\/([^/]{1,200})$/.exec(reference) ?? []
     const found = own(own(this.#root, table), name)
     const { $ref: _, ...beside } = schema
     return isObject(found) && !('$ref' in found) ? { ...found, ...beside } : beside

@@ -4,7 +4,7 @@ import type { Tool } from '../tool.ts'
 import { callAnswer, resourceAnswer } from './answer.ts'
 import type { ConnectionParts } from './connection.ts'
 import { ServerLink } from './link.ts'
-import { isAllowed, toolName } from './names.ts'
+import { isAllowedTool, toolName } from './names.ts'
 import type { McpServerTerms } from './terms.ts'
 import { cleanText, shortText } from './words.ts'
 
@@ -76,7 +76,7 @@ export class McpServers {
   /** Servers that do not run now, for whoever operates this. */
   get problems(): readonly string[] {
     return [...this.#links.values()].flatMap(({ agent, link }) =>
-      link.trouble === null ? [] : [`MCP server ${link.name} of agent ${agent}: ${link.trouble}`],
+      link.failure === null ? [] : [`MCP server ${link.name} of agent ${agent}: ${link.failure}`],
     )
   }
 
@@ -122,7 +122,7 @@ const READ_RESOURCE = 'read_resource'
 function toolsOf(link: ServerLink): readonly Tool[] {
   const { name: server, terms, known } = link
   const foreign = known.tools
-    .filter(({ name }) => isAllowed(name, terms))
+    .filter(({ name }) => isAllowedTool(name, terms))
     .map(({ name, description, inputSchema }) => ({
       name: toolName(server, name),
       description: labelled(server, description),
@@ -134,7 +134,7 @@ function toolsOf(link: ServerLink): readonly Tool[] {
         return await link.call('tools/call', asked, { signal, read: callAnswer })
       },
     })) satisfies readonly Tool[]
-  const hasOne = known.hasResources && isAllowed(READ_RESOURCE, terms)
+  const hasOne = known.hasResources && isAllowedTool(READ_RESOURCE, terms)
   return hasOne ? [...foreign, resourceTool(link)] : foreign
 }
 

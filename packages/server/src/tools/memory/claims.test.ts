@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findClaim, tellsOf } from './claims.ts'
+import { findClaim, mentions } from './claims.ts'
 
 /** Notes that deny what the agent was told or did, each with an entry that tells of it. */
 const CLAIMS: Readonly<Record<string, readonly (readonly [note: string, entry: string])[]>> = {
@@ -238,7 +238,7 @@ describe('a claim of missing memory [S30]', () => {
   )
 
   it('is recognised in ten languages, and finds the entry that refutes it [S30]', () => {
-    const missed = cases.filter(([, note, entry]) => !tellsOf(findClaim(note)?.words ?? [], entry))
+    const missed = cases.filter(([, note, entry]) => !mentions(findClaim(note)?.words ?? [], entry))
     expect(missed.map(([, note]) => [note, findClaim(note)?.words])).toEqual([])
     expect(cases.length).toBeGreaterThanOrEqual(60)
   })
@@ -254,7 +254,7 @@ describe('a claim of missing memory [S30]', () => {
 
   it('is not refuted by an entry about something else [S30]', () => {
     const words = findClaim('I have no record of the Lisbon deploy')?.words ?? []
-    expect(tellsOf(words, 'Lisbon is a city')).toBe(false)
+    expect(mentions(words, 'Lisbon is a city')).toBe(false)
   })
 
   it('takes linear time, whatever a note holds [S30]', () => {

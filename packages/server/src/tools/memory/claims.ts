@@ -37,7 +37,7 @@ function isTelling(word: string): boolean {
 }
 
 /** Whether a text tells of the thing: of two words both, of more the larger part. */
-export function tellsOf(words: readonly string[], text: string): boolean {
+export function mentions(words: readonly string[], text: string): boolean {
   const found = new Set(wordsOf(text))
   const needed = words.length <= 2 ? words.length : Math.ceil(words.length * 0.6)
   return needed > 0 && words.filter((word) => found.has(word)).length >= needed

@@ -6,7 +6,7 @@ import type { Reads } from '#core/store/contract'
 import type { Entry } from '#core/store/rows'
 import { entryText } from '../entry-text.ts'
 import type { ToolCall } from '../tool.ts'
-import { findClaim, tellsOf } from './claims.ts'
+import { findClaim, mentions } from './claims.ts'
 import { readTurnStart } from './turn-start.ts'
 
 const HITS_READ = 20
@@ -27,7 +27,7 @@ export async function findContrary(
   const turnStart = await readTurnStart(store, call)
   for (const { entry } of hits) {
     if (entry.number >= turnStart || entry.body === null) continue
-    if (tellsOf(words, await readEvidence(store, sessionId, entry))) return entry
+    if (mentions(words, await readEvidence(store, sessionId, entry))) return entry
   }
   return isIdle ? await findWork(store, { ...call, turnStart }) : null
 }
@@ -63,12 +63,12 @@ async function readEvidence(
   const { call } = entry.meta
   const from = entryNumber(Math.max(1, entry.number - CALL_DISTANCE_MAX))
   const before = await store.readEntries({ sessionId, from, to: entry.number })
-  const asking = before.findLast(
+  const caller = before.findLast(
     (each) => each.kind === 'assistant' && each.meta.calls.includes(call),
   )
   const isLookup =
-    asking !== undefined &&
-    partsOf(asking).some(
+    caller !== undefined &&
+    partsOf(caller).some(
       (part) => part.type === 'tool-call' && part.id === call && LOOKUPS.includes(part.name),
     )
   return isLookup ? '' : entryText(entry)

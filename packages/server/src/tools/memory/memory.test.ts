@@ -177,7 +177,9 @@ describe('a note', () => {
     const all = Array.from({ length: 12 }, (_, n) => add('word '.repeat(10), `n${n}`))
     const answers = await host.ask(id, '1', all)
     const kept = answers.filter((answer) => answer.startsWith('Noted'))
-    expect(answers.filter((answer) => answer.startsWith('No room'))).toHaveLength(12 - kept.length)
+    expect(answers.filter((answer) => answer.startsWith('Does not fit'))).toHaveLength(
+      12 - kept.length,
+    )
     const [block = ''] = await host.pins(id)
     expect(host.countTokens(id, block)).toBeLessThanOrEqual(120)
     expect(block.split('\n').slice(1)).toHaveLength(kept.length)
@@ -199,7 +201,10 @@ describe('a note', () => {
   it('that would make the block too large is refused', async () => {
     const { host, id } = await ada({ tokensMax: 60 })
     const answers = await host.ask(id, '1', [add('short', 'a')], [add('word '.repeat(60), 'b')])
-    expect(answers).toEqual(['Noted as a.', expect.stringMatching(/^No room: .* of 60 tokens/)])
+    expect(answers).toEqual([
+      'Noted as a.',
+      expect.stringMatching(/^Does not fit: .* of 60 tokens/),
+    ])
   })
 
   it('that denies what the transcript holds is refused with the entry', async () => {

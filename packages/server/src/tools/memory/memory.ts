@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 import { pinnedText } from '#core/message/pinned'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Commits, Reads } from '#core/store/contract'
@@ -9,7 +9,7 @@ import type { Entry } from '#core/store/rows'
 import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { entryLabel, entryText } from '../entry-text.ts'
 import { oneByOne } from '../one-by-one.ts'
-import { admitControl, answerTo, type Counting, idFor } from '../own-mail.ts'
+import { admitControl, answerTo, type Counting, callScopedId } from '../own-mail.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { memoryBlock } from './block.ts'
 import { findContrary } from './contrary.ts'
@@ -84,14 +84,14 @@ async function run(parts: MemoryParts, call: ParsedCall<typeof input>): Promise<
     return await show(parts, call, `The note ${id} is removed.`)
   }
   if (text === undefined) return refuse('Give the `text` of the note.')
-  const kept = await keepNote(parts, call, { id: id ?? idFor('n', call), text })
+  const kept = await keepNote(parts, call, { id: id ?? callScopedId('n', call), text })
   if (kept.kind === 'refused') return refuse(kept.why)
   return await show(parts, call, `Noted as ${kept.id}.`)
 }
 
 const GONE = 'This session was deleted.'
 
-export type Kept =
+export type NoteOutcome =
   | { readonly kind: 'noted'; readonly id: string }
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -103,7 +103,7 @@ export async function keepNote(
   { store, countTokens, tokensMax, isShared = false }: MemoryParts,
   call: Omit<ToolCall, 'input'>,
   { id, text }: { readonly id: string; readonly text: string },
-): Promise<Kept> {
+): Promise<NoteOutcome> {
   const { agent, sessionId } = call
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'refused', why: GONE }
@@ -112,11 +112,11 @@ export async function keepNote(
   if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
   const notes = await readNotes(store, session, { isShared })
   const origin = { sessionId, number: entryNumber(call.entry) }
-  const note = { agent, scope, id, text: oneLine(text), origin }
+  const note = { agent, scope, id, text: fold(text), origin }
   const others = notes.filter((each) => each.id !== id)
   const tokens = countTokens(sessionId, memoryBlock([...others, note]) ?? '')
   if (tokens > tokensMax) {
-    const why = `No room: the notes would take ${tokens} of ${tokensMax} tokens. Remove or shorten one: ${idsOf(notes)}.`
+    const why = `Does not fit: the notes would take ${tokens} of ${tokensMax} tokens. Remove or shorten one: ${idsOf(notes)}.`
     return { kind: 'refused', why }
   }
   const outcome = await store.putNote(note)
@@ -147,7 +147,7 @@ export async function refreshMemory(
   let outcome: AdmitOutcome | null = null
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     const text = await readBlock()
-    if ((await readShown(store, sessionId)) === text) return outcome
+    if ((await readVisibleBlock(store, sessionId)) === text) return outcome
     outcome = await admitControl(
       store,
       { ...target, key: round === 1 ? key : `${key}-${round}` },
@@ -176,15 +176,15 @@ async function takeBack(
   if ((await store.withdraw(request)).kind === 'withdrawn') return
   // It is shown already; what is shown goes, and the next one takes its place.
   const { sessionId, mail } = request
-  const shown = (await store.findSession(sessionId))?.pins[MEMORY_PIN]
-  if (shown === undefined) return
-  const body = { entries: [shown.entry], reason: 'notes were erased' }
+  const pin = (await store.findSession(sessionId))?.pins[MEMORY_PIN]
+  if (pin === undefined) return
+  const body = { entries: [pin.entry], reason: 'notes were erased' }
   const asked = { source: 'purge', key: `${sessionId}-shown-${mail}`, control: 'erase', tokens: 0 }
   await store.admit({ to: { sessionId }, lane: 'control', ...asked, body })
 }
 
 /** The block as it is shown; undefined while something waits that may change it. */
-async function readShown(
+async function readVisibleBlock(
   store: MemoryStore,
   sessionId: SessionId,
 ): Promise<string | null | undefined> {
@@ -212,7 +212,7 @@ function idsOf(notes: readonly NoteRow[]): string {
 }
 
 function denial(entry: Entry): string {
-  const words = clip(oneLine(entryText(entry)), 200)
+  const words = clip(fold(entryText(entry)), 200)
   return (
     'Not noted: this conversation does hold it. ' +
     `${entryLabel(entry)}: ${words}\nRead it with recall (from: ${entry.number}) first.`

@@ -56,13 +56,16 @@ describe('a child', () => {
     const parts = { clock, limits: LIMITS, matches, onMatch: () => {} }
     const child = new Child({ process: whole, pid: NOBODY }, parts)
     expect(await child.ended).toEqual({ kind: 'exited', code: 0, signal: null })
-    expect(matches.untold).toBe(1)
+    expect(matches.unreported).toBe(1)
     expect(child.output.read(0, 100).text).toBe('a grüne line\nand more')
   })
 })
 
 /** What is written to the one and the other, in this order. */
-async function told(matches: Matches, ...chunks: readonly (readonly ['out' | 'err', string])[]) {
+async function reported(
+  matches: Matches,
+  ...chunks: readonly (readonly ['out' | 'err', string])[]
+) {
   const streams = { out: new Readable({ read() {} }), err: new Readable({ read() {} }) }
   const { out: stdout, err: stderr } = streams
   const process = Object.assign(new EventEmitter(), { stdout, stderr }) as unknown as ChildProcess
@@ -77,7 +80,7 @@ async function told(matches: Matches, ...chunks: readonly (readonly ['out' | 'er
   for (const stream of [stdout, stderr]) stream.push(null)
   process.emit('exit', 0, null)
   await child.ended
-  return { untold: matches.untold, text: child.output.read(0, 1_000).text }
+  return { unreported: matches.unreported, text: child.output.read(0, 1_000).text }
 }
 
 describe('a watched line', () => {
@@ -88,8 +91,8 @@ describe('a watched line', () => {
       ['out', 'dy\n'],
     ] as const
     for (const pattern of ['^server is ready$', '^ERROR disk full$']) {
-      const { untold, text } = await told(watch(pattern), ...chunks)
-      expect([pattern, untold]).toEqual([pattern, 1])
+      const { unreported, text } = await reported(watch(pattern), ...chunks)
+      expect([pattern, unreported]).toEqual([pattern, 1])
       expect(text).toBe('server is reaERROR disk full\ndy\n')
     }
   })
@@ -101,10 +104,10 @@ describe('a watched line', () => {
       ['out', 'last\r'],
     ] as const
     for (const pattern of ['^50 %$', '^100 % done$', '^ready$', '^last$']) {
-      const { untold } = await told(watch(pattern), ...chunks)
-      expect([pattern, untold]).toEqual([pattern, 1])
+      const { unreported } = await reported(watch(pattern), ...chunks)
+      expect([pattern, unreported]).toEqual([pattern, 1])
     }
-    expect((await told(watch('^$'), ...chunks)).untold).toBe(0)
+    expect((await reported(watch('^$'), ...chunks)).unreported).toBe(0)
   })
 })
 
@@ -155,6 +158,6 @@ describe('Matches', () => {
     expect(matches.next(200)).toEqual({ pattern: 'error', line: 'error 5', suppressed: 3 })
     matches.take('error 6')
     // The last of the notices was used up; the end of the program tells of this one.
-    expect([matches.next(1_000), matches.untold]).toEqual([null, 1])
+    expect([matches.next(1_000), matches.unreported]).toEqual([null, 1])
   })
 })

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 
 /**
  * Which lines of a program's output are worth a notification, and when. Patterns run in linear time
@@ -76,8 +76,8 @@ export class Matches {
     const pattern = this.#patterns.find((each) => each.matcher(seen).find())
     if (pattern === undefined) return
     const suppressed = this.#waiting === null ? 0 : this.#waiting.suppressed + 1
-    const shown = clip(oneLine(seen), NOTICE_CHARACTERS_MAX)
-    this.#waiting = { pattern: pattern.pattern(), line: shown, suppressed }
+    const displayed = clip(fold(seen), NOTICE_CHARACTERS_MAX)
+    this.#waiting = { pattern: pattern.pattern(), line: displayed, suppressed }
   }
 
   /** When the next notice may go; null: there is none to send. */
@@ -106,7 +106,7 @@ export class Matches {
   }
 
   /** Matches that nobody was told of, for the last word about a program. */
-  get untold(): number {
+  get unreported(): number {
     return this.#waiting === null ? 0 : this.#waiting.suppressed + 1
   }
 }

@@ -22,7 +22,7 @@ const ROUNDS_MAX = 5
 const marks = new Recent<number, string>(1_000)
 
 /** What the environment of everything that this child starts holds. */
-export function markOf(pid: number): string | undefined {
+export function processMark(pid: number): string | undefined {
   return marks.get(pid)
 }
 

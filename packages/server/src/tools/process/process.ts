@@ -58,7 +58,7 @@ export function processTool({ processes, programs, folder, env }: ProcessToolPar
         }
         const { limits } = processes
         const timeMs = time_seconds === undefined ? limits.timeMs : time_seconds * 1_000
-        const wanted = { program, args, folder, env, watch, timeMs, tellsEnd: notify_end }
+        const wanted = { program, args, folder, env, watch, timeMs, reportsEnd: notify_end }
         const started = await processes.start(call, wanted)
         if (started.kind === 'refused') return refuse(started.problem)
         return ok(`Started as ${started.job.id}.`)

@@ -54,7 +54,14 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
   let count = 0
   const start = async (script: string, watch: readonly string[] = []) => {
     const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${++count}` }
-    const wanted = { args: ['-e', script], folder, env: {}, watch, timeMs: 60_000, tellsEnd: true }
+    const wanted = {
+      args: ['-e', script],
+      folder,
+      env: {},
+      watch,
+      timeMs: 60_000,
+      reportsEnd: true,
+    }
     return await processes.start(call, { program: process.execPath, ...wanted })
   }
   const notices = async () => {

@@ -14,7 +14,7 @@ import {
   NOTICE_LIMITS,
   type NoticeLimits,
 } from './matches.ts'
-import { endGroup, endStraysNow, markOf, startGroup } from './posix.ts'
+import { endGroup, endStraysNow, processMark, startGroup } from './posix.ts'
 import { ProgramRecords, programId, type RecordStore, type RecordsParts } from './records.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -49,7 +49,7 @@ export interface Start {
   readonly env: Readonly<Record<string, string>>
   readonly watch: readonly string[]
   readonly timeMs: number
-  readonly tellsEnd: boolean
+  readonly reportsEnd: boolean
 }
 
 export type Started =
@@ -63,7 +63,7 @@ export interface Job {
   readonly agent: string
   /** For people and models: program and arguments, clipped. */
   readonly title: string
-  readonly tellsEnd: boolean
+  readonly reportsEnd: boolean
   /** The store has a record of it: the agent waits for its end or for a line. */
   readonly isRecorded: boolean
   readonly child: Child
@@ -95,7 +95,7 @@ export class Processes {
   #notices = 0
   readonly #endAll = () => {
     for (const { child } of this.#running()) {
-      const mark = markOf(child.pid)
+      const mark = processMark(child.pid)
       endGroup(child.pid, 'force')
       if (mark !== undefined) endStraysNow(mark)
     }
@@ -130,7 +130,7 @@ export class Processes {
     }
     const title = clip([wanted.program, ...wanted.args].join(' '), TITLE_MAX)
     const program = { id: programId(call), sessionId: call.sessionId, title }
-    const isRecorded = wanted.tellsEnd || wanted.watch.length > 0
+    const isRecorded = wanted.reportsEnd || wanted.watch.length > 0
     const problem = isRecorded ? await this.#records.open(program) : null
     if (problem !== null) return { kind: 'refused', problem }
     const begun = await begin(wanted)
@@ -141,9 +141,16 @@ export class Processes {
     const matches = new Matches(compiled.patterns, this.#parts.notices ?? NOTICE_LIMITS)
     const limits = { ...this.#limits, timeMs: Math.min(wanted.timeMs, this.#limits.timeMs) }
     const { clock } = this.#parts
-    const child = new Child(begun, { clock, limits, matches, onMatch: () => this.#tellSoon(job) })
+    const child = new Child(begun, { clock, limits, matches, onMatch: () => this.#reportSoon(job) })
     const { agent } = call
-    const job: Job = { ...program, agent, tellsEnd: wanted.tellsEnd, isRecorded, child, matches }
+    const job: Job = {
+      ...program,
+      agent,
+      reportsEnd: wanted.reportsEnd,
+      isRecorded,
+      child,
+      matches,
+    }
     if (this.#jobs.size === 0) process.on('exit', this.#endAll)
     this.#jobs.set(job.id, job)
     this.#watchdog.add(child.pid)
@@ -225,20 +232,20 @@ export class Processes {
     this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
     if (!job.isRecorded) return
     // What of it is being told at this moment may yet be put back; its crash is told by its owner.
-    await this.#telling.get(job.id)?.catch(() => {})
+    await this.#reporting.get(job.id)?.catch(() => {})
     const isEndedHere = this.#endedHere.has(job.id)
     // The agent that stopped it knows.
     const isStopped = end.kind === 'stopped' && !isEndedHere
-    const isWanted = job.tellsEnd || job.matches.untold > 0 || isEndedHere
+    const isWanted = job.reportsEnd || job.matches.unreported > 0 || isEndedHere
     const text = endText(job, isEndedHere ? 'was stopped: the server stopped' : explainEnd(end))
     await this.#until(async () => {
-      if (isWanted && !isStopped) return await this.#report(job, text)
+      if (isWanted && !isStopped) return await this.#reportEnd(job, text)
       await this.#records.cancel(job)
       return true
     })
   }
 
-  async #report(job: Job, text: string): Promise<boolean> {
+  async #reportEnd(job: Job, text: string): Promise<boolean> {
     const isTaken = await this.#records.report(job, text)
     if (isTaken) this.#parts.onAdmitted?.(job.sessionId)
     return isTaken
@@ -261,9 +268,9 @@ export class Processes {
   }
 
   readonly #timers = new Map<string, () => void>()
-  readonly #telling = new Map<string, Promise<void>>()
+  readonly #reporting = new Map<string, Promise<void>>()
 
-  #tellSoon(job: Job): void {
+  #reportSoon(job: Job): void {
     const dueAt = job.matches.dueAt()
     if (dueAt === null || this.#isClosed || this.#timers.has(job.id)) return
     const { clock } = this.#parts
@@ -271,23 +278,23 @@ export class Processes {
       this.#timers.delete(job.id)
       // What is left when a program ends is part of the last word about it.
       if (job.child.end !== null) return
-      const telling = this.#tell(job)
-      this.#telling.set(job.id, telling)
-      const isOver = () => this.#telling.get(job.id) === telling && this.#telling.delete(job.id)
-      this.#own(telling.finally(isOver))
+      const report = this.#report(job)
+      this.#reporting.set(job.id, report)
+      const isOver = () => this.#reporting.get(job.id) === report && this.#reporting.delete(job.id)
+      this.#own(report.finally(isOver))
     })
     this.#timers.set(job.id, cancel)
   }
 
-  async #tell(job: Job): Promise<void> {
+  async #report(job: Job): Promise<void> {
     const notice = job.matches.next(this.#parts.clock.monotonic())
     // A timer may ring a moment early.
-    if (notice === null) return this.#tellSoon(job)
+    if (notice === null) return this.#reportSoon(job)
     // A program lives in one process of ours, so that a count of ours tells its notices apart.
     const key = `${job.id}-${++this.#notices}`
     if (await this.#admit(job, key, matchText(job, notice))) return
     job.matches.putBack(notice)
-    this.#tellSoon(job)
+    this.#reportSoon(job)
   }
 
   /** False: not taken now, and nothing is lost but the time. */
@@ -374,6 +381,7 @@ export function explainEnd(end: ChildEnd): string {
 function endText({ id, title, child, matches }: Job, end: string): string {
   const { output } = child
   const { text } = output.read(output.end - TAIL_CHARACTERS, TAIL_CHARACTERS)
-  const untold = matches.untold === 0 ? '' : `\n(${matches.untold} matching lines were not told)`
-  return `Program ${id} (${title}) ${end}.${untold}\nThe end of its output:\n${text}`
+  const unreported =
+    matches.unreported === 0 ? '' : `\n(${matches.unreported} matching lines were not reported)`
+  return `Program ${id} (${title}) ${end}.${unreported}\nThe end of its output:\n${text}`
 }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { type HostProcess, isGone, thisHost } from '#core/base/host'
 import type { SessionId } from '#core/base/ids'
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ListSchedules, ScheduleRow } from '#core/store/operational-rows'
 import type { RunnerRow } from '#core/store/rows'
-import { type Counting, idFor, noticeBody } from '../own-mail.ts'
+import { type Counting, callScopedId, noticeBody } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
 
 /**
@@ -158,7 +158,7 @@ export class ProgramRecords {
 
 /** The program that a call starts, and its record. */
 export function programId(call: Pick<ToolCall, 'key'>): string {
-  return idFor(PREFIX, call)
+  return callScopedId(PREFIX, call)
 }
 
 /** Not a reminder that the agent planned. */
@@ -183,5 +183,5 @@ function lineOf({ id, state, body }: ScheduleRow): string {
   }
   if (state === 'waiting') return `${id} (${program}) was started by another process of the server`
   if (state === 'cancelled') return `${id} (${program}) was stopped`
-  return clip(oneLine(message?.parts?.[0]?.text ?? id), TEXT_MAX)
+  return clip(fold(message?.parts?.[0]?.text ?? id), TEXT_MAX)
 }

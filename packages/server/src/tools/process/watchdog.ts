@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { HAS_GROUPS, markOf } from './posix.ts'
+import { HAS_GROUPS, processMark } from './posix.ts'
 
 /** Started with the first child: see guard.ts. Without it children outlive only a killed runtime. */
 export class Watchdog {
@@ -9,7 +9,7 @@ export class Watchdog {
   add(pid: number): void {
     if (!HAS_GROUPS) return
     this.#guard ??= startGuard()
-    this.#guard.stdin?.write(`+${pid} ${markOf(pid) ?? ''}\n`)
+    this.#guard.stdin?.write(`+${pid} ${processMark(pid) ?? ''}\n`)
   }
 
   remove(pid: number): void {

@@ -25,11 +25,14 @@ export function readRepeat(text: string): Repeat | undefined {
   }
   if (kind !== 'cron') return undefined
   const repeat = { kind, timezone: second, pattern: rest.join(' ') } as const
-  return problemOf(repeat) === null ? repeat : undefined
+  return cronProblem(repeat) === null ? repeat : undefined
 }
 
 /** Null: it can be kept to. */
-export function problemOf({ pattern, timezone }: Extract<Repeat, { kind: 'cron' }>): string | null {
+export function cronProblem({
+  pattern,
+  timezone,
+}: Extract<Repeat, { kind: 'cron' }>): string | null {
   // Five fields: a pattern with seconds would wake a model every second.
   if (pattern.trim().split(/\s+/).length !== 5) {
     return 'A cron text has five fields: minute hour day month weekday.'

@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/base/json'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import { ToolHost } from '../../../../../test/support/tool-host.ts'
-import { nextDue, problemOf, readRepeat, writeRepeat } from './repeat.ts'
+import { cronProblem, nextDue, readRepeat, writeRepeat } from './repeat.ts'
 import { scheduleTool } from './schedule.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -283,6 +283,6 @@ describe('nextDue', () => {
     for (const text of ['', 'every', 'every x', 'cron UTC', 'held 4', 'cron No/Where 0 9 * * *']) {
       expect(readRepeat(text)).toBeUndefined()
     }
-    expect(problemOf(cron('0 9 * * *', 'Europe/Berlin'))).toBeNull()
+    expect(cronProblem(cron('0 9 * * *', 'Europe/Berlin'))).toBeNull()
   })
 })

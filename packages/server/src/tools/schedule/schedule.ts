@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
-import { clip, oneLine } from '#core/base/line'
+import { clip, fold } from '#core/base/line'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ScheduleRow } from '#core/store/operational-rows'
 import { defineTool, ok, refuse } from '../define-tool.ts'
-import { type Counting, idFor, noticeBody } from '../own-mail.ts'
+import { type Counting, callScopedId, noticeBody } from '../own-mail.ts'
 import { isProgram } from '../process/records.ts'
 import { isHeld } from '../send-message/held.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
-import { EVERY_MS_MIN, nextDue, problemOf, type Repeat, writeRepeat } from './repeat.ts'
+import { cronProblem, EVERY_MS_MIN, nextDue, type Repeat, writeRepeat } from './repeat.ts'
 
 export const SCHEDULE_TOOL = 'schedule'
 
 /** The schedule that a call makes, however often it is repeated. */
 export function scheduleId(call: Pick<ToolCall, 'key'>): string {
-  return idFor('t', call)
+  return callScopedId('t', call)
 }
 
 /** Ids are listed in their order, and those that share all but the last character are few. */
-export async function findSchedule(
+export async function findOwnSchedule(
   store: Pick<Reads, 'listSchedules'>,
   sessionId: SessionId,
   id: string,
@@ -87,7 +87,7 @@ export function scheduleTool(parts: ScheduleParts): Tool {
         return refuse(`Nothing planned has the id ${input.id ?? '(none given)'}. Ids: ${ids}.`)
       }
       await store.cancelSchedule({ id: schedule.id })
-      const after = await findSchedule(store, sessionId, schedule.id)
+      const after = await findOwnSchedule(store, sessionId, schedule.id)
       if (after?.state === 'ended') return refuse(`Too late: ${schedule.id} has just come.`)
       return ok(`Cancelled: ${schedule.id}.`)
     },
@@ -104,7 +104,7 @@ async function add(
   const { sessionId } = call
   const id = scheduleId(call)
   // Said again, `in_seconds` is another moment: the first time stands, also when it has come.
-  const before = await findSchedule(store, sessionId, id)
+  const before = await findOwnSchedule(store, sessionId, id)
   if (before !== undefined) return ok(plannedText(before))
   const planned = planOf(input, { now: clock.now(), timezone })
   if (typeof planned === 'string') return refuse(planned)
@@ -172,7 +172,7 @@ function planOf(
     every_seconds === undefined
       ? { kind: 'cron', pattern: (cron ?? '').trim(), timezone: timezone ?? here.timezone }
       : { kind: 'every', everyMs: every_seconds * 1_000 }
-  const problem = repeat.kind === 'cron' ? problemOf(repeat) : null
+  const problem = repeat.kind === 'cron' ? cronProblem(repeat) : null
   if (problem !== null) return `This cannot be kept to: ${problem}`
   const dueAt = nextDue(repeat, now, now)
   return dueAt === null ? 'That never comes.' : { dueAt, repeat: writeRepeat(repeat) }
@@ -181,7 +181,7 @@ function planOf(
 function lineOf({ id, dueAt, repeat, body }: ScheduleRow): string {
   const { message } = JSON.parse(body) as { message?: { parts?: readonly { text?: string }[] } }
   const text = message?.parts?.[0]?.text ?? ''
-  return `- ${id}: ${moment(dueAt)}, ${repeat ?? 'once'}: ${clip(oneLine(text), 120)}`
+  return `- ${id}: ${moment(dueAt)}, ${repeat ?? 'once'}: ${clip(fold(text), 120)}`
 }
 
 function moment(at: number): string {

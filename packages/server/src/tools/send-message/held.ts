@@ -2,9 +2,9 @@ import type { SessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ListSchedules, ScheduleRow } from '#core/store/operational-rows'
-import { idFor } from '../own-mail.ts'
+import { callScopedId } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
-import { bodyOf, fromOf } from './signs.ts'
+import { fromOf, parseMailBody } from './signs.ts'
 
 /**
  * Messages that are kept but wake nobody. A held message is a durable timer of the receiver that
@@ -16,7 +16,7 @@ const PREFIX = 'held'
 const NEVER = 8_640_000_000_000_000
 
 export function heldId(call: Pick<ToolCall, 'key'>): string {
-  return idFor(PREFIX, call)
+  return callScopedId(PREFIX, call)
 }
 
 export function isHeld({ id }: Pick<ScheduleRow, 'id'>): boolean {
@@ -31,8 +31,8 @@ export function holding(
   since: number,
   before: readonly Pick<ScheduleRow, 'repeat'>[],
 ): { readonly dueAt: number; readonly repeat: string } {
-  const place = before.reduce((last, row) => Math.max(last, placeOf(row)), 0) + 1
-  return { dueAt: NEVER, repeat: `${PREFIX} ${since} ${place}` }
+  const position = before.reduce((last, row) => Math.max(last, positionOf(row)), 0) + 1
+  return { dueAt: NEVER, repeat: `${PREFIX} ${since} ${position}` }
 }
 
 /** All messages held for a session, fired ones included. */
@@ -61,7 +61,7 @@ async function* heldRows(
 }
 
 export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
-  return fromOf(bodyOf(row.body))?.sessionId === sender
+  return fromOf(parseMailBody(row.body))?.sessionId === sender
 }
 
 type HeldStore = Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>
@@ -107,7 +107,7 @@ async function releaseOf(store: HeldStore, { id, of, beforeFire }: HeldFor): Pro
   if (!isDue) return false
   await beforeFire(id)
   let isWoken = false
-  for (const { id: schedule, dueAt } of of.toSorted(byPlace)) {
+  for (const { id: schedule, dueAt } of of.toSorted(byPosition)) {
     const outcome = await store.fireSchedule({ id: schedule, dueAt, nextDueAt: null })
     if (outcome.kind === 'full') break
     if (outcome.kind === 'fired') isWoken = true
@@ -118,14 +118,14 @@ async function releaseOf(store: HeldStore, { id, of, beforeFire }: HeldFor): Pro
 type Held = Pick<ScheduleRow, 'at' | 'repeat'>
 
 /** Those without a place are of an older program. */
-function byPlace(a: Held, b: Held): number {
-  return placeOf(a) - placeOf(b) || a.at - b.at
+function byPosition(a: Held, b: Held): number {
+  return positionOf(a) - positionOf(b) || a.at - b.at
 }
 
 function sinceOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
   return Number(repeat?.split(' ')[1] ?? 0)
 }
 
-function placeOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
+function positionOf({ repeat }: Pick<ScheduleRow, 'repeat'>): number {
   return Number(repeat?.split(' ')[2] ?? 0)
 }

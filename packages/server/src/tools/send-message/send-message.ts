@@ -15,7 +15,7 @@ import {
 } from './destinations.ts'
 import { heldId, holding, isFrom, readHeld } from './held.ts'
 import { judgeLoop, LOOP_RULE, type LoopRule, type Sign } from './loop.ts'
-import { bodyOf, type From, fromOf, readSigns, SEND_MESSAGE, type Signs } from './signs.ts'
+import { type From, fromOf, parseMailBody, readSigns, SEND_MESSAGE, type Signs } from './signs.ts'
 
 const name = z.string().min(1).max(200)
 
@@ -106,7 +106,9 @@ async function deliver(
   const receiver = id === undefined ? undefined : await store.findSession(id)
   if (receiver === undefined) return refuse(outOfReach(to))
   const here = await readSigns(store, sender, receiver.id)
-  const isAnswer = here.mail.some(({ body }) => fromOf(bodyOf(body))?.sessionId === receiver.id)
+  const isAnswer = here.mail.some(
+    ({ body }) => fromOf(parseMailBody(body))?.sessionId === receiver.id,
+  )
   if (!mayWrite(sender, receiver, { to, isAnswer })) return refuse(outOfReach(to))
   return await send(parts, call, { receiver, sender, text, here })
 }
@@ -156,7 +158,7 @@ async function send(
     if (outcome.kind === 'admitted') parts.onAdmitted?.(receiver.id)
     return answerTo(outcome, `Sent to ${receiver.agent}, session ${receiver.id}.`)
   }
-  const body = letterOf(from, verdict.isFirst ? `${text}\n\n${toldReceiver(verdict)}` : text)
+  const body = letterOf(from, verdict.isFirst ? `${text}\n\n${receiverText(verdict)}` : text)
   const outcome = await store.putSchedule({
     id: heldId(call),
     sessionId: receiver.id,
@@ -167,7 +169,7 @@ async function send(
   switch (outcome.kind) {
     case 'scheduled':
     case 'passed':
-      return ok(verdict.isFirst ? `${KEPT} ${toldSender(verdict)}` : KEPT)
+      return ok(verdict.isFirst ? `${KEPT} ${senderText(verdict)}` : KEPT)
     case 'full':
     case 'too-large':
       return refuse(`Not sent: the session ${receiver.id} takes no more for now.`)
@@ -188,14 +190,14 @@ function letterOf(from: From, text: string) {
 
 const KEPT = 'Kept: it is read when something else arrives there.'
 
-function toldSender({ messages }: { readonly messages: number }): string {
+function senderText({ messages }: { readonly messages: number }): string {
   return (
     `The last ${messages} messages between you two were all short and nothing else happened in ` +
     'between, so further ones of that kind wake nobody. A message with something to say does.'
   )
 }
 
-function toldReceiver({ messages }: { readonly messages: number }): string {
+function receiverText({ messages }: { readonly messages: number }): string {
   return (
     `[This was kept without waking you: the last ${messages} messages between you two were all ` +
     'short and nothing else happened in between. Further ones of that kind are kept the same way.]'

@@ -44,7 +44,7 @@ export async function readSigns(
 }
 
 function mailSign(item: MailItem, other: SessionId): Sign {
-  const from = fromOf(bodyOf(item.body))
+  const from = fromOf(parseMailBody(item.body))
   if (from === null) return { at: item.at, kind: 'other' }
   const kind = from.sessionId === other ? 'message' : 'third'
   return { at: item.at, kind, tokens: from.tokens }
@@ -53,7 +53,7 @@ function mailSign(item: MailItem, other: SessionId): Sign {
 /** A reply that calls a tool other than the one that sends messages. */
 function actsOtherwise(entry: Entry): boolean {
   if (entry.kind !== 'assistant' || entry.meta.calls.length === 0) return false
-  const parts = bodyOf(entry.body)['parts']
+  const parts = parseMailBody(entry.body)['parts']
   if (!Array.isArray(parts)) return false
   return parts.some(
     (part: JsonValue) =>
@@ -70,7 +70,7 @@ export function fromOf(body: JsonObject): From | null {
   return isWhole ? { agent, sessionId: sessionId as SessionId, tokens } : null
 }
 
-export function bodyOf(text: string | null): JsonObject {
+export function parseMailBody(text: string | null): JsonObject {
   const body = text === null ? null : (JSON.parse(text) as JsonValue)
   return isObject(body) ? body : {}
 }

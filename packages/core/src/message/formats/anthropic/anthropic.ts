@@ -13,7 +13,7 @@ import { joinUsers, readUser } from './user.ts'
 const FORMAT = 'anthropic'
 const ROLES = ['user', 'assistant', 'system']
 
-export const anthropicFormat: Codec = {
+export const anthropic: Codec = {
   name: FORMAT,
   framing: 'json',
 
@@ -45,13 +45,13 @@ export const anthropicFormat: Codec = {
 
 function readMessage(item: JsonValue, at: number): readonly Message[] {
   if (!isObject(item)) return []
-  const position = { format: FORMAT, at } as const
+  const place = { format: FORMAT, at } as const
   const fields = without(item, ['role', 'content'])
   const content = item['content']
-  if (item['role'] === 'user') return readUser(content, position, fields)
+  if (item['role'] === 'user') return readUser(content, place, fields)
 
   const read = item['role'] === 'assistant' ? readAssistantBlock : readSystemBlock
-  const { parts, spelling } = readContent(content, position, (block) => read(block, position))
+  const { parts, spelling } = readContent(content, place, (block) => read(block, place))
   const origin = originOf(FORMAT, at, fields, spelling)
   return [{ role: item['role'] as 'assistant', parts, origin } as Message]
 }
@@ -73,10 +73,8 @@ function takeSystem(
   const isThere =
     (typeof system === 'string' && system !== '') || (Array.isArray(system) && system.length > 0)
   if (wrapper === undefined || !isThere) return [[], wrapper]
-  const position = { format: FORMAT, at: -1 } as const
-  const { parts, spelling } = readContent(system, position, (block) =>
-    readSystemBlock(block, position),
-  )
+  const place = { format: FORMAT, at: -1 } as const
+  const { parts, spelling } = readContent(system, place, (block) => readSystemBlock(block, place))
   const origin = originOf(FORMAT, -1, undefined, spelling, 'outside')
   const message: SystemMessage = { role: 'system', parts, origin }
   return [[message], { key: wrapper.key, fields: without(wrapper.fields, ['system']) ?? {} }]

@@ -21,7 +21,7 @@ interface Entry {
   readonly line: Line
 }
 
-export const codexFormat: Codec = {
+export const codex: Codec = {
   name: FORMAT,
   framing: 'lines',
 

@@ -9,9 +9,9 @@ import type {
   ToolResultPart,
 } from '../../message.ts'
 import { opaque, readContent, spellingOf, writeContent } from '../content.ts'
-import { hasWord, kindredOrigin, originOf, type Position, textField, without } from '../origin.ts'
+import { hasWord, kindredOrigin, originOf, type Place, textField, without } from '../origin.ts'
 import { readToolInput, writeToolInput } from '../tool-input.ts'
-import { itemsOf, type PlainMessage, positioned, type ResponsesItem } from './items.ts'
+import { type Item, itemsOf, type PlainMessage, placed } from './items.ts'
 import {
   isOpaqueItem,
   readOpaqueItem,
@@ -42,16 +42,15 @@ export function readItems(
     messages.push({ role: 'assistant', parts, origin })
   }
   for (const [at, item] of items.entries()) {
-    const position = { format, at }
+    const place = { format, at }
     const line = lineOf(at)
-    const read = isObject(item) ? readItem(item, position, line) : undefined
+    const read = isObject(item) ? readItem(item, place, line) : undefined
     if (read !== undefined && 'role' in read) {
       flush()
       messages.push(read)
       continue
     }
-    const said =
-      read ?? replyOf([readOpaqueItem(item, position)], position, joined(undefined, line))
+    const said = read ?? replyOf([readOpaqueItem(item, place)], place, joined(undefined, line))
     reply ??= { parts: [], origins: [] }
     for (const part of said.parts) reply.parts.push(part)
     reply.origins.push(said.origin)
@@ -67,36 +66,36 @@ interface Reply {
 
 function replyOf(
   parts: readonly AssistantPart[],
-  { format, at }: Position,
+  { format, at }: Place,
   fields: JsonObject | undefined,
   ...words: readonly (string | false)[]
 ): Reply {
   return {
-    parts: positioned(parts, { format, at }),
+    parts: placed(parts, { format, at }),
     origin: originOf(format, at, fields, ...words, parts.length === 0 && 'hollow'),
   }
 }
 
 function readItem(
   item: JsonObject,
-  position: Position,
+  place: Place,
   line: Line | undefined,
 ): Message | Reply | undefined {
   switch (item['type'] ?? 'message') {
     case 'message':
-      return readMessage(item, position, line)
+      return readMessage(item, place, line)
     case 'reasoning':
-      return replyOf([readReasoning(item, position)], position, joined(undefined, line))
+      return replyOf([readReasoning(item, place)], place, joined(undefined, line))
     case 'function_call':
     case 'custom_tool_call':
     case 'local_shell_call': {
-      const call = readCall(item, position)
-      return call && replyOf([call], position, joined(undefined, line))
+      const call = readCall(item, place)
+      return call && replyOf([call], place, joined(undefined, line))
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
-      return readOutput(item, position, line)
+      return readOutput(item, place, line)
     default:
       return undefined
   }
@@ -104,20 +103,20 @@ function readItem(
 
 function readMessage(
   item: JsonObject,
-  position: Position,
+  place: Place,
   line: Line | undefined,
 ): Message | Reply | undefined {
-  const { format, at } = position
+  const { format, at } = place
   const { role } = item
-  const { parts, spelling } = readContent(item['content'], position, (value) =>
-    readResponsesPart(value, position),
+  const { parts, spelling } = readContent(item['content'], place, (value) =>
+    readResponsesPart(value, place),
   )
   const untyped = item['type'] === undefined && 'untyped'
   const known = ['type', 'role', 'content']
   const fields = joined(without(item, known), line)
   switch (role) {
     case 'assistant':
-      return replyOf(parts, position, fields, spelling, untyped)
+      return replyOf(parts, place, fields, spelling, untyped)
     case 'user':
       return { role, parts, origin: originOf(format, at, fields, spelling, untyped) }
     case 'system':
@@ -125,7 +124,7 @@ function readMessage(
       const system = parts.map((part) =>
         part.type === 'text' || part.type === 'opaque'
           ? part
-          : opaque('openai', writeResponsesPart(part, format, 'input') ?? null, position),
+          : opaque('openai', writeResponsesPart(part, format, 'input') ?? null, place),
       )
       const origin = originOf(format, at, fields, spelling, untyped, role)
       return { role: 'system', parts: system, origin }
@@ -148,7 +147,7 @@ function itemFields(origin: Origin | undefined): JsonObject | undefined {
   return origin?.format === 'codex' ? (isObject(item) ? item : undefined) : origin?.fields
 }
 
-function readCall(item: JsonObject, { format, at }: Position): ToolCallPart | undefined {
+function readCall(item: JsonObject, { format, at }: Place): ToolCallPart | undefined {
   const { type, arguments: text, input, action } = item
   const id = textField(item, 'call_id')
   const name = type === 'local_shell_call' ? 'local_shell' : textField(item, 'name')
@@ -168,16 +167,12 @@ function readCall(item: JsonObject, { format, at }: Position): ToolCallPart | un
   return undefined
 }
 
-function readOutput(
-  item: JsonObject,
-  position: Position,
-  line: Line | undefined,
-): Message | undefined {
-  const { format, at } = position
+function readOutput(item: JsonObject, place: Place, line: Line | undefined): Message | undefined {
+  const { format, at } = place
   const callId = textField(item, 'call_id')
   if (callId === undefined) return undefined
-  const { parts, spelling } = readContent(item['output'], position, (value) =>
-    readResponsesPart(value, position),
+  const { parts, spelling } = readContent(item['output'], place, (value) =>
+    readResponsesPart(value, place),
   )
   const fields = without(item, ['type', 'call_id', 'output'])
   const origin = originOf(format, at, fields, spelling, item['type'] as string)
@@ -195,7 +190,7 @@ export function writeItems(
   )
 }
 
-function writeItem(item: ResponsesItem, format: FormatName): readonly JsonValue[] {
+function writeItem(item: Item, format: FormatName): readonly JsonValue[] {
   const written: JsonValue[] = []
   let words: Part[] = []
   const flush = () => {
@@ -241,10 +236,7 @@ function isItem(value: JsonValue): boolean {
   return isObject(value) && typeof value['type'] === 'string'
 }
 
-function writeMessage(
-  { message, origin, parts }: ResponsesItem,
-  format: FormatName,
-): readonly JsonValue[] {
+function writeMessage({ message, origin, parts }: Item, format: FormatName): readonly JsonValue[] {
   if (message.role === 'tool') return []
   const speaker = message.role === 'assistant' ? 'output' : 'input'
   const content = writeContent(parts, spellingOf(origin, 'parts'), format, (part) =>

@@ -1,10 +1,10 @@
 import type { State } from '../state.ts'
-import { type Chosen, commit } from '../transition.ts'
+import { commit, type RuleOutcome } from '../transition.ts'
 import { CLOSING } from './compaction.ts'
 import { abortStep, abortTools } from './turn.ts'
 
 /** Nothing new begins; what runs is ended; then the lease is given back, whatever still waits. */
-export function closeDown(state: State): Chosen {
+export function closeDown(state: State): RuleOutcome {
   if (state.phase !== 'closing') return null
   const { step, tools, handoff } = state
   if (step.kind === 'running' && !step.aborting) return abortStep(state)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AT, asked, Play, RUNNING, scene } from '../../../../../../test/support/play.ts'
 import { entryNumber, mailNumber, operationId } from '../../../base/ids.ts'
-import { SESSION_SETTINGS } from '../state.ts'
+import { SESSION_SETTINGS } from '../../settings.ts'
 
 describe('compaction beside a turn', () => {
   it('never aborts a handoff for a stop, a message or the end of a turn', () => {
@@ -126,7 +126,7 @@ describe('compaction beside a turn', () => {
     const failed = { state: 'failed', endedAt: AT.wall } as const
     const claims = (...shown: ReturnType<typeof scene>[]) => {
       const play = new Play().tell({ kind: 'opened' })
-      for (const picture of shown) play.look(picture)
+      for (const view of shown) play.look(view)
       return play.kinds.includes('claimCompaction')
     }
     const request = [['control', 'compact']] as const
@@ -169,10 +169,10 @@ describe('compaction beside a turn', () => {
         covers: entryNumber(2),
         result: { reason },
       } as const
-      const picture = scene({ ...full, operation: digest })
-      const [operation] = picture.operations
+      const view = scene({ ...full, operation: digest })
+      const [operation] = view.operations
       const twice = operation === undefined ? [] : [operation, operation]
-      return new Play().tell({ kind: 'opened' }).look({ ...picture, operations: twice })
+      return new Play().tell({ kind: 'opened' }).look({ ...view, operations: twice })
     }
     expect(ended('closing').commit('claimCompaction').request).toMatchObject({ covers: 2 })
     expect(ended('not-smaller').commit('commitReply').request).toMatchObject({

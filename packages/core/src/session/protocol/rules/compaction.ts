@@ -14,17 +14,18 @@ import {
   narrowed,
   rangeTokens,
 } from '../../context/budget.ts'
-import { findShown } from '../../context/parse-preview.ts'
+import { parsePreview } from '../../context/parse-preview.ts'
+import type { SessionView } from '../../context/session-view.ts'
 import { tooLarge } from '../../failure-message.ts'
 import type { Decisions } from '../policy.ts'
-import { bodyOf, numbered, only, type Picture, type State } from '../state.ts'
+import { mailBody, numbered, only, type State } from '../state.ts'
 import {
-  type Chosen,
   commit,
   commitNew,
   fencedBy,
   mayAsk,
   notify,
+  type RuleOutcome,
   turnDown,
 } from '../transition.ts'
 
@@ -33,13 +34,17 @@ import {
  * and committed at any moment; it belongs to the session and not to a turn. Which operation runs is
  * read from the store and never remembered, so a claim whose answer was lost is simply found.
  */
-function runningOf({ session, operations }: Picture): OperationRow | undefined {
+function runningOf({ session, operations }: SessionView): OperationRow | undefined {
   return operations.find(({ id, state }) => id === session.operation && state === 'running')
 }
 
 /** Begins to write for an operation that was claimed; drops what was superseded. */
-export function followOperation(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const running = runningOf(picture)
+export function followOperation(
+  state: State,
+  view: SessionView,
+  decisions: Decisions,
+): RuleOutcome {
+  const running = runningOf(view)
   const { handoff } = state
   if (handoff.kind !== 'none' && handoff.operation.id !== running?.id) {
     return {
@@ -48,15 +53,15 @@ export function followOperation(state: State, picture: Picture, decisions: Decis
     }
   }
   if (running === undefined || handoff.kind !== 'none') return null
-  const focus = focusOf(picture, running)
+  const focus = focusOf(view, running)
   if (state.phase === 'closing') {
     const refused = { kind: 'refused', operation: running, focus, reason: CLOSING } as const
     return only({ ...state, handoff: refused })
   }
-  const { context } = picture
-  const { limits } = believed(state, picture).session
-  const carries = decisions.carriedBy(picture, running.covers)
-  const preview = installedBy(picture, running)
+  const { context } = view
+  const { limits } = believed(state, view).session
+  const carries = decisions.carriedBy(view, running.covers)
+  const preview = installedBy(view, running)
   if (preview !== null) {
     return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
   }
@@ -67,7 +72,7 @@ export function followOperation(state: State, picture: Picture, decisions: Decis
 }
 
 /** Commits what was written if it may be installed; otherwise ends the operation, neutrally. */
-export function offerHandoff(state: State, picture: Picture, decisions: Decisions): Chosen {
+export function offerHandoff(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { handoff } = state
   if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
   const { operation, focus } = handoff
@@ -86,18 +91,18 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
   }
   const { by, covers } = operation
   const { body, tokens, carries, provenance } = handoff
-  const problem = decisions.judgeHandoff(picture, { by, covers, tokens, carries })
+  const problem = decisions.judgeHandoff(view, { by, covers, tokens, carries })
   if (problem !== null) {
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
   }
-  const { context } = picture
+  const { context } = view
   // One that only replaces a digest adds no round.
   const [warning] =
     by === 'rewrite' ? [] : warnOfRepetition(compactionsIn(body), state.settings.warnFrom)
   return commit(state, {
     verb: 'commitCompaction',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation: operation.id,
       body,
       tokens,
@@ -108,7 +113,7 @@ export function offerHandoff(state: State, picture: Picture, decisions: Decision
         tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
         ...(warning !== undefined && { warning }),
       },
-      settles: by === 'rewrite' ? [] : joinedBy(picture, operation, focus),
+      settles: by === 'rewrite' ? [] : joinedBy(view, operation, focus),
     },
   })
 }
@@ -121,7 +126,7 @@ function compactionsIn(body: JsonValue): number {
 
 /** Everybody who asked for a compaction before this one was committed, unless for another focus. */
 function joinedBy(
-  { controls }: Picture,
+  { controls }: SessionView,
   operation: OperationRow,
   focus: string | null,
 ): readonly MailNumber[] {
@@ -135,11 +140,11 @@ function joinedBy(
 }
 
 function focusIn(mail: MailItem): string | null {
-  const focus = bodyOf(mail)['focus']
+  const focus = mailBody(mail)['focus']
   return typeof focus === 'string' ? focus : null
 }
 
-function focusOf({ controls }: Picture, { requestedBy }: OperationRow): string | null {
+function focusOf({ controls }: SessionView, { requestedBy }: OperationRow): string | null {
   const mail = controls.find(({ number }) => number === requestedBy)
   return mail === undefined ? null : focusIn(mail)
 }
@@ -147,47 +152,47 @@ function focusOf({ controls }: Picture, { requestedBy }: OperationRow): string |
 /** A person's request joins what runs, and waits until an operation has ended after it. */
 export function claimManual(
   state: State,
-  picture: Picture,
+  view: SessionView,
   mail: MailItem,
   decisions: Decisions,
-): Chosen {
-  const running = runningOf(picture)
+): RuleOutcome {
+  const running = runningOf(view)
   if (running !== undefined && running.by !== 'rewrite') return null
   const { settings } = state
-  const asked = mayAsk(state, picture, decisions, 'manual')
-  const covers = decisions.planCover(picture, 'manual', settings)
+  const asked = mayAsk(state, view, decisions, 'manual')
+  const covers = decisions.planCover(view, 'manual', settings)
   if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
   if (asked.kind === 'wait') return turnDown(state, mail.number, { why: 'tried-too-often' })
   return claimFor(mail, state, covers)
 }
 
 /** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
-export function claimPreview(state: State, picture: Picture, mail: MailItem): Chosen {
-  const running = runningOf(picture)
+export function claimPreview(state: State, view: SessionView, mail: MailItem): RuleOutcome {
+  const running = runningOf(view)
   if (running !== undefined && running.by !== 'rewrite') return null
-  const { session } = picture
-  const shown = findShown(bodyOf(mail))
+  const { session } = view
+  const shown = parsePreview(mailBody(mail))
   if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
   const { base, covers } = shown
   const isNews = covers > session.covers && covers <= session.seen
-  if (base !== session.base || !isNews || !isClean(picture.context, covers)) {
+  if (base !== session.base || !isNews || !isClean(view.context, covers)) {
     return turnDown(state, mail.number, { why: 'out-of-date' })
   }
   return claimFor(mail, state, covers)
 }
 
-function claimFor({ number }: MailItem, state: State, covers: EntryNumber): Chosen {
+function claimFor({ number }: MailItem, state: State, covers: EntryNumber): RuleOutcome {
   const reason = `requested by mail ${number}`
   return claim(state, { by: 'model', trigger: 'manual', covers, reason, requestedBy: number })
 }
 
-function installedBy(picture: Picture, operation: OperationRow) {
-  const { controls, context } = picture
+function installedBy(view: SessionView, operation: OperationRow) {
+  const { controls, context } = view
   const mail = controls.find(
     ({ number, control }) => number === operation.requestedBy && control === 'install',
   )
   if (mail === undefined) return null
-  const shown = findShown(bodyOf(mail))
+  const shown = parsePreview(mailBody(mail))
   if (shown === null) return null
   const { handoff, tokens } = shown
   const carries = context.pieces
@@ -197,37 +202,37 @@ function installedBy(picture: Picture, operation: OperationRow) {
 }
 
 /** The session with the window that the provider showed to have, where it refused this turn. */
-function believed({ overflow }: State, picture: Picture): Picture {
-  const { session } = picture
-  if (overflow === null) return picture
+function believed({ overflow }: State, view: SessionView): SessionView {
+  const { session } = view
+  if (overflow === null) return view
   return {
-    ...picture,
+    ...view,
     session: { ...session, limits: narrowed(session.limits, overflow.limitTokens) },
   }
 }
 
 /** Since the last committed step: nothing that a model has had stands behind that compaction. */
-function hasReacted({ session, operations }: Picture): boolean {
+function hasReacted({ session, operations }: SessionView): boolean {
   const newest = operations.find(({ state }) => state === 'committed')
   return newest?.trigger === 'reactive' && session.base > session.seen
 }
 
 /** A turn waits for a compaction only when its next step would not fit. */
-export function claimForRoom(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { session } = picture
+export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+  const { session } = view
   if (session.turnState !== 'running') return null
-  if (!isOverHard(picture) && state.overflow === null) return null
-  const running = runningOf(picture)
+  if (!isOverHard(view) && state.overflow === null) return null
+  const running = runningOf(view)
   if (running !== undefined && running.by !== 'rewrite') {
     return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
   }
   const { settings } = state
   // Once per step: what one compaction cannot make fit, the next would not either.
-  if (state.overflow !== null && hasReacted(picture)) return giveUp(state, picture)
+  if (state.overflow !== null && hasReacted(view)) return giveUp(state, view)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
-  const covers = decisions.planCover(believed(state, picture), trigger, settings)
+  const covers = decisions.planCover(believed(state, view), trigger, settings)
   // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
-  const failed = picture.operations.filter(
+  const failed = view.operations.filter(
     (operation) =>
       operation.base === session.base &&
       operation.covers === covers &&
@@ -236,9 +241,9 @@ export function claimForRoom(state: State, picture: Picture, decisions: Decision
       WAITED_FOR.includes(operation.trigger),
   )
   const digests = failed.filter(({ by }) => by === 'digest')
-  if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, picture)
+  if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, view)
   const hasFailed = failed.some(({ by }) => by === 'model')
-  const asked = mayAsk(state, picture, decisions)
+  const asked = mayAsk(state, view, decisions)
   const by = hasFailed || asked.kind === 'wait' ? 'digest' : 'model'
   return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
 }
@@ -250,10 +255,10 @@ export const CLOSING = 'closing'
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
 /** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
-function giveUp(state: State, picture: Picture): Chosen {
-  const { session, context } = picture
+function giveUp(state: State, view: SessionView): RuleOutcome {
+  const { session, context } = view
   const { turn, tail } = session
-  const { hardTokens, outputTokens } = believed(state, picture).session.limits
+  const { hardTokens, outputTokens } = believed(state, view).session.limits
   const reason = tooLarge(context, hardTokens - outputTokens)
   const outcome = { kind: 'failed', reason, retryable: false } as const
   return only(
@@ -264,17 +269,21 @@ function giveUp(state: State, picture: Picture): Chosen {
 }
 
 /** Beside the turn: above the soft limit, for a digest that a model should rewrite, at rest. */
-export function claimInBackground(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { session, context } = picture
+export function claimInBackground(
+  state: State,
+  view: SessionView,
+  decisions: Decisions,
+): RuleOutcome {
+  const { session, context } = view
   if (session.operation !== null || state.handoff.kind !== 'none') return null
   const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
-  if (mayAsk(state, picture, decisions).kind === 'wait') return null
+  if (mayAsk(state, view, decisions).kind === 'wait') return null
   const trigger: Trigger = isDue ? 'background' : 'idle'
-  if ((isDue && !isHeldByRevert(picture)) || state.idleDue) {
-    const covers = decisions.planCover(picture, trigger, settings)
+  if ((isDue && !isHeldByRevert(view)) || state.idleDue) {
+    const covers = decisions.planCover(view, trigger, settings)
     if (covers !== null) {
       const reason = isDue ? 'over the soft limit' : 'at rest'
       return claim({ ...state, idleDue: false }, { by: 'model', trigger, covers, reason })
@@ -298,7 +307,7 @@ function claim(
     readonly reason: string
     readonly requestedBy?: MailNumber
   },
-): Chosen {
+): RuleOutcome {
   return commitNew(state, (operation) => ({
     verb: 'claimCompaction',
     request: { lease: state.lease, operation, ...wanted },

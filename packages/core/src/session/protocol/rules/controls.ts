@@ -2,60 +2,60 @@ import { isDeepStrictEqual as isSame } from 'node:util'
 import { type EntryNumber, isId } from '../../../base/ids.ts'
 import type { JsonValue } from '../../../base/json.ts'
 import { ERASE_MAX } from '../../../store/bounds.ts'
-import type { Refusal } from '../../../store/commits.ts'
 import type { MailItem } from '../../../store/queries.ts'
 import type { BusyPolicy } from '../../../store/rows.ts'
+import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
-import { bodyOf, type Committed, type Picture, type State } from '../state.ts'
-import { type Chosen, commit, commitNew, fencedBy, settle, turnDown } from '../transition.ts'
+import { mailBody, type State } from '../state.ts'
+import { commit, commitNew, fencedBy, type RuleOutcome, settle, turnDown } from '../transition.ts'
 import { claimManual, claimPreview } from './compaction.ts'
 
 /**
  * Control items, oldest first. Each is settled by the very commit that carries it out, so that a
  * crash in between leaves it waiting; what cannot be carried out is settled as turned down.
  */
-export function obeyControls(state: State, picture: Picture, decisions: Decisions): Chosen {
+export function obeyControls(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   if (state.turnedDown !== null) {
     const { mail, refused } = state.turnedDown
     return turnDown({ ...state, turnedDown: null }, mail, refused)
   }
-  for (const mail of picture.controls) {
-    const next = obey(state, picture, mail, decisions)
+  for (const mail of view.controls) {
+    const next = obey(state, view, mail, decisions)
     if (next !== null) return next
   }
   return null
 }
 
-function obey(state: State, picture: Picture, mail: MailItem, decisions: Decisions): Chosen {
+function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisions): RuleOutcome {
   switch (mail.control) {
     case 'stop': {
-      const { session } = picture
+      const { session } = view
       const isForThisTurn = session.turnState === 'running' && mail.turnAt === session.turn
       // The commit that ends the turn settles it; settled earlier, a crash would forget it.
       return isForThisTurn ? null : settle(state, [mail.number])
     }
     case 'compact':
-      return claimManual(state, picture, mail, decisions)
+      return claimManual(state, view, mail, decisions)
     case 'install':
-      return claimPreview(state, picture, mail)
+      return claimPreview(state, view, mail)
     case 'revert':
-      return revert(state, picture, mail)
+      return revert(state, view, mail)
     case 'pin':
-      return pin(state, picture, mail)
+      return pin(state, view, mail)
     case 'erase':
-      return erase(state, picture, mail)
+      return erase(state, view, mail)
     case 'tasks':
-      return setTasks(state, picture, mail)
+      return setTasks(state, view, mail)
     case 'policy':
-      return changePolicy(state, picture, mail)
+      return changePolicy(state, view, mail)
     default:
       return turnDown(state, mail.number, { why: 'not-understood' })
   }
 }
 
 /** Undoes the newest compaction; what comes back is measured first, for the store to judge. */
-function revert(state: State, picture: Picture, mail: MailItem): Chosen {
-  const target: EntryNumber = picture.session.effective
+function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
+  const target: EntryNumber = view.session.effective
   if (target === 0) return turnDown(state, mail.number, { why: 'nothing-to-revert' })
   const { revert } = state
   switch (revert.kind) {
@@ -68,13 +68,13 @@ function revert(state: State, picture: Picture, mail: MailItem): Chosen {
       return null
     case 'measured': {
       const { operation, upto } = revert
-      const { system, pieces } = picture.context
+      const { system, pieces } = view.context
       const added = [...system, ...pieces.filter((piece) => piece.number > upto)]
       const tokensAfter = added.reduce((sum, piece) => sum + piece.tokens, revert.tokensAfter)
       return commit(state, {
         verb: 'revert',
         request: {
-          ...fencedBy(state, picture),
+          ...fencedBy(state, view),
           operation,
           target,
           tokensAfter,
@@ -88,12 +88,12 @@ function revert(state: State, picture: Picture, mail: MailItem): Chosen {
 }
 
 /** `{ name, text }` sets a pin, without `text` it is removed; `when: between-turns` may wait. */
-function pin(state: State, picture: Picture, mail: MailItem): Chosen {
-  const body = bodyOf(mail)
+function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
+  const body = mailBody(mail)
   const name = body['name']
   const text = body['text']
   // Memory changes between turns only: no turn sees two minds.
-  const isEarly = body['when'] === 'between-turns' && picture.session.turnState === 'running'
+  const isEarly = body['when'] === 'between-turns' && view.session.turnState === 'running'
   if (isEarly) return null
   if (typeof name !== 'string' || !isId(name)) {
     return turnDown(state, mail.number, { why: 'not-understood' })
@@ -101,7 +101,7 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
   return commitNew(state, (operation) => ({
     verb: 'pin',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       name,
       change: typeof text === 'string' ? 'set' : 'removed',
@@ -116,30 +116,31 @@ function pin(state: State, picture: Picture, mail: MailItem): Chosen {
  * Takes bodies away for good. A handoff in effect that covers one of them may repeat it, so it is
  * written anew without them, by digest, and replaced in the same commit (decision 23).
  */
-function erase(state: State, picture: Picture, mail: MailItem): Chosen {
-  const { session, context } = picture
-  const body = bodyOf(mail)
+function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
+  const { session, context } = view
+  const body = mailBody(mail)
   const entries = entriesIn(body['entries'], session.tail)
   if (entries.length === 0) return turnDown(state, mail.number, { why: 'unknown-entry' })
   if (session.openCalls.length > 0) return null
   const { erasure } = state
   const { effective, covers } = session
   // Named itself, it goes as well: a range of entries takes in what lies between.
-  const isTold = effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
-  if (isTold && erasure.kind === 'none') {
+  const isCovered =
+    effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
+  if (isCovered && erasure.kind === 'none') {
     return {
       state: { ...state, erasure: { kind: 'writing', mail: mail.number } },
       effects: [{ kind: 'replaceHandoff', mail: mail.number, entries, context }],
     }
   }
-  if (isTold && (erasure.kind !== 'written' || erasure.mail !== mail.number)) return null
-  const written = isTold && erasure.kind === 'written' ? erasure : null
+  if (isCovered && (erasure.kind !== 'written' || erasure.mail !== mail.number)) return null
+  const written = isCovered && erasure.kind === 'written' ? erasure : null
   if (written?.replacement === null) {
     const free: State = { ...state, erasure: { kind: 'none' } }
     return turnDown(free, mail.number, { why: 'no-replacement' })
   }
   const reason = typeof body['reason'] === 'string' ? body['reason'] : 'requested'
-  const request = { ...fencedBy(state, picture), entries, reason, settles: [mail.number] }
+  const request = { ...fencedBy(state, view), entries, reason, settles: [mail.number] }
   if (written === null) {
     return commitNew(state, (operation) => ({
       verb: 'eraseEntries',
@@ -159,42 +160,22 @@ function entriesIn(value: JsonValue | undefined, tail: number): readonly EntryNu
 }
 
 /** The whole list each time, as the agent keeps it. */
-function setTasks(state: State, picture: Picture, mail: MailItem): Chosen {
+function setTasks(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   return commitNew(state, (operation) => ({
     verb: 'setTasks',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
-      body: bodyOf(mail),
+      body: mailBody(mail),
       tokens: mail.tokens,
       settles: [mail.number],
     },
   }))
 }
 
-/** What the store's refusal means to whoever asked. */
-export function refusalOf(outcome: Committed['outcome']): Refusal {
-  switch (outcome.kind) {
-    case 'no-room':
-      if (!('limit' in outcome)) return { why: 'no-room' }
-      return { why: 'no-room', tokensAfter: outcome.tokensAfter, limit: outcome.limit }
-    case 'limits-refused':
-      return { why: 'no-room', tokensAfter: outcome.neededTokens, limit: outcome.hardTokens }
-    case 'not-newest':
-      return { why: 'nothing-to-revert' }
-    case 'replacement-needed':
-      return { why: 'no-replacement' }
-    case 'unknown-pin':
-    case 'unknown-entry':
-      return { why: outcome.kind }
-    default:
-      return { why: 'not-understood' }
-  }
-}
-
 /** What the operator changed enters between two turns, so that no turn sees two minds (I24). */
-export function adoptSettings(state: State, picture: Picture): Chosen {
-  const { wanted, session, context } = picture
+export function adoptSettings(state: State, view: SessionView): RuleOutcome {
+  const { wanted, session, context } = view
   if (wanted === undefined || session.turnState === 'running') return null
   if (wanted === state.refusedSettings) return null
   const [now] = context.settings
@@ -208,7 +189,7 @@ export function adoptSettings(state: State, picture: Picture): Chosen {
   return commitNew(state, (operation) => ({
     verb: 'changeSettings',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       limits,
       ...(policy !== undefined && now === undefined && { policy }),
@@ -226,16 +207,16 @@ const POLICIES: readonly string[] = [
 ] satisfies BusyPolicy[]
 
 /** A change takes effect at the next step boundary and recalls nothing (decision 25). */
-function changePolicy(state: State, picture: Picture, mail: MailItem): Chosen {
-  const policy = bodyOf(mail)['policy']
+function changePolicy(state: State, view: SessionView, mail: MailItem): RuleOutcome {
+  const policy = mailBody(mail)['policy']
   if (typeof policy !== 'string' || !POLICIES.includes(policy)) {
     return turnDown(state, mail.number, { why: 'not-understood' })
   }
-  const [now] = picture.context.settings
+  const [now] = view.context.settings
   return commitNew(state, (operation) => ({
     verb: 'changeSettings',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       policy: policy as BusyPolicy,
       body: { ...now?.body, policy },

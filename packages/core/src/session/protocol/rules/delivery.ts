@@ -1,29 +1,30 @@
 import { REWRITES_MAX } from '../../../store/bounds.ts'
+import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
-import { only, type Picture, type State } from '../state.ts'
-import { type Chosen, commit, commitNew, fencedBy, mayAsk, waitUntil } from '../transition.ts'
+import { only, type State } from '../state.ts'
+import { commit, commitNew, fencedBy, mayAsk, type RuleOutcome, waitUntil } from '../transition.ts'
 
 /** Taking input in, and what a session does when there is none. */
 
 /** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
-export function deliver(state: State, picture: Picture, decisions: Decisions): Chosen {
+export function deliverMail(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   // Begun beside a delivery in the air, a step would find new input before its own reply.
   if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
-  const { turnState, policy } = picture.session
+  const { turnState, policy } = view.session
   if (turnState === 'idle' && policy === 'collect') {
-    const held = holdCollected(state, picture)
+    const held = holdCollected(state, view)
     if (held !== null) return held
   }
-  const mail = decisions.pickDelivery(picture)
+  const mail = decisions.pickDelivery(view)
   if (mail.length === 0) return null
   return commitNew({ ...state, collect: null }, (operation) => ({
     verb: 'deliver',
-    request: { ...fencedBy(state, picture), operation, mail },
+    request: { ...fencedBy(state, view), operation, mail },
   }))
 }
 
 /** Collected mail waits until the sender pauses, but not for ever. */
-function holdCollected(state: State, { waiting }: Picture): Chosen {
+function holdCollected(state: State, { waiting }: SessionView): RuleOutcome {
   const newest = waiting.at(-1)?.number
   if (newest === undefined) return null
   const { mono } = state.at
@@ -37,8 +38,8 @@ function holdCollected(state: State, { waiting }: Picture): Chosen {
 }
 
 /** Nothing to do: set the alarm for an idle compaction, linger, then give the lease back. */
-export function rest(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { session } = picture
+export function rest(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+  const { session } = view
   const { lease, at, settings } = state
   if (session.operation !== null || state.handoff.kind !== 'none') return 'wait'
   if (session.wakeAt !== null && session.wakeAt <= at.wall) {
@@ -47,7 +48,7 @@ export function rest(state: State, picture: Picture, decisions: Decisions): Chos
   }
   // A digest keeps the session ready in the store's eyes: letting go would only acquire it again.
   if (session.by === 'digest' && session.rewrites < REWRITES_MAX) {
-    const asked = mayAsk(state, picture, decisions)
+    const asked = mayAsk(state, view, decisions)
     if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
   }
   if (state.restingSince === null) return only({ ...state, restingSince: at.mono })
@@ -58,7 +59,7 @@ export function rest(state: State, picture: Picture, decisions: Decisions): Chos
     settings.idleCompactionMs !== null &&
     // Further off than anybody sets it: a clock has jumped, and it would ring in years.
     (session.wakeAt === null || session.wakeAt > wakeAt) &&
-    decisions.planCover(picture, 'idle', settings) !== null
+    decisions.planCover(view, 'idle', settings) !== null
   ) {
     return commit(state, { verb: 'setWake', request: { lease, wakeAt } })
   }

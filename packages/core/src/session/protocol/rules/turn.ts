@@ -2,36 +2,37 @@ import type { JsonValue } from '../../../base/json.ts'
 import type { AssistantMessage } from '../../../message/message.ts'
 import { ATTEMPTS_MAX } from '../../../store/bounds.ts'
 import type { NewReply } from '../../../store/commits.ts'
-import { apology, apologyTokens } from '../../failure-message.ts'
+import type { SessionView } from '../../context/session-view.ts'
+import { failureMessage, failureTokens } from '../../failure-message.ts'
 import { callsOf, RENDERER } from '../../step.ts'
 import type { Decisions } from '../policy.ts'
-import { type Advance, numbered, only, type Picture, type State } from '../state.ts'
-import { type Chosen, commit, commitNew, fencedBy, notify, waitUntil } from '../transition.ts'
+import { type Advance, numbered, only, type State } from '../state.ts'
+import { commit, commitNew, fencedBy, notify, type RuleOutcome, waitUntil } from '../transition.ts'
 import { claimInBackground } from './compaction.ts'
 
 /** The steps of a turn: recovery, the two commits of a step, tools, stops. */
 
 /** Once per acquisition, before anything else is written (decisions 6 and 14). */
-export function recoverFirst(state: State, picture: Picture): Chosen {
-  if (picture.session.recovered === state.lease.fence) return null
-  const repeatable = openCallsOf(picture)
+export function recoverFirst(state: State, view: SessionView): RuleOutcome {
+  if (view.session.recovered === state.lease.fence) return null
+  const repeatable = openCallsOf(view)
     .filter((call) => state.isRepeatable(call.name))
     .map((call) => call.id)
   const text = 'This could not be answered: the work on it ended abruptly several times.'
   return commitNew(state, (operation) => ({
     verb: 'recover',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       repeatable,
       attemptsMax: ATTEMPTS_MAX,
-      failureReplies: repliesOf(picture, text),
+      failureReplies: repliesOf(view, text),
     },
   }))
 }
 
 /** The first commit of a step: what was said, with its calls, before any tool starts. */
-export function offerReply(state: State, picture: Picture): Chosen {
+export function offerReply(state: State, view: SessionView): RuleOutcome {
   const { step } = state
   if (step.kind !== 'ended') return null
   const { turn, upto, operation, outcome } = step
@@ -42,16 +43,16 @@ export function offerReply(state: State, picture: Picture): Chosen {
   const calls = outcome.kind === 'replied' ? callsOf(outcome.message) : []
   const said =
     outcome.kind === 'failed'
-      ? apology(outcome.reason)
+      ? failureMessage(outcome.reason)
       : outcome.kind === 'replied'
         ? outcome.message
         : withoutCalls(outcome.message)
   const how = HOW_IT_ENDS[outcome.kind]
-  const replies = how === 'stopped' ? [] : repliesOf(picture, saidText(said))
+  const replies = how === 'stopped' ? [] : repliesOf(view, saidText(said))
   return commit(state, {
     verb: 'commitReply',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       turn,
       step: {
@@ -59,7 +60,7 @@ export function offerReply(state: State, picture: Picture): Chosen {
         renderer: RENDERER,
         calls: calls.map((call) => call.id),
         body: said as unknown as JsonValue,
-        tokens: outcome.kind === 'failed' ? apologyTokens(outcome.reason) : outcome.tokens,
+        tokens: outcome.kind === 'failed' ? failureTokens(outcome.reason) : outcome.tokens,
       },
       ...(calls.length === 0 && { ends: { how, replies } }),
     },
@@ -78,18 +79,18 @@ function saidText(message: AssistantMessage): string {
   return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 
-function repliesOf({ session, replyTo }: Picture, text: string): readonly NewReply[] {
+function repliesOf({ session, replyTo }: SessionView, text: string): readonly NewReply[] {
   if (replyTo === null || text === '') return []
   return [{ ...replyTo, key: `${session.id}-${session.turn}`, body: { text } }]
 }
 
 /** The second commit of a step. */
-export function offerResults(state: State, picture: Picture): Chosen {
+export function offerResults(state: State, view: SessionView): RuleOutcome {
   if (state.tools.kind !== 'ended') return null
   const { operation, results } = state.tools
   return commit(state, {
     verb: 'commitResults',
-    request: { ...fencedBy(state, picture), operation, results },
+    request: { ...fencedBy(state, view), operation, results },
   })
 }
 
@@ -106,10 +107,10 @@ export function abortTools(state: State): Advance {
 }
 
 /** Calls that are recorded and open are carried out, or closed when the turn is to stop. */
-export function mindTools(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { openCalls, tail } = picture.session
+export function mindTools(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+  const { openCalls, tail } = view.session
   if (openCalls.length === 0) return null
-  const stop = decisions.stopOf(picture)
+  const stop = decisions.stopOf(view)
   if (state.tools.kind === 'running') {
     return stop !== null && !state.tools.aborting ? abortTools(state) : 'wait'
   }
@@ -117,10 +118,10 @@ export function mindTools(state: State, picture: Picture, decisions: Decisions):
     const results = openCalls.map(neverStarted)
     return only(numbered(state, (operation) => ({ tools: { kind: 'ended', operation, results } })))
   }
-  const reply = picture.context.pieces.findLast((piece) => piece.message.role === 'assistant')
+  const reply = view.context.pieces.findLast((piece) => piece.message.role === 'assistant')
   return {
     state: { ...state, tools: { kind: 'running', aborting: false }, restingSince: null },
-    effects: [{ kind: 'startTools', entry: reply?.number ?? tail, calls: openCallsOf(picture) }],
+    effects: [{ kind: 'startTools', entry: reply?.number ?? tail, calls: openCallsOf(view) }],
   }
 }
 
@@ -128,19 +129,19 @@ function neverStarted(call: string) {
   return { call, outcome: 'interrupted', body: 'Stopped before it began.', tokens: 8 } as const
 }
 
-function openCallsOf({ session, context }: Picture) {
+function openCallsOf({ session, context }: SessionView) {
   const reply = context.pieces.findLast((piece) => piece.message.role === 'assistant')?.message
   if (reply?.role !== 'assistant') return []
   return callsOf(reply).filter((call) => session.openCalls.includes(call.id))
 }
 
 /** A running step is left alone but for a stop, or a person's message under `interrupt`. */
-export function mindStep(state: State, picture: Picture, decisions: Decisions): Chosen {
+export function mindStep(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { step } = state
   if (step.kind !== 'running') return null
-  const isUnwanted = decisions.stopOf(picture) !== null || decisions.isInterrupted(picture)
+  const isUnwanted = decisions.stopOf(view) !== null || decisions.isInterrupted(view)
   if (isUnwanted && !step.aborting) return abortStep(state)
-  return claimInBackground(state, picture, decisions) ?? 'wait'
+  return claimInBackground(state, view, decisions) ?? 'wait'
 }
 
 /**
@@ -148,30 +149,30 @@ export function mindStep(state: State, picture: Picture, decisions: Decisions): 
  * that has not had its first step ends with an empty one: what it was about counts as had, or the
  * very message that was stopped would begin the next turn.
  */
-export function endStopped(state: State, picture: Picture, decisions: Decisions): Chosen {
-  const { turn, turnState, tail } = picture.session
-  if (turnState !== 'running' || decisions.stopOf(picture) === null) return null
+export function endStopped(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+  const { turn, turnState, tail } = view.session
+  if (turnState !== 'running' || decisions.stopOf(view) === null) return null
   const body = withoutCalls(null) as unknown as JsonValue
   const step = { upto: tail, renderer: RENDERER, calls: [], body, tokens: 0 }
   return commitNew(state, (operation) => ({
     verb: 'commitReply',
     request: {
-      ...fencedBy(state, picture),
+      ...fencedBy(state, view),
       operation,
       turn,
-      ...(!hasBegun(picture) && { step }),
+      ...(!hasBegun(view) && { step }),
       ends: { how: 'stopped', replies: [] },
     },
   }))
 }
 
 /** A turn goes on behind the results of a step; everything else that was said ended one. */
-function hasBegun({ context }: Picture): boolean {
+function hasBegun({ context }: SessionView): boolean {
   const last = context.pieces.findLast(({ message }) => message.role !== 'user')
   return last?.message.role === 'tool'
 }
 
-export function runStep(state: State, { session, context }: Picture): Chosen {
+export function runStep(state: State, { session, context }: SessionView): RuleOutcome {
   if (session.turnState !== 'running') return null
   const { turn, tail } = session
   if (state.at.mono < state.modelRetryAt) {

@@ -1,0 +1,253 @@
+import { entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
+import type { Refusal } from '../../store/commits.ts'
+import type { SessionView } from '../context/session-view.ts'
+import {
+  type Advance,
+  type CommitOutcome,
+  type Effect,
+  type Event,
+  numbered,
+  only,
+  type State,
+} from './state.ts'
+
+const NO_ENTRY = entryNumber(0)
+const OVERFLOW_SHARE = 0.8
+
+/** What an event says about the world; deciding comes after. */
+export function absorb(state: State, event: Event): Advance {
+  switch (event.kind) {
+    case 'opened':
+      return only(state)
+    case 'woken':
+      return only({ ...state, hinted: true })
+    case 'looked':
+      return only(absorbView(state, event.view, event.next))
+    case 'committed':
+      return absorbCommit(state, event.committed)
+    case 'unsure':
+      return only({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
+    case 'unavailable':
+      return only(failed({ ...state, busy: null, stale: true }))
+    case 'lost':
+      return lose(state)
+    case 'step ended':
+      return only(absorbStep(state, event.outcome))
+    case 'tools ended':
+      if (state.tools.kind !== 'running') return only(state)
+      return only(
+        numbered(state, (operation) => ({
+          tools: { kind: 'ended', operation, results: event.results },
+        })),
+      )
+    case 'handoff written':
+    case 'handoff failed':
+      return only(absorbHandoff(state, event))
+    case 'handoff delayed':
+      if (state.handoff.kind !== 'writing' || state.handoff.operation.id !== event.operation) {
+        return only(state)
+      }
+      return only(failed({ ...state, handoff: { kind: 'none' } }))
+    case 'revert measured': {
+      const { target, tokensAfter, upto } = event
+      if (state.revert.kind !== 'measuring') return only(state)
+      return only(
+        numbered(state, (operation) => ({
+          revert: { kind: 'measured', target, tokensAfter, upto, operation },
+        })),
+      )
+    }
+    case 'replacement written': {
+      const { mail, base, replacement } = event
+      if (state.erasure.kind !== 'writing') return only(state)
+      // It tells of what held then: of a range that has grown, or of what was erased meanwhile.
+      if (state.view?.session.base !== base) return only({ ...state, erasure: { kind: 'none' } })
+      return only(
+        numbered(state, (operation) => ({
+          erasure: { kind: 'written', mail, base, replacement, operation },
+        })),
+      )
+    }
+    case 'model back':
+      return only({ ...state, modelFailures: 0, modelRetryAt: 0 })
+    case 'closing':
+      return only({ ...state, phase: 'closing' })
+    default:
+      return event satisfies never
+  }
+}
+
+/** What was asked for and may yet be done. */
+function deliveryOf({ busy, delivery }: State): State['delivery'] {
+  return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
+}
+
+function absorbView(state: State, view: SessionView, next: OperationId | null): State {
+  const done = (operation: OperationId) => next === operation
+  const { session } = view
+  const running = view.operations.find((operation) => operation.id === session.operation)
+  const isAsked = (mail: MailNumber) => view.controls.some(({ number }) => number === mail)
+  const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
+  const { step, tools, handoff, revert, erasure, delivery, overflow } = state
+  return {
+    ...state,
+    busy: null,
+    stale: false,
+    view,
+    // Whoever fails to reach the model tells so at once; what they told is not told again.
+    ...(view.wasFailing === true && {
+      notified: { turn: session.turn, notices: [], earlier: ['waiting-for-model'] as const },
+    }),
+    // Any other entry behind the tail that it named has made it void.
+    delivery: delivery?.tail.hash === session.tailHash ? delivery : null,
+    ...(step.kind === 'ended' &&
+      (done(step.operation) || isTurnOver(step.turn)) && { step: { kind: 'none' } as const }),
+    ...(tools.kind === 'ended' &&
+      (done(tools.operation) || session.openCalls.length === 0) && {
+        tools: { kind: 'none' } as const,
+      }),
+    ...((handoff.kind === 'written' || handoff.kind === 'refused') &&
+      running?.id !== handoff.operation.id && { handoff: { kind: 'none' } as const }),
+    ...(revert.kind !== 'none' &&
+      revert.target !== session.effective && { revert: { kind: 'none' } as const }),
+    ...(erasure.kind === 'written' &&
+      (done(erasure.operation) || erasure.base !== session.base || !isAsked(erasure.mail)) && {
+        erasure: { kind: 'none' } as const,
+      }),
+    ...(overflow !== null &&
+      (overflow.base !== session.base || isTurnOver(overflow.turn)) && { overflow: null }),
+  }
+}
+
+function absorbCommit(state: State, committed: CommitOutcome): Advance {
+  const { verb, outcome } = committed
+  if (outcome.kind === 'superseded' && outcome.by !== 'tail') return lose(state)
+  if (verb === 'release' && outcome.kind === 'done') {
+    return { state: { ...state, phase: 'ended' }, effects: [{ kind: 'end', how: 'released' }] }
+  }
+  const refusals = SUCCESSES.includes(outcome.kind) ? 0 : state.refusals + 1
+  const answered = verb === 'deliver' ? { delivery: null } : {}
+  const free: State = {
+    ...backOff(state, committed),
+    ...answered,
+    busy: null,
+    stale: true,
+    refusals,
+  }
+  const asked = state.busy
+  if (refusals === 0 || outcome.kind === 'superseded' || asked === null || asked === 'look') {
+    return only(free)
+  }
+  if (asked.verb === 'changeSettings' && asked.request.settles === undefined) {
+    return only({ ...free, refusedSettings: state.view?.wanted ?? null })
+  }
+  const turnsDown =
+    asked.verb === 'revert' ||
+    asked.verb === 'pin' ||
+    asked.verb === 'changeSettings' ||
+    asked.verb === 'eraseEntries'
+  const [mail] = turnsDown ? (asked.request.settles ?? []) : []
+  if (mail === undefined) return only(free)
+  const turnedDown = { mail, refused: refusalOf(outcome) }
+  return only({ ...free, turnedDown, revert: { kind: 'none' } })
+}
+
+/** A model that fails is left alone for a while, by our own monotonic clock too (I25, I27). */
+function backOff(state: State, { verb, outcome }: CommitOutcome): State {
+  const { handoff } = state
+  if (verb === 'commitCompaction' && outcome.kind === 'committed') {
+    return { ...state, handoffFailures: 0, handoffRetryAt: 0 }
+  }
+  if (verb !== 'failCompaction' || handoff.kind === 'none' || handoff.operation.by === 'digest') {
+    return state
+  }
+  const handoffFailures = state.handoffFailures + 1
+  const { retryMs, retryMsMax } = state.settings
+  const waitMs = Math.min(retryMsMax, retryMs * 2 ** Math.min(handoffFailures, 20))
+  return { ...state, handoffFailures, handoffRetryAt: state.at.mono + waitMs }
+}
+
+const SUCCESSES: readonly string[] = [
+  ...['done', 'delivered', 'committed', 'recovered', 'claimed', 'appended', 'reverted', 'erased'],
+]
+
+function absorbStep(
+  state: State,
+  outcome: Extract<Event, { kind: 'step ended' }>['outcome'],
+): State {
+  const { step, view } = state
+  if (step.kind !== 'running') return state
+  if (outcome.kind === 'overflow') {
+    const base = view?.session.base ?? NO_ENTRY
+    // A provider that gives no number takes less than this; how much less is not known.
+    const guess = Math.floor((view?.context.tokens ?? 0) * OVERFLOW_SHARE)
+    const { limitTokens = guess } = outcome
+    return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base, limitTokens } }
+  }
+  // An aborted call that failed instead of answering was aborted all the same.
+  const ended =
+    step.aborting && outcome.kind === 'failed'
+      ? ({ kind: 'interrupted', message: null, tokens: 0 } as const)
+      : outcome
+  if (ended.kind === 'failed' && ended.retryable) {
+    const { modelRetryMs, modelRetryMsMax } = state.settings
+    const waitMs = Math.min(modelRetryMsMax, modelRetryMs * 2 ** Math.min(state.modelFailures, 20))
+    const modelFailures = state.modelFailures + 1
+    const modelRetryAt = state.at.mono + waitMs
+    return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt }
+  }
+  const { turn, upto } = step
+  return numbered({ ...state, failures: 0, modelFailures: 0, modelRetryAt: 0 }, (operation) => ({
+    step: { kind: 'ended', turn, upto, operation, outcome: ended },
+  }))
+}
+
+function absorbHandoff(
+  state: State,
+  event: Extract<Event, { kind: 'handoff written' | 'handoff failed' }>,
+): State {
+  const { handoff } = state
+  if (handoff.kind !== 'writing' || handoff.operation.id !== event.operation) return state
+  const { operation, focus } = handoff
+  if (event.kind === 'handoff failed') {
+    return { ...state, handoff: { kind: 'refused', operation, focus, reason: event.reason } }
+  }
+  const { kind: _, at: __, operation: ___, ...written } = event
+  return { ...state, handoff: { kind: 'written', operation, focus, ...written } }
+}
+
+/** Stops at once: whoever holds the session now must find nothing of ours still beginning. */
+function lose(state: State): Advance {
+  const effects: Effect[] = []
+  if (state.step.kind === 'running') effects.push({ kind: 'abortStep' })
+  if (state.tools.kind === 'running') effects.push({ kind: 'abortTools' })
+  if (state.handoff.kind === 'writing') effects.push({ kind: 'abortHandoff', reason: 'lost' })
+  effects.push({ kind: 'end', how: 'lost' })
+  return { state: { ...state, phase: 'ended' }, effects }
+}
+
+function failed(state: State): State {
+  const { retryMs, retryMsMax } = state.settings
+  const backOff = Math.min(retryMsMax, retryMs * 2 ** Math.min(state.failures, 20))
+  return { ...state, failures: state.failures + 1, retryAt: state.at.mono + backOff }
+}
+
+/** What the store's refusal means to whoever asked. */
+function refusalOf(outcome: CommitOutcome['outcome']): Refusal {
+  switch (outcome.kind) {
+    case 'no-room':
+      if (!('limit' in outcome)) return { why: 'no-room' }
+      return { why: 'no-room', tokensAfter: outcome.tokensAfter, limit: outcome.limit }
+    case 'limits-refused':
+      return { why: 'no-room', tokensAfter: outcome.neededTokens, limit: outcome.hardTokens }
+    case 'not-newest':
+      return { why: 'nothing-to-revert' }
+    case 'replacement-needed':
+      return { why: 'no-replacement' }
+    case 'unknown-pin':
+    case 'unknown-entry':
+      return { why: outcome.kind }
+    default:
+      return { why: 'not-understood' }
+  }
+}

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../base/json.ts'
+import type { BudgetSettings } from '../compaction/plan/defaults.ts'
+import { WARN_FROM } from '../compaction/report/outcome.ts'
+import type { BusyPolicy, Limits } from '../store/rows.ts'
+
+/** Numbers that the operator may set; everything is in milliseconds unless it says otherwise. */
+export interface SessionSettings {
+  readonly debounceMs: number
+  /** However much arrives, collected mail is delivered after this long. */
+  readonly collectMsMax: number
+  /** How long a session at rest is kept before its lease is given back. */
+  readonly lingerMs: number
+  /** A session at rest for this long is compacted if it is worth it; null: never. */
+  readonly idleCompactionMs: number | null
+  readonly retryMs: number
+  readonly retryMsMax: number
+  /** A turn whose model is down is tried again after this long, then doubling. */
+  readonly modelRetryMs: number
+  readonly modelRetryMsMax: number
+  /** Attempts at a handoff by a model per session and window, digests not counted (I27). */
+  readonly attemptsPerWindow: number
+  readonly attemptWindowMs: number
+  readonly softShare: number
+  readonly targetShare: number
+  /** Sizes of a handoff's sections and what is protected, where they differ from the usual. */
+  readonly sections?: SectionSettings
+  /** Replaces the built-in instructions to whoever writes summaries. */
+  readonly prompt?: string
+  /** People are warned of repeated compaction from the n-th one of a session on; 0: never. */
+  readonly warnFrom: number
+}
+
+export type SectionSettings = Partial<
+  Pick<
+    BudgetSettings,
+    'keepTokens' | 'protectFirst' | 'protectLast' | 'userTokens' | 'ledgerTokens' | 'summaryTokens'
+  >
+>
+
+export const SESSION_SETTINGS: SessionSettings = {
+  debounceMs: 1_500,
+  collectMsMax: 15_000,
+  lingerMs: 30_000,
+  idleCompactionMs: 30 * 60_000,
+  retryMs: 500,
+  retryMsMax: 60_000,
+  modelRetryMs: 30_000,
+  modelRetryMsMax: 10 * 60_000,
+  attemptsPerWindow: 8,
+  attemptWindowMs: 10 * 60_000,
+  softShare: 0.75,
+  targetShare: 0.35,
+  warnFrom: WARN_FROM,
+}
+
+/**
+ * An agent's settings as configured. They enter a session as an entry, between two turns, because
+ * the context is folded from entries and from nothing else (decision 1).
+ */
+export interface WantedSettings {
+  readonly limits: Limits
+  /** Without a word of its own the session keeps the policy it has. */
+  readonly policy?: BusyPolicy
+  /** Holds the system text under `system`, and whatever else a step was made with. */
+  readonly body: JsonObject & { readonly system: string }
+  /** What the body takes of every context: the system text and the tools' descriptions. */
+  readonly tokens: number
+}

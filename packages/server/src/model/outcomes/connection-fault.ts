@@ -1,0 +1,56 @@
+import type { WireRecord } from '../calls/exchange.ts'
+import type { ConnectionFault, Outcome } from './outcome.ts'
+
+/**
+ * What a failed connection failed of, from the codes along its chain of causes. The outer error says
+ * "fetch failed" whether the server is down or our own dispatcher is dead; only the chain tells.
+ */
+export function judgeConnection(
+  error: unknown,
+  { isProxied, wasSent }: Pick<WireRecord, 'isProxied' | 'wasSent'> = {},
+): Extract<Outcome, { kind: 'connection' }> {
+  const codes = codesOf(error)
+  const [found] = CODES.find(([, known]) => codes.some((code) => known.test(code))) ?? ['unknown']
+  // Behind a proxy only the handshake and what follows it is the server's.
+  const isOfTheProxy = isProxied && !wasSent && !OURS_OR_BEHIND.includes(found)
+  const fault = isOfTheProxy ? 'proxy' : found
+  return { kind: 'connection', fault, freshLoanHelps: FRESH.includes(fault) }
+}
+
+const OURS_OR_BEHIND: readonly ConnectionFault[] = ['dispatcher-closed', 'tls', 'reset']
+
+// A reset or a close may be that of a connection kept too long; of the others a new one dies, too.
+const FRESH: readonly ConnectionFault[] = ['dispatcher-closed', 'reset', 'closed', 'unknown']
+
+const CODES: readonly (readonly [ConnectionFault, RegExp])[] = [
+  ['dispatcher-closed', /^UND_ERR_(?:DESTROYED|CLOSED)$/],
+  ['proxy', /^(?:invalid-proxy|UND_ERR_PRX_[A-Z]+)$/],
+  ['dns', /^(?:ENOTFOUND|EAI_[A-Z]+|EDNS[A-Z]*)$/],
+  ['tls', /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|HOSTNAME_)/],
+  ['server-down', /^ECONNREFUSED$/],
+  ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/],
+  ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE)$/],
+  // A socket error, an answer shorter than announced, bytes that are no HTTP.
+  [
+    'closed',
+    /^(?:UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_ABORTED|HPE_[A-Z_]+)$/,
+  ],
+]
+
+// Chains are short; a circle of causes must not hang us.
+const LINKS_MAX = 16
+
+function codesOf(error: unknown): readonly string[] {
+  const codes: string[] = []
+  const open: unknown[] = [error]
+  for (let links = 0; open.length > 0 && links < LINKS_MAX; links++) {
+    const link = open.shift()
+    if (typeof link !== 'object' || link === null) continue
+    if ('code' in link && typeof link.code === 'string') codes.push(link.code)
+    if ('cause' in link) open.push(link.cause)
+    // One error per address that was tried.
+    if ('errors' in link && Array.isArray(link.errors))
+      open.push(...link.errors.slice(0, LINKS_MAX))
+  }
+  return codes
+}
