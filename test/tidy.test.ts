@@ -72,10 +72,7 @@ const ARCHITECTURE: Architecture = {
   },
   packages: {
     cli: ['commander', '@clack/prompts'],
-    gateway: [
-      ...['hono', '@hono/node-server', '@hono/zod-openapi', 'prom-client', 'grammy', 'discord.js'],
-      ...['@modelcontextprotocol/server', 'zod'],
-    ],
+    gateway: [...['prom-client', 'grammy', 'discord.js', '@modelcontextprotocol/server', 'zod']],
     host: ['yaml', 'zod', 'pino'],
     runtime: ['zod'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
 
 /**
@@ -54,7 +54,7 @@ const rehearsalFile = z.object({
     .object({ holds: z.boolean(), broken: z.array(z.string().max(500)).max(50) })
     .nullable(),
 })
-export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).openapi('Rehearsal')
+export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).meta({ id: 'Rehearsal' })
 export type Rehearsal = z.infer<typeof rehearsal>
 
 export function openDiagnostics(

@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
 import type { Runtime, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'

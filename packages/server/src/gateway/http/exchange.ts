@@ -5,11 +5,7 @@ import { parseJson } from './json-body.ts'
 import { HttpProblem } from './problems.ts'
 import type { Signed } from './webhook.ts'
 
-/**
- * Bytes in, bytes out. Both ends are Node's own: going through web streams and a web Response cost
- * 45 of 100 microseconds per acknowledgment, and Hono's faster way replaces the global Request and
- * Response for everybody in the process.
- */
+/** Reads and writes Node's own streams: a web Request and Response cost 45 of 100 µs per message. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

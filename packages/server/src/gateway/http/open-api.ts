@@ -1,4 +1,4 @@
-import { OpenAPIHono, z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
 import { PROBLEMS, type ProblemCode } from './problems.ts'
 import { problemDetails } from './schemas.ts'
@@ -6,7 +6,7 @@ import { problemDetails } from './schemas.ts'
 const JSON_TYPE = 'application/json'
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** What every route may answer, whatever it does. */
+/** Problems that every route may answer with. */
 const ALWAYS: readonly ProblemCode[] = [
   'bad-request',
   'host-refused',
@@ -19,67 +19,93 @@ const WITH_BODY: readonly ProblemCode[] = ['bad-json', 'invalid', 'too-large', '
 const OF_SESSION: readonly ProblemCode[] = ['snapshot']
 const WITH_INPUT: readonly ProblemCode[] = ['invalid']
 
-/** The document that /openapi.json shows, from the same values that the server runs. */
-export function describeApi(endpoints: readonly Endpoint[]): object {
-  const api = new OpenAPIHono()
-  const registry = api.openAPIRegistry
-  registry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
-  for (const endpoint of endpoints) {
-    const { method, path, summary, params, query, body, scope } = endpoint
-    registry.registerPath({
-      method,
-      path,
-      summary,
-      ...(scope !== null && {
-        security: [{ token: [] }],
-        description: `Needs the scope \`${scope}\`.`,
-      }),
-      request: {
-        ...(params !== undefined && { params }),
-        ...(query !== undefined && { query }),
-        ...(endpoint.isIdempotent === true && { headers: z.object({ 'Idempotency-Key': KEY }) }),
-        ...(body !== undefined && {
-          body: {
-            content: { [JSON_TYPE]: { schema: body } },
-            required: endpoint.isBodyOptional !== true,
-          },
-        }),
-      },
-      responses: { ...answersOf(endpoint), ...problemsOf(endpoint) },
-    })
-  }
-  return api.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: { title: 'Throughline', version: '1' },
-  })
+export const KEY_FORM = /^[\x21-\x7e]{1,255}$/
+const KEY_PARAMETER = {
+  ...{ name: 'Idempotency-Key', in: 'header', required: false },
+  schema: { type: 'string', pattern: KEY_FORM.source },
+  description: 'The same key is the same request, however often it comes',
 }
 
-export const KEY_FORM = /^[\x21-\x7e]{1,255}$/
-const KEY = z
-  .string()
-  .regex(KEY_FORM)
-  .optional()
-  .openapi({ description: 'The same key is the same request, however often it comes' })
+/** The document at /openapi.json, from the same values that the server runs. */
+export function describeApi(endpoints: readonly Endpoint[]): object {
+  const schemas: Record<string, unknown> = {}
+  const paths: Record<string, Record<string, object>> = {}
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method]: operationOf(endpoint, (schema) => schemaOf(schema, schemas)),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Throughline', version: '1' },
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } }, schemas },
+    paths,
+  }
+}
 
-type Responses = Record<
-  string,
-  { description: string; content?: Record<string, { schema: z.ZodType }> }
->
+/** JSON Schema, with schemas that have an id collected in `named`. Within a list each is a reference. */
+function schemaOf(schema: z.ZodType, named: Record<string, unknown>): unknown {
+  const converted = z.toJSONSchema(z.array(schema), {
+    ...{ io: 'input', unrepresentable: 'any' },
+    override: ({ jsonSchema }) => {
+      delete jsonSchema['id']
+      if (jsonSchema.type === 'integer') delete jsonSchema.pattern
+    },
+  })
+  const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')
+  const { items, $defs } = JSON.parse(text) as { items: unknown; $defs?: object }
+  Object.assign(named, $defs)
+  return items
+}
 
-function answersOf({ answers }: Endpoint): Responses {
+type Convert = (schema: z.ZodType) => unknown
+
+function operationOf(endpoint: Endpoint, convert: Convert): object {
+  const { summary, params, query, body, scope } = endpoint
+  return {
+    summary,
+    ...(scope !== null && {
+      security: [{ token: [] }],
+      description: `Needs the scope \`${scope}\`.`,
+    }),
+    parameters: [
+      ...parametersIn('path', params, convert),
+      ...parametersIn('query', query, convert),
+      ...(endpoint.isIdempotent === true ? [KEY_PARAMETER] : []),
+    ],
+    ...(body !== undefined && {
+      requestBody: {
+        content: { [JSON_TYPE]: { schema: convert(body) } },
+        required: endpoint.isBodyOptional !== true,
+      },
+    }),
+    responses: { ...answersOf(endpoint, convert), ...problemsOf(endpoint, convert) },
+  }
+}
+
+function parametersIn(location: string, object: z.ZodObject | undefined, convert: Convert) {
+  return Object.entries(object?.shape ?? {}).map(([name, schema]) => ({
+    ...{ name, in: location, required: !schema.safeParse(undefined).success },
+    schema: convert(schema),
+  }))
+}
+
+function answersOf({ answers }: Endpoint, convert: Convert): object {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, type }]) => {
-      if (schema !== undefined) {
-        return [status, { description, content: { [JSON_TYPE]: { schema } } }]
-      }
-      if (type === undefined) return [status, { description }]
-      return [status, { description, content: { [type]: { schema: z.string() } } }]
+      if (schema === undefined && type === undefined) return [status, { description }]
+      const content =
+        schema === undefined
+          ? { [type ?? '']: { schema: { type: 'string' } } }
+          : { [JSON_TYPE]: { schema: convert(schema) } }
+      return [status, { description, content }]
     }),
   )
 }
 
 /** One answer per status, which names the codes that it may have. */
-function problemsOf(endpoint: Endpoint): Responses {
+function problemsOf(endpoint: Endpoint, convert: Convert): object {
   const codes = new Set([
     ...ALWAYS,
     ...(endpoint.scope === null ? [] : GUARDED),
@@ -96,7 +122,7 @@ function problemsOf(endpoint: Endpoint): Responses {
         `${status}`,
         {
           description: group.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('; '),
-          content: { [PROBLEM_TYPE]: { schema: problemDetails } },
+          content: { [PROBLEM_TYPE]: { schema: convert(problemDetails) } },
         },
       ]),
   )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
 import type { Logger } from '../../runtime/logger.ts'
@@ -12,10 +12,10 @@ import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
 import type { EventStreams } from './event-stream.ts'
 import { openStream, readJsonBody, readSigned, writeAnswer } from './exchange.ts'
-import type { Page } from './files.ts'
 import type { Metrics } from './metrics.ts'
 import { KEY_FORM, PROBLEM_TYPE } from './open-api.ts'
 import { HttpProblem, toHttpProblem } from './problems.ts'
+import type { RoutedRequest } from './router.ts'
 
 /**
  * One request from its first check to its answer, always in this order: the host it was sent to,
@@ -42,15 +42,9 @@ export interface PipelineDependencies {
   readonly closing: AbortSignal
 }
 
-/** A request, and which route the router found for it. */
-export interface Call {
+export type Call = RoutedRequest & {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  readonly endpoint: Endpoint | null
-  readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string[]>>
-  /** What to answer where there is no endpoint: a file of the page, or this problem. */
-  readonly otherwise?: Page | HttpProblem
 }
 
 /** After this time the token is checked again before the response is sent. */
@@ -113,21 +107,21 @@ export class RequestPipeline {
 
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
     const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
-    const { incoming, outgoing, endpoint } = call
+    const { incoming, outgoing } = call
     checkHost(incoming.headers.host, allowedHosts)
     origins.check(incoming.headers)
     if (origins.isPreflight(incoming)) {
       this.#takeRequest(`address ${addresses.of(incoming)}`)
       return writeAnswer(outgoing, 204, { ...headers, ...PREFLIGHT }, null)
     }
-    if (endpoint === null) {
+    if (call.endpoint === null) {
       const { otherwise } = call
       this.#takeRequest(`address ${addresses.of(incoming)}`)
-      if (otherwise === undefined) throw new HttpProblem('unknown-path')
       if (otherwise instanceof HttpProblem) throw otherwise
       return writeAnswer(outgoing, 200, { ...headers, ...otherwise.headers }, otherwise.bytes)
     }
 
+    const { endpoint } = call
     const principal = await this.#identify(incoming, endpoint)
     if (endpoint.isStream && incoming.method === 'HEAD') throw new HttpProblem('method-not-allowed')
     const params = parse(endpoint.params, call.params, 'path')
@@ -293,10 +287,11 @@ function keyOf(incoming: IncomingMessage): string {
   })
 }
 
-function single(query: Readonly<Record<string, string[]>>): Record<string, string> {
-  const twice = Object.values(query).some((values) => values.length > 1)
-  if (twice) throw new HttpProblem('invalid', { detail: 'A parameter stands twice in the query.' })
-  return Object.fromEntries(Object.entries(query).map(([name, [value = '']]) => [name, value]))
+function single(query: URLSearchParams): Record<string, string> {
+  if (new Set(query.keys()).size < query.size) {
+    throw new HttpProblem('invalid', { detail: 'A query parameter appears twice.' })
+  }
+  return Object.fromEntries(query)
 }
 
 function parseBody(endpoint: Endpoint, sent: unknown): unknown {

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import {
   type EntryNumber,
   isId,
@@ -21,7 +21,7 @@ function digits(min: number, max: number) {
     .regex(/^\d{1,16}$/, { error: 'expected a whole number' })
     .transform(Number)
     .pipe(z.number().int().min(min).max(max))
-    .openapi({ type: 'integer', minimum: min, maximum: max })
+    .meta({ type: 'integer', minimum: min, maximum: max })
 }
 
 export const pageSize = (max: number) => digits(1, max).optional()
@@ -35,7 +35,7 @@ export const sessionIdText = z
   .string()
   .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
   .transform((id) => id as SessionId)
-  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
+  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 
 /** For reads: a session, or its snapshot just before a compaction. */
 export const readableIdText = z
@@ -47,7 +47,7 @@ export const readableIdText = z
     context.addIssue({ code: 'custom', message: 'expected the id of a session or a snapshot' })
     return z.NEVER
   })
-  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}(\\.snapshot\\.[1-9][0-9]{0,9})?$' })
+  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}(\\.snapshot\\.[1-9][0-9]{0,9})?$' })
 
 /** Text is kept byte for byte, so it must be text: half a surrogate pair is none. */
 const text = (lengthMax: number) =>
@@ -67,7 +67,7 @@ export const name = text(NAME_LENGTH_MAX)
 export const pinName = z
   .string()
   .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
-  .openapi({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
+  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)
 export const blobHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected 64 hex digits' })
@@ -108,7 +108,7 @@ export const newMessage = z
     parts: (parts ?? [{ type: 'text', text }]) as readonly UserPart[],
     lane,
   }))
-  .openapi('NewMessage')
+  .meta({ id: 'NewMessage' })
 
 export const newSessionSchema = z
   .strictObject({
@@ -116,7 +116,7 @@ export const newSessionSchema = z
     id: sessionIdText.optional(),
     route: z.strictObject({ channel: name, address: text(512) }).optional(),
   })
-  .openapi('NewSession')
+  .meta({ id: 'NewSession' })
 
 /** One of three: compact, show what compacting would make, or commit what was shown. */
 export const newCompaction = z
@@ -129,7 +129,7 @@ export const newCompaction = z
     error: 'install stands alone',
   })
   .transform(({ install, ...rest }) => ({ ...rest, install: install as JsonObject | undefined }))
-  .openapi('NewCompaction')
+  .meta({ id: 'NewCompaction' })
 
 const count = z.number().int().min(0)
 const nullableCount = count.nullable()
@@ -144,7 +144,7 @@ export const problemDetails = z
     detail: z.string().optional(),
     requestId: z.string(),
   })
-  .openapi('Problem')
+  .meta({ id: 'Problem' })
 
 export const accepted = z
   .strictObject({
@@ -153,7 +153,7 @@ export const accepted = z
     mail: count,
     duplicate: z.boolean(),
   })
-  .openapi('Accepted')
+  .meta({ id: 'Accepted' })
 
 export const answered = z
   .strictObject({
@@ -168,7 +168,7 @@ export const answered = z
       })
       .nullable(),
   })
-  .openapi('Answered')
+  .meta({ id: 'Answered' })
 
 export const agentList = z
   .strictObject({
@@ -183,7 +183,7 @@ export const agentList = z
       }),
     ),
   })
-  .openapi('Agents')
+  .meta({ id: 'Agents' })
 
 export const sessionView = z
   .strictObject({
@@ -206,10 +206,10 @@ export const sessionView = z
     pins: z.array(z.string()),
     runner: z.string().nullable(),
   })
-  .openapi('Session')
+  .meta({ id: 'Session' })
 export const sessionList = z
   .strictObject({ sessions: z.array(sessionView), next: z.string().nullable() })
-  .openapi('Sessions')
+  .meta({ id: 'Sessions' })
 
 const entry = z
   .strictObject({
@@ -222,10 +222,10 @@ const entry = z
     body: z.union([loose, z.string()]).nullable(),
     isCovered: z.boolean(),
   })
-  .openapi('Entry')
+  .meta({ id: 'Entry' })
 export const transcript = z
   .strictObject({ entries: z.array(entry), next: nullableCount })
-  .openapi('Transcript')
+  .meta({ id: 'Transcript' })
 
 export const contextSchema = z
   .strictObject({
@@ -245,10 +245,12 @@ export const contextSchema = z
     ),
     messages: z.array(z.looseObject({ role: z.string() })),
   })
-  .openapi('Context')
+  .meta({ id: 'Context' })
 
 /** As JSON, never as a document of its own: nobody's upload is ever opened under our address. */
-export const blobView = z.strictObject({ mediaType: z.string(), data: z.string() }).openapi('Blob')
+export const blobView = z
+  .strictObject({ mediaType: z.string(), data: z.string() })
+  .meta({ id: 'Blob' })
 
 export const compactionList = z
   .strictObject({
@@ -283,7 +285,7 @@ export const compactionList = z
       }),
     ),
   })
-  .openapi('Compactions')
+  .meta({ id: 'Compactions' })
 
 export const taskList = z
   .strictObject({
@@ -294,7 +296,7 @@ export const taskList = z
       }),
     ),
   })
-  .openapi('Tasks')
+  .meta({ id: 'Tasks' })
 
 export const pinList = z
   .strictObject({
@@ -302,7 +304,7 @@ export const pinList = z
       z.strictObject({ name: z.string(), text: z.string(), tokens: count, entry: count }),
     ),
   })
-  .openapi('Pins')
+  .meta({ id: 'Pins' })
 
 export const preview = z
   .union([
@@ -318,7 +320,7 @@ export const preview = z
     }),
     z.strictObject({ kind: z.literal('nothing-to-do'), sessionId: z.string() }),
   ])
-  .openapi('Preview')
+  .meta({ id: 'Preview' })
 
 export const mailList = z
   .strictObject({
@@ -336,7 +338,7 @@ export const mailList = z
     ),
     next: nullableCount,
   })
-  .openapi('Mailbox')
+  .meta({ id: 'Mailbox' })
 
 export const foundList = z
   .strictObject({
@@ -349,11 +351,11 @@ export const foundList = z
       }),
     ),
   })
-  .openapi('Found')
+  .meta({ id: 'Found' })
 
 export const status = z
   .strictObject({ status: z.string(), reason: z.string().optional() })
-  .openapi('Status')
+  .meta({ id: 'Status' })
 export const auditView = z
   .strictObject({
     audit: z
@@ -378,10 +380,10 @@ export const auditView = z
       })
       .nullable(),
   })
-  .openapi('Audit')
+  .meta({ id: 'Audit' })
 export const rehearsalView = z
   .strictObject({ rehearsal: rehearsal.nullable() })
-  .openapi('RehearsalPicture')
+  .meta({ id: 'RehearsalPicture' })
 export const health = z
   .looseObject({ isReady: z.boolean(), problems: z.array(z.string()) })
-  .openapi('Health')
+  .meta({ id: 'Health' })

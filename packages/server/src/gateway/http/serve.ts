@@ -1,7 +1,4 @@
 import type { AddressInfo, Socket } from 'node:net'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono } from 'hono'
 import { type Clock, systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import { isId, sessionId } from '#core/base/ids'
@@ -22,12 +19,12 @@ import { messageEndpoints } from './endpoints/messages.ts'
 import { operatingEndpoints } from './endpoints/operating.ts'
 import { sessionEndpoints } from './endpoints/sessions.ts'
 import { EventStreams } from './event-stream.ts'
-import { type Page, readPages } from './files.ts'
+import { readPages } from './files.ts'
 import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
-import { HttpProblem, type ProblemCode } from './problems.ts'
-import { type Call, RequestPipeline } from './request-pipeline.ts'
+import { RequestPipeline } from './request-pipeline.ts'
+import { Router } from './router.ts'
 import { type HookOptions, readHook } from './webhook.ts'
 
 /**
@@ -135,7 +132,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const pages =
     options.dashboardFolder === undefined ? new Map() : readPages(options.dashboardFolder)
   const isProxy = (address: string | undefined) => addresses.isProxy(address)
-  const handler = routesTo(pipeline, pages)
+  const router = new Router(ENDPOINTS, pages)
+  const handler: Handler = (incoming, outgoing) =>
+    pipeline.handle({ incoming, outgoing, ...router.find(incoming) })
   const server = new NodeServer(handler, limits, isProxy)
   const address = await server.listen(host, port)
   const url = urlOf(host, address)
@@ -174,45 +173,6 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed
     },
   }
-}
-
-type Routed = Context<{ Bindings: HttpBindings }>
-
-function routesTo(pipeline: RequestPipeline, pages: ReadonlyMap<string, Page>): Handler {
-  const app = new Hono<{ Bindings: HttpBindings }>()
-  const answer = async (context: Routed, rest: Pick<Call, 'endpoint' | 'otherwise'>) => {
-    const { incoming, outgoing } = context.env
-    const params = context.req.param() as Record<string, string>
-    await pipeline.handle({ incoming, outgoing, params, query: context.req.queries(), ...rest })
-    return RESPONSE_ALREADY_SENT
-  }
-  for (const endpoint of ENDPOINTS) {
-    app.on(endpoint.method, routerPath(endpoint.path), (context) => answer(context, { endpoint }))
-  }
-  for (const [path, endpoints] of Map.groupBy(ENDPOINTS, ({ path }) => path)) {
-    const allow = endpoints.map(({ method }) => method.toUpperCase()).join(', ')
-    const otherwise = new HttpProblem('method-not-allowed', { headers: { allow } })
-    app.all(routerPath(path), (context) => answer(context, { endpoint: null, otherwise }))
-  }
-  app.notFound((context) => {
-    const page = context.req.method === 'GET' ? pages.get(context.req.path) : undefined
-    return answer(context, { endpoint: null, otherwise: page ?? new HttpProblem('unknown-path') })
-  })
-  return getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
-    overrideGlobalObjects: false,
-    // Only what cannot even be routed comes here: an address or a host that is none.
-    errorHandler: () => refusal('bad-request'),
-  })
-}
-
-function routerPath(path: string): string {
-  return path.replaceAll(/\{([a-z]+)\}/g, ':$1')
-}
-
-function refusal(code: ProblemCode): Response {
-  const problem = new HttpProblem(code)
-  const headers = { 'content-type': 'application/problem+json', connection: 'close' }
-  return new Response(JSON.stringify(problem.body), { status: problem.status, headers })
 }
 
 function urlOf(host: string, { port }: AddressInfo): string {

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import type { RuntimeEvent } from '../../../runtime/events/runtime-event.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
@@ -12,7 +12,7 @@ import { findSummary, ofSession } from './sessions.ts'
  */
 const STREAM = { 200: { description: 'Events until one side ends it', type: 'text/event-stream' } }
 const query = z.strictObject({
-  after: eventCursor.optional().openapi({ description: 'A cursor; default: from now on' }),
+  after: eventCursor.optional().meta({ description: 'A cursor; default: from now on' }),
 })
 
 export const eventEndpoints: readonly Endpoint[] = [

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
 import { whyNot } from '../../../runtime/sessions/refusal-text.ts'

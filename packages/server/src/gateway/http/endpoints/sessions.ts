@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import type { SessionId } from '#core/base/ids'
 import type { Runtime, Session, SessionSummary } from '../../../runtime/runtime.ts'
 import type { Principal } from '../access/access.ts'
@@ -125,7 +125,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     scope: 'read',
     params: ofReadable,
     query: z.strictObject({
-      at: entryNumberText.optional().openapi({ description: 'The number of an assistant entry' }),
+      at: entryNumberText.optional().meta({ description: 'The number of an assistant entry' }),
     }),
     answers: { 200: { description: 'The context', schema: contextSchema } },
     problems: ['unknown-session', 'unknown-entry'],
