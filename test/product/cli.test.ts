@@ -127,6 +127,7 @@ describe('export, import and purge', () => {
   it('carry a session into another store, once, and remove it for good', async () => {
     const exported = await place.run(['export', 'notes', '-o', 'notes.jsonl'])
     expect(exported).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(exported.stderr).toContain('Session notes was written to notes.jsonl.')
     expect(statSync(join(place.folder, 'notes.jsonl')).mode & 0o777).toBe(0o600)
     expect(await place.run(['import', 'notes.jsonl', ...other])).toMatchObject({ exitCode: 0 })
     const [again, copy, asked] = await all([
@@ -291,6 +292,8 @@ describe('throughline tokens', () => {
     expect(row).toMatchObject({ id: 'page', scopes: ['read'], expiresAt: null })
     expect(JSON.stringify(row)).not.toContain(secret)
     expect(readFileSync(join(place.folder, 'tokens.db')).includes(secret)).toBe(false)
+    const limited = await place.run(['tokens', 'create', '--session', 'nope', ...at])
+    expect(limited.stderr).toContain('there is no session nope yet')
     const rotated = await place.run(['tokens', 'rotate', 'page', '--json', ...at])
     expect(lines(rotated)[0]).toMatchObject({ principal: 'page', scopes: ['read'] })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 0 })

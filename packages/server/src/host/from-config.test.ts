@@ -17,5 +17,6 @@ it('gives every agent the configured prompt and the budget of each section [S12]
     expect(settings).toMatchObject({ prompt: 'As a poem.', softShare: 0.4, sections })
   }
   const [plain] = runtimeTerms(configSchema.parse({}), CONTEXT).agents
+  expect(plain?.provider).toBe('stand-in')
   expect(plain?.settings).not.toHaveProperty('prompt')
 })

@@ -33,7 +33,7 @@ export function runtimeTerms(
 
 function agentFrom(
   plan: AgentPlan,
-  { auxiliary }: Config,
+  { agents, auxiliary }: Config,
   context: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): Agent {
   const { name, system, pins, routes, policy, stepsMax, window } = plan
@@ -42,6 +42,7 @@ function agentFrom(
   const mailMax = lane === undefined || source === undefined ? undefined : { lane, source }
   return {
     ...{ name, system, pins, routes, policy, stepsMax },
+    provider: agents[name]?.model.provider ?? routes.main.provider,
     tools: builtInTools(plan.tools, context),
     mcp: mcpTerms(plan.mcp, context),
     settings: settingsFrom(plan),

@@ -19,6 +19,8 @@ export interface Agent {
   /** Constraints that stay byte-identical in every context. */
   readonly pins?: Readonly<Record<string, string>>
   readonly routes: RoutesConfig
+  /** The name of the main provider for people, where its route has another. */
+  readonly provider?: string
   /** The tools, or how they are made from what the runtime has. */
   readonly tools?: readonly Tool[] | ((dependencies: ToolDependencies) => readonly Tool[])
   /** Servers whose tools it gets as well, by name. */
@@ -90,7 +92,7 @@ export function resolveAgent(
     wanted: { limits, policy, body, tokens },
     outputTokens: limits.outputTokens,
     summary: {
-      ...{ name, model: main.model, provider: main.provider, windowTokens, policy },
+      ...{ name, model: main.model, provider: agent.provider ?? main.provider, windowTokens, policy },
       tools: toolNames,
     },
   }

@@ -321,9 +321,15 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   }
   const errors = issues.slice(0, ISSUES_MAX).map((issue) => ({
     at: [where, ...issue.path].join('.').slice(0, 200),
-    problem: issue.code === 'unrecognized_keys' ? 'an unknown name' : issue.message,
+    problem: issue.code === 'unrecognized_keys' ? unknownNames(issue.keys) : issue.message,
   }))
   throw new HttpProblem('invalid', { facts: { errors } })
+}
+
+/** Names that look like ours are repeated: they are probably misspelt, and hold no secret. */
+function unknownNames(keys: readonly string[]): string {
+  const plain = keys.filter((key) => /^[a-z][A-Za-z_-]{0,23}$/.test(key)).slice(0, ISSUES_MAX)
+  return plain.length === 0 ? 'an unknown name' : `unknown: ${plain.join(', ')}`
 }
 
 /** Where it happened, without the message: that may hold what somebody said. */

@@ -105,7 +105,7 @@ describe('loadConfig', () => {
     expect(problemsOf(text, { flags: ['http.prot=1', 'nothing'] })).toMatchInlineSnapshot(`
       [
         "throughline.yaml:3:5: \`agents.main.stepMax\` is not known. Did you mean \`stepsMax\`?",
-        "throughline.yaml:4:13: \`agents.main.tools.telepathy\` is not known. There is \`tasks\`, \`pin\`, \`recall\`, \`send_message\`, \`memory\`, \`schedule\`, \`files\`, \`process\`.",
+        "throughline.yaml:4:13: \`agents.main.tools.telepathy\` is not known. Known here: \`tasks\`, \`pin\`, \`recall\`, \`send_message\`, \`memory\`, \`schedule\`, \`files\`, \`process\`. If an earlier version had it, remove it: CHANGELOG.md says what replaces it.",
         "throughline.yaml:4:37: \`agents.main.tools.files\` should be true, false, or a map of options. It is 3.",
         "throughline.yaml:5:23: \`agents.main.model.provider\` should be one of openai-chat, openai-responses, codex, anthropic, google, openai-compatible, stand-in. It is "antropic". Did you mean \`anthropic\`?",
         "throughline.yaml:6:13: \`agents.main.system\` names nowhere.md, which does not exist.",
@@ -117,7 +117,7 @@ describe('loadConfig', () => {
         "throughline.yaml:13:10: \`auxiliary.title.baseUrl\` is missing; the provider openai-compatible has no usual address.",
         "throughline.yaml:13:59: \`auxiliary.title.credential.kind\` should be one of none, variable, file, command.",
         "throughline.yaml:14:28: \`limits.prices["gpt-4.1"].output\` is missing.",
-        "throughline.yaml:15:1: \`shop\` is not known. There is \`agents\`, \`compaction\`, \`auxiliary\`, \`store\`, \`http\`, \`gateways\`, \`limits\`, \`logging\`.",
+        "throughline.yaml:15:1: \`shop\` is not known. Known here: \`agents\`, \`compaction\`, \`auxiliary\`, \`store\`, \`http\`, \`gateways\`, \`limits\`, \`logging\`. If an earlier version had it, remove it: CHANGELOG.md says what replaces it.",
         "--set http.prot: \`http.prot\` is not known. Did you mean \`port\`?",
         "--set nothing: A setting is written key=value, such as http.port=8080.",
       ]

@@ -153,7 +153,7 @@ export function buildCompactCommand(): Command {
       'throughline compact session.jsonl --to openai-chat --target-tokens 20k -o next.json',
       'throughline compact - --if-needed --window 128k < conversation.json',
       "throughline compact chat.json --summarizer 'command:my-model'",
-      'throughline compact --session 0f3a --preview',
+      'throughline compact --session build-7 --preview',
     ],
   })
 }

@@ -39,12 +39,10 @@ export function exportCommand(): Command {
         if (snapshot !== undefined) {
           if (flags.to !== undefined) throw new UsageError('--to does not take a snapshot.')
           const name = { ...snapshot, sessionId: named }
-          await writeStream(flags.output, snapshotLines(runtime, name))
-          return EXIT.done
+          return await write(flags.output, snapshotLines(runtime, name), `Snapshot ${id}`)
         }
         if (flags.to === 'hermes') return await toHermes(named, store, flags)
-        await writeStream(flags.output, runtime.session(named).exportLines())
-        return EXIT.done
+        return await write(flags.output, runtime.session(named).exportLines(), `Session ${named}`)
       })
     })
   return withHelp(addStoreOptions(command), {
@@ -54,12 +52,18 @@ export function exportCommand(): Command {
       [EXIT.usage, 'wrong usage, or no such store or session, or the file cannot be written'],
     ],
     examples: [
-      'throughline export 0f3a -o 0f3a.jsonl',
-      'throughline export 0f3a | throughline import - --store other.db',
-      'throughline export 0f3a --to hermes -o state.db',
-      'throughline export 0f3a.snapshot.57 -o before-57.jsonl',
+      'throughline export build-7 -o build-7.jsonl',
+      'throughline export build-7 | throughline import - --store other.db',
+      'throughline export build-7 --to hermes -o state.db',
+      'throughline export build-7.snapshot.57 -o before-57.jsonl',
     ],
   })
+}
+
+async function write(path: string, lines: AsyncIterable<string>, what: string): Promise<number> {
+  await writeStream(path, lines)
+  if (path !== '-') notify(`${what} was written to ${path}.`)
+  return EXIT.done
 }
 
 const PAGE = 500
@@ -94,10 +98,10 @@ async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags
     return EXIT.done
   }
   notify(
-    `Session ${written.id} stands in ${written.to} with ${counted(written.rows, 'row')}, ${written.live} of them in the context.`,
+    `Session ${written.id} was written to ${written.to}: ${counted(written.rows, 'row')}, ${written.live} of them in the context.`,
   )
   for (const [kind, count] of Object.entries(written.left)) {
-    notify(`Not written, because a state.db has no place for it: ${counted(count, kind)}.`)
+    notify(`Not written, because a state.db cannot hold it: ${counted(count, kind)}.`)
   }
   return EXIT.done
 }

@@ -49,7 +49,7 @@ export function importCommand(): Command {
       [EXIT.failed, 'a session with that id is or was there; nothing was changed'],
       [EXIT.usage, 'wrong usage, or the file is not whole; nothing was changed'],
     ],
-    examples: ['throughline import 0f3a.jsonl', 'throughline import - < 0f3a.jsonl'],
+    examples: ['throughline import build-7.jsonl', 'throughline import - < build-7.jsonl'],
   })
 }
 

@@ -52,7 +52,7 @@ export function purgeCommand(): Command {
       ],
       [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
     ],
-    examples: ['throughline purge 0f3a', 'throughline purge 0f3a --entries 12-14 --yes'],
+    examples: ['throughline purge build-7', 'throughline purge build-7 --entries 12-14 --yes'],
   })
 }
 

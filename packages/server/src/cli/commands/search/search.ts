@@ -52,7 +52,7 @@ export function searchCommand(): Command {
     ],
     examples: [
       'throughline search invoice number',
-      'throughline search "retry limit" --session 0f3a --neighbours 2',
+      'throughline search "retry limit" --session build-7 --neighbours 2',
     ],
   })
 }

@@ -69,8 +69,8 @@ export function sendCommand(): Command {
       [EXIT.usage, 'wrong usage, or no such store, session or agent'],
     ],
     examples: [
-      'throughline send 0f3a "What is left to do?" --wait',
-      'git log -1 | throughline send 0f3a - --key "$(git rev-parse HEAD)"',
+      'throughline send build-7 "What is left to do?" --wait',
+      'git log -1 | throughline send build-7 - --key "$(git rev-parse HEAD)"',
       'throughline send build-7 "Begin." --agent assistant --wait --json',
     ],
   })

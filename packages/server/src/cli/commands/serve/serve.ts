@@ -120,6 +120,7 @@ async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags)
   const found = choices.filter(({ provider }) => provider !== 'stand-in')
   const facts = {
     url,
+    socket: served === null ? null : (loaded.config.http.socket ?? null),
     store,
     agents,
     isStandIn,
@@ -143,7 +144,7 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
     },
     onBroken: (problems) => {
       for (const problem of problems) notify(`configuration: ${problemText(problem)}`)
-      notify('configuration: nothing was changed; what held before goes on.')
+      notify('configuration: keeping the previous configuration.')
     },
   })
 }
@@ -161,14 +162,16 @@ function apply(host: Host, loaded: Loaded, { applies, needsRestart }: ConfigChan
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       notify(`configuration: ${error.message}`)
-      notify('configuration: nothing was changed; what held before goes on.')
+      notify('configuration: keeping the previous configuration.')
       return
     }
     host.logger.setLevel(loaded.config.logging.level)
-    notify(`configuration: changed ${applies.join(', ')}; holds from the next turn on.`)
+    notify(`configuration: changed ${applies.join(', ')}; in effect from the next turn on.`)
     const after = namesOf(host)
     for (const name of before.filter((each) => !after.includes(each))) {
-      notify(`configuration: nobody is ${name} any more; what is said to its sessions waits.`)
+      notify(
+        `configuration: agent ${name} was removed; messages to its sessions wait until it is back.`,
+      )
     }
   }
   if (needsRestart.length > 0) {

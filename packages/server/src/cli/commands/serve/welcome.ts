@@ -5,6 +5,8 @@ import { counted } from '../../terminal/format.ts'
 export interface Welcome {
   /** Null: HTTP is switched off. */
   readonly url: string | null
+  /** The Unix domain socket beside the address; null: none. */
+  readonly socket: string | null
   readonly store: string
   readonly agents: readonly { readonly name: string; readonly model: string }[]
   /** The agents' models are built in and no real ones. */
@@ -19,13 +21,14 @@ export interface Welcome {
 }
 
 export function welcomeText(welcome: Welcome, paint: Paint): string {
-  const { url, store, agents, program } = welcome
+  const { url, socket, store, agents, program } = welcome
   const who = agents.map(({ name, model }) => `${name} (${model})`).join(', ')
   const where = url === null ? '' : ` at ${paint('bold', url)}`
   return `${[
     `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
     `  Everything said is kept in ${store}.`,
     ...(url === null ? [] : accessHint(welcome)),
+    ...(socket === null ? [] : [`  Your own user needs no token at the Unix socket ${socket}.`]),
     '',
     'Try next, in another terminal:',
     `  ${program} chat`,

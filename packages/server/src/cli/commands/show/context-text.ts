@@ -5,6 +5,12 @@ import { printable } from '../../terminal/printable.ts'
 import { shorten } from '../../terminal/transcript-text.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
+/** Which context was asked for; neither: the present one. */
+interface Moment {
+  readonly at?: number | undefined
+  readonly snapshot?: number | undefined
+}
+
 /**
  * What the model sees, part by part in the order in which it is sent: what it is, how much of the
  * window it takes, and which entries it was made from.
@@ -12,11 +18,12 @@ import { drawFill } from '../../terminal/usage-bar.ts'
 export function drawContext(
   view: ContextView,
   style: { readonly paint: Paint; readonly partLinesMax: number },
+  moment: Moment = {},
 ): string {
   const { paint, partLinesMax } = style
   const fill = drawFill(view)
   const title =
-    `Context of ${view.sessionId} as of entry ${view.upto}: ${grouped(view.tokens)} of ` +
+    `Context of ${view.sessionId} ${momentText(view, moment)}: ${grouped(view.tokens)} of ` +
     `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
   const limits =
     view.softTokens === null
@@ -30,6 +37,11 @@ export function drawContext(
     ].join('\n'),
   )
   return `${[title, paint('dim', limits), '', ...parts].map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+function momentText({ upto }: ContextView, { at, snapshot }: Moment): string {
+  if (at !== undefined) return `at step ${at}, built from entries up to ${upto}`
+  return snapshot === undefined ? `up to entry ${upto}` : `just before compaction ${snapshot}`
 }
 
 const TITLES: Record<ContextPart['kind'], string> = {

@@ -72,11 +72,11 @@ export function showCommand(): Command {
       [EXIT.usage, 'wrong usage, no store there, or no such session, step or compaction'],
     ],
     examples: [
-      'throughline show 0f3a',
-      'throughline show 0f3a --context',
-      'throughline show 0f3a --at 42 --json',
-      'throughline show 0f3a.snapshot.57',
-      'throughline show 0f3a --all --json | jq -r \'select(.kind == "input")\'',
+      'throughline show build-7',
+      'throughline show build-7 --context',
+      'throughline show build-7 --at 42 --json',
+      'throughline show build-7.snapshot.57',
+      'throughline show build-7 --all --json | jq -r \'select(.kind == "input")\'',
     ],
   })
 }
@@ -144,7 +144,7 @@ async function showContext(session: Session, flags: ShowFlags): Promise<number> 
   const paint = paintOn(process.stdout)
   const text = flags.json
     ? jsonLine(view)
-    : drawContext(view, { paint, partLinesMax: linesMax(flags) })
+    : drawContext(view, { paint, partLinesMax: linesMax(flags) }, flags)
   await writeOutput('-', text)
   return EXIT.done
 }

@@ -7,6 +7,7 @@ import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
+import { findNamed } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { moment } from '../../terminal/format.ts'
@@ -52,9 +53,10 @@ function createCommand(): Command {
         .default('write'),
     )
     .addOption(
-      new Option('--session <id...>', 'only these sessions; else all').argParser(
-        (id: string, before: string[] = []) => [...before, parseId(id)],
-      ),
+      new Option(
+        '--session <id...>',
+        'only these sessions, by id or a unique prefix; else all',
+      ).argParser((id: string, before: string[] = []) => [...before, parseId(id)]),
     )
     .addOption(
       new Option('--expires <time>', 'how long it is good, such as 90d').argParser(parseSpan),
@@ -77,18 +79,19 @@ function createCommand(): Command {
     .action(async (flags: CreateFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')
-      const now = Date.now()
-      const minted = mintToken({
-        id: flags.id ?? newId(),
-        ...(flags.principal !== undefined && { principal: flags.principal }),
-        scopes: [flags.scope, ...(flags.session ?? []).map((id) => `session:${id}`)],
-        label: flags.label,
-        now,
-        expiresAt: flags.expires === undefined ? null : now + flags.expires,
-      })
       process.exitCode = await withStoreRuntime(
         flags,
         async ({ store }) => {
+          const now = Date.now()
+          const sessions = await Promise.all((flags.session ?? []).map((id) => named(store, id)))
+          const minted = mintToken({
+            id: flags.id ?? newId(),
+            ...(flags.principal !== undefined && { principal: flags.principal }),
+            scopes: [flags.scope, ...sessions.map((id) => `session:${id}`)],
+            label: flags.label,
+            now,
+            expiresAt: flags.expires === undefined ? null : now + flags.expires,
+          })
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
           notify(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
@@ -108,9 +111,18 @@ function createCommand(): Command {
     ],
     examples: [
       'throughline tokens create --scope read --label "status page" --expires 90d',
-      'TOKEN=$(throughline tokens create --session 0f3a)',
+      'TOKEN=$(throughline tokens create --session build-7)',
     ],
   })
+}
+
+/** A session that will be made later is named in full. */
+async function named(store: Store, id: string): Promise<string> {
+  const known = await findNamed(store, id)
+  if (known === undefined) {
+    notify(`note: there is no session ${id} yet; the token works once there is. Check the id.`)
+  }
+  return known ?? id
 }
 
 interface RotateFlags extends StoreFlags {

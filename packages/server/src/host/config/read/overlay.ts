@@ -89,12 +89,14 @@ export function unknownKeyText(parent: Path, key: string): string {
   if (SECRET_NAME.test(key)) return `${sentence} ${KEYS_ELSEWHERE}`
   const there = names.map((name) => `\`${name}\``).join(', ')
   return names.length === 0
-    ? `${sentence} Nothing can stand there.`
-    : `${sentence} There is ${there}.`
+    ? `${sentence} This key takes no keys below it. ${REMOVED}`
+    : `${sentence} Known here: ${there}. ${REMOVED}`
 }
 
+const REMOVED = 'If an earlier version had it, remove it: CHANGELOG.md says what replaces it.'
+
 export const KEYS_ELSEWHERE =
-  'Keys and passwords do not stand in the configuration: say where they are kept, such as ' +
+  'Keys and passwords do not belong in the configuration: name where they are kept, such as ' +
   '`credential: {kind: variable, name: OPENAI_API_KEY}`.'
 
 function pathOfVariable(name: string, tree: Node): Path | undefined {
