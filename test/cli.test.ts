@@ -127,9 +127,7 @@ describe('throughline compact', () => {
     if (!existsSync('/dev/zero')) return context.skip('not run: no /dev/zero')
     const endless = await runCli(['compact', '/dev/zero'])
     expect(endless).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(endless.stderr).toBe(
-      'throughline: /dev/zero is larger than 256 MB, the most that is read.\n',
-    )
+    expect(endless.stderr).toBe('throughline: /dev/zero exceeds the 256 MB input limit.\n')
   })
 
   it('prints no escape sequence of a conversation or of a program', async () => {

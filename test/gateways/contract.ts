@@ -325,7 +325,7 @@ export function describeChatPlatform(
       expect(await ask('/search harbour')).toContain('the harbour is blue')
       expect(await ask('/pin colour blue')).toContain('Pinned')
       expect(await ask('/pin rule: be brief')).toMatch(/pin/)
-      expect(await ask('/stop')).toBe('Nothing runs.')
+      expect(await ask('/stop')).toBe('No turn is running.')
       expect(await ask('/nonsense')).toContain('no command /nonsense')
       expect(await ask('/help')).toContain('/compact')
       expect(await ask('/new')).toContain('new session')

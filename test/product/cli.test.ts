@@ -22,7 +22,7 @@ describe('throughline send', () => {
   it('makes a session, waits for the answer, and prints nothing else', async () => {
     const first = await place.run(['send', 'notes', 'The code word is BASALT.', '--agent', 'main'])
     expect(first).toMatchObject({ exitCode: 0, stdout: '' })
-    expect(first.stderr).toContain('Taken: message 1 of session notes.')
+    expect(first.stderr).toContain('Accepted: message 1 of session notes.')
     // Two messages that wait are answered in one turn.
     await until(async () => {
       const answer = await fetch(`${server.url}/v1/sessions/notes`)
@@ -228,7 +228,7 @@ describe('throughline compact --session', () => {
     const before = await place.run(whole)
     const preview = await place.run(['compact', '--session', 'long', '--preview'])
     expect(preview).toMatchObject({ exitCode: 0 })
-    expect(preview.stdout).toMatch(/^[\d,]+ -> [\d,]+ tokens; this handoff would stand for/)
+    expect(preview.stdout).toMatch(/^[\d,]+ -> [\d,]+ tokens; this handoff would replace/)
     expect((await place.run(whole)).stdout).toBe(before.stdout)
 
     const asked = await place.run(['compact', '--session', 'long', '--wait', '--json'])
@@ -322,7 +322,7 @@ describe('throughline serve', () => {
       '--key',
       'k',
     ])
-    expect(sent.stderr).toContain('nobody serves this store now')
+    expect(sent.stderr).toContain('no process serves this store now')
     server = await place.serve()
     const reply = await place.run([
       ...['send', 'notes', 'What was the code word?', '--key', 'k', '--wait', '--timeout', '30s'],
@@ -335,7 +335,7 @@ describe('throughline serve', () => {
     server.child.kill('SIGKILL')
     await server.ended
     const sent = await place.run(['send', 'notes', 'Is anybody there?'])
-    expect(sent.stderr).toContain('nobody serves this store now')
+    expect(sent.stderr).toContain('no process serves this store now')
     server = await place.serve()
   })
 
@@ -344,7 +344,7 @@ describe('throughline serve', () => {
     writeFileSync(file, 'agents: {main: {system: One.}}\nstore: configured.db\n')
     const changing = await place.serve(['--config', 'agents.yaml'])
     writeFileSync(file, 'agents: {main: {system: [broken}}\n')
-    await until(() => changing.stderr().includes('nothing was changed'))
+    await until(() => changing.stderr().includes('keeping the previous configuration'))
     writeFileSync(file, 'agents: {main: {system: Two.}}\nstore: elsewhere.db\n')
     await until(() => changing.stderr().includes('agents.main.system'))
     await until(() => /store\S* needs a restart/.test(changing.stderr()))
@@ -353,7 +353,7 @@ describe('throughline serve', () => {
     const context = await place.run(['show', 'new', '--context', '--json', ...at])
     expect(context.stdout).toContain('Two.')
     writeFileSync(file, 'agents: {other: {model: {provider: anthropic, model: claude-opus-4-5}}}\n')
-    await until(() => changing.stderr().includes('nobody is main any more'))
+    await until(() => changing.stderr().includes('agent main was removed'))
     await until(() => changing.stderr().includes('ANTHROPIC_API_KEY is empty'))
     changing.child.kill('SIGINT')
     expect(await changing.ended).toBe(0)

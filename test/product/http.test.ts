@@ -382,7 +382,10 @@ describe('operating over HTTP', () => {
     expect(wrong).toMatchObject({ status: 405, json: { code: 'method-not-allowed' } })
     expect(wrong.headers.get('allow')).toBe('GET')
     expect(await call('/v1/nothing')).toMatchObject({ status: 404, json: { code: 'unknown-path' } })
-    const misspelt = await call('/v1/sessions', { method: 'POST', body: { agent: 'main', sesion: 'a', 'tl_hunter2': 1 } })
+    const misspelt = await call('/v1/sessions', {
+      method: 'POST',
+      body: { agent: 'main', sesion: 'a', tl_hunter2: 1 },
+    })
     expect(misspelt.json.errors).toEqual([{ at: 'body', problem: 'unknown: sesion' }])
   })
 

@@ -7,7 +7,7 @@ const PHASES: Readonly<Record<string, string>> = {
   starting: 'The agents begin',
   driving: 'The worst day',
   settling: 'Coming to rest',
-  asking: 'Asking everybody what they know',
+  asking: 'Asking every agent what it knows',
   judging: 'Judging',
 }
 

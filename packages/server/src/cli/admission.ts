@@ -7,7 +7,7 @@ export const COMMAND_SOURCE = 'cli'
 
 type Accepted = Extract<Admission, { kind: 'admitted' | 'duplicate' }>
 
-/** What was taken, or an error that says why it was not and what to do. */
+/** Returns an accepted admission; otherwise throws an error that says why and what to do. */
 export function taken(admission: Admission, what: string): Accepted {
   switch (admission.kind) {
     case 'admitted':
@@ -19,11 +19,11 @@ export function taken(admission: Admission, what: string): Accepted {
       )
     case 'full':
       throw new FailedError(
-        `The mailbox is full (${admission.limit} wait); nothing was taken. Try again later.`,
+        `The mailbox is full (${admission.limit} waiting); the message was not accepted. Try again later.`,
       )
     case 'too-large':
       throw new UsageError(
-        `It has ${admission.bytes} bytes, at most ${admission.limit} are taken at once.`,
+        `The message has ${admission.bytes} bytes; the limit is ${admission.limit}.`,
       )
     case 'unknown-agent':
       throw new UsageError(
@@ -40,10 +40,10 @@ export function taken(admission: Admission, what: string): Accepted {
   }
 }
 
-/** What was taken is safe, but waits until somebody comes. */
+/** Accepted mail is safe, but waits until a process serves the store. */
 export async function warnIfUnserved(runtime: Runtime): Promise<void> {
   const { runners } = await runtime.health()
   if (runners.length === 0) {
-    notify('note: nobody serves this store now; it waits until `throughline serve` runs.')
+    notify('note: no process serves this store now; it waits until `throughline serve` runs.')
   }
 }

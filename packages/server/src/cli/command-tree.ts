@@ -9,7 +9,7 @@ export interface CommandNode {
   readonly options: readonly {
     readonly names: readonly string[]
     readonly summary: string
-    /** What stands behind it; null: nothing. */
+    /** The kind of its value; null: it takes none. */
     readonly value: ValueKind | null
     readonly choices: readonly string[]
   }[]
@@ -53,7 +53,7 @@ function placeholderIn(flags: string): string {
 
 function kindOf(placeholder: string): ValueKind {
   if (placeholder === 'session') return 'session'
-  return ['file', 'path', 'place', 'log'].includes(placeholder) ? 'file' : 'other'
+  return ['file', 'path', 'log'].includes(placeholder) ? 'file' : 'other'
 }
 
 function summaryOf(command: Command): string {

@@ -35,7 +35,7 @@ async function openNamed(
   const summary = await runtime.session(id).summary()
   if (summary === undefined) {
     if (agent === undefined) {
-      throw new UsageError(`There is no session ${id}; --agent NAME begins it.`)
+      throw new UsageError(`There is no session ${id}; --agent NAME creates it.`)
     }
     const created = await runtime.createSession({ agent, id })
     if (created.kind === 'unknown-agent') throw unknownAgent(agent, created.agents)

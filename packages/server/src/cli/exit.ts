@@ -1,4 +1,4 @@
-/** What the program tells scripts. README and docs/guides/commands.md are held against it by tests. */
+/** Exit codes. Tests hold README and docs/guides/commands.md against them. */
 export const EXIT = {
   done: 0,
   failed: 1,

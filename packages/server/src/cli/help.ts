@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { commandForm, programLocation } from './hint.ts'
 
-/** What stands below a command's flags. docs/guides/commands.md is held against it by a test. */
+/** The text below a command's flags. A test holds docs/guides/commands.md against it. */
 export interface Help {
   readonly codes: readonly (readonly [code: number, meaning: string])[]
-  /** Without the program's name: that depends on where the person stands. */
+  /** With `throughline` as the program's name; help prints the form that works in this folder. */
   readonly examples: readonly string[]
 }
 

@@ -8,7 +8,7 @@ export interface ProgramLocation {
 }
 
 /**
- * How this program is called from where the person stands, for hints that can be pasted: `npx
+ * How this program is called from the working folder, for hints that can be pasted: `npx
  * throughline` in a clone or beside a project that depends on it, `throughline` where it is installed
  * for everyone, else the path of its file.
  */

@@ -10,12 +10,12 @@ import { printable } from './terminal/printable.ts'
 /** Rights, space and limits are for the operator to change; the message names the call and the file. */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']
 
-// A reader that has seen enough (`| head`) closes the pipe; that is no failure of ours.
+// A reader that has seen enough (`| head`) closes the pipe; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever writes is told of any other error.
+  // The writer gets any other error.
   if (error.code === 'EPIPE') process.exit(EXIT.done)
 })
-// A disk that is full costs what is told to people, and not the work.
+// A full disk loses messages for people, not the work.
 process.stderr.on('error', () => {})
 
 try {

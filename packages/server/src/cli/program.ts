@@ -25,10 +25,10 @@ import { tokensCommand } from './commands/tokens/tokens.ts'
 /** All commands, in the order in which a newcomer meets them. */
 export function buildProgram(): Command {
   const program = new Command('throughline')
-    .description('Keeps the memory of AI agents that run for months.')
+    .description('Durable sessions and memory for AI agents.')
     .version(readVersion(), '-V, --version')
     .showHelpAfterError('Run it with --help to see what it takes.')
-    // Told like everything else that is wrong.
+    // Printed like every other error.
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
     })

@@ -1,6 +1,6 @@
 import type { LoadRequest } from './config/load.ts'
 
-/** Which configuration a command goes by, and what is different for this one run. */
+/** Which configuration a command uses, and changes for this one run. */
 export interface ConfigFlags {
   readonly config?: string
   readonly set?: readonly string[]

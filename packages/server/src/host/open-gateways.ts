@@ -4,7 +4,7 @@ import { UsageError } from './errors.ts'
 import type { Host } from './open-host.ts'
 import { readSecret } from './read-secret.ts'
 
-/** The chat platforms as configured; what is not configured is not even loaded. */
+/** The configured chat platforms; the code of others is not loaded. */
 export interface OpenGateways {
   /** What was opened, for the welcome: `telegram:7001`. */
   readonly names: readonly string[]
@@ -66,7 +66,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
       const agents = runtime.agents.map(({ name }) => name)
       return findLastAct(store, { agents, bots, address })
     },
-    // What is too short to be worth a turn is the same wherever this agent hears it.
+    // The same threshold for short messages as for the agent's tool.
     loopRule: host.loaded.config.agents[agent]?.tools.send_message ?? null,
   })
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })
@@ -82,5 +82,7 @@ export function configuredAgent(
   const [first] = names
   const name = wanted ?? first
   if (name !== undefined && names.includes(name)) return name
-  throw new UsageError(`${key} names ${wanted}; there is ${names.join(', ') || 'no agent'}.`)
+  throw new UsageError(
+    `${key} names the unknown agent ${wanted}. Configured: ${names.join(', ') || 'none'}.`,
+  )
 }

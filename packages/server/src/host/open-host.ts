@@ -36,7 +36,7 @@ export async function openHost(
   terms: {
     readonly runs: boolean
     readonly mayMake: boolean
-    /** A terminal that somebody talks in is no place for a log. */
+    /** Do not log to an interactive terminal. */
     readonly isTalk?: true
   },
 ): Promise<Host> {
@@ -84,7 +84,7 @@ function loggingOf({ logging }: Config, isTalk: true | undefined): Config['loggi
   return isTalk && logging.file === undefined ? { ...logging, level: 'silent' } : logging
 }
 
-/** A process has a file of its own, for `throughline audit`. */
+/** One file per process, for `throughline audit`. */
 function openAudit({ store }: Config, logger: Logger): AuditLog {
   return new AuditLog({
     folder: auditFolder(store.url),
@@ -93,7 +93,7 @@ function openAudit({ store }: Config, logger: Logger): AuditLog {
   })
 }
 
-/** Nobody listens there: a file that asks for the stand-in later needs a restart to get it. */
+/** A closed port: the stand-in starts only with the process. */
 const NO_STAND_IN = 'http://127.0.0.1:9'
 
 async function startStandIn(config: Config) {

@@ -3,7 +3,7 @@ import { KnownError } from '#core/base/errors'
 import type { Logger } from '../runtime/logger.ts'
 import type { Config } from './config/schema/schema.ts'
 
-/** What a process tells about itself: JSON lines for programs, plain lines on a terminal. */
+/** The log of a process: JSON lines for programs, plain lines on a terminal. */
 export interface OpenLogger extends Logger {
   setLevel(level: Config['logging']['level']): void
   /** May be called twice. */
@@ -19,7 +19,7 @@ export function openLogger(
   let isOpen = true
   const to = {
     write(line: string) {
-      // Somebody may have something to say when all is over; nobody is there to hear it.
+      // Lines after close are dropped.
       if (isOpen) output.write(isPlain ? plainLogLine(line) : line)
     },
   }
@@ -32,7 +32,7 @@ export function openLogger(
     setLevel(next) {
       logger.level = next
     },
-    // Not flushed: it would try for ever to write to a disk that is full, and nobody could end it.
+    // Not flushed: on a full disk that would never end.
     close() {
       isOpen = false
       output.destroy()
@@ -40,12 +40,12 @@ export function openLogger(
   }
 }
 
-/** What cannot be written waits for better times; more than this is lost. */
+/** Unwritten lines kept for a retry, in bytes; more is lost. */
 const WAITING_MAX = 1024 * 1024
 
 /**
  * Synchronous: the line before a crash is the one that is wanted. A disk that is full costs lines and
- * nothing else: that they are missing is told once.
+ * nothing else: the loss is reported once.
  */
 function openOutput(dest: string | number, report: (problem: string) => void) {
   try {

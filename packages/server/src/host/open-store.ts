@@ -30,14 +30,14 @@ export async function openStore(
 
 /** Removes the bytes of erased rows from a server's table files; each table is locked meanwhile. */
 export async function rewriteServerTables(
-  place: Config['store'],
+  target: Config['store'],
   environment: Environment,
   onTable: (table: string) => void,
 ): Promise<Rewritten> {
-  return await rewriteTables(await addressOf(place, environment), { onTable })
+  return await rewriteTables(await addressOf(target, environment), { onTable })
 }
 
-/** One name for a server's store, whoever asks: user, password and options are no part of it. */
+/** One name for a server's store: user, password and options are left out. */
 export function serverStoreName(url: string): string {
   const address = URL.parse(url)
   const option = (name: string) => address?.searchParams.get(name)
@@ -46,7 +46,7 @@ export function serverStoreName(url: string): string {
   return `postgres-${database}-${hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)}`
 }
 
-/** What the system has against such a file is for whoever named it to hear. */
+/** Reports why the system refuses a file to the person who named it. */
 async function openFile(path: string): Promise<Store> {
   try {
     return await openSqliteStore({ path })

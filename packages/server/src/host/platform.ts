@@ -8,7 +8,7 @@ import { join } from 'node:path'
  */
 const isWindows = process.platform === 'win32'
 
-/** Asked to end. Windows knows Ctrl-C and Ctrl-Break; its services are told by the console closing. */
+/** Asked to end. Windows knows Ctrl-C and Ctrl-Break; its services are stopped by closing the console. */
 export const END_SIGNALS: readonly NodeJS.Signals[] = isWindows
   ? ['SIGINT', 'SIGBREAK', 'SIGHUP']
   : ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -26,7 +26,7 @@ export function killGroup(child: ChildProcess): void {
     if (isWindows) child.kill()
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // Nobody of the group is left.
+    // The whole group has ended.
   }
 }
 
@@ -64,7 +64,7 @@ const PROGRAM_VARIABLES = isWindows
   ? ['Path', 'PATHEXT', 'SystemRoot', 'ComSpec', 'TEMP', 'TMP', 'USERPROFILE', 'LANG']
   : ['PATH', 'HOME', 'SHELL', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ']
 
-/** What a program that an agent starts needs to run, and none of our keys. */
+/** The environment of programs that agents start, without our keys. */
 export function programEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   return Object.fromEntries(
     PROGRAM_VARIABLES.flatMap((name) => {

@@ -39,7 +39,7 @@ export class PictureFile {
       writeFileSync(part, text, { mode: PRIVATE_MODE })
       renameSync(part, this.#path)
     } catch {
-      // Only a picture: the rehearsal itself tells everything at its end.
+      // Only a picture: the rehearsal reports everything at its end.
     }
   }
 }

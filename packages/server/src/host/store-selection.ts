@@ -16,7 +16,7 @@ export function storeRequest({ store, set = [], ...flags }: StoreFlags): LoadReq
   return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
 }
 
-/** Named outright, it needs no configuration: one that is broken keeps nobody from looking. */
+/** With `--store` no configuration is read, so a broken one does no harm. */
 export async function storeOf(
   flags: StoreFlags,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
@@ -79,7 +79,7 @@ export async function withStore(
     isKept = true
     return code
   } catch (error) {
-    // What cannot be asked now may hold something.
+    // A store that cannot be read may hold data.
     isKept ||= await isFilled(store).catch(() => true)
     throw error
   } finally {
@@ -94,7 +94,7 @@ async function isFilled(store: Store): Promise<boolean> {
   return commits > 0 || (await store.listTokens()).length > 0
 }
 
-/** A command that came to nothing leaves no empty store behind that somebody would wonder about. */
+/** A failed command leaves no empty store behind. */
 function removeStore(path: string): void {
   for (const end of ['', '-wal', '-shm', '.anchor', '.commits'])
     rmSync(`${path}${end}`, { force: true })
@@ -102,7 +102,7 @@ function removeStore(path: string): void {
 
 const STAY_MS = 60_000
 
-/** For looking only: not a byte is written, also beside others who write. */
+/** Read-only: writes nothing, also while other processes write. */
 export async function withStoreToRead(
   flags: StoreFlags,
   act: (store: ReadStore) => Promise<number>,
@@ -114,8 +114,8 @@ export async function withStoreToRead(
 }
 
 /**
- * Where all that stands that belongs to a store and is not in it. Beside the file, not beside a link
- * to it: processes that reach it by two names keep their logs in one place.
+ * The folder of files that belong to a store. Beside the file, not beside a link
+ * to it, so that processes that use two names share their logs.
  */
 export function besideStore(storeUrl: string): string {
   if (isServer(storeUrl)) return join(stateFolder(), serverStoreName(storeUrl))
@@ -123,7 +123,7 @@ export function besideStore(storeUrl: string): string {
   return dirname(isLink && existsSync(storeUrl) ? realpathSync(storeUrl) : storeUrl)
 }
 
-/** Every process that runs the sessions of a store writes a log of its own there. */
+/** Each process that runs sessions of the store writes one log there. */
 export function auditFolder(storeUrl: string): string {
   return join(besideStore(storeUrl), 'audit')
 }
@@ -137,7 +137,7 @@ export function olderAuditFolders(storeUrl: string): readonly string[] {
   return resolve(folder) === resolve(besideStore(storeUrl)) ? [] : [join(folder, 'audit')]
 }
 
-/** As people may see it: a password may stand before the host, behind the "?", or be misspelt. */
+/** For display: a password may be before the host, after the "?", or misspelt. */
 export function displayUrl(storeUrl: string): string {
   if (!isServer(storeUrl)) return storeUrl
   const url = URL.parse(storeUrl)
@@ -146,7 +146,7 @@ export function displayUrl(storeUrl: string): string {
   return `${url.protocol}//${user}${url.host}${url.pathname}`
 }
 
-/** A command that looks or sends must not leave an empty store behind where one was misspelt. */
+/** A misspelt path must not create an empty store. */
 export function checkExists(url: string): void {
   if (isServer(url)) return
   const there = statSync(url, { throwIfNoEntry: false })

@@ -6,7 +6,7 @@ import { openHost } from './open-host.ts'
 import { withStore, withStoreToRead } from './store-selection.ts'
 
 /**
- * The store that a command acts on, and a runtime over it that runs no session: whoever serves the
+ * The store that a command acts on, and a runtime over it that runs no session: the process that serves the
  * store does that. Closed whatever happens.
  */
 export interface StoreRuntime {

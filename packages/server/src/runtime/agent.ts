@@ -92,7 +92,13 @@ export function resolveAgent(
     wanted: { limits, policy, body, tokens },
     outputTokens: limits.outputTokens,
     summary: {
-      ...{ name, model: main.model, provider: agent.provider ?? main.provider, windowTokens, policy },
+      ...{
+        name,
+        model: main.model,
+        provider: agent.provider ?? main.provider,
+        windowTokens,
+        policy,
+      },
       tools: toolNames,
     },
   }

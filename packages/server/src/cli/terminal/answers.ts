@@ -4,7 +4,7 @@ import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
 import { warningIn } from '../../runtime/events/runtime-event.ts'
 import type { Session } from '../../runtime/runtime.ts'
 
-/** Where a conversation is shown while it happens. */
+/** The output of a live conversation. */
 export interface Screen {
   /** The next piece of what the agent says. */
   stream(text: string): void
@@ -16,8 +16,8 @@ export interface Screen {
 
 /**
  * Shows a session's answers as they come: piece by piece when this process runs the turn, whole when
- * another one does. What is stored is the truth: pieces of an attempt that broke off are taken back,
- * and what nobody streamed is read from the transcript.
+ * another one does. The transcript decides: pieces of an interrupted attempt are withdrawn,
+ * and an answer that was not streamed is read from it.
  */
 export class AnswerDisplay {
   readonly #session: Session
@@ -45,7 +45,7 @@ export class AnswerDisplay {
         if (this.#streamed === null) return
         this.#streamed = null
         this.#screen.endAnswer()
-        this.#screen.say('(The answer broke off; it begins again.)')
+        this.#screen.say('(The answer was interrupted and starts again.)')
         return
       case 'call':
         this.#screen.endAnswer()
@@ -91,11 +91,11 @@ function noticeFor(kind: string, ended: string): string | null {
   switch (kind) {
     case 'turn ended':
       if (ended === 'stopped') return '(stopped)'
-      return ended === 'failed' ? '(The turn failed; say it again to try once more.)' : null
+      return ended === 'failed' ? '(The turn failed; send the message again to retry.)' : null
     case 'compaction committed':
-      return '(The conversation was put in order: older parts stand in a handoff now.)'
+      return '(Compacted: a handoff now replaces the older part of the conversation.)'
     case 'compaction failed':
-      return '(Putting the conversation in order failed; nothing changed, it is tried again.)'
+      return '(The compaction failed and will be retried; nothing changed.)'
     case 'session deleted':
       return '(This session was purged.)'
     default:

@@ -23,7 +23,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`
 }
 
-/** `12,345`. By hand: asking for the locale takes 50 ms the first time. */
+/** `12,345`. Intl takes 50 ms for its first number. */
 export function grouped(count: number): string {
   const digits = String(count)
   const first = digits.length % 3 || 3

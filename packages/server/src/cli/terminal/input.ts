@@ -30,7 +30,7 @@ async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Counts what it reads: a pipe or a device does not tell its size, and may have no end. */
+/** Counts the bytes: a pipe or a device has no size and may have no end. */
 function readBytes(path: string, bytesMax: number): Buffer {
   let file: number | undefined
   try {
@@ -56,7 +56,7 @@ const CHUNK_BYTES = 1024 * 1024
 const READ_ERRORS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder, not a file',
-  EACCES: 'you are not allowed to',
+  EACCES: 'permission denied',
 }
 
 export function reasonOf(error: unknown): string {
@@ -93,7 +93,7 @@ function decode(bytes: Buffer, path: string): string {
 
 function tooLarge(path: string, bytesMax: number): UsageError {
   const limit = bytesMax >= 1024 * 1024 ? `${bytesMax / 1024 / 1024} MB` : `${bytesMax} bytes`
-  return new UsageError(`${nameOf(path)} is larger than ${limit}, the most that is read.`)
+  return new UsageError(`${nameOf(path)} exceeds the ${limit} input limit.`)
 }
 
 function nameOf(path: string): string {

@@ -26,7 +26,7 @@ export function writeOutput(path: string, text: string): Promise<void> {
   return Promise.resolve()
 }
 
-/** The same for what is too large to be held at once. */
+/** The same for text that does not fit in memory. */
 export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
   if (path === '-') {
     for await (const piece of pieces) await writeOutput('-', piece)
@@ -48,16 +48,16 @@ function writeFileWhole(path: string, text: string): void {
   try {
     const there = statSync(path, { throwIfNoEntry: false })
     if (there === undefined) replaceFile(path, text)
-    // Behind a link stands the file that is meant; what was private stays private.
+    // Replaces the target of a link, and keeps the file's mode.
     else if (there.isFile()) replaceFile(realpathSync(path), text, there.mode & 0o777)
-    // A pipe or a device is written into: put in its place, a file would break it for everybody.
+    // Pipes and devices are written to; a file in their place would break other programs.
     else writeFileSync(path, text)
   } catch (error) {
     throw cannotWrite(path, error)
   }
 }
 
-/** What commands write holds what people said, as a rule: nobody else needs to read it. */
+/** Private by default: most output holds conversations. */
 function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
@@ -75,7 +75,7 @@ function remove(draft: string): void {
   try {
     rmSync(draft, { force: true })
   } catch {
-    // What went wrong before is what is worth telling.
+    // The error before this one is reported.
   }
 }
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Conversations hold anything and terminals obey escape sequences, so none of those is printed, nor
+ * Conversations hold anything and terminals obey escape sequences, so they are removed, as are
  * marks that turn the direction of writing. Line breaks stay.
  */
 export function printable(text: string): string {

@@ -11,8 +11,8 @@ export class ProgressLine {
   constructor(text: string, stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream
     this.#text = text
-    // Also where nobody sees it: a command that waits for what another process does has nothing else
-    // that keeps its own alive.
+    // Also without a terminal: a command that waits for another process has nothing else
+    // that keeps it alive.
     this.#timer = setInterval(() => this.#draw(), 1_000)
   }
 

@@ -4,15 +4,15 @@ import { printable } from './printable.ts'
 
 /**
  * A terminal on which an answer grows while the next message is being typed. Whole lines scroll up
- * and are never touched again; below them stands what readline draws as its prompt: the line of the
- * answer that is not complete yet, the status, and what is typed.
+ * and are never redrawn; below them readline draws its prompt: the unfinished line of the
+ * answer, the status, and the input.
  */
 export class TerminalScreen implements Screen {
   readonly #lines: Interface
   readonly #output: NodeJS.WriteStream
   #partial = ''
   #status = ''
-  /** Readline's prompt stands on the screen; not so right after a line was entered. */
+  /** Readline's prompt is on the screen; false right after a line was entered. */
   #isDrawn = false
 
   constructor(lines: Interface, output: NodeJS.WriteStream) {
@@ -45,7 +45,7 @@ export class TerminalScreen implements Screen {
     this.#draw()
   }
 
-  /** What was typed has scrolled up with everything that stood above it. */
+  /** The entered line has scrolled up with everything above it. */
   typed(): void {
     this.#partial = ''
     this.#isDrawn = false
@@ -75,8 +75,8 @@ export class TerminalScreen implements Screen {
 }
 
 /**
- * The lines of a growing text that are complete, and what is not yet. A line wider than the terminal
- * is broken at a blank, where the terminal would break it anyway: what is drawn again stays small.
+ * Splits a growing text into complete lines and the unfinished rest. A line wider than the terminal
+ * is broken at a blank, as the terminal would do, so that little has to be redrawn.
  */
 export function splitLines(
   text: string,

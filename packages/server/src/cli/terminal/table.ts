@@ -21,7 +21,7 @@ export function drawTable(
       .map(({ align }, at) => {
         const text = cells[at] ?? ''
         const gap = ' '.repeat((widths[at] ?? 0) - widthOf(text))
-        // What is painted is padded outside: colours have no width.
+        // Padding stays outside the colour codes, which have no width.
         return align === 'right' ? gap + painted(text, at) : painted(text, at) + gap
       })
       .join('  ')
@@ -43,7 +43,7 @@ function textOf(cell: Cell | undefined): string {
   return typeof cell === 'object' ? cell.text : (cell ?? '')
 }
 
-/** Characters as people count them; wide scripts may still shift a column, which hurts nobody. */
+/** Characters as people count them; wide scripts may still shift a column. */
 function widthOf(text: string): number {
   return [...text].length
 }

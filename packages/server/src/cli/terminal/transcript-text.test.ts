@@ -27,7 +27,7 @@ describe('drawEntries', () => {
       '┊ #2 turn 1 ended: answered',
       '┊ #3 user',
       '┊     Two.',
-      '  #4 compaction: a handoff stands for entries 1 to 3, written by a model',
+      '  #4 compaction: a handoff replaces entries 1 to 3, written by a model',
       '      Work went on.',
       '  #5 user',
       '      Three.',

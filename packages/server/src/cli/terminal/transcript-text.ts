@@ -10,17 +10,17 @@ import { printable } from './printable.ts'
 
 /**
  * A transcript for people. Every entry has its number, so that it can be named to `show --at`,
- * `purge` and a colleague. What the model no longer sees word for word stands behind a rule at the
- * left; the handoff that stands for it follows where it was written.
+ * `purge` and a colleague. Entries that the model no longer sees word for word have a rule at the
+ * left; the handoff that replaces them follows where it was written.
  */
 export interface TranscriptStyle {
   readonly paint: Paint
-  /** Lines of one tool result that are shown; the rest is counted. */
+  /** Lines printed of one tool result; the rest is counted. */
   readonly resultLinesMax: number
 }
 
 export function drawEntries(entries: readonly TranscriptEntry[], style: TranscriptStyle): string {
-  // Ends of turns and the like are never shown to a model; among what is covered they belong to it.
+  // Models never see ends of turns and the like; between covered entries they count as covered.
   const covered = entries.findLast((entry) => entry.isCovered)?.number ?? 0
   return entries
     .map((entry) => `${drawEntry({ ...entry, isCovered: entry.number <= covered }, style)}\n`)
@@ -57,7 +57,7 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
       return said(resultTitle(entry.meta, paint), entry, style)
     case 'compaction':
       return {
-        title: paint('green', `compaction: a handoff stands for ${coveredText(entry.meta)}`),
+        title: paint('green', `compaction: a handoff replaces ${coveredText(entry.meta)}`),
         lines: handoffLines(entry.body),
       }
     case 'pin':

@@ -1,31 +1,31 @@
 import type { Incoming } from './platform.ts'
 
-/** Who may talk; without a word about it, nobody. */
+/** Who may talk; nobody by default. */
 export interface AllowList {
-  /** Chats, by id: everybody in them. */
+  /** Chats, by id: everyone in them. */
   readonly chats: readonly string[]
   /** People, by id: in a chat of their own with us. */
   readonly users: readonly string[]
-  /** Other bots, by id, where somebody may talk. Default: none. */
+  /** Other bots, by id, in the allowed chats. Default: none. */
   readonly bots?: readonly string[]
 }
 
-/** Bots answer each other for ever if they are let; only those that are named are heard. */
+/** Two bots can answer each other endlessly, so only the named ones are heard. */
 export function isHeard({ bots = [] }: AllowList, { sender }: Incoming): boolean {
   return !sender.isBot || bots.includes(sender.id)
 }
 
 export function isSenderAllowed({ chats, users }: AllowList, { chat, sender }: Incoming): boolean {
   if (chats.includes(chat.id)) return true
-  // A group is more than one person: who is allowed elsewhere does not open it to all the others.
+  // An allowed person does not open a whole group.
   return chat.kind === 'private' && users.includes(sender.id)
 }
 
-/** What somebody who may not talk can tell the operator. */
-export function strangerText(platform: string, { chat: place, sender }: Incoming): string {
-  const [key, id] = place.kind === 'private' ? ['users', sender.id] : ['chats', place.id]
+/** What a person who may not talk can pass on to the operator. */
+export function strangerText(platform: string, { chat, sender }: Incoming): string {
+  const [key, id] = chat.kind === 'private' ? ['users', sender.id] : ['chats', chat.id]
   return (
-    `I do not talk here yet, and nothing said here is kept. Whoever runs me can allow it in the ` +
+    `I do not talk here yet, and nothing said here is kept. My operator can allow it in the ` +
     `configuration: gateways.${platform}.allow.${key}: ["${id}"]`
   )
 }

@@ -16,9 +16,9 @@ import type { Incoming, Platform } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
 /**
- * One account of a chat platform on a runtime. Whoever may talk has a session per chat and topic:
- * what they say is durable in its mailbox before the platform hears that we have it, and what the
- * agent says leaves through the outbox. Nobody else reaches anything.
+ * One account of a chat platform on a runtime. Each allowed chat and topic has a session:
+ * messages are durable in its mailbox before they are acknowledged to the platform, and replies
+ * leave through the outbox. Other chats reach nothing.
  */
 export interface ChatTerms {
   readonly platform: Platform
@@ -28,7 +28,7 @@ export interface ChatTerms {
   /** Whose sessions these chats are. */
   readonly agent: string
   readonly allow: AllowList
-  /** In groups only what is meant for us is taken. */
+  /** In groups, take only messages addressed to the bot. */
   readonly needsMention: boolean
   readonly logger?: Logger
   readonly clock?: Clock
@@ -122,7 +122,7 @@ export class ChatGateway {
     return isForUs(incoming) || !this.#terms.needsMention
   }
 
-  /** Once per chat, and in a group only who asked for it. */
+  /** Once per chat, and in a group only if the bot is addressed. */
   #turnAway(incoming: Incoming): void {
     const { chat, address, key } = incoming
     if (!isForUs(incoming) || this.#strangers.has(chat.id)) return
@@ -138,7 +138,7 @@ export class ChatGateway {
     switch (typed.kind) {
       case 'command':
       case 'unknown':
-        // What a message was changed into may be said, not done: the doing may long be over.
+        // An edited command is not run: the original may have run long ago.
         if (incoming.edit !== undefined) return 'other'
         // In a group there are other bots, with commands of their own.
         if (typed.kind === 'unknown' && !isForUs(incoming)) return 'other'
@@ -160,7 +160,7 @@ export class ChatGateway {
     const route = this.#routeOf(incoming)
     const once = { source: this.name, key: incoming.key }
     const { name, rest = '' } = typed
-    // What the apps of chat platforms send by themselves when somebody opens a chat with a bot.
+    // Chat apps send `/start` by themselves when a person opens a chat with a bot.
     if (name === 'start' || name === 'help') return CHAT_DRAWING.help()
     if (!Object.hasOwn(SLASH_COMMANDS, name)) return unknownText(clip(name))
     if (name === 'new') {
@@ -170,12 +170,12 @@ export class ChatGateway {
       return 'A new session begins with your next message; the old one stays.'
     }
     const id = await runtime.findRoute(route)
-    if (id === undefined) return 'There is no session yet; say something first.'
+    if (id === undefined) return 'There is no session yet; send a message first.'
     const command = { name: name as Exclude<SlashName, 'new'>, rest }
     try {
       return await runCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
     } catch (error) {
-      // Asked for again it would be refused again, and everybody behind it would wait.
+      // A retry would be refused again and hold up every message behind it.
       if (!(error instanceof KnownError) || error.retryable) throw error
       return error.message
     }
@@ -230,7 +230,7 @@ export class ChatGateway {
     else this.#logger.error({ gateway: name, problem }, 'gateway needs attention')
   }
 
-  /** An answer of our own. It is not kept: who did not get it asks again. */
+  /** Sends an answer that is not stored: a person who misses it asks again. */
   #say(address: string, key: string, text: string): void {
     const work = this.#sayUntilHeard(address, key, text).catch((error: unknown) => {
       this.#logger.warn({ address, err: error }, 'answer not sent')
@@ -253,8 +253,8 @@ export class ChatGateway {
   }
 }
 
-function isForUs({ chat: place }: Incoming): boolean {
-  return place.kind === 'private' || place.isAddressed
+function isForUs({ chat }: Incoming): boolean {
+  return chat.kind === 'private' || chat.isAddressed
 }
 
 function partsOf(
@@ -266,13 +266,13 @@ function partsOf(
   return said.text === '' ? attached : [said, ...attached]
 }
 
-/** In a group the agent is told who speaks; a reply says to what. */
-function saidText({ chat: place, sender, answers }: Incoming, text: string): string {
+/** In a group the text names the speaker; a reply quotes the message it answers. */
+function saidText({ chat, sender, answers }: Incoming, text: string): string {
   const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
-  return place.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
+  return chat.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
 }
 
-/** Why nothing was taken, for the person who wrote it; null: it was, or had been before. */
+/** Why the message was refused, for its sender; null: it was accepted, now or before. */
 function refusalText(admission: Admission): string | null {
   switch (admission.kind) {
     case 'admitted':
@@ -280,13 +280,13 @@ function refusalText(admission: Admission): string | null {
     case 'conflict':
       return null
     case 'full':
-      return `Your message was not taken: ${admission.limit} are waiting already. Please say it again later.`
+      return `Your message was not accepted: ${admission.limit} are waiting already. Please send it again later.`
     case 'too-large':
-      return `Your message was not taken: it has ${admission.bytes} bytes, ${admission.limit} are possible.`
+      return `Your message was not accepted: it has ${admission.bytes} bytes; the limit is ${admission.limit}.`
     case 'unknown-agent':
     case 'unknown':
     case 'gone':
-      return 'Your message was not taken: there is no such agent or session any more.'
+      return 'Your message was not accepted: its agent or session no longer exists.'
     default:
       return admission satisfies never
   }

@@ -15,11 +15,11 @@ export type Typed<Name extends string> =
   | { readonly kind: 'unknown'; readonly name: string }
 
 export const SLASH_COMMANDS = {
-  stop: { form: '/stop', does: 'end the turn that runs' },
-  compact: { form: '/compact [focus]', does: 'put a long conversation in order now' },
-  new: { form: '/new', does: 'begin a new session; the old one stays' },
-  status: { form: '/status', does: 'how full the context is and what goes on' },
-  search: { form: '/search WORDS', does: 'find what was said, also what was compacted away' },
+  stop: { form: '/stop', does: 'stop the running turn' },
+  compact: { form: '/compact [focus]', does: 'compact this conversation now' },
+  new: { form: '/new', does: 'start a new session; the old one stays' },
+  status: { form: '/status', does: 'show how full the context is and what is running' },
+  search: { form: '/search WORDS', does: 'search this conversation, compacted parts included' },
   pin: { form: '/pin [NAME [TEXT | -]]', does: 'keep a text word for word; - removes it' },
   help: { form: '/help', does: 'this list' },
 } as const
@@ -54,13 +54,13 @@ export interface Drawing {
   help(): string
   status(summary: SessionSummary): string
   found(hit: Found, words: string): string
-  /** A name that somebody chose. */
+  /** A name that a person chose. */
   name(text: string): string
 }
 
 const SEARCH_LIMIT = 5
 
-/** Carries out a command on a session and tells what came of it. `new` is the caller's. */
+/** Runs a command on a session and describes the outcome. The caller handles `new`. */
 export async function runCommand(
   { name, rest }: { readonly name: Exclude<SlashName, 'new'>; readonly rest: string },
   session: Session,
@@ -71,14 +71,14 @@ export async function runCommand(
       return draw.help()
     case 'stop': {
       const summary = await session.summary()
-      if (summary?.state === 'idle') return 'Nothing runs.'
+      if (summary?.state === 'idle') return 'No turn is running.'
       return await carriedOut(session, session.stop(once), { done: 'Stopping.' })
     }
     case 'compact':
       return await carriedOut(
         session,
         session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
-        { done: 'Compacted.', waits: 'Asked for; you can go on meanwhile.' },
+        { done: 'Compacted.', pending: 'Compaction requested; you can continue meanwhile.' },
       )
     case 'status': {
       const summary = await session.summary()
@@ -115,24 +115,24 @@ async function changePin(
     const removed = session.pin({ ...once, name, text: null })
     const words = {
       done: `Pin ${label} is removed.`,
-      waits: `Pin ${label} goes with the next step.`,
+      pending: `Pin ${label} will be removed with the next step.`,
     }
     return await carriedOut(session, removed, words)
   }
   return await carriedOut(session, session.pin({ ...once, name, text }), {
     done: `Pinned as ${label}.`,
-    waits: `To be pinned as ${label} with the next step, if it fits then.`,
+    pending: `To be pinned as ${label} with the next step, if it fits then.`,
   })
 }
 
-/** A person waits no longer than this to hear what came of it. */
+/** How long a person waits for the outcome. */
 const CARRY_OUT_MS_MAX = 1_000
 
 /** What to say once it was done, turned down, or taken and not yet done. */
 async function carriedOut(
   session: Session,
   asked: Promise<Admission>,
-  { done, waits: pending }: { readonly done: string; readonly waits?: string },
+  { done, pending }: { readonly done: string; readonly pending?: string },
 ): Promise<string> {
   const admission = await asked
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') {
@@ -145,8 +145,8 @@ async function carriedOut(
 }
 
 const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {
-  conflict: 'Not done: this was asked before in other words.',
-  full: 'Not done: too much waits already. Try again later.',
+  conflict: 'Not done: this request was made before with other content.',
+  full: 'Not done: too many requests are waiting. Try again later.',
   'too-large': 'Not done: that is too long.',
   'unknown-agent': 'There is no such agent.',
   unknown: 'There is no session yet.',
@@ -158,7 +158,7 @@ export function activity({ state, isCompacting, waiting }: SessionSummary): stri
   const words = {
     idle: isCompacting ? 'compacting in the background' : 'ready',
     turn: isCompacting ? 'answering, compacting in the background' : 'answering',
-    'waiting-for-compaction': 'making room; your message is safe',
+    'waiting-for-compaction': 'compacting first; your message is safe',
     'waiting-for-model': 'the model cannot be reached; your message is safe',
     gone: 'purged',
   } satisfies Record<SessionSummary['state'], string>

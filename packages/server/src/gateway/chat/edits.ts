@@ -10,11 +10,11 @@ const PAGE = 1_000
 const CHANGED = 'An earlier message was changed by its sender and now reads:'
 
 /**
- * A message changed on the platform. Still waiting, it is replaced: withdrawn, and admitted anew
- * under a key of its own, so that both stay on record. Taken by a turn, it becomes a notification.
- * What was never seen before is simply a message. Null: there is nothing to change.
+ * A message changed on the platform. Still waiting, it is replaced: withdrawn, and admitted again
+ * under another key, so that both stay on record. Taken by a turn, it becomes a notification.
+ * An unknown message is admitted as a new one. Null: there is nothing to change.
  *
- * Told again after a crash at any point, the same update ends in the same mail.
+ * Repeated after a crash at any point, the same update ends in the same mail.
  */
 export async function admitEdit(
   runtime: Runtime,
@@ -23,7 +23,7 @@ export async function admitEdit(
 ): Promise<Admission | null> {
   const first = await runtime.admit({ ...route, ...message })
   if (first.kind !== 'duplicate' && first.kind !== 'conflict') return first
-  // The conversation has begun anew since: the changed words belong to the old one.
+  // The chat has a new session since: the edited message belongs to the old one.
   if ((await runtime.findRoute(route)) !== first.sessionId) return null
   const session = runtime.session(first.sessionId)
   const key = `${message.key}:edit:${edit}`
@@ -35,7 +35,7 @@ export async function admitEdit(
     if (page.length < PAGE || last === undefined) break
     after = last.number
   }
-  // Told again, or told late: a newer change has been taken in already.
+  // A repeated or late update: a newer edit is already stored.
   if (versions.some((mail) => mail.key === key || isNewer(mail, message, edit))) return null
   const current = versions.at(-1)
   const now = textOf({ role: 'user', parts: message.parts })

@@ -3,8 +3,8 @@ import { KnownError } from '#core/base/errors'
 const LENGTH_MAX = 80
 
 /**
- * What kind of error it is, for logs and for whoever operates this. Its message stays here: errors of
- * platforms quote the request that failed, and with it what somebody said.
+ * The kind of an error, for logs and operators. Its message is left out: errors of
+ * platforms quote the failed request, and with it messages of people.
  */
 export function errorKind(error: unknown): string {
   if (error instanceof KnownError) return error.code

@@ -1,6 +1,6 @@
 /**
  * Stretches of one line that Markdown marks: bold, thin, struck, code, links and escaped characters.
- * One pass over the text; nothing is looked for twice from the same place.
+ * One pass over the text; no search runs twice from the same offset.
  */
 export interface InlineMark {
   readonly kind: Tag | 'code' | 'link' | 'escaped'
@@ -39,7 +39,7 @@ const ESCAPED = /[\\`*_~[\](){}#+.!>|-]/
 
 /**
  * The inside of a span never holds its own mark, so this goes at most as many levels down as there
- * are marks. `base`: where the text stands in the one that the offsets are of.
+ * are marks. `base`: the offset of `text` in the whole text.
  */
 export function readMarks(text: string, base = 0): readonly InlineMark[] {
   const links = new Links(text, base)

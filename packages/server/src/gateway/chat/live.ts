@@ -9,8 +9,8 @@ import type { Platform } from './platform.ts'
 import type { ReplyPresenter } from './reply-presenter.ts'
 
 /**
- * What people see before a reply is there: the typing sign, the answer as it grows, and a kind word
- * when it takes long. All of it is provisional; a process that ends loses it and nothing else.
+ * What people see before a reply is complete: the typing sign, the growing answer, and a notice
+ * when it takes long. All of it is provisional: a process that ends loses nothing else.
  *
  * An answer is shown only once it has taken as long as the platform wants between two edits: a short
  * one is sent once, whole, by the outbox.
@@ -27,10 +27,10 @@ interface Watched {
   cancelTyping: () => void
 }
 
-/** Nothing heard for so long: whoever worked there is gone, or works on something very long. */
+/** Without any event for this long the typing sign ends: the turn is stuck or its process is gone. */
 const TYPING_MS_MAX = 5 * 60_000
 const WATCHED_MAX = 10_000
-/** At the end of what is not yet the whole. */
+/** Ends an unfinished answer. */
 const MORE = ' …'
 const STOPPED = '\n\n(stopped)'
 
@@ -62,7 +62,7 @@ export class Live {
     this.#followed = this.#follow()
   }
 
-  /** From now on that chat is shown what happens in that session. */
+  /** From now on the chat shows the progress of the session. */
   watch(id: SessionId, address: string): void {
     const before = this.#watched.get(id)
     if (before?.address !== address) {
@@ -84,7 +84,7 @@ export class Live {
     try {
       for await (const event of this.#runtime.events({}, this.#closing.signal)) this.#take(event)
     } catch (error) {
-      // Replies leave all the same; only what is shown before them is missing from now on.
+      // Replies still leave; only their previews are missing from now on.
       this.#logger.error({ err: error }, 'events cannot be followed')
       for (const watched of this.#watched.values()) this.#rest(watched)
     }
@@ -129,12 +129,12 @@ export class Live {
   }
 
   #type(address: string): void {
-    // A sign that does not appear is missed by nobody.
+    // A missing typing sign does no harm.
     this.#platform.showTyping(address).catch(() => {})
   }
 
   #begin(watched: Watched, turn: number): void {
-    // What is live overtakes what is stored: its first words may be here already.
+    // Live events overtake stored ones: the first words may be here already.
     if (watched.turn !== turn) this.#rest(watched)
     watched.turn = turn
     watched.cancelTyping()

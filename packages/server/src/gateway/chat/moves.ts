@@ -9,7 +9,7 @@ import type { Route, RouteRow } from '#core/store/rows'
  */
 export type ChatRoutes = Pick<Store, 'findRoute' | 'listRoutes' | 'pointRoute'>
 
-/** Told again, it changes nothing: a route that points somewhere is left alone. */
+/** Idempotent: a route that exists is left alone. */
 export async function followMove(routes: ChatRoutes, from: Route, to: string): Promise<void> {
   const known = await routes.findRoute(from)
   const route = { ...from, address: to }

@@ -14,10 +14,10 @@ export function outboxEdge(parts: {
     name: parts.name,
     problems: parts.problems,
     async send({ sessionId, key, address, body }) {
-      // Erased meanwhile, there is nothing left to say; what was shown of it goes as well.
+      // An erased reply has no text; its preview is removed too.
       const text = textIn(body)
       const result = await parts.presenter.show({ sessionId, key, address, text, isFinal: true })
-      if (result.kind === 'shown') return { kind: 'sent', receipt: result.receipt }
+      if (result.kind === 'presented') return { kind: 'sent', receipt: result.receipt }
       const { why: reason, ...failure } = result
       if (failure.isFinal) {
         parts.logger.warn({ sessionId, address, reason }, 'reply will never be taken')

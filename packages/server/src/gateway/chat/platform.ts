@@ -2,11 +2,11 @@ import type { UserPart } from '#core/message/message'
 
 /**
  * The seam of chat platforms: a platform is one folder that speaks a protocol and nothing else. It
- * hands in what people say and shows what it is told to; who may talk, which session it reaches,
+ * hands in messages and displays replies; who may talk, which session a message reaches,
  * when something is said again and in which order are decided once, behind this seam.
  *
  * Always true: an update is acknowledged to the platform only after `receive` resolved. A platform
- * that ends before that is told of the same update again, and the update's key makes it harmless.
+ * that ends before that gets the same update again, and the update's key makes it harmless.
  */
 export interface Platform {
   /** The first half of the channel: `telegram`, `discord`. */
@@ -17,11 +17,11 @@ export interface Platform {
   /** Begins to hand in, and goes on until `close`; a network that is away is waited for. */
   start(handlers: PlatformHandlers): void
   send(out: Outgoing): Promise<Sent>
-  /** Makes the message `id` read like this instead. What is the same already counts as sent. */
+  /** Replaces the text of the message `id`. An unchanged text counts as sent. */
   edit(out: Outgoing & { readonly id: string }): Promise<Sent>
-  /** Takes a message of ours away. What is there no longer counts as sent. */
+  /** Removes a message of ours. One that is gone already counts as sent. */
   remove(message: { readonly address: string; readonly id: string }): Promise<Sent>
-  /** Shown for some seconds. Never throws: nothing depends on it. */
+  /** Lasts some seconds. Never throws: nothing depends on it. */
   showTyping(address: string): Promise<void>
   /** Takes nothing more in; what `receive` has not finished is not acknowledged. */
   close(): Promise<void>
@@ -68,14 +68,14 @@ export type Sent =
       readonly kind: 'failed'
       readonly why: 'rate' | 'outage' | 'final' | 'gone'
       readonly retryAfterMs?: number
-      /** For the log: what the platform answered, without what somebody said. */
+      /** For the log: what the platform answered, without message text. */
       readonly text: string
     }
 
 /** What a platform hands in; every field was checked by the platform's folder. */
 export interface Incoming {
   /**
-   * The platform's lasting id of the message: the same however often it is told. An edit has the key
+   * The platform's lasting id of the message, the same in every repetition. An edit has the key
    * of the message that it changes, and as `edit` a number in digits that rises with each change.
    */
   readonly key: string
@@ -90,9 +90,9 @@ export interface Incoming {
   attachments(): Promise<readonly UserPart[]>
   /** A few words of the message that it answers. */
   readonly answers?: string
-  /** It came with what cannot be taken; the sender is told this sentence. */
+  /** A part of it cannot be read; the sender gets this sentence. */
   readonly unsupported?: string
-  /** What was said before it and woke nobody; it goes in with it, oldest first. */
+  /** Held messages from before, which started no turn; they go in with it, oldest first. */
   readonly earlier?: readonly Incoming[]
 }
 

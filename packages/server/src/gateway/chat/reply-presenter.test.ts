@@ -40,7 +40,7 @@ function fixture(nonce: boolean) {
 
 const rest = () => new Promise((resolve) => setTimeout(resolve, 5))
 
-describe('Showing', () => {
+describe('ReplyPresenter', () => {
   it('sends no message without a nonce before the id of the last one is durable, in any chat', async () => {
     const { log, stored, show } = fixture(false)
     const results = [show('a'), show('b')]
@@ -50,7 +50,7 @@ describe('Showing', () => {
     await rest()
     expect(log).toEqual(['send a', 'note id-a', 'send b', 'note id-b'])
     stored.shift()?.()
-    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['shown', 'shown'])
+    expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['presented', 'presented'])
   })
 
   it('lets chats go side by side where a nonce keeps messages from being there twice', async () => {
@@ -99,10 +99,10 @@ describe('Showing', () => {
 
   it('takes away what was shown beyond the whole reply, and all of it where there is none', async () => {
     const { log, show } = shrinking(async ({ id }) => ({ kind: 'sent', id }))
-    expect(await show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    expect(await show('short')).toEqual({ kind: 'presented', receipt: '1' })
     expect(log).toEqual(['edit 1 short', 'remove 3', 'note 1,2', 'remove 2', 'note 1'])
     const nothing = shrinking(async ({ id }) => ({ kind: 'sent', id }))
-    expect(await nothing.show('')).toEqual({ kind: 'shown', receipt: '' })
+    expect(await nothing.show('')).toEqual({ kind: 'presented', receipt: '' })
     expect(nothing.log.filter((line) => line.startsWith('remove'))).toHaveLength(3)
   })
 
@@ -112,14 +112,14 @@ describe('Showing', () => {
     await growing.show('word '.repeat(30))
     expect(growing.log.slice(1)).toEqual(['note 1,', 'send k-1', 'note 1,found'])
     const died = shrinking(removed, ['1', ''])
-    expect(await died.show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    expect(await died.show('short')).toEqual({ kind: 'presented', receipt: '1' })
     const found = ['send k-1', 'note 1,found', 'remove found', 'note 1']
     expect(died.log).toEqual(['edit 1 short', ...found])
   })
 
   it('makes say nothing what has to stay, and waits where the platform says so', async () => {
     const stays = shrinking(async () => ({ kind: 'failed', why: 'final', text: '' }))
-    expect(await stays.show('short')).toEqual({ kind: 'shown', receipt: '1' })
+    expect(await stays.show('short')).toEqual({ kind: 'presented', receipt: '1' })
     expect(stays.log).toContain('edit 3 …')
     const failed = { kind: 'failed', why: 'rate', retryAfterMs: 5_000, text: '' } as const
     const delays = shrinking(async () => failed)

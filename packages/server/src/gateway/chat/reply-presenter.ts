@@ -11,13 +11,13 @@ export type Drafts = Pick<Store, 'putDraft' | 'findDraft' | 'listReplies'>
 export interface Said extends DraftKey {
   readonly address: string
   readonly text: string
-  /** The whole reply; what is shown before is a part of it on its way. */
+  /** The complete reply; before it, previews show parts of it. */
   readonly isFinal: boolean
 }
 
 export type PresentResult =
-  | { readonly kind: 'shown'; readonly receipt: string }
-  /** `why` stands where it is final: what the platform answered. */
+  | { readonly kind: 'presented'; readonly receipt: string }
+  /** `why`: what the platform answered, for a final failure. */
   | {
       readonly kind: 'failed'
       readonly retryAfterMs?: number
@@ -39,17 +39,17 @@ interface Board {
 const OUTAGE_RETRY_MS = 10_000
 const FINISHED_MAX = 1_000
 const BOARDS_MAX = 1_000
-/** Of a reply that is shorter, so far, than what was shown of it. */
+/** Text of a surplus message while the reply is shorter than its preview. */
 const NOTHING = '…'
-/** Stands in a draft for a message that is being sent. */
+/** In a draft: a message that is being sent. */
 const UNKNOWN = ''
 const WAITING_MAX = 100
 
 /**
- * Makes chats show replies: sends the messages that are missing, changes those that read otherwise.
+ * Makes chats show replies: sends missing messages and edits those with another text.
  * The id of a sent message is durable before anything else is done with it, so that after a crash
  * the reply goes on in the same messages. The window in which a message can be said twice is the
- * one between the platform's taking it and that commit; a platform with a nonce closes it too.
+ * one between the platform's taking it and that commit; a platform with a nonce closes it.
  */
 export class ReplyPresenter {
   readonly #platform: Platform
@@ -72,7 +72,7 @@ export class ReplyPresenter {
     this.#clock = parts.clock
   }
 
-  /** One after another per reply: the whole one comes behind what was shown of it before. */
+  /** One after another per reply, so that the complete reply comes after its previews. */
   async show(said: Said): Promise<PresentResult> {
     if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
     const board = this.#boards.get(said.key) ?? newBoard()
@@ -80,11 +80,11 @@ export class ReplyPresenter {
     const work = board.work.then(() => this.#bring(board, said))
     board.work = work.catch(() => {})
     const result = await work
-    if (said.isFinal && result.kind === 'shown') this.#finish(said.key)
+    if (said.isFinal && result.kind === 'presented') this.#finish(said.key)
     return result
   }
 
-  /** The turn has ended. Where it left no reply, what was shown of one stays as this text. */
+  /** The turn has ended. Without a reply, its preview stays with this text. */
   async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
     const board = this.#boards.get(key)
     if (board === undefined) return
@@ -103,7 +103,7 @@ export class ReplyPresenter {
     return board.ids.length > 0 && (await this.#drafts.findDraft({ sessionId, key })) === undefined
   }
 
-  /** A message of its own, beside replies. */
+  /** Sends a message that is not part of a reply. */
   async say(out: Outgoing): Promise<Sent> {
     const held = this.#heldMs(out.address)
     if (held > 0) return { kind: 'failed', why: 'rate', retryAfterMs: held, text: 'held back' }
@@ -120,7 +120,7 @@ export class ReplyPresenter {
     const held = this.#heldMs(address)
     if (held > 0) return { kind: 'failed', retryAfterMs: held }
     await this.#restore(board, { sessionId, key })
-    // What grows must not stand above a reply that was given before it and still waits to be sent.
+    // A preview must not appear above an earlier reply that still waits to be sent.
     if (!isFinal && board.ids.length === 0) {
       const earlier = await this.#drafts.listReplies({ sessionId, state: 'waiting', limit: 1 })
       if (earlier.length > 0) return { kind: 'failed' }
@@ -133,9 +133,9 @@ export class ReplyPresenter {
       const out = { address, text: piece, nonce: `${key}-${at}` }
       const id = board.ids[at]
       const edited = id === undefined ? null : await this.#platform.edit({ ...out, id })
-      // Somebody removed it; what was to be said is said all the same.
+      // A person removed the message; its text is sent again.
       const isGone = edited?.kind === 'failed' && edited.why === 'gone'
-      // Should the reply come out shorter, what nobody knows of would stay behind it.
+      // If the reply comes out shorter, a message without a known id would be left behind.
       const isKnown = isFinal || at === 0 || !this.#platform.capabilities.nonce
       if (id === undefined && !isKnown) await this.#announce(board, { sessionId, key })
       const put = () => this.#send(board, at, out, { sessionId, key })
@@ -144,7 +144,7 @@ export class ReplyPresenter {
       board.texts[at] = piece
     }
     if (isFinal && board.hasUnknown) {
-      // Under its nonce it is found, or made, and goes with what is too much.
+      // Its nonce finds or creates it, and it is removed with the surplus.
       const at = board.ids.length
       const out = { address, text: NOTHING, nonce: `${key}-${at}` }
       const found = await this.#send(board, at, out, { sessionId, key })
@@ -154,7 +154,7 @@ export class ReplyPresenter {
       const removed = await this.#removeLast(board, address, { sessionId, key })
       if (removed.kind === 'failed') return this.#hold(address, removed)
     }
-    return { kind: 'shown', receipt: board.ids.at(-1) ?? '' }
+    return { kind: 'presented', receipt: board.ids.at(-1) ?? '' }
   }
 
   /** What has to stay says nothing. */
@@ -198,7 +198,7 @@ export class ReplyPresenter {
     return sent
   }
 
-  /** What another process, or we before a crash, have shown of it. */
+  /** Reads the ids of messages sent by another process, or before a crash. */
   async #restore(board: Board, key: DraftKey): Promise<void> {
     if (board.ids.length === 0) {
       const known = await this.#drafts.findDraft(key)

@@ -60,10 +60,7 @@ interface Wanted {
 const TRIES_MAX = 8
 
 /** Closes the marks that a cut would tear; where that cannot be done, the cut is as it was. */
-function cutMarks(
-  lines: MarkedLines,
-  { from, end: wanted, space: room, overheadMax }: Wanted,
-): Cut {
+function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }: Wanted): Cut {
   const { text } = lines
   let end = wanted
   for (let tries = 0; tries < TRIES_MAX && end > from; tries++) {
@@ -83,11 +80,11 @@ function cutMarks(
     const closing = closingOf(torn, text.charAt(visibleEnd - 1))
     const reopening = prefix + torn.map(({ open }) => open).join('')
     if (closing.length + reopening.length > overheadMax) break
-    if (outer.from - from >= room * EARLIEST_SHARE) end = outer.from
+    if (outer.from - from >= space * EARLIEST_SHARE) end = outer.from
     else if (inner.kind === 'escaped' || visibleEnd <= inner.innerFrom) end = inner.from
     else if (end >= inner.innerTo) end = lastBreak(text, inner)
-    else if (end - from + closing.length > room) {
-      end = from + findBreak(text, from, room - closing.length)
+    else if (end - from + closing.length > space) {
+      end = from + findBreak(text, from, space - closing.length)
     } else {
       const next = Math.min(inner.innerTo, end + lengthOf(SPACES, text, end))
       return { end, next, closing, reopening }
@@ -134,7 +131,7 @@ class MarkedLines {
     this.text = text
   }
 
-  /** Of the line that `at` stands in; none at its end. */
+  /** The marks of the line around `at`; none at its end. */
   at(at: number): MarkedLine {
     const { text } = this
     if (text[at - 1] === '\n' || text[at] === '\n') {
@@ -149,7 +146,7 @@ class MarkedLines {
       const start = beginning.length
       this.#prefix = prefix
       this.#textFrom = this.#from + start
-      // A table is shown as it was typed.
+      // Tables keep their source text.
       this.#marks = line.startsWith('|') ? [] : readMarks(line.slice(start), this.#from + start)
     }
     const [marks, prefix] = [this.#marks, this.#prefix]
@@ -164,29 +161,29 @@ const BREAKS = ['\n\n', '\n', '. ', ' '] as const
 /** A break earlier than this would leave a message nearly empty. */
 const EARLIEST_SHARE = 0.4
 
-function findBreak(text: string, from: number, room: number): number {
-  const window = text.slice(from, from + room)
+function findBreak(text: string, from: number, space: number): number {
+  const window = text.slice(from, from + space)
   for (const mark of BREAKS) {
     const at = window.lastIndexOf(mark)
-    if (at >= room * EARLIEST_SHARE) return at + mark.length
+    if (at >= space * EARLIEST_SHARE) return at + mark.length
   }
-  return wholeUpTo(text.slice(from, from + room + CLUSTER_MAX), room)
+  return wholeUpTo(text.slice(from, from + space + CLUSTER_MAX), space)
 }
 
 const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** More than any emoji of several people takes. */
 const CLUSTER_MAX = 64
 
-/** The last border before `room` between two characters as people see them. */
-function wholeUpTo(text: string, room: number): number {
+/** The last border before `space` between two characters as people see them. */
+function wholeUpTo(text: string, space: number): number {
   let end = 0
-  for (const { index } of CLUSTERS.segment(text.slice(0, room + CLUSTER_MAX))) {
-    if (index > room) break
+  for (const { index } of CLUSTERS.segment(text.slice(0, space + CLUSTER_MAX))) {
+    if (index > space) break
     end = index
   }
   if (end > 0) return end
   // One that is longer than all this is cut all the same, though never within a code point.
-  return splitsCharacter(text, room) && room > 1 ? room - 1 : room
+  return splitsCharacter(text, space) && space > 1 ? space - 1 : space
 }
 
 const LANGUAGE_MAX = 40

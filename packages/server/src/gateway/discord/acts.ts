@@ -10,8 +10,8 @@ type SessionReads = Pick<Reads, 'findRoute' | 'findSession' | 'readEntries'>
 const ENTRIES_READ = 128
 
 /**
- * When somebody last called a tool in the sessions of one channel: ours, and those of other bots that
- * live in the same store. Of bots that live elsewhere nothing is known but their words.
+ * When a bot last called a tool in the sessions of one channel: ours, or another bot that
+ * lives in the same store. Of bots that live elsewhere only their messages are known.
  */
 export async function findLastAct(
   store: SessionReads,

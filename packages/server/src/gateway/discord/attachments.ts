@@ -4,7 +4,7 @@ import { attachedPart } from '../chat/attached.ts'
 
 /**
  * What goes with a message, fetched within bounds and from Discord's own hosts only: an address in
- * a message must not make this process call somebody else. What cannot be fetched is said in words,
+ * a message must not make this process call another host. A file that cannot be fetched is named in words,
  * so that the agent knows of it.
  */
 export interface AttachmentTerms {

@@ -3,35 +3,35 @@ import type { LoopRule } from '../../tools/send-message/loop.ts'
 import { isFromBot, means } from './incoming.ts'
 import { timeOf } from './resume-point.ts'
 
-/** What is held stands in memory; beyond this it goes in with the next word. */
+/** Held messages are in memory; beyond this they go in with the next message. */
 const HELD_MAX = 100
-/** Roughly, for text in any language; the rule's threshold is no sharper. */
+/** Roughly, for text in any language; the rule's threshold needs no more. */
 const CHARACTERS_PER_TOKEN = 4
 
 /** The short messages in a row between one other bot and us. */
 interface Row {
   /** When the newest of them were said: as many as the rule allows. */
   readonly times: readonly number[]
-  /** The two know that further ones wake nobody. */
+  /** Both bots were notified that further ones start no turn. */
   readonly isNotified: boolean
 }
 
 export interface HeldMessage {
   readonly message: APIMessage
-  /** It was the first of its row, and our agent is told so with it. */
+  /** The first held message of its row: our agent gets a note with it. */
   readonly isFirst: boolean
 }
 
 /**
  * Bots that only acknowledge each other, in one channel. Counted are the short messages in a row
  * between one other bot and us; a message with something to say, or a tool call of one of the two,
- * begins the row of those two anew, a person's word all rows. Once a row is as long as the rule
- * allows, further short words of that bot are held: they wake nobody, and go in with the next
- * message that does. Both are told once, us with the first of them, the other bot by a notice in the
+ * restarts the row of those two, and a person's message restarts all rows. Once a row is as long as the rule
+ * allows, further short messages of that bot are held: they start no turn, and go in with the next
+ * message that does. Both are notified once, our agent with the first of them, the other bot by a notice in the
  * channel, which counts for nothing and is held as well.
  *
  * All of it follows from the channel's own order and from our transcripts, and from nothing else.
- * Whoever reads the same comes to the same verdicts, so that a restart forgets nothing and nothing is
+ * The same input gives the same verdicts, so a restart forgets nothing and nothing is
  * stored.
  */
 export class BotLoopGuard {
@@ -53,7 +53,7 @@ export class BotLoopGuard {
     this.#rule = parts.rule
   }
 
-  /** Nobody else's bots are heard, and of these only what they say to us. */
+  /** Only the listed bots are heard, and only messages addressed to us. */
   hears(message: APIMessage): boolean {
     return this.#bots.includes(message.author.id) && means(message, this.#self)
   }
@@ -68,7 +68,7 @@ export class BotLoopGuard {
     return isNotified ? 'hold' : 'first-hold'
   }
 
-  /** It was said, and stands before everything that follows. */
+  /** Counts a message of the channel; call it in the channel's order. */
   note(message: APIMessage): void {
     const { author } = message
     if (author.id === this.#self) {
@@ -77,7 +77,7 @@ export class BotLoopGuard {
     else if (this.hears(message)) this.#lengthen(author.id, message)
   }
 
-  /** One of the two called a tool then: what was said before it is no part of a row. */
+  /** One of the two called a tool then: messages before it do not count. */
   noteAct(bot: string, at: number): void {
     const { times } = this.#row(bot)
     // In the same millisecond the order is not known; then it was no loop.
@@ -124,6 +124,7 @@ function isSubstantial(content: string, { tokensMin }: LoopRule): boolean {
   return content.length >= tokensMin * CHARACTERS_PER_TOKEN
 }
 
+/** Other versions recognise a notice by these words, so they do not change. */
 const NOTICE = 'so further ones of that kind wake nobody here. One with something to say does.)'
 
 /** For the bot whose words are held from now on. */
@@ -131,7 +132,7 @@ export function noticeFor(bot: string, { messagesMax }: LoopRule): string {
   return `<@${bot}> (The last ${messagesMax} messages between us were all short and nothing happened in between, ${NOTICE}`
 }
 
-/** By its words, whoever wrote it: who forges one only keeps the forgery from waking anybody. */
+/** Recognised by its text. A forged notice only keeps itself from starting a turn. */
 export function isNotice(content: string): boolean {
   return content.endsWith(NOTICE)
 }

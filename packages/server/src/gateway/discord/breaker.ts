@@ -8,7 +8,7 @@ import { means } from './incoming.ts'
 export interface BreakerTerms {
   readonly self: string
   readonly bots: readonly string[]
-  /** Null: bots may thank each other for ever. */
+  /** Null: no limit on short messages between bots. */
   readonly rule: LoopRule | null
   readonly address: string
   /** When we, or this bot where it lives here too, last called a tool because of this channel. */
@@ -19,13 +19,13 @@ export interface BreakerTerms {
   readonly logger: Logger
 }
 
-/** What went by without waking anybody, with what our agent should know about it. */
+/** A message that started no turn, with a note for our agent. */
 export interface KeptMessage {
   readonly message: APIMessage
   readonly note: string | null
 }
 
-/** The breaker against endless acknowledgments of one channel: `Acquaintance` judges, this acts. */
+/** The breaker against endless acknowledgments of one channel: `BotLoopGuard` judges, this acts. */
 export class Breaker {
   readonly #terms: BreakerTerms
   readonly #guard: BotLoopGuard

@@ -7,7 +7,7 @@ import { isLater } from './feed.ts'
 import type { ChannelInfo } from './incoming.ts'
 import { snowflakeAt } from './resume-point.ts'
 
-/** Channels, threads and direct conversations: what is where, and since when it is listened to. */
+/** Channels, threads and direct conversations: their kind, and from which message on to read. */
 export interface ChannelsTerms {
   readonly allow: AllowList
   /** The newest durable message of a channel. */
@@ -49,7 +49,7 @@ export class Channels {
     return where
   }
 
-  /** Where somebody who may talk could have said something meanwhile. */
+  /** Channels in which an allowed person may have written meanwhile. */
   async watched(): Promise<readonly string[]> {
     const { chats, users } = this.#terms.allow
     const addresses: string[] = []
@@ -70,7 +70,7 @@ export class Channels {
     return addresses
   }
 
-  /** For places without a mark of their own: what came behind the newest mark of all. */
+  /** Where to begin in channels without a mark: just before the newest mark of all. */
   floor(): Promise<string> {
     this.#floor ??= this.#findFloor()
     this.#floor.catch(() => {

@@ -4,7 +4,7 @@ import { Client, GatewayIntentBits, Options } from 'discord.js'
 
 const API_URL = 'https://discord.com/api'
 const REQUEST_MS_MAX = 15_000
-/** Shorter waits than this are waited for in place; longer ones are the caller's to plan. */
+/** Shorter rate-limit delays are awaited here; longer ones are the caller's to plan. */
 const LIMIT_WAIT_MS_MAX = 5_000
 
 export function newDiscordClient({

@@ -103,7 +103,7 @@ describe('findMark', () => {
   })
 })
 
-describe('Acquaintance', () => {
+describe('BotLoopGuard', () => {
   const [SELF, ONE, OTHER, PERSON] = ['1', '7', '8', '5']
   const { messagesMax, tokensMin } = LOOP_RULE
   const long = 'word '.repeat(tokensMin)
@@ -200,7 +200,7 @@ describe('Acquaintance', () => {
   })
 })
 
-describe('SlashDesk', () => {
+describe('SlashCommandHandler', () => {
   const interaction = {
     ...{ id: '77', token: 't', type: 2, channel: { id: '20' }, user: { id: '5', username: 'ada' } },
     data: { name: 'status', type: 1 },

@@ -40,7 +40,7 @@ export interface DiscordTerms {
   readonly allow: AllowList
   /** Other bots that may talk to us, by id. */
   readonly bots: readonly string[]
-  /** In a channel also what is not meant for us by name. */
+  /** In a channel, take messages that do not mention us too. */
   readonly answersAll: boolean
   readonly attachments: AttachmentTerms
   /** The newest durable message of a channel. */
@@ -53,7 +53,7 @@ export interface DiscordTerms {
   readonly retryMs?: number
   /** When a bot of these last called a tool because of what was said there. */
   readonly findAct: (address: string, bots: readonly string[]) => Promise<number | null>
-  /** Null: bots may thank each other for ever; for a run that shows it. */
+  /** Null: no limit on short messages between bots, for tests of the loop. */
   readonly loopRule: LoopRule | null
 }
 
@@ -80,7 +80,7 @@ export class DiscordPlatform implements Platform {
   /** Of each channel, thread or direct conversation. */
   readonly #feeds = new Map<string, Feed>()
   readonly #channels: Channels
-  /** Nonces of ours: what comes back under our name without one was sent by somebody else. */
+  /** Our nonces: a message under our name without one was sent by another process. */
   readonly #own = new Recent<string, true>(OWN_MAX)
   readonly #commands: SlashCommandHandler
   readonly #closing = new AbortController()
@@ -123,7 +123,7 @@ export class DiscordPlatform implements Platform {
         void this.#commands.take(packet.d as APIInteraction, handlers)
       }
     })
-    // A session of its own: whatever happened since the last one has to be looked up.
+    // A new connection, not a resumed one: missed messages have to be looked up.
     client.on(Events.ShardReady, () => void this.#begin(handlers))
     client.on(Events.ShardResume, () => handlers.report(null))
     client.on(Events.ShardReconnecting, () => handlers.report('The connection to Discord is lost.'))
@@ -225,7 +225,7 @@ export class DiscordPlatform implements Platform {
     const commands = Routes.applicationCommands(this.account)
     try {
       const addresses = await this.#channels.watched()
-      // A feed that begins after the others were closed would be closed by nobody.
+      // Nothing would close a feed that starts after the others were closed.
       if (this.#closing.signal.aborted) return
       for (const address of new Set([...addresses, ...this.#feeds.keys()])) {
         this.#feed(address).catchUp()
@@ -252,7 +252,7 @@ export class DiscordPlatform implements Platform {
 
   #hearOwn(kind: FeedEvent['kind'], message: APIMessage): void {
     if (kind === 'edit') return
-    // In its place among what others say.
+    // Counted in the order of the channel.
     this.#feeds.get(message.channel_id)?.push({ kind, message })
     if ('interaction_metadata' in message || this.#own.has(String(message.nonce))) return
     this.#handlers?.report('Another process sends messages with the token of this bot.')
@@ -349,7 +349,7 @@ export class DiscordPlatform implements Platform {
     }
   }
 
-  /** Where we were spoken to before, what people say to nobody else is said to us. */
+  /** In a thread where we were addressed before, messages that mention nobody are for us. */
   async #isOurThread(message: APIMessage, { isPrivate, chat }: ChannelInfo): Promise<boolean> {
     const { channel_id: address, mentions } = message
     if (isPrivate || chat === address || mentions.length > 0) return false

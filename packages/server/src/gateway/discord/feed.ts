@@ -3,8 +3,8 @@ import { type Clock, pause } from '#core/base/clock'
 import { errorKind } from '../chat/error-kind.ts'
 
 /**
- * What is said in one channel, in order and completely. Discord tells of a message once and takes no
- * acknowledgment; what the connection missed is told again only if the session can be resumed. So
+ * The messages of one channel, in order and complete. Discord sends a message once and takes no
+ * acknowledgment; it repeats missed messages only if the connection can be resumed. So
  * the channel's history is the queue that survives: a feed that may have missed something, or that
  * could not make something durable in time, reads on behind the last message that it took.
  *
@@ -33,7 +33,7 @@ const QUEUE_MAX = 500
 const RECENT_MAX = 1_000
 const WAIT_MS = 500
 const WAIT_MS_MAX = 30_000
-const NOT_TAKEN = 'What was said waits, because it cannot be taken in'
+const NOT_TAKEN = 'Messages wait, because they cannot be stored'
 
 export class Feed {
   readonly #terms: FeedTerms
@@ -41,7 +41,7 @@ export class Feed {
   readonly #ended = new AbortController()
   #queue: FeedEvent[] = []
   #mark: string | undefined
-  // Nobody knows yet what was said before this process began.
+  // Messages from before this process started are still unread.
   #isBehind = true
   #running: Promise<void> | null = null
 

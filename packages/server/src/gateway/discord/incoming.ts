@@ -1,7 +1,7 @@
 import type { APIAttachment, APIMessage } from 'discord.js'
 import type { Incoming } from '../chat/platform.ts'
 
-/** Reading Discord's messages: who is meant, what is said, what cannot be taken. Pure. */
+/** Reads Discord's messages: the addressee, the text, unsupported parts. Pure. */
 
 /** Where a message was said, as far as the routes and the allow-list care. */
 export interface ChannelInfo {
@@ -17,7 +17,7 @@ const REPLY = 19
 const VOICE_FLAG = 1 << 13
 const ANSWERED_LENGTH_MAX = 200
 
-/** Joins, pins, boosts and the like are nobody's words. */
+/** Joins, pins, boosts and the like are not messages of people. */
 export function isSaid({ type }: Pick<APIMessage, 'type'>): boolean {
   return type === DEFAULT || type === REPLY
 }
@@ -26,7 +26,7 @@ export function isFromBot({ author, webhook_id }: APIMessage): boolean {
   return author.bot === true || webhook_id !== undefined
 }
 
-/** By name in the text, which other bots can write without ringing anybody, or by a reply. */
+/** By name in the text, which notifies no person where bots write it, or by a reply. */
 export function means(message: APIMessage, self: string): boolean {
   return (
     mentionsOf(self).some((mention) => message.content.includes(mention)) ||

@@ -6,7 +6,7 @@ import { isFence } from '../chat/fence.ts'
  * by the way in which the message is sent.
  */
 export const LENGTH_MAX = 2_000
-/** What is handed in may be this long, so that what is added here fits as well. */
+/** The longest input, so that the markup added here fits. */
 export const TEXT_LENGTH_MAX = 1_900
 
 const FENCE = '```'
@@ -19,7 +19,7 @@ export function discordMarkdown(text: string): string {
   return rendered.trim() === '' ? '…' : rendered
 }
 
-/** Headings below the third are bold lines, and tables are shown as they were typed. */
+/** Headings below the third become bold lines; tables become code blocks. */
 function dress(lines: readonly string[]): readonly string[] {
   const dressed: string[] = []
   let isCode = false

@@ -13,7 +13,7 @@ const PAGE = 200
 const PAGES_MAX = 10
 const MESSAGE_KEY = /^\d{1,20}/
 const EPOCH_MS = 1_420_070_400_000
-/** Clocks differ; what is read twice is harmless. */
+/** Clocks differ; reading a message twice is harmless. */
 const OVERLAP_MS = 60_000
 
 export async function findMark(store: MailReads, route: Route): Promise<string | null> {
@@ -35,7 +35,7 @@ export async function findMark(store: MailReads, route: Route): Promise<string |
     if (newest !== null) return newest
     end = after
   }
-  // A session that has only just begun afresh, or whose mail was erased.
+  // A session that has just started, or whose mail was erased.
   return snowflakeAt(session.createdAt - OVERLAP_MS)
 }
 

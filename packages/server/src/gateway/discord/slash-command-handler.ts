@@ -12,8 +12,8 @@ import { isCommand, typedForm } from './slash.ts'
 
 /**
  * Slash commands from their arrival to their answer. Discord wants a first answer within three
- * seconds, so it is told at once to wait; the command goes in as if it had been typed, and what is
- * said in answer replaces the waiting. Only the person who asked sees it.
+ * seconds, so a waiting sign is sent at once; the command goes in as if it had been typed, and the
+ * answer replaces the sign. Only the person who asked sees it.
  */
 export interface SlashParts {
   readonly rest: REST
@@ -27,7 +27,7 @@ const WAIT = 5
 const ONLY_FOR_WHO_ASKED = 64
 const FAILED = 'That did not work just now; please try again.'
 const SILENT = 'There is no answer to that here.'
-/** Who got no answer for so long, as somebody who may not talk, is told that there is none. */
+/** Without an answer for this long, as for people who may not talk, `SILENT` is sent. */
 const SILENCE_MS = 15_000
 const KEY = /interaction-\d{1,20}$/
 
@@ -48,7 +48,7 @@ export class SlashCommandHandler {
     const first = this.#parts.rest.post(Routes.interactionCallback(id, token), {
       ...{ body, auth: false },
     })
-    // Another process with this token was faster, or the person has left: nobody to answer.
+    // Another process with this token was faster, or the person has left: no answer is needed.
     if (!(await first.then(isDone, isFailed))) return
     const key = `interaction-${id}`
     this.#asked.set(key, token)

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
 
 /**
- * What stands beside the runtime on the disk, for those who look: how large the store is, what the
- * audit logs prove, how a rehearsal goes. All of it is read when somebody asks and not before.
+ * Facts on the disk beside the runtime: how large the store is, what the
+ * audit logs prove, how a rehearsal goes. Each is read on request.
  */
 export interface DiagnosticsSources {
   /** How large the store is; null: it is kept in memory. */
@@ -81,7 +81,7 @@ async function readRehearsal(path: string, now: number): Promise<Rehearsal | nul
     const isRunning = verdict === null && now - writtenAt < REHEARSAL_SILENT_MS
     return { ...read.data, isRunning }
   } catch {
-    // None was ever played here, or it is being written by something else.
+    // There was no rehearsal here, or the file is not one.
     return null
   }
 }

@@ -7,7 +7,7 @@ import type { ProblemCode } from './problems.ts'
 import type { Hook, Signed } from './webhook.ts'
 
 /**
- * A route as a value: what it takes, what it answers, who may ask, and what it does. The server,
+ * A route as a value: its input, its answers, its scope, and its code. The server,
  * the OpenAPI document and the fuzzing of every route are made from the same values, so none of
  * them can know a route that the others do not.
  */
@@ -16,7 +16,7 @@ export interface Endpoint {
   /** As in OpenAPI: `/v1/sessions/{id}`. */
   readonly path: string
   readonly summary: string
-  /** Null: for everybody, without a token. */
+  /** Null: for every caller, without a token. */
   readonly scope: Scope | null
   /** Not rate-limited. */
   readonly isUnlimited?: true

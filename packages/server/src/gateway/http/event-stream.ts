@@ -13,12 +13,12 @@ import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
  */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ': \n\n'
-/** What is delivered after one look at the token. */
+/** Events delivered per check of the token. */
 const BATCH_MAX = 64
 /** A store that cannot say whether a token is valid is asked again so often; events wait meanwhile. */
 const ASK_AGAIN_MS = 250
 
-/** JSON has no line breaks of its own, so an event is always one line of data. */
+/** JSON text has no line breaks, so an event is always one line of data. */
 export function frameEvent(event: RuntimeEvent): string {
   const { type, ...rest } = event
   const id = 'cursor' in event ? `id: ${event.cursor}\n` : ''
@@ -40,7 +40,7 @@ export class EventStreams {
     return this.#open.size
   }
 
-  /** Until the events end, which the signal of whoever made them brings about. */
+  /** Until the events end; the signal of the request ends them. */
   async send(
     outgoing: ServerResponse,
     events: AsyncIterable<RuntimeEvent>,
@@ -109,7 +109,7 @@ async function* batches(
   events: AsyncIterable<RuntimeEvent>,
 ): AsyncGenerator<readonly RuntimeEvent[]> {
   const iterator = events[Symbol.asyncIterator]()
-  // An error is met when its turn comes, also if nothing waits for it yet.
+  // An early error is thrown when its result is awaited.
   const pull = () => {
     const next = iterator.next()
     next.catch(() => {})
@@ -130,7 +130,7 @@ async function* batches(
       yield batch
     }
   } finally {
-    // It may wait for something that happens: it ends with the signal of the request.
+    // It may be waiting for an event: the signal of the request ends it.
     iterator.return?.().catch(() => {})
   }
 }

@@ -3,7 +3,7 @@ import { HttpProblem } from './problems.ts'
 
 /**
  * JSON from strangers. One pass over the text finds what `JSON.parse` would let through or only
- * notice too late: nesting that overflows the stack of whoever walks it, keys without end, a name
+ * notice too late: nesting that overflows the stack of later code, too many keys, a name
  * twice in one object (two readers would see two requests), the name that reaches a prototype,
  * numbers that are none. Right only for correct JSON, which the parser settles afterwards.
  */

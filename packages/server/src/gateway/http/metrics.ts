@@ -153,7 +153,7 @@ export class Metrics {
     this.#health ??= runtime.health().finally(() => {
       this.#health = null
     })
-    // A scrape tells what can be told; whether the store answers is readyz's to say.
+    // A scrape reports what it can; /readyz reports a store that does not answer.
     await this.#health.then(use, () => undefined)
   }
 

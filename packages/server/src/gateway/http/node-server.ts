@@ -19,8 +19,8 @@ export class ListenError extends KnownError {
 
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE:
-    'another program listens there. End it, or choose another (--port, http.port, http.socket).',
-  EACCES: 'this user may not. Choose a port from 1024 on.',
+    'another program listens there. Stop it, or choose another (--port, http.port, http.socket).',
+  EACCES: 'permission denied. Choose a port from 1024 on.',
   EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has.',
   ENOTFOUND: 'this name has no address. Choose one that this machine has.',
 }
@@ -50,7 +50,7 @@ interface Connection {
   readonly address: string | null
   /** Beyond the limits. */
   readonly isReserve: boolean
-  /** Makes room for another, once. */
+  /** Releases its slot, once. */
   readonly leave: () => void
 }
 
@@ -58,7 +58,7 @@ interface Connection {
  * The socket's side: how many may connect, how long a request may take to arrive, and an end in
  * order. Node counts a connection that never sent anything as busy and would wait for it, so which
  * ones have a request under way is kept here. Where no more may connect, the one that has been idle
- * longest makes room, else one that waits for its client: to send the rest of a body, or to read an
+ * longest is closed, else one that waits for its client: to send the rest of a body, or to read an
  * answer. Where there is none, a few are still asked in and get the signs of life.
  */
 export class NodeServer {
@@ -135,7 +135,7 @@ export class NodeServer {
     })
   }
 
-  /** Nothing new; what is under way is answered, within the grace. */
+  /** Takes nothing new; running requests are answered within the grace period. */
   async close(): Promise<void> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))
@@ -161,7 +161,7 @@ export class NodeServer {
     return late && { address, isReserve: true, leave: late }
   }
 
-  /** In the place of the first one of a kind that is idle, else of one that waits for its client. */
+  /** Closes the first idle connection of a kind, else one that waits for its client, and takes its slot. */
   #instead(
     slots: SlotPool,
     address: string | null,
@@ -229,7 +229,7 @@ function refuseConnection(outgoing: ServerResponse): void {
 
 /**
  * Hundreds of requests can arrive at one moment, and Node would begin them all in one turn of its
- * event loop, while streams, timers and leases wait. A few per turn are begun, in their order.
+ * event loop, while streams, timers and leases wait. Only a few start per turn, in order.
  */
 class Door {
   #waiting: (() => void)[] = []
@@ -256,7 +256,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 }
 
-/** For what is not even HTTP: the parser leaves us nothing but the socket. */
+/** For bytes that are not HTTP: only the socket is left to answer on. */
 function rawRefusal(code: ProblemCode): string {
   const problem = new HttpProblem(code)
   const body = JSON.stringify(problem.body)

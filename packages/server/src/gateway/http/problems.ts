@@ -2,14 +2,14 @@ import { KnownError } from '#core/base/errors'
 import type { JsonObject } from '#core/base/json'
 
 /**
- * The one table of statuses. Whatever goes wrong leaves as problem details (RFC 9457) with a code of
- * this table; a code never changes its status. What was sent to us is never repeated in an answer,
+ * The one table of statuses. Every error leaves as problem details (RFC 9457) with a code of
+ * this table; a code never changes its status. Answers never repeat values of the request,
  * and our own errors say no more than their code.
  */
 export const PROBLEMS = {
   'bad-request': [400, 'The request cannot be read'],
-  'bad-json': [400, 'The body is not JSON that is accepted here'],
-  invalid: [400, 'The request is not of the form that this route takes'],
+  'bad-json': [400, 'The body is not acceptable JSON'],
+  invalid: [400, 'The request does not have the form of this route'],
   unauthorized: [401, 'A valid token is needed'],
   'bad-signature': [401, 'The signature is wrong, too old, or of no known hook'],
   forbidden: [403, 'The token does not allow this'],
@@ -24,8 +24,8 @@ export const PROBLEMS = {
   'session-exists': [409, 'A session with this id exists'],
   'route-taken': [409, 'The route points to another session'],
   'key-conflict': [409, 'This Idempotency-Key was used for another request'],
-  'not-pending': [409, 'The message does not wait any more'],
-  'turned-down': [409, 'The session turned it down; nothing was changed'],
+  'not-pending': [409, 'The message is no longer waiting'],
+  'turned-down': [409, 'The session refused the request; nothing was changed'],
   snapshot: [409, 'A snapshot is read-only: only its transcript, context and files can be read'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],
   gone: [410, 'The session was deleted'],
@@ -35,7 +35,7 @@ export const PROBLEMS = {
   'unknown-agent': [422, 'There is no such agent'],
   'no-preview': [422, 'A preview could not be made'],
   'rate-limited': [429, 'Too many requests'],
-  'mailbox-full': [429, 'The mailbox is full; nothing was taken'],
+  'mailbox-full': [429, 'The mailbox is full; the message was not accepted'],
   'too-many-streams': [429, 'Too many event streams are open'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong here'],

@@ -20,8 +20,8 @@ import type { RoutedRequest } from './router.ts'
 /**
  * One request from its first check to its answer, always in this order: the host it was sent to,
  * the page it came from, who asks, how often, what they may; then its form; then what it wants.
- * Nothing is read of a body before all that concerns its sender is settled. Whatever is thrown on
- * the way becomes a problem of the table.
+ * The body is read only after every check of its sender has passed. Errors thrown on
+ * the way become problems of the table.
  */
 export interface PipelineDependencies {
   readonly edge: EndpointContext
@@ -209,7 +209,7 @@ export class RequestPipeline {
     take(this.#requests, name)
   }
 
-  /** Made only for those who wait for something. */
+  /** Created only for endpoints that wait. */
   #signalFor(outgoing: ServerResponse): () => AbortSignal {
     let signal: AbortSignal | undefined
     return () => {
@@ -252,7 +252,7 @@ export class RequestPipeline {
     const all = {
       ...headers,
       'content-type': PROBLEM_TYPE,
-      // What is left of the body is not worth reading.
+      // The rest of the body is not read.
       ...(!incoming.complete && { connection: 'close' }),
     }
     writeAnswer(outgoing, problem.status, all, JSON.stringify(body))
@@ -332,7 +332,7 @@ function unknownNames(keys: readonly string[]): string {
   return plain.length === 0 ? 'an unknown name' : `unknown: ${plain.join(', ')}`
 }
 
-/** Where it happened, without the message: that may hold what somebody said. */
+/** The stack without the message, which may quote a conversation. */
 function traceOf(error: unknown): object {
   if (!(error instanceof Error)) return { error: typeof error }
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))

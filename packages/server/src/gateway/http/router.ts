@@ -59,7 +59,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${source}$`)
 }
 
-/** Proxies may send the whole address; undefined for what is no address. */
+/** Proxies may send the whole address; undefined: not an address. */
 function originForm(url: string): string | undefined {
   const address = /^https?:/i.test(url) ? URL.parse(url) : null
   return address === null ? undefined : address.pathname + address.search

@@ -118,7 +118,7 @@ export const newSessionSchema = z
   })
   .meta({ id: 'NewSession' })
 
-/** One of three: compact, show what compacting would make, or commit what was shown. */
+/** One of three: compact, preview a compaction, or commit a preview. */
 export const newCompaction = z
   .strictObject({
     focus: focus.optional(),
@@ -126,7 +126,7 @@ export const newCompaction = z
     install: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((body) => body.install === undefined || (!body.preview && body.focus === undefined), {
-    error: 'install stands alone',
+    error: 'install excludes focus and preview',
   })
   .transform(({ install, ...rest }) => ({ ...rest, install: install as JsonObject | undefined }))
   .meta({ id: 'NewCompaction' })
@@ -247,7 +247,7 @@ export const contextSchema = z
   })
   .meta({ id: 'Context' })
 
-/** As JSON, never as a document of its own: nobody's upload is ever opened under our address. */
+/** As JSON, never as a document: a browser must not open uploads under our address. */
 export const blobView = z
   .strictObject({ mediaType: z.string(), data: z.string() })
   .meta({ id: 'Blob' })

@@ -28,8 +28,8 @@ import { Router } from './router.ts'
 import { type HookOptions, readHook } from './webhook.ts'
 
 /**
- * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless it is
- * told otherwise, and on any other address only with a token to ask for.
+ * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless
+ * configured otherwise, and on other addresses only if a token exists.
  */
 export interface HttpOptions {
   readonly runtime: Runtime
@@ -62,7 +62,7 @@ export interface HttpServer {
   readonly url: string
   /** Callers that need no token: none, the user who runs it, or every user of this machine. */
   readonly open: 'nobody' | 'own-user' | 'every-user'
-  /** Ends event streams, answers what is under way, then lets go of the port. May be called twice. */
+  /** Ends event streams, answers running requests, then frees the port. May be called twice. */
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export class TokenNeededError extends KnownError {
 
   constructor(host: string) {
     super(
-      `Others could reach ${host}, so callers must show a token, and there is none yet. Make one ` +
+      `Other machines can reach ${host}, so callers need a token, and there is none yet. Make one ` +
         'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
     )
   }
@@ -154,7 +154,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   logger.info({ url, open, ...(socket !== undefined && { socket }) }, 'listening')
 
   const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
-    logger.error({ err: error }, 'events cannot be counted any more')
+    logger.error({ err: error }, 'metrics no longer count events')
   })
   let closed: Promise<void> | undefined
   const close = async () => {

@@ -14,7 +14,7 @@ export function readTelegramFailure(error: unknown): Failed {
   const seconds = parameters.retry_after
   if (seconds !== undefined) return { ...failed('rate', text), retryAfterMs: seconds * 1_000 }
   if (code === 429) return failed('rate', text)
-  // Blocked by the person, removed from the group, no such chat: nobody is there to read it.
+  // Blocked by the person, removed from the group, no such chat: a retry cannot help.
   if (code === 403 || code === 400) return failed(isGone(description) ? 'gone' : 'final', text)
   return failed('outage', text)
 }
@@ -23,7 +23,7 @@ function failed(why: Failed['why'], text: string): Failed {
   return { kind: 'failed', why, text }
 }
 
-// What was shown in a group stays behind when it becomes a supergroup.
+// A group that becomes a supergroup leaves its old messages behind.
 const GONE =
   /message to (?:edit|delete) not found|message can't be edited|MESSAGE_ID_INVALID|upgraded to a supergroup/i
 
@@ -36,7 +36,7 @@ export function movedTo(error: unknown): number | undefined {
   return error instanceof GrammyError ? error.parameters.migrate_to_chat_id : undefined
 }
 
-/** The text stands there already. */
+/** The message has this text already. */
 export function isUnchanged(error: unknown): boolean {
   return error instanceof GrammyError && /message is not modified/i.test(error.description)
 }

@@ -13,7 +13,7 @@ const PATH = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-][\w./ -]{0,300}$/
 
 /**
  * Pictures and files from the server that is configured, whatever a message or an answer says; no
- * redirect is followed. What cannot be had is said in its place: a message is never held up by it.
+ * redirect is followed. A note replaces a missing file, so it never holds up a message.
  */
 export class TelegramFiles {
   readonly #api: Api

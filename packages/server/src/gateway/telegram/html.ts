@@ -4,7 +4,7 @@ import { type InlineMark, readMarks, type Tag } from '../chat/inline.ts'
 /**
  * Markdown as models write it, in Telegram's HTML. The result is well-formed whatever comes in:
  * everything is escaped, and a mark whose partner is missing stays the character that it is. One
- * pass over the text; nothing is looked for twice from the same place.
+ * pass over the text; no search runs twice from the same offset.
  */
 export function renderTelegramHtml(markdown: string): string {
   const lines = markdown.toWellFormed().split('\n')
@@ -57,7 +57,7 @@ const BLOCKS: Readonly<Record<BlockKind, (lines: readonly string[]) => string>> 
     const said = lines.map((line) => renderSpans(line.replace(/^> ?/, ''), []))
     return `<blockquote>${said.join('\n')}</blockquote>`
   },
-  // Columns stand one below the other only where all letters are equally wide.
+  // Columns line up only in a fixed-width font.
   table: (lines) => `<pre>${escapeHtml(lines.join('\n'))}</pre>`,
 }
 
@@ -75,7 +75,7 @@ function renderLine(line: string): string {
   return `${bullet[1] ?? ''}• ${renderSpans(line.slice(bullet[0].length), [])}`
 }
 
-/** `open`: what is marked already around it and not marked again. */
+/** `open`: tags around the text, which are not repeated. */
 function renderSpans(text: string, open: readonly Tag[]): string {
   return renderMarked(text, { marks: readMarks(text), from: 0, to: text.length, open })
 }

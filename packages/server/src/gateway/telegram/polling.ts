@@ -22,13 +22,13 @@ export interface Polling {
 
 const WAIT_SECONDS = 30
 const BACK_OFF_MAX = 5
-/** So long after the last conflict nobody else asks any more: their questions take half a minute. */
+/** After this long without a conflict the other process is gone: its requests take half a minute. */
 const CONFLICT_OVER_MS = 2 * WAIT_SECONDS * 1_000
 const BYE_MS_MAX = 2_000
 
 const CONFLICT =
   'Another process asks Telegram for updates with the same token, so each of us gets only some of ' +
-  'them. End one of the two, or give it a bot of its own.'
+  'them. Stop one of the two, or give it another bot.'
 export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
 export const UNREACHABLE = 'Telegram cannot be reached; trying again.'
 /** About ten seconds. */
@@ -85,7 +85,7 @@ async function takeUntilTaken(polling: Polling, update: Update): Promise<void> {
   }
 }
 
-/** A network that is away for a moment is nobody's business; one that stays away is. */
+/** Reports an outage only when it lasts. */
 async function rest(polling: Polling, error: unknown, failures: number): Promise<void> {
   if (isConflict(error)) polling.report(CONFLICT)
   else if (isUnauthorized(error)) polling.report(REFUSED)

@@ -70,7 +70,7 @@ const CAPABILITIES: PlatformCapabilities = {
 const ALBUMS_MAX = 1_000
 const UNREADABLE = 'An update of Telegram could not be read and was left out.'
 
-/** Telegram through grammY. The Bot API has no nonce: see `Showing` for what that means. */
+/** Telegram through grammY. The Bot API has no nonce: see `ReplyPresenter` for what that means. */
 export class Telegram implements Platform {
   readonly name = 'telegram'
   readonly account: string
@@ -80,7 +80,7 @@ export class Telegram implements Platform {
   readonly #files: TelegramFiles
   readonly #clock: Clock
   readonly #closing = new AbortController()
-  /** Groups that became supergroups: Telegram refuses what is sent to their old ids. */
+  /** Groups that became supergroups: Telegram refuses messages to their old ids. */
   readonly #moved = new Map<number, number>()
   /** Albums whose first picture was for us. */
   readonly #albums = new Recent<string, true>(ALBUMS_MAX)

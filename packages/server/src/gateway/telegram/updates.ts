@@ -17,7 +17,7 @@ export interface RemoteFile {
   readonly bytes: number | undefined
 }
 
-/** Null: nothing that anybody said to us. Never throws: an update that did would come for ever. */
+/** Null: not a message to us. Never throws: Telegram would repeat the update endlessly. */
 export function readUpdate(
   update: Update,
   me: UserFromGetMe,
@@ -51,7 +51,7 @@ export function readUpdate(
   }
 }
 
-/** A group that became a supergroup has another id; both sides of it are told. */
+/** A group that became a supergroup has another id; Telegram reports it in both chats. */
 export function readMove({ message }: Update): { from: string; to: string } | null {
   if (message?.chat === undefined) return null
   const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message
@@ -61,13 +61,13 @@ export function readMove({ message }: Update): { from: string; to: string } | nu
 
 /**
  * Numbers of updates begin elsewhere after a quiet week, and several changes may fall into one
- * second: only both together rise for ever and tell changes apart.
+ * second: only both together always rise and identify an edit.
  */
 function editOf(update: number, { edit_date: seconds = 0 }: Message): string {
   return `${seconds}${String(update).padStart(UPDATE_DIGITS, '0')}`
 }
 
-/** A topic of a group is a place of its own; the general one is the group itself. */
+/** Each topic of a group has its own address; the general one has the group's. */
 function addressOf({
   chat,
   is_topic_message: isTopic,
@@ -96,7 +96,7 @@ function senderOf({ from, sender_chat: behind, chat }: Message): Incoming['sende
   return { id: String(from.id), name, isBot: from.is_bot }
 }
 
-/** What somebody else said is handed on as such, and nothing in it is done. */
+/** A forwarded message is marked as such, and its commands are not run. */
 function forwarded({ forward_origin: origin }: Message, text: string): string | null {
   if (origin === undefined) return null
   return `(forwarded from ${clip(fold(nameOf(origin)))}) ${text}`.trimEnd()

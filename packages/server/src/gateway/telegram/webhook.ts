@@ -24,7 +24,7 @@ export class Webhook {
   readonly #server: Server
   readonly #address: WebhookAddress
   readonly #take: (update: Update) => Promise<void>
-  /** One after another: what is said first is admitted first. */
+  /** One after another, so that messages are admitted in order. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(address: WebhookAddress, take: (update: Update) => Promise<void>) {

@@ -102,7 +102,7 @@ function routesOf(
   }
 }
 
-/** A task without what is no part of its route. */
+/** The fields of a task that belong to its route. */
 function routeIn(task: TaskRoute): TaskFallback {
   const { provider, model, baseUrl, credential, headers, dialect } = task
   const { windowTokens, outputTokensMax, images, effort } = task
@@ -178,7 +178,7 @@ export function compactionPlan(
 
 /**
  * A session compacts ahead of need from its soft threshold on. Where that is switched off, the
- * threshold is the hard limit itself: what is left is the compaction without which no step fits.
+ * threshold is the hard limit itself: only the compaction without which no step fits is left.
  */
 function settingsOf(
   { compaction: { idleSeconds } }: Config,

@@ -7,7 +7,7 @@ import type { ConfigEnvironment } from './read/overlay.ts'
 import type { ConfigOrigin, ConfigProblem, Path } from './read/problem.ts'
 import type { Config } from './schema/schema.ts'
 
-/** What is well formed and still cannot work, or probably is not meant. */
+/** Well-formed settings that cannot work, or are probably a mistake. */
 export interface Checked {
   readonly problems: readonly ConfigProblem[]
   readonly warnings: readonly ConfigProblem[]
@@ -73,8 +73,8 @@ function routeWarnings(
     const texts = []
     if (windowTokens === undefined && !isKnown) {
       texts.push(
-        `How much ${model} takes is not known; ${UNKNOWN.windowTokens} tokens are assumed. ` +
-          'Say it as `windowTokens` beside the model.',
+        `The context window of ${model} is unknown; ${UNKNOWN.windowTokens} tokens are assumed. ` +
+          'Set `windowTokens` beside the model.',
       )
     }
     if (credential.kind === 'variable' && !env[credential.name]?.trim()) {
@@ -93,7 +93,7 @@ function likeNames({ agents }: Config, { originOf }: CheckContext): readonly Con
     const other = seen.get(folded)
     seen.set(folded, name)
     if (other === undefined) return []
-    const text = `The agents ${other} and ${name} are told apart by their spelling only; variables cannot name the second.`
+    const text = `The agents ${other} and ${name} differ only in case or dashes; environment variables cannot name the second.`
     return [{ origin: originOf(['agents', name]), text }]
   })
 }
@@ -107,7 +107,7 @@ function toolWarnings({ agents }: Config, { originOf }: CheckContext): readonly 
     }))
 }
 
-/** What was said about a task and has no effect as things stand. */
+/** Settings of a task that have no effect. */
 function taskWarnings(
   { auxiliary, agents: configured }: Config,
   agents: readonly AgentPlan[],
@@ -122,7 +122,7 @@ function taskWarnings(
     if (compaction.atProvider && provider !== 'anthropic') {
       const why = SEALED.includes(provider)
         ? `what ${provider} makes of a conversation only ${provider} can read`
-        : `${provider} has no compaction of its own that we know`
+        : `${provider} has no known compaction endpoint`
       doubt(
         ['auxiliary', 'compaction', 'atProvider'],
         `\`auxiliary.compaction.atProvider\` has no effect for the agent ${name}: ${why}. The model is asked in words.`,
@@ -153,7 +153,7 @@ function taskWarnings(
   return doubts
 }
 
-/** Their compaction is an item that nobody else can read; a handoff is words. */
+/** Only these providers can read their own compaction; a handoff is text. */
 const SEALED: readonly ProviderName[] = ['openai-responses', 'codex']
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/

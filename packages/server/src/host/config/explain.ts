@@ -5,10 +5,10 @@ import { KEYS_ELSEWHERE, unknownKeyText } from './read/overlay.ts'
 import { type ConfigProblem, type Path, pathText } from './read/problem.ts'
 import { keyOriginAt, type Node, nodeAt, originAt, plainOf } from './read/tree.ts'
 
-/** Whoever has more of them in one place has the wrong file. */
+/** More unknown keys at one level mean the wrong file. */
 const UNKNOWN_MAX = 20
 
-/** What zod found, in plain words and with the place of each. */
+/** Zod's issues in plain words, each with its position. */
 export function explainIssues(
   issues: readonly z.core.$ZodIssue[],
   tree: Node,
@@ -113,7 +113,7 @@ function isSecret(path: Path): boolean {
 
 const VALUE_LENGTH_MAX = 40
 
-/** Nothing that may be a key is shown. */
+/** Leaves out every value that may be a secret. */
 function foundText(tree: Node, path: Path): string {
   const node = nodeAt(tree, path)
   const isPrivate = path.some((key) => ['credential', 'password', 'headers'].includes(String(key)))

@@ -110,7 +110,7 @@ describe('loadConfig', () => {
         "throughline.yaml:5:23: \`agents.main.model.provider\` should be one of openai-chat, openai-responses, codex, anthropic, google, openai-compatible, stand-in. It is "antropic". Did you mean \`anthropic\`?",
         "throughline.yaml:6:13: \`agents.main.system\` names nowhere.md, which does not exist.",
         "throughline.yaml:7:3: Two agents are named \`main\`; give each its own name.",
-        "throughline.yaml:8:3: \`no name\` is no name for an agent: up to 64 letters, digits, _ and -, a letter or digit first.",
+        "throughline.yaml:8:3: \`no name\` is not a valid agent name: use up to 64 letters, digits, _ and -, a letter or digit first.",
         "throughline.yaml:10:14: \`compaction.softShare\` should be a share of the window, more than 0 and at most 1, such as 0.75. It is 75.",
         "throughline.yaml:11:17: \`compaction.ledgerTokens\` should be a whole number of tokens, 0 or more, such as 20000 or 20k. It is "many".",
         "throughline.yaml:13:10: \`auxiliary.title.model\` is missing; the provider openai-compatible needs one.",
@@ -310,10 +310,10 @@ describe('deeper checks', () => {
     ].join('\n')
     expect(loaded(text).warnings.map(problemText)).toMatchInlineSnapshot(`
       [
-        "throughline.yaml:2:14: How much home-made takes is not known; 32768 tokens are assumed. Say it as \`windowTokens\` beside the model.",
+        "throughline.yaml:2:14: The context window of home-made is unknown; 32768 tokens are assumed. Set \`windowTokens\` beside the model.",
         "throughline.yaml:3:14: The variable ANTHROPIC_API_KEY is empty; claude-sonnet-4-5 will refuse to answer the agent b.",
         "throughline.yaml:3:80: The agent b has the tool process and may start no program; list some under \`programs\`.",
-        "throughline.yaml:4:6: The agents b and B are told apart by their spelling only; variables cannot name the second.",
+        "throughline.yaml:4:6: The agents b and B differ only in case or dashes; environment variables cannot name the second.",
         "throughline.yaml:5:14: 0.0.0.0 can be reached from other machines; callers need a token there.",
       ]
     `)

@@ -29,7 +29,7 @@ import { type Config, configSchema } from './schema/schema.ts'
 
 /**
  * From what people wrote to a configuration that can be trusted: flags before environment before
- * file before defaults. Everything that is wrong is told at once. Here alone the disk is read; the
+ * file before defaults. All mistakes are reported at once. Only this file reads the disk; the
  * environment is handed in.
  */
 export interface LoadRequest {
@@ -50,10 +50,10 @@ export type LoadResult = Loaded | Refused
 export interface Loaded {
   readonly kind: 'loaded'
   readonly config: Config
-  /** Who said a value. */
+  /** The source of a value. */
   readonly originOf: (path: Path) => ConfigOrigin
   readonly warnings: readonly ConfigProblem[]
-  /** Null: there is no file, and everything else holds. */
+  /** Null: there is no file. */
   readonly file: string | null
   /** The file was searched for, and not named by a person. */
   readonly isFileFound: boolean
@@ -92,7 +92,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
   const fromEnv = overlayEnvironment(said.tree, env)
   const fromFlags = overlayFlags(fromEnv.tree, flags)
   const secrets = findLiteralSecrets(fromFlags.tree)
-  // What a file names is named from the file's own folder, everything else from where one stands.
+  // Paths in a file are relative to its folder, all others to the working folder.
   const folder = file === null ? cwd : dirname(file)
   const baseOf = ({ kind }: ConfigOrigin) => (kind === 'file' || kind === 'default' ? folder : cwd)
   const whole = takeTexts(fromFlags.tree, (path, origin) => {
@@ -180,7 +180,7 @@ function findForeign(
 
 const CHANGE_OR_NAME = 'Change that, or name the configuration with `--config` if you trust it'
 
-/** Throws `ConfigError` with all problems, for whoever cannot go on without a configuration. */
+/** Throws `ConfigError` with all problems. */
 export function requireConfig(request: LoadRequest): Loaded {
   const result = loadConfig(request)
   if (result.kind === 'refused') throw new ConfigError(result.problems)
@@ -237,7 +237,7 @@ function displayPath(file: string, cwd: string): string {
   return isAbsolute(short) || short.startsWith(join('..', '..', '..')) ? file : short
 }
 
-/** As they stand in the file; what comes from elsewhere follows. */
+/** In the order of the file; problems from elsewhere follow. */
 function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const rank = ({ origin }: ConfigProblem) =>
     origin.kind === 'file' ? origin.line * 1_000_000 + origin.column : Number.MAX_SAFE_INTEGER

@@ -3,14 +3,14 @@ import type { Loaded } from './load.ts'
 import { type ConfigOrigin, type Path, pathText } from './read/problem.ts'
 import { displayValue } from './read/secrets.ts'
 
-/** One value in force, and who said it; fit to be shown. */
+/** One value in effect and its source, for display. */
 export interface ConfigSetting {
   readonly key: string
   readonly value: unknown
   readonly origin: ConfigOrigin
 }
 
-/** Every value in force, in the order of the schema. */
+/** Every value in effect, in the order of the schema. */
 export function listSettings({ config, originOf }: Loaded): readonly ConfigSetting[] {
   const walk = (value: unknown, path: Path): readonly ConfigSetting[] => {
     if (value === undefined) return []
@@ -28,7 +28,7 @@ export function displayConfig({ config }: Pick<Loaded, 'config'>): unknown {
   return displayTree(config, [])
 }
 
-/** The same as a file; a valid one again, but for what is masked. */
+/** The same as YAML; valid except for masked values. */
 export function configText(loaded: Pick<Loaded, 'config'>): string {
   return stringify(displayConfig(loaded), { lineWidth: 0 })
 }

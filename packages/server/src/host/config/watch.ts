@@ -7,8 +7,8 @@ import type { ConfigProblem } from './read/problem.ts'
 /**
  * Looks at the configuration again when its file, or a text that it names, has changed. Files are
  * asked for their state now and then instead of being watched: editors replace them, mounted volumes
- * swap links, network disks tell nobody. A broken file changes nothing; it is told once, and the
- * configuration in force stays.
+ * swap links, network disks send no events. A broken file changes nothing; it is reported once, and the
+ * configuration in effect stays.
  */
 export interface WatchRequest {
   readonly load: LoadRequest
@@ -62,7 +62,7 @@ export function watchConfig(request: WatchRequest): () => void {
   }
 }
 
-/** Which files these are, as far as their folder tells: replaced, changed, gone. */
+/** Changes when a file is replaced, changed or removed. */
 function stampOf(files: readonly string[]): string {
   return files
     .map((file) => {

@@ -27,13 +27,13 @@ export function auditCommand(): Command {
     .description(
       'Proves from audit logs what happened: that no session lost its identity or a message. ' +
         'Without logs: those beside the configured store, held against it. ' +
-        '`doctor` finds what is broken, `rehearse` plays the worst day on this machine.',
+        '`doctor` finds damage, `rehearse` plays the worst day on this machine.',
     )
     .argument('[log...]', 'audit logs, one per process, in any order; - is standard input')
     .option('--json', 'print the verdicts as JSON')
     .optionsGroup('Where:')
     .option(
-      '--store <place>',
+      '--store <path>',
       'hold the logs against this store, a SQLite file or postgres://…; it is only read',
     )
     .action(async (logs: string[], flags: AuditFlags) => {
@@ -42,7 +42,7 @@ export function auditCommand(): Command {
   return withHelp(addConfigOptions(command), {
     codes: [
       [EXIT.done, 'every law holds'],
-      [EXIT.failed, 'a law is broken; the lines that break it are shown'],
+      [EXIT.failed, 'a law is broken; the report shows the lines that break it'],
       [EXIT.usage, 'wrong usage, or a log or store that cannot be read'],
     ],
     examples: [
@@ -136,7 +136,7 @@ function logsIn(folder: string): readonly string[] {
       .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
       .sort()
       .map((name) => join(folder, name))
-      // An empty one is of a process that had nothing to tell.
+      // A process that recorded nothing leaves an empty log.
       .filter((path) => statSync(path).size > 0)
   )
 }

@@ -3,7 +3,7 @@ import { LAWS } from '#core/audit/laws/laws'
 import type { Paint } from '../../terminal/colours.ts'
 import { counted, grouped } from '../../terminal/format.ts'
 
-/** How many offences of a law are shown; `--json` holds more, and the count is always told. */
+/** Offences listed per law; `--json` holds more, and the count is always complete. */
 const OFFENCES_LISTED_MAX = 3
 
 /** The verdicts for people: one row per law, the lines that break it, and what to do. */
@@ -67,8 +67,10 @@ function notesOf({ laws, logs }: AuditReport): readonly string[] {
   const isOpen = laws.some((law) => law.unproven !== null)
   return [
     ...torn.map(
-      (path) => `note: the last line of ${path} is torn: its process was ended meanwhile.`,
+      (path) => `note: the last line of ${path} is torn: its process was killed while writing it.`,
     ),
-    ...(isOpen && !isStoreGiven ? ['note: --store tells what is not in the logs.'] : []),
+    ...(isOpen && !isStoreGiven
+      ? ['note: name the store with --store to check what the logs do not hold.']
+      : []),
   ]
 }

@@ -39,7 +39,7 @@ export function backupCommand(): Command {
   })
 }
 
-/** The store works in a thread of its own, and of an error only its words come over. */
+/** The store runs in another thread, which passes on only the message of an error. */
 function isOfTheDisk(error: unknown): boolean {
   return error instanceof Error && /^E[A-Z]+: /.test(error.message)
 }

@@ -10,7 +10,7 @@ export function readHistory(folder = stateFolder()): readonly string[] {
     const lines = readFileSync(fileIn(folder), 'utf8').split('\n')
     return lines.filter((line) => line !== '').slice(0, HISTORY_MAX)
   } catch {
-    return [] // the first time, or not ours to read: nothing that should keep anybody from talking
+    return [] // The first chat, or an unreadable file: the chat works without a history.
   }
 }
 

@@ -18,7 +18,7 @@ import { drawFound } from '../search/text.ts'
 /** The commands of every chat, and the way out of this one. */
 export const TERMINAL_COMMANDS = {
   ...CHAT_COMMANDS,
-  quit: { form: '/quit', does: 'leave; what runs goes on' },
+  quit: { form: '/quit', does: 'leave; a running turn continues' },
 } as const
 
 export type TerminalCommandName = keyof typeof TERMINAL_COMMANDS
@@ -34,7 +34,7 @@ export function helpText(): string {
   return [...lines, 'A line that ends in \\ goes on in the next one.'].join('\n')
 }
 
-/** Carries out a command on a session and tells what came of it. `new` and `quit` are the caller's. */
+/** Runs a command on a session and describes the outcome. The caller handles `new` and `quit`. */
 export async function runSlash(
   command: { readonly name: Exclude<TerminalCommandName, 'new' | 'quit'>; readonly rest: string },
   session: Session,
@@ -62,7 +62,7 @@ function describe(summary: SessionSummary): string {
   ].join('\n')
 }
 
-/** The line that stands above what is being typed. */
+/** The status line above the input. */
 export function statusText(summary: SessionSummary, paint: Paint): string {
   const { contextTokens: tokens, windowTokens } = summary
   const fill = drawFill({ tokens, windowTokens })

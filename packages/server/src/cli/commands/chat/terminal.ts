@@ -13,7 +13,7 @@ import { TerminalScreen } from '../../terminal/screen.ts'
 import { HISTORY_MAX, readHistory, writeHistory } from './history.ts'
 import { readTerminalInput, runSlash, statusText } from './slash.ts'
 
-/** A chat with somebody who sits there: answers grow while the next message is typed. */
+/** An interactive chat: answers grow while the person types the next message. */
 export async function chatOnTerminal(first: TerminalConversation): Promise<number> {
   const { stdin, stdout } = process
   const lines = createInterface({
@@ -46,7 +46,7 @@ class TerminalTalk {
 
   async run(first: TerminalConversation): Promise<void> {
     let conversation = first
-    // From the very beginning: what somebody types ahead must not be lost.
+    // Created before anything is printed, so that no line typed ahead is lost.
     const entered = this.#lines[Symbol.asyncIterator]()
     await this.#enter(conversation)
     this.#lines.on('SIGINT', () => void this.#interrupt(conversation))
@@ -106,7 +106,7 @@ class TerminalTalk {
           return typed satisfies never
       }
     } catch (error) {
-      // A store that is busy, a mailbox that is full: told, and the chat goes on.
+      // A busy store or a full mailbox is reported, and the chat continues.
       if (!(error instanceof KnownError)) throw error
       this.#screen.say(this.#paint('red', printable(error.message)))
       return conversation

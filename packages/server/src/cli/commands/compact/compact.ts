@@ -26,7 +26,7 @@ import { parseSummarizer, type Summarizer } from './summarizer.ts'
 
 const PROMPT_BYTES_MAX = 1024 * 1024
 
-/** How many repairs and warnings are told; the rest is counted. `--stats` holds them all. */
+/** Repairs and warnings printed; the rest is counted. `--stats` holds them all. */
 const WARNINGS_PRINTED_MAX = 10
 
 export function compactCommand(): Command {
@@ -193,7 +193,7 @@ function printExplanation(file: string, flags: CompactFlags, result: CompactResu
   if (result.outcome !== 'compacted' || file === '-') return
   const program = commandForm(programLocation())
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
-  // Half of it again, where that still leaves room for a handoff.
+  // Half of it, where a handoff still fits.
   const target = Math.round(result.stats.tokensAfter / 2_000) * 1_000
   const smaller = `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n`
   stderr.write(

@@ -30,7 +30,7 @@ const KINDS = {
   incoming: { colour: 'greenBright', mark: '>', label: 'incoming' },
 } as const satisfies Record<Kind, { colour: string; mark: string; label: string }>
 
-/** A context's own kinds, and what is sent beside the messages. */
+/** The kinds of a context, and the tokens sent beside its messages. */
 type Kind = ContextKind | 'beside'
 type Tokens = Readonly<Partial<Record<Kind, number>>>
 

@@ -41,7 +41,7 @@ export interface CompactFlags {
 const SESSION_FLAGS = ['session', 'preview', 'wait', 'timeout', 'json', 'store']
 const COMMON_FLAGS = ['focus', 'config', 'set']
 
-/** A flag that would have no effect is a mistake: better told than passed over. */
+/** A flag without effect is a mistake, so it is reported. */
 export function checkKinds(command: Command, file: string | undefined): void {
   const given = command.options.filter(
     (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
@@ -104,7 +104,7 @@ export function buildCompactCommand(): Command {
       ),
     )
     .option('--model <name>', 'count tokens as for this model; else as the conversation says')
-    .option('--if-needed', 'leave alone what is below the threshold')
+    .option('--if-needed', 'change nothing below the threshold')
     .addOption(
       new Option('--trigger <name>', 'preflight: the last message is a new request, kept in full')
         .choices(['manual', 'preflight'])
@@ -131,7 +131,7 @@ export function buildCompactCommand(): Command {
     .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
     .option('--explain', 'show on standard error what was kept, and why')
     .optionsGroup('A session instead of a file:')
-    .option('--session <session>', 'compact this session; whoever serves its store does it')
+    .option('--session <session>', 'compact this session, by the process that serves its store')
     .option('--preview', 'show the handoff it would get, and change nothing')
     .option('--wait', 'wait until it is done')
     .addOption(

@@ -38,7 +38,7 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   if (!flags.wait) {
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
     else {
-      const by = 'by the process that serves it; --wait tells how it ended'
+      const by = 'by the process that serves it; --wait reports how it ended'
       notify(`Asked for: session ${session.id} is compacted ${by}.`)
     }
     await warnIfUnserved(runtime)
@@ -50,7 +50,7 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   const end = await session.controlOutcome(mail, signal).finally(() => progress.end())
   if (signal.aborted) {
     throw new FailedError(
-      `Not done within ${flags.timeout / 1_000} s; whoever serves the session does it without us.`,
+      `Not done within ${flags.timeout / 1_000} s; the process that serves the session continues.`,
     )
   }
   const after = await newest(session)
@@ -76,7 +76,7 @@ function reportOutcome(session: Session, made: CompactionView | null): number {
     tokensBefore === null || tokensAfter === null
       ? ''
       : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
-  notify(`Compacted: a handoff stands for entries 1 to ${made.covers}${sizes}.`)
+  notify(`Compacted: a handoff replaces entries 1 to ${made.covers}${sizes}.`)
   return EXIT.done
 }
 
@@ -100,7 +100,7 @@ async function preview(session: Session, flags: CompactFlags): Promise<number> {
       notify(`Session ${session.id} has nothing to compact yet.`)
       return EXIT.nothingToCut
     case 'failed':
-      throw new FailedError(`There is no preview: ${result.reason}. Nothing was changed.`)
+      throw new FailedError(`No preview could be made: ${result.reason}. Nothing was changed.`)
     default:
       return result satisfies never
   }
@@ -121,7 +121,7 @@ function drawPreview(result: {
     counted(ledger.length, 'line of the ledger', 'lines of the ledger'),
   ]
   return [
-    `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; this handoff would stand for ` +
+    `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; this handoff would replace ` +
       `entries 1 to ${covers}, with ${kept.join(', ')}:`,
     '',
     printable(summary),

@@ -8,7 +8,7 @@ import { readTextFile } from '../../terminal/input.ts'
 /** Far more than any budget accepts; a program that writes on and on is stopped here. */
 const SUMMARY_BYTES_MAX = 1024 * 1024
 
-/** How much of what a failing program complained about is shown. */
+/** How much of a failing program's error output is shown. */
 const COMPLAINT_CHARACTERS_MAX = 400
 
 export type Summarizer =
@@ -68,7 +68,7 @@ interface CommandRun {
  */
 function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  // Before there is anybody to pass them on to: a signal that comes meanwhile would leave it behind.
+  // Before the child starts: a signal in between would leave it running.
   const stopForwarding = forwardSignals(() => killGroup(child))
   const child = spawn(command, {
     shell: true,

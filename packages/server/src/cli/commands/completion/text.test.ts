@@ -10,7 +10,7 @@ const program = new Command('throughline')
       .description("makes 'it' smaller")
       .addOption(new Option('-f, --format <format>', 'which').choices(['auto', 'codex']))
       .option('--explain', 'why')
-      .option('--store <place>', 'where')
+      .option('--store <path>', 'where')
       .option('--agent <name>', 'whose')
       .option('--session <session>', 'which one'),
   )

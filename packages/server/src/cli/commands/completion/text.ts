@@ -195,7 +195,7 @@ function valueCases(
     .join('\n')
 }
 
-/** The cases of a word that stands for an argument. */
+/** The cases of a word that is an argument. */
 function argumentCases(nodes: readonly CommandNode[], offers: Offers): string {
   return nodes
     .flatMap(({ path, argument }) =>

@@ -30,7 +30,7 @@ const KEYS = [
 
 const STAND_IN: ModelChoice = {
   label: 'The stand-in',
-  hint: 'built in, needs no key, and is no real model',
+  hint: 'built in, needs no key, not a real model',
   provider: 'stand-in',
 }
 
@@ -69,7 +69,7 @@ async function findOllama(env: Environment): Promise<readonly ModelChoice[]> {
       },
     ]
   } catch {
-    return [] // Nobody is there, or it is something else.
+    return [] // No server there, or not an Ollama.
   }
 }
 

@@ -16,7 +16,7 @@ import type { InitFlags } from './init.ts'
 export function configCommand(): Command {
   return new Command('config')
     .summary('write, check and show the configuration')
-    .description('Works on throughline.yaml: what it says, what holds, and where it is wrong.')
+    .description('Writes, checks and shows throughline.yaml.')
     .addCommand(initCommand())
     .addCommand(checkCommand())
     .addCommand(showCommand())
@@ -30,7 +30,7 @@ function initCommand(): Command {
       'Writes a first throughline.yaml. Looks for provider keys in the environment and for an ' +
         'Ollama on this machine; keys themselves are never written.',
     )
-    .option('-y, --yes', 'ask nothing: take what is found, else the stand-in model')
+    .option('-y, --yes', 'ask nothing: use the first model found, else the stand-in')
     .option('--force', 'replace a file that is already there')
     .option('-o, --output <file>', 'where to write', 'throughline.yaml')
     .action(async (flags: InitFlags) => {
@@ -54,7 +54,7 @@ interface ReportFlags extends ConfigFlags {
 function checkCommand(): Command {
   const command = addConfigOptions(new Command('check'))
     .summary('explain mistakes with line and column')
-    .description('Tells everything that is wrong with the configuration, and what looks doubtful.')
+    .description('Reports every mistake in the configuration, and settings that look doubtful.')
     .option('--json', 'for programs')
     .action(async (flags: ReportFlags) => {
       process.exitCode = await runCheck(flags)
@@ -62,7 +62,7 @@ function checkCommand(): Command {
   return withHelp(command, {
     codes: [
       [EXIT.done, 'it can be used'],
-      [EXIT.failed, 'it cannot; every mistake was told'],
+      [EXIT.failed, 'it cannot; every mistake is listed'],
       [EXIT.usage, 'wrong usage'],
     ],
     examples: [
@@ -84,7 +84,7 @@ async function runCheck(flags: ReportFlags): Promise<number> {
   } else {
     const line = (word: string) => (problem: ConfigProblem) => `${word}: ${problemText(problem)}\n`
     const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
-    // Sentences for people, wherever they go: they repeat what stands in the file.
+    // Sentences for people even in a pipe: they quote the file.
     await writeOutput('-', printable(lines.join('')))
     notify(verdict(result.file, problems.length, warnings.length))
   }
@@ -92,7 +92,7 @@ async function runCheck(flags: ReportFlags): Promise<number> {
 }
 
 function verdict(file: string | null, mistakes: number, doubts: number): string {
-  const name = file ?? 'There is no throughline.yaml; what holds without one'
+  const name = file ?? 'There is no throughline.yaml; the default configuration'
   if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')}.`
   return `${name} can be used${doubts > 0 ? `, with ${count(doubts, 'warning')}` : ''}.`
 }
@@ -107,9 +107,9 @@ interface ShowFlags extends ReportFlags {
 
 function showCommand(): Command {
   const command = addConfigOptions(new Command('show'))
-    .summary('print what holds, and where each value comes from')
+    .summary('print the configuration in effect and where each value comes from')
     .description('Prints the configuration in force, defaults included. Secrets are masked.')
-    .option('--origin', 'one line for each value, with the place it comes from')
+    .option('--origin', 'one line for each value, with its source')
     .option('--json', 'for programs')
     .action(async (flags: ShowFlags) => {
       const { requireConfig } = await import('../../../host/config/load.ts')

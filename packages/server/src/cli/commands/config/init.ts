@@ -26,7 +26,9 @@ export async function runInit({ yes, force, output }: InitFlags): Promise<number
     throw new UsageError(`${output} is already there; --force replaces it.`)
   }
   if (!yes && !(process.stdin.isTTY && process.stdout.isTTY)) {
-    throw new UsageError('There is no terminal to ask questions in; --yes takes what is found.')
+    throw new UsageError(
+      'There is no terminal to ask questions in; --yes uses the first model found.',
+    )
   }
   const choices = await findChoices(process.env)
   const [best] = choices

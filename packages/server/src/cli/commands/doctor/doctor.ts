@@ -31,9 +31,9 @@ export function doctorCommand(): Command {
     .summary('find and explain damage in conversation stores')
     .description(
       'Examines the store: schema, chains, claims, leases, mail, answers, search index, files and ' +
-        'clock. Only reads, unless told to repair.',
+        'clock. Only reads, except with --fix or --accept-loss.',
     )
-    .option('--fix', 'repair what is safe to repair, and say what was done')
+    .option('--fix', 'make the safe repairs and report each')
     .option('--accept-loss', 'continue with a store that has lost acknowledged commits')
     .option('--json', 'print the findings as JSON')
     .action(async (flags: OwnFlags) => {
@@ -62,7 +62,7 @@ export function doctorCommand(): Command {
       .option('--repair-to <file>', 'write a repaired copy of the store, for Hermes itself')
       .addHelpText('after', () => helpAfter(commandForm(programLocation())))
       .action(async (path: string | undefined, _flags: unknown, self: Command) => {
-        // What `doctor` takes too is read by it, wherever it stands.
+        // Commander gives options that `doctor` has too to `doctor`, wherever they appear.
         process.exitCode = await runHermes(path ?? null, self.optsWithGlobals<HermesFlags>())
       }),
   )

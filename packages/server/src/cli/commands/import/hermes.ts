@@ -16,8 +16,8 @@ export function importHermesCommand(): Command {
     .summary('bring the conversations of a Hermes home')
     .description(
       'Brings every conversation of a Hermes home or state.db as one session, under the id of its ' +
-        'first one; messages lost by compaction are put back in their place. The home is only ' +
-        'read. Run again, only what is new arrives.',
+        'first one, and restores messages lost by compaction. The home is only ' +
+        'read. A second run brings only what is new.',
     )
     .argument('<path>', 'a Hermes home, the folder of a profile, or a state.db')
     .option('--agent <name>', "the agent that they become; else the profile's name")
@@ -25,7 +25,7 @@ export function importHermesCommand(): Command {
     .option('--memories', 'turn MEMORY.md and USER.md into notes of the agent')
     .option('--json', 'print what happened as JSON')
     .action(async (path: string, _flags: unknown, command: Command) => {
-      // What `import` takes too is read by it, wherever it stands.
+      // Commander gives options that `import` has too to `import`, wherever they appear.
       process.exitCode = await runImport(path, command.optsWithGlobals<ImportHermesFlags>())
     })
   return withHelp(addStoreOptions(command), {

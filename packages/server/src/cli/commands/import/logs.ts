@@ -23,15 +23,15 @@ export function importLogsCommands(): readonly Command[] {
       .summary(`bring the sessions of ${name}`)
       .description(
         `Brings the session logs of ${name}, each as one session: what was said, its compactions, ` +
-          'and beside it what was taken back. Logs are only read. Run again, only what is new ' +
-          'arrives.',
+          'and the abandoned branches beside them. Logs are only read. A second run brings only what ' +
+          'is new.',
       )
       .argument('<path>', `a log (.jsonl, .jsonl.gz), a folder of logs, or the home (${home})`)
       .option('--agent <name>', 'the agent that they become', format)
       .option('--dry-run', 'say what would be brought and write nothing')
       .option('--json', 'print what happened as JSON')
       .action(async (path: string, _flags: unknown, self: Command) => {
-        // What `import` takes too is read by it, wherever it stands.
+        // Commander gives options that `import` has too to `import`, wherever they appear.
         const flags = self.optsWithGlobals<ImportLogsFlags>()
         process.exitCode = await run(path, format, flags)
       })

@@ -13,7 +13,7 @@ import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine } from '../../terminal/stderr.ts'
 
-/** Where histories from elsewhere are brought, or only looked for, and how that is told. */
+/** Flags of commands that import histories of other programs. */
 export interface BringFlags extends StoreFlags {
   readonly dryRun?: true
   readonly json?: true
@@ -45,7 +45,7 @@ export async function bringInto(
   }
 }
 
-/** A store that is not there yet is not made by looking. */
+/** A dry run does not create the store. */
 async function lookOnly(
   flags: StoreFlags,
   act: (reads: ReadStore | null) => Promise<number>,

@@ -99,7 +99,7 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
 
 const CARRY_OUT_MS_MAX = 10_000
 
-/** False: nobody has done it yet. */
+/** False: no process has done it yet. */
 async function isCarriedOut(
   runtime: Runtime,
   session: Session,

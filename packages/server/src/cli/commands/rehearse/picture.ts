@@ -13,7 +13,7 @@ const PHASES: { readonly [phase in Phase]: string } = {
   starting: 'The agents begin',
   driving: 'The worst day',
   settling: 'Coming to rest',
-  asking: 'Asking everybody what they know',
+  asking: 'Asking every agent what it knows',
   judging: 'Judging',
 }
 

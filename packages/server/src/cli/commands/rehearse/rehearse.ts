@@ -37,7 +37,7 @@ interface RehearseFlags {
 // More processes than these say more about the machine than about us.
 const AGENTS_MAX = 64
 const SECONDS = { min: 5, max: 3_600 }
-// Below it system text and tools leave no room; above it a minute does not fill a context.
+// System text and tools fill a smaller window; a minute does not fill a larger one.
 const WINDOW = { min: 7_000, max: 200_000 }
 
 export function rehearseCommand(): Command {
@@ -47,7 +47,7 @@ export function rehearseCommand(): Command {
       'Starts agents as processes of their own over one store and the built-in model, drives them ' +
         'into compaction, writes to them meanwhile, interrupts, kills and spoils what can be ' +
         'spoilt, then proves from logs, store and their own answers that nothing was lost. ' +
-        '`audit` proves what happened, `doctor` finds what is broken.',
+        '`audit` proves what happened, `doctor` finds damage.',
     )
     .addOption(
       countOption('--agents <n>', 'how many processes', { min: 2, max: AGENTS_MAX }).default(9),
@@ -55,7 +55,7 @@ export function rehearseCommand(): Command {
     .addOption(countOption('--seconds <n>', 'how long they are driven', SECONDS).default(60))
     .addOption(countOption('--window <tokens>', "the model's window", WINDOW).default(8_000))
     .option(
-      '--store <place>',
+      '--store <path>',
       'a SQLite file to be made, or postgres://… where a schema is made; else a temporary file',
     )
     .option(
@@ -63,7 +63,7 @@ export function rehearseCommand(): Command {
       `all, none, or some of ${Object.keys(FAULTS).join(',')}`,
       readFaults,
     )
-    .option('--sabotage <name>', 'plant a known bug, which must be found; `list` tells which')
+    .option('--sabotage <name>', 'plant a known bug, which must be found; `list` names them')
     .option('--keep', 'leave the store and the logs for a look')
     .option('--json', 'print the verdicts and figures as JSON')
     .action(async (flags: Omit<RehearseFlags, 'faults'> & Partial<RehearseFlags>) => {
@@ -72,7 +72,7 @@ export function rehearseCommand(): Command {
   return withHelp(command, {
     codes: [
       [EXIT.done, 'every law holds'],
-      [EXIT.failed, 'a law is broken; what breaks it is shown'],
+      [EXIT.failed, 'a law is broken; the report shows how'],
       [EXIT.usage, 'wrong usage, or a store that cannot be made'],
       [signalExitCode('SIGINT'), 'called off; what was made is removed'],
     ],
@@ -130,7 +130,7 @@ function forPeople(report: RehearsalReport): string {
   return renderRehearsal(report, paintOn(process.stdout))
 }
 
-/** A store of its own: what is there already is nobody's stage. */
+/** A new store: a rehearsal never uses an existing one. */
 function storeTarget(store: string): StoreLocation {
   if (/^postgres(?:ql)?:\/\//i.test(store)) {
     const chance = Math.random().toString(36).slice(2, 10)
@@ -138,7 +138,9 @@ function storeTarget(store: string): StoreLocation {
   }
   const path = resolve(store)
   if (!existsSync(path)) return { kind: 'sqlite', path }
-  throw new UsageError(`There is something at ${store}. A rehearsal makes a store of its own.`)
+  throw new UsageError(
+    `${store} exists already. A rehearsal makes a new store; choose another path.`,
+  )
 }
 
 /** What programs need to run, what was compiled already, and where bugs are planted from. */

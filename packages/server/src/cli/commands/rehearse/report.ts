@@ -66,7 +66,7 @@ function figureLines(figures: RehearsalFigures): readonly string[] {
       `${grouped(figures.meanwhile)} during a compaction`,
     `compactions ${grouped(figures.compactions)} committed, ${grouped(figures.compactionsFailed)} failed or abandoned; ` +
       `${counted(figures.waitsForCompaction, 'turn')} waited for one, ${grouped(figures.waitsForModel)} for the model`,
-    `troubles    ${counted(figures.kills, 'kill')}, ${counted(figures.freezes, 'freeze')}, ` +
+    `faults      ${counted(figures.kills, 'kill')}, ${counted(figures.freezes, 'freeze')}, ` +
       `${counted(figures.outages, 'outage')}, ${counted(figures.faults, 'bad answer')}; ` +
       `${counted(figures.takeOvers, 'take-over')}`,
     `stage       ${counted(figures.scenes, 'scene')} played`,

@@ -5,7 +5,7 @@ import type { Sabotage } from '../../../proof/rehearsal/terms.ts'
 
 /**
  * Bugs planted on purpose: a rehearsal that cannot fail proves nothing. They live among the tests of
- * a clone, which the published package does not hold, and are loaded from there by their place.
+ * a clone, which the published package does not hold, and are loaded from there by path.
  */
 export interface Sabotages {
   readonly list: readonly { readonly name: string; readonly story: string }[]
@@ -31,7 +31,7 @@ export async function findSabotages(from: string): Promise<Sabotages> {
     list,
     find(name) {
       if (list.some((each) => each.name === name)) return { module: url.href, name }
-      throw new UsageError(`There is no sabotage ${name}; --sabotage list tells which there are.`)
+      throw new UsageError(`There is no sabotage ${name}; --sabotage list names them.`)
     },
     environment: sabotageEnvironment as Sabotages['environment'],
   }

@@ -31,9 +31,9 @@ export function searchCommand(): Command {
     .argument('<text...>', 'words that an entry must hold')
     .option('--session <session>', 'in this one only')
     .option('--agent <name>', "in this agent's sessions only")
-    .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(20))
+    .addOption(countOption('--limit <n>', 'how many at most', { min: 1, max: 1_000 }).default(20))
     .addOption(
-      countOption('--neighbours <n>', 'with so many entries around each; needs --session', {
+      countOption('--neighbours <n>', 'entries before and after each hit; needs --session', {
         min: 0,
         max: 20,
       }).default(0),

@@ -6,7 +6,7 @@ import { moment } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 import { speakerOf } from '../../terminal/transcript-text.ts'
 
-/** One hit in two lines: where it is, and the place in it where the first word stands. */
+/** One hit in two lines: its entry, and the text around the first word found. */
 export function drawFound(
   { sessionId, entry, before, after }: Found,
   { text, paint }: { readonly text: string; readonly paint: Paint },
@@ -23,7 +23,7 @@ export function drawFound(
 }
 
 const EXCERPT_CHARACTERS_MAX = 160
-/** How much of it stands before the word. */
+/** Characters before the word. */
 const LEAD = 60
 
 function neighbourLine(entry: TranscriptEntry): string {
@@ -46,7 +46,7 @@ function cut(text: string, from: number): string {
   return `${start > 0 ? '…' : ''}${text.slice(start, safe)}${safe < text.length ? '…' : ''}`
 }
 
-/** Every place where a word stands, in one pass. */
+/** Marks every occurrence of a word, in one pass. */
 function mark(text: string, words: readonly string[], paint: Paint): string {
   const lower = text.toLowerCase()
   let marked = ''

@@ -34,7 +34,7 @@ export function sendCommand(): Command {
       'Puts a message into a session’s mailbox: safe once this command ends. A process that runs ' +
         '`serve` or `chat` on the same store answers it. The same --key again is the same message.',
     )
-    .argument('<session>', 'its id, or how it alone begins')
+    .argument('<session>', 'its id, or a unique prefix of it')
     .argument('<text>', 'what to say; - reads standard input')
     .option('--wait', 'wait for the answer and print it')
     .addOption(
@@ -42,7 +42,11 @@ export function sendCommand(): Command {
         .argParser(parseSpan)
         .default(parseSpan(TIMEOUT), TIMEOUT),
     )
-    .addOption(new Option('--key <key>', 'what makes it once only').argParser(parseKey))
+    .addOption(
+      new Option('--key <key>', 'idempotency key: the same key is the same message').argParser(
+        parseKey,
+      ),
+    )
     .option('--agent <name>', 'make the session with this agent if it is not there')
     .option('--json', 'print what happened as JSON')
     .action(async (id: string, text: string, flags: SendFlags) => {
@@ -64,8 +68,8 @@ export function sendCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'taken; with --wait: answered'],
-      [EXIT.failed, 'not taken now, or no answer: stopped, failed, or not in time'],
+      [EXIT.done, 'accepted; with --wait: answered'],
+      [EXIT.failed, 'not accepted now, or no answer: stopped, failed, or not in time'],
       [EXIT.usage, 'wrong usage, or no such store, session or agent'],
     ],
     examples: [
@@ -96,7 +100,9 @@ async function runSend(
   if (!flags.wait) {
     if (flags.json) await writeOutput('-', jsonLine({ sessionId, mail, isDuplicate }))
     else
-      notify(`${isDuplicate ? 'Taken before' : 'Taken'}: message ${mail} of session ${sessionId}.`)
+      notify(
+        `${isDuplicate ? 'Accepted before' : 'Accepted'}: message ${mail} of session ${sessionId}.`,
+      )
     await warnIfUnserved(runtime)
     return EXIT.done
   }

@@ -30,11 +30,11 @@ const END_MS_MAX = 20_000
 
 export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
   const command = new Command('serve')
-    .summary('run agents and answer over HTTP until told to end')
+    .summary('run agents and answer over HTTP until stopped')
     .description(
       'Runs the configured agents and answers over HTTP. Several processes may serve one store. ' +
         'Without a configuration there is one agent, `main`, on the built-in stand-in model. A ' +
-        'changed configuration file is taken up while it runs.',
+        'changed configuration file takes effect while it runs.',
     )
     .option('--host <address>', 'where to listen; other than loopback needs a token')
     .addOption(countOption('--port <n>', 'which port; 0: any free one', { min: 0, max: PORT_MAX }))
@@ -44,7 +44,7 @@ export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'ended in order; asked twice, 130 or 143 as shells count signals'],
+      [EXIT.done, 'stopped cleanly; after a second signal 130 or 143, as in shells'],
       [EXIT.failed, 'the store cannot be reached now'],
       [EXIT.usage, 'wrong usage or configuration, or the address is taken'],
     ],
@@ -61,8 +61,8 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   const { openGateways } = await import('../../../host/open-gateways.ts')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal((signal) => {
-    notify(`${signal}: ending in order; once more ends at once.`)
-    // From now on, whatever is going on: what is being opened may hold on as well.
+    notify(`${signal}: stopping cleanly; a second signal ends at once.`)
+    // Counts from the signal: something that is still being opened may hang too.
     setTimeout(endAnyway, endMsMax).unref()
     asked.resolve()
   })
@@ -84,9 +84,9 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   return EXIT.done
 }
 
-/** Whoever told us to end counts on it, and whatever does not let go loses nothing: all is durable. */
+/** Acknowledged messages are durable, so a part that does not close loses nothing. */
 function endAnyway(): void {
-  notify('something did not let go in time; ending all the same. What was acknowledged is kept.')
+  notify('not everything closed in time; ending anyway. Acknowledged messages are kept.')
   process.exit(EXIT.failed)
 }
 
@@ -149,7 +149,7 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
   })
 }
 
-/** Among them a variable that this process has not, whoever else may have it. */
+/** One may be about a variable that is missing in this process only. */
 function printWarnings(warnings: Host['loaded']['warnings']): void {
   for (const warning of warnings) notify(`configuration: ${problemText(warning)}`)
 }

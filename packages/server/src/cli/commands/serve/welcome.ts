@@ -1,7 +1,7 @@
 import type { Paint } from '../../terminal/colours.ts'
 import { counted } from '../../terminal/format.ts'
 
-/** What a person reads when the server stands: where it is and what to try next. */
+/** The banner of a running server: where it listens and what to try next. */
 export interface Welcome {
   /** Null: HTTP is switched off. */
   readonly url: string | null
@@ -26,7 +26,7 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
   const where = url === null ? '' : ` at ${paint('bold', url)}`
   return `${[
     `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
-    `  Everything said is kept in ${store}.`,
+    `  Conversations are kept in ${store}.`,
     ...(url === null ? [] : accessHint(welcome)),
     ...(socket === null ? [] : [`  Your own user needs no token at the Unix socket ${socket}.`]),
     '',
@@ -36,7 +36,7 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
     ...(url === null ? [] : requests(welcome, url)),
     ...modelHint(welcome),
     '',
-    paint('dim', 'Ctrl-C ends it in order; what was said is safe, and goes on at the next start.'),
+    paint('dim', 'Ctrl-C stops it cleanly; conversations continue at the next start.'),
   ].join('\n')}\n`
 }
 
@@ -73,5 +73,5 @@ function modelHint({ isStandIn, found, program }: Welcome): readonly string[] {
     found.length === 0
       ? `Set a provider's key or start an Ollama, then: ${program} config init`
       : `Found: ${found.join('; ')}. To switch: ${program} config init`
-  return ['', `The stand-in model is built in and only repeats what it was told. ${how}`]
+  return ['', `The stand-in model is built in and only repeats what it reads. ${how}`]
 }

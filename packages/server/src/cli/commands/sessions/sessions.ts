@@ -20,11 +20,11 @@ interface SessionsFlags extends StoreFlags {
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions')
-    .summary('list sessions: how full, what they do, what waits')
+    .summary('list sessions: context, state, waiting messages')
     .description('Lists the sessions of a store, in the order of their ids. Only reads.')
     .option('--agent <name>', 'only those of this agent')
-    .option('--after <session>', 'continue behind this session')
-    .addOption(countOption('--limit <n>', 'at most so many', { min: 1, max: 1_000 }).default(100))
+    .option('--after <session>', 'continue after this session')
+    .addOption(countOption('--limit <n>', 'how many at most', { min: 1, max: 1_000 }).default(100))
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -68,7 +68,7 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
   return EXIT.done
 }
 
-/** The newest may have failed; among so many stands the one in effect. */
+/** The newest may have failed; the one in effect is among these. */
 const COMPACTIONS_READ = 20
 
 async function withCompaction(runtime: Runtime, session: SessionSummary): Promise<ListedSession> {

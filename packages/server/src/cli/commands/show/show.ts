@@ -27,7 +27,7 @@ interface ShowFlags extends StoreFlags {
   readonly json?: true
 }
 
-/** Entries shown when nobody says which; the newest. */
+/** How many of the newest entries are shown by default. */
 const ENTRIES_DEFAULT = 100
 const COMPACTIONS_LISTED_MAX = 5
 const PAGE = 500
@@ -39,7 +39,7 @@ export function showCommand(): Command {
   const command = new Command('show')
     .summary('show a transcript, or what the model sees of it')
     .description(
-      'Shows the transcript of a session, the newest entries unless told otherwise. Entries behind ' +
+      'Shows the transcript of a session, the newest entries by default. Entries behind ' +
         'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
     )
     .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
@@ -161,7 +161,7 @@ async function readContext(session: Session, flags: ShowFlags): Promise<ContextV
   return view
 }
 
-/** A number that names something else would show a context nobody ever saw. */
+/** Any other entry would show a context that no model saw. */
 async function checkStep(session: Session, number: number, tail: number): Promise<void> {
   const kind = await kindOf(session, number, tail)
   if (kind === 'assistant') return
@@ -190,7 +190,7 @@ function isNot(kind: string | undefined, tail: number): string {
   return kind === undefined ? `the last entry is ${tail}` : `it is of kind ${kind}`
 }
 
-/** Whoever counts compactions from 1 is told how they are called. */
+/** Helps people who count compactions from 1. */
 async function compactionsOf(session: Session): Promise<string> {
   const made = (await session.compactions({ limit: COMPACTIONS_LISTED_MAX })) ?? []
   const entries = made.flatMap(({ entry }) => entry ?? [])

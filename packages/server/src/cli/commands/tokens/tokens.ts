@@ -17,7 +17,7 @@ import { printable } from '../../terminal/printable.ts'
 import { jsonLine, notify } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 
-/** Who may use the HTTP edge from elsewhere. A token is shown once; the store holds its hash. */
+/** Tokens for HTTP. Each is printed once; the store holds only its hash. */
 export function tokensCommand(): Command {
   return new Command('tokens')
     .summary('let others in over HTTP: create, list and revoke access tokens')
@@ -59,7 +59,7 @@ function createCommand(): Command {
       ).argParser((id: string, before: string[] = []) => [...before, parseId(id)]),
     )
     .addOption(
-      new Option('--expires <time>', 'how long it is good, such as 90d').argParser(parseSpan),
+      new Option('--expires <time>', 'how long it is valid, such as 90d').argParser(parseSpan),
     )
     .addOption(
       new Option('--label <text>', 'whom it is for').default('').argParser((text) => {
@@ -75,7 +75,7 @@ function createCommand(): Command {
           "(default: the token's id)",
       ).argParser(parseId),
     )
-    .option('--json', 'print the token and what is stored as JSON')
+    .option('--json', 'print the token and its record as JSON')
     .action(async (flags: CreateFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')
@@ -146,7 +146,7 @@ function rotateCommand(): Command {
       ).argParser(parseSpan),
     )
     .addOption(idOption())
-    .option('--json', 'print the token and what is stored as JSON')
+    .option('--json', 'print the token and its record as JSON')
     .action(async (id: string, flags: RotateFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')

@@ -6,8 +6,8 @@ import type { TokenRow } from '#core/store/operational-rows'
 import { HttpProblem } from '../problems.ts'
 
 /**
- * Who asks, and what that one may do. A token is 256 random bits; what is kept is its hash, so a
- * copy of the store lets nobody in. Two tokens may be valid at once, which is how one is replaced.
+ * Who calls, and what the caller may do. A token is 256 random bits; the store keeps its hash, so a
+ * copy of the store gives no access. Two tokens may be valid at once, which is how one is replaced.
  * Each scope includes those before it. A scope `session:ID` limits the token to such sessions; any
  * other session then looks as if it did not exist.
  */
@@ -33,7 +33,7 @@ const SECRET_BYTES = 32
 const BEARER = /^bearer +([A-Za-z0-9_-]{1,200})$/i
 const SESSION_SCOPE = 'session:'
 
-/** A new token: the text is shown once, the record is what is stored. */
+/** A new token: the text for its user, the record for the store. */
 export function mintToken(request: {
   readonly id: string
   /** Default: the token's own id. */
@@ -89,12 +89,12 @@ export class Access {
   readonly #remembered = new Map<string, { record: TokenRow; until: number }>()
   /** Lookups that began in this turn of the event loop: all streams of a token share one. */
   readonly #asked = new Map<string, Promise<TokenRow | undefined>>()
-  /** Until when nobody need be asked whether there is a token by now; null: there was one. */
+  /** Until when the last look for a token counts; null: there was one. */
   #openUntil: number | null
 
   /**
-   * Nowhere to keep tokens: everybody is let in. `isOpen`: everybody is until there is a token, and
-   * from then on nobody without one, also if the last is revoked. Both for loopback only.
+   * Without a token store every caller is let in. `isOpen`: every caller is until there is a token, and
+   * from then on only callers with one, also if the last is revoked. Both for loopback only.
    */
   constructor(tokens: Tokens | null, clock: Clock, { isOpen }: { readonly isOpen: boolean }) {
     this.#tokens = tokens

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import { HttpProblem } from '../problems.ts'
 
 /**
- * Whose page may speak to us. A web page of a stranger can make a browser on this machine send us
- * requests, under a host name of its own that it lets point here (DNS rebinding) or straight
+ * Which web pages may call the server. A foreign page can make a browser on this machine send
+ * requests, under its own host name that resolves to this machine (DNS rebinding) or directly
  * (request forgery). So a host name must be one of ours, and an origin must be the host itself or
  * one that the operator named.
  */

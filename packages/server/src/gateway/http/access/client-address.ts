@@ -10,7 +10,7 @@ export type ForwardingHeader = 'x-forwarded-for' | 'forwarded'
 
 const HOPS_MAX = 32
 
-/** Whether a proxy passed the request on, as far as its headers tell. */
+/** Whether the headers show that a proxy passed the request on. */
 export function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some(
     (name) => name.startsWith('x-forwarded-') || PROXY_HEADERS.has(name),

@@ -10,7 +10,7 @@ export interface HttpLimits extends JsonLimits {
   readonly requestMs: number
   readonly connectionsMax: number
   readonly connectionsPerAddressMax: number
-  /** Per token, or for everybody together where none is needed; two seconds' worth at once. */
+  /** Per token, or for all callers together where none is needed; two seconds' worth at once. */
   readonly requestsPerMinute: number
   /** Requests without a valid token, per address; callers with one are not counted. */
   readonly failuresPerMinute: number
@@ -44,10 +44,10 @@ export const HTTP_LIMITS: HttpLimits = {
   graceMs: 10_000,
 }
 
-/** Names that are remembered at once; whoever floods us with new ones forgets only full buckets. */
+/** Names remembered at once; a flood of new names evicts only full buckets. */
 const BUCKETS_MAX = 10_000
 
-/** A bucket per name that fills at a steady rate; what finds it empty waits. */
+/** A bucket per name that fills at a steady rate; an empty one refuses. */
 export class RateLimit {
   readonly #clock: Clock
   readonly #perSecond: number
@@ -60,7 +60,7 @@ export class RateLimit {
     this.#size = rate.size
   }
 
-  /** 0: taken. Otherwise the seconds after which there is room again. */
+  /** 0: taken. Otherwise the seconds until the next request is allowed. */
   take(name: string): number {
     const bucket = this.#fill(name)
     if (bucket.level < 1) return (1 - bucket.level) / this.#perSecond
@@ -117,7 +117,7 @@ export class SlotPool {
     return name === null || (this.#counts.get(name) ?? 0) < this.#maxPerName
   }
 
-  /** Undefined: no room. Otherwise a function that releases the slot, once. Null counts for the total alone. */
+  /** Undefined: full. Otherwise a function that releases the slot, once. Null counts for the total alone. */
   enter(name: string | null): (() => void) | undefined {
     if (this.#total >= this.#max || !this.hasShare(name)) return undefined
     this.#total++

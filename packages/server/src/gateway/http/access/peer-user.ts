@@ -30,7 +30,7 @@ export class PeerUsers {
     this.#read = read
   }
 
-  /** Null: this system does not tell; it must at least know who listens on our own port. */
+  /** Null: this system does not report owners, not even of our own listening port. */
   static async open(
     port: number,
     { userId = process.geteuid?.(), read = readTables }: { userId?: number; read?: ReadTable } = {},

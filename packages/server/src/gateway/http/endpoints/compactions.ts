@@ -12,7 +12,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/v1/sessions/{id}/compactions',
-    summary: 'Compact; or show what that would make; or commit exactly what was shown',
+    summary: 'Compact a session; or preview the handoff; or commit a preview unchanged',
     scope: 'write',
     params: ofSession,
     body: newCompaction,

@@ -8,7 +8,7 @@ import { findSummary, ofSession } from './sessions.ts'
 /**
  * What happens, as server-sent events. Stored ones have their cursor as id, so a client that comes
  * back with `Last-Event-ID` misses none; live ones have no id, and those of an attempt that still
- * runs are told again from its beginning.
+ * runs are sent again from its beginning.
  */
 const STREAM = { 200: { description: 'Events until one side ends it', type: 'text/event-stream' } }
 const query = z.strictObject({

@@ -18,11 +18,11 @@ import {
 } from '../schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
-/** What is sent into a session: messages, pins, a stop. Each is acknowledged when it is durable. */
+/** Messages, pins and stops for a session. Each is acknowledged when it is durable. */
 const PAGE_MAX = 500
 const PAGE = 100
 
-export const ACCEPTED = { description: 'Taken, for good', schema: accepted } as const
+export const ACCEPTED = { description: 'Accepted and durable', schema: accepted } as const
 export const ADMISSION_PROBLEMS = [
   'unknown-session',
   'gone',
@@ -121,7 +121,7 @@ export const messageEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/v1/sessions/{id}/mailbox',
-    summary: 'What was sent, and how far it came',
+    summary: 'List messages sent to the session, with their state',
     scope: 'read',
     params: ofSession,
     query: z.strictObject({
@@ -145,7 +145,7 @@ export const messageEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'delete',
     path: '/v1/sessions/{id}/mailbox/{number}',
-    summary: 'Take a message back, while it waits',
+    summary: 'Withdraw a message that still waits',
     scope: 'write',
     params: ofSession.extend({ number: mailNumberText }),
     answers: { 204: { description: 'Taken back' } },
@@ -194,11 +194,11 @@ export function acceptedOf(admission: Admission): Accepted {
   }
 }
 
-/** A running turn takes what is asked of its session between two steps; nobody waits that long. */
+/** A running turn takes requests between two steps; the answer does not wait that long. */
 const CARRY_OUT_MS_MAX = 1_500
 
 /**
- * What was taken, unless it was turned down meanwhile. While it waits, `control settled` tells later:
+ * The accepted request, unless it was turned down meanwhile. The event `control settled` reports the end:
  * its `refused` says why.
  */
 export async function carriedOut(

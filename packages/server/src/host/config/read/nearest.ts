@@ -1,4 +1,4 @@
-/** The name that somebody probably meant; undefined when none is near. */
+/** The name that was probably meant; undefined when none is near. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const wanted = fold(name)
   if (wanted.length === 0 || wanted.length > LENGTH_MAX) return undefined

@@ -14,7 +14,7 @@ export interface Taken {
 
 type Read = (path: string, origin: ConfigOrigin) => string | { readonly problem: string }
 
-/** The tree with the content of every file that stands for a text. */
+/** The tree with `file:` texts replaced by the content of their files. */
 export function takeTexts(tree: Node, read: Read): Taken {
   const problems: ConfigProblem[] = []
   const taken: { path: string; origin: ConfigOrigin }[] = []
@@ -47,7 +47,7 @@ function leavesOf(
   return [...node.fields].flatMap(([key, field]) => leavesOf(field.node, [...path, key]))
 }
 
-/** Every path made absolute, so that nothing depends on where the process stands later. */
+/** Makes every path absolute, so that a later change of folder has no effect. */
 export function resolvePaths(
   config: Config,
   terms: { readonly baseOf: (path: Path) => string; readonly home: string | undefined },

@@ -1,6 +1,6 @@
 import { KnownError } from '#core/base/errors'
 
-/** Where a value was said. What nobody said is a default. */
+/** The source of a value. */
 export type ConfigOrigin =
   | {
       readonly kind: 'file'
@@ -52,7 +52,7 @@ export function problemText({ origin, text }: ConfigProblem): string {
   return origin.kind === 'default' ? text : `${originText(origin)}: ${text}`
 }
 
-/** All mistakes at once, for whoever cannot go on with any of them. */
+/** All mistakes at once. */
 export class ConfigError extends KnownError {
   override readonly name = 'ConfigError'
   readonly code = 'invalid-config'

@@ -19,7 +19,7 @@ describe('readYaml', () => {
   it('tells a name that stands twice, at its second place', () => {
     const { problems } = readYaml('http:\n  port: 1\n  port: 2\nagents: {a: , a: {}}', 'f')
     expect(problems.map(({ origin, text }) => `${originText(origin)} ${text}`)).toEqual([
-      'f:3:3 `http.port` stands here a second time; keep one of them.',
+      'f:3:3 `http.port` appears here a second time; keep one of them.',
       'f:4:15 Two agents are named `a`; give each its own name.',
     ])
   })

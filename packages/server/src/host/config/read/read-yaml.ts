@@ -16,7 +16,7 @@ import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './pr
 import { EMPTY, type Field, type Node } from './tree.ts'
 
 /**
- * YAML text as a tree that knows its places. Names that stand twice, and what aliases stand for, are
+ * YAML text as a tree with positions. Duplicate names and the targets of aliases are
  * found here, because the library's own search for them takes time by the square of their number; for
  * the same reason everything that an alias can multiply is counted.
  */
@@ -53,7 +53,7 @@ export function readYaml(text: string, file: string): ReadYaml {
     const { line, col } = lines.linePos(offset)
     return { kind: 'file', file, line: Math.max(1, line), column: Math.max(1, col) }
   }
-  // What it only warns of, such as a tag that it does not know, means something to whoever wrote it.
+  // A warning of the parser, such as an unknown tag, is a mistake in the file too.
   const doubts = [...document.errors, ...document.warnings]
   // Within a list the parser catches the error by itself.
   if (doubts.some(({ message }) => message.startsWith('Maximum call stack'))) {
@@ -81,7 +81,7 @@ function refused(origin: ConfigOrigin, text: string): ReadYaml {
 
 type Targets = ReadonlyMap<unknown, YamlNode | undefined>
 
-/** What each alias stands for: the newest thing above it that bears its name. */
+/** The target of each alias: the nearest anchor of its name above it. */
 function targetsIn(document: ReturnType<typeof parseDocument>): Targets {
   const named = new Map<string, YamlNode>()
   const targets = new Map<unknown, YamlNode | undefined>()
@@ -104,7 +104,7 @@ class Walk {
     this.#targets = targets
   }
 
-  /** Undefined for what is left empty: a section whose lines are all comments says nothing. */
+  /** Undefined for an empty node, such as a section of comments only. */
   read(given: unknown, path: Path, depth: number): Node | undefined {
     const node = isAlias(given) ? this.#resolve(given) : (given as YamlNode | null)
     if (node === null || node === undefined || this.isFull) return undefined
@@ -137,7 +137,7 @@ class Walk {
     map: { fields: Map<string, Field>; path: Path; depth: number; origin: ConfigOrigin },
   ): void {
     const { fields, path, depth } = map
-    // That one is no key of an object of ours: it would be passed over in silence.
+    // `__proto__` would be dropped silently.
     if (!isScalar(key) || key.value === '__proto__') {
       this.#report(map.origin, 'A name here is not a plain word.')
       return
@@ -176,5 +176,5 @@ function leaf(from: Scalar | null | undefined, origin: ConfigOrigin): Node {
 function twice(path: Path, name: string): string {
   return path.length === 1 && path[0] === 'agents'
     ? `Two agents are named \`${name}\`; give each its own name.`
-    : `\`${pathText([...path, name])}\` stands here a second time; keep one of them.`
+    : `\`${pathText([...path, name])}\` appears here a second time; keep one of them.`
 }

@@ -5,7 +5,7 @@ import { type ConfigProblem, type Path, pathText } from './problem.ts'
 import type { Node } from './tree.ts'
 
 /**
- * Files are copied, committed and pasted; command lines are seen by everybody on the host. So
+ * Files are copied, committed and pasted; every user of the host can see command lines. So
  * neither may hold a key. The environment may.
  */
 export function findLiteralSecrets(tree: Node, path: Path = []): readonly ConfigProblem[] {
@@ -46,11 +46,11 @@ function whySecret(value: string, path: Path): string | undefined {
 function hasPassword(value: string): boolean {
   if (!/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value)) return false
   const url = URL.parse(value)
-  // PostgreSQL's own programs take it in either place, and so does its driver.
+  // PostgreSQL's programs and its driver accept it in either part.
   return url !== null && (url.password !== '' || url.searchParams.has('password'))
 }
 
-/** A value as it may be shown: passwords in addresses and keys are masked. */
+/** A value for display: passwords in addresses and keys are masked. */
 export function displayValue(value: unknown, path: Path): unknown {
   if (typeof value !== 'string') return value
   if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) return '[secret]'

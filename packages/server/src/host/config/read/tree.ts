@@ -1,7 +1,7 @@
 import { type ConfigOrigin, DEFAULT_ORIGIN, type Path } from './problem.ts'
 
 /**
- * What was said, before it is checked: plain values in a tree, each with the place it comes from. The
+ * The configuration before it is checked: plain values in a tree, each with its source. The
  * file lays it out, variables and flags change single branches of it; the last word wins.
  */
 export type Node =
@@ -15,13 +15,13 @@ export type Node =
 
 export interface Field {
   readonly node: Node
-  /** Where the name itself stands: an unknown key is shown there. */
+  /** The position of the name, for unknown keys. */
   readonly origin: ConfigOrigin
 }
 
 export const EMPTY: Node = { kind: 'map', fields: new Map(), origin: DEFAULT_ORIGIN }
 
-/** A value that came whole, from one place. */
+/** A value with a single source. */
 export function nodeOf(value: unknown, origin: ConfigOrigin): Node {
   if (Array.isArray(value)) {
     return { kind: 'list', items: value.map((item) => nodeOf(item, origin)), origin }
@@ -48,7 +48,7 @@ export function plainOf(node: Node): unknown {
   }
 }
 
-/** The tree with `node` at `path`; what is in the way of the path gives way. */
+/** The tree with `node` at `path`, which replaces leaves on the way. */
 export function withNode(tree: Node, path: Path, node: Node): Node {
   const [key, ...rest] = path
   if (key === undefined) return node
@@ -66,7 +66,7 @@ export function withNode(tree: Node, path: Path, node: Node): Node {
   return { kind: 'map', fields, origin: tree.kind === 'map' ? tree.origin : node.origin }
 }
 
-/** The origin of a value: its own, else that of the nearest thing above it that somebody said. */
+/** The source of a value: its own, else that of the nearest node above it that has one. */
 export function originAt(tree: Node, path: Path): ConfigOrigin {
   let node = tree
   let origin: ConfigOrigin = node.origin
@@ -84,25 +84,25 @@ export function originAt(tree: Node, path: Path): ConfigOrigin {
   return origin
 }
 
-/** Who said exactly this value: a default where nobody did, however much was said around it. */
+/** The source of exactly this value: a default unless it was set itself. */
 export function saidAt(tree: Node, path: Path): ConfigOrigin {
   for (let depth = path.length; depth > 0; depth--) {
     const node = nodeAt(tree, path.slice(0, depth))
     if (node === undefined || (node.kind === 'leaf' && node.value === undefined)) continue
-    // A short form (`process: true`) says all of what it stands for.
+    // A short form (`process: true`) sets everything that it expands to.
     return depth === path.length || node.kind === 'leaf' ? node.origin : DEFAULT_ORIGIN
   }
   return DEFAULT_ORIGIN
 }
 
-/** Where the name of a key stands. */
+/** The position of a key's name. */
 export function keyOriginAt(tree: Node, path: Path): ConfigOrigin {
   const parent = nodeAt(tree, path.slice(0, -1))
   const field = parent?.kind === 'map' ? parent.fields.get(String(path.at(-1))) : undefined
   return field?.origin ?? originAt(tree, path)
 }
 
-/** Undefined where nobody said anything. */
+/** Undefined: not set. */
 export function nodeAt(tree: Node, path: Path): Node | undefined {
   let node: Node | undefined = tree
   for (const key of path) {

@@ -163,7 +163,7 @@ export function unreadFile(error: unknown): Unread {
 
 /**
  * The same for a file that something else will read or run later; one that is not there may come.
- * Until then others must not be able to put another folder in the place of any above it.
+ * Until then others must not be able to replace any folder above it.
  */
 export function findDoubtOfFile(path: string, trust: Trust): string | null {
   try {
@@ -185,7 +185,7 @@ function doubtAbove(path: string, trust: Trust): string | null {
 
 /**
  * Many systems give every user a group of the same name, and new files are writable by it. That is
- * as good as not writable, if nobody else is in it as far as this host's own lists tell.
+ * as good as not writable, if this host's own lists name no other member.
  */
 function isPrivateGroup(group: number, owner: number): boolean {
   try {

@@ -6,7 +6,7 @@ import { mcp } from './mcp.ts'
 import { fallbackRoute, mainRoute } from './route.ts'
 import { countSchema, tokens } from './values.ts'
 
-/** An agent: what it is told, which model it thinks with, what it can do. */
+/** An agent: its instructions, its models, its tools. */
 
 /** On, off, or on with options. */
 function tool<Shape extends z.core.$ZodShape>(
@@ -43,7 +43,7 @@ const tools = z
           ),
         messagesMax: countSchema(1, 1_000)
           .default(LOOP_RULE.messagesMax)
-          .describe('After so many short messages in a row, further ones wake nobody.'),
+          .describe('After so many short messages in a row, further ones start no turn.'),
         tokensMin: tokens()
           .prefault(LOOP_RULE.tokensMin)
           .describe('A message of this size or larger is not short.'),
@@ -59,7 +59,7 @@ const tools = z
           .enum(['conversation', 'agent'])
           .default('conversation')
           .describe(
-            'Who sees a note: the conversation it was made in, or everybody who talks to the agent.',
+            'Who sees a note: the conversation it was made in, or everyone who talks to the agent.',
           ),
       },
     ),
@@ -98,7 +98,9 @@ export const agent = z.strictObject({
     .describe('The system prompt: the text, or `file:` and a path.'),
   pins: z
     .record(
-      z.string().regex(PIN_NAME, { error: 'is no name for a pin: letters, digits, . _ and -' }),
+      z
+        .string()
+        .regex(PIN_NAME, { error: 'is not a valid pin name: use letters, digits, . _ and -' }),
       z.string(),
     )
     .default({})

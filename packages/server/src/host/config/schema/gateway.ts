@@ -26,10 +26,10 @@ const ids = z
 export const allowList = z
   .strictObject({
     users: ids.describe('People, by id, in a chat of their own with the bot.'),
-    chats: ids.describe('Chats, by id: everybody in them.'),
+    chats: ids.describe('Chats, by id: everyone in them.'),
   })
   .prefault({})
-  .describe('Who may talk. Nobody else gets anything but their id, once.')
+  .describe('Who may talk. Others get only their own id, once.')
 
 export const gatewayAgent = z
   .string()
@@ -52,7 +52,7 @@ export const telegram = z
       .describe('In groups take only what names the bot, answers it or is a command.'),
     editSeconds: seconds()
       .default(3)
-      .describe('How often an answer that grows is shown; Telegram limits how often it may be.'),
+      .describe('How often a growing answer is updated; Telegram limits the rate.'),
     apiRoot: z
       .url()
       .default('https://api.telegram.org')
@@ -83,18 +83,18 @@ export const discord = z
     allow: z
       .strictObject({
         users: ids.describe('People, by id, in a chat of their own with the bot.'),
-        chats: ids.describe('Channels, by id: everybody in them and in their threads.'),
+        chats: ids.describe('Channels, by id: everyone in them and in their threads.'),
         bots: ids.describe('Other bots, by id, that are heard in these channels. No answer grows.'),
       })
       .prefault({})
-      .describe('Who may talk, ids in quotes. Nobody else gets anything but their id, once.'),
+      .describe('Who may talk, ids in quotes. Others get only their own id, once.'),
     mention: z
       .boolean()
       .default(true)
       .describe('In channels take only what names the bot, answers it or is a command.'),
     editSeconds: seconds()
       .default(2)
-      .describe('How often an answer that grows is shown; Discord limits how often it may be.'),
+      .describe('How often a growing answer is updated; Discord limits the rate.'),
     apiUrl: z
       .url()
       .default('https://discord.com/api')

@@ -144,14 +144,14 @@ export const http = z
           .describe('The same, from one address; trusted proxies have no such limit.'),
         requestsPerMinute: countSchema(1, 10_000_000)
           .default(30_000)
-          .describe('Per token, or for everybody together where none is needed.'),
+          .describe('Per token, or for all callers together where none is needed.'),
         failuresPerMinute: countSchema(1, 1_000_000)
           .default(30)
           .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
         streamsMax: countSchema(1, 100_000).default(500).describe('Event streams open at once.'),
         streamsPerTokenMax: countSchema(1, 100_000)
           .default(150)
-          .describe('The same, for one token, or for everybody together where none is needed.'),
+          .describe('The same, for one token, or for all callers together where none is needed.'),
       })
       .prefault({})
       .describe('What the server takes before it refuses.'),
@@ -159,7 +159,7 @@ export const http = z
   .prefault({})
   .meta({ description: 'The HTTP server.', ...needsRestart })
 
-/** One key per chat platform (gateway-schema.ts). HTTP has a section of its own. */
+/** One key per chat platform (gateway.ts). HTTP has its own section. */
 export const gateways = z
   .strictObject({ telegram, discord })
   .prefault({})
@@ -250,7 +250,7 @@ export const logging = z
     level: z
       .enum(['silent', 'error', 'warn', 'info', 'debug'])
       .default('info')
-      .describe('What is logged. Never what people and models say.'),
+      .describe('What is logged; never the content of conversations.'),
     file: z
       .string()
       .min(1)
@@ -265,4 +265,4 @@ export const logging = z
       }),
   })
   .prefault({})
-  .describe('What the process tells about itself.')
+  .describe('The log of the process.')

@@ -17,7 +17,11 @@ const server = z
     command: z.string().min(1).optional().describe('The program to start; or else `url`.'),
     args: names.optional().describe('Its arguments, each by itself; no shell reads them.'),
     env: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'is no variable’s name' }))
+      .array(
+        z
+          .string()
+          .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'is not the name of a variable' }),
+      )
       .max(64)
       .optional()
       .describe('Names of variables that it gets; it finds PATH, HOME and the language without.'),
@@ -39,18 +43,18 @@ const server = z
     startSeconds: seconds()
       .max(600)
       .default(20)
-      .describe('From its start until it has told its tools.'),
+      .describe('From its start until it has listed its tools.'),
     callSeconds: seconds()
       .max(115)
       .default(60)
-      .describe('The longest silence of a call; progress begins it anew.'),
+      .describe('The longest silence of a call; progress restarts it.'),
   })
   .check(z.superRefine(checkServer, { when: ({ value }) => isObject(value) }))
 
 export const mcp = z
   .record(
     z.string().regex(SERVER_NAME, {
-      error: 'is no name for a server: 1 to 24 letters, digits and inner dashes',
+      error: 'is not a valid server name: use 1 to 24 letters, digits and inner dashes',
     }),
     server,
   )

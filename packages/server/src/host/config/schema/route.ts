@@ -6,7 +6,7 @@ import { routesSchema } from '../../../model/routes/routes.ts'
 import { needsRestart, seconds, tokens } from './values.ts'
 
 /**
- * Model routes as the file has them: the fields of `model/`, plus two providers that stand for
+ * Model routes as in the file: the fields of `model/`, plus two providers that name
  * something else. `stand-in` is the model server that the process starts itself, `main` the route of
  * the agent a task works for.
  */
@@ -48,7 +48,7 @@ const model = z
   .optional()
   .describe("The model's name at the provider. The stand-in needs none.")
 
-// Also when a field is wrong by itself: all mistakes are told at once.
+// Also when a single field is wrong: all mistakes are reported at once.
 const WHOLE_ROUTE = z.superRefine(checkRoute, { when: ({ value }) => isObject(value) })
 
 const ownProviders = [...PROVIDERS, 'stand-in'] as const

@@ -13,8 +13,8 @@ import { compactionTask, memoryTask, plainTask } from './route.ts'
 import { countSchema, needsRestart, seconds, share, tokens } from './values.ts'
 
 /**
- * The configuration: the only place that says which keys there are, what they mean and what holds
- * without them. The JSON schema, the guide, the names of variables and every check are read from it.
+ * The configuration: the only definition of its keys, their meaning and their
+ * defaults. The JSON schema, the guide, the names of variables and every check come from it.
  */
 const compaction = z
   .strictObject({
@@ -27,7 +27,7 @@ const compaction = z
     preset: z
       .enum(Object.keys(PRESETS) as [PresetName, ...PresetName[]])
       .optional()
-      .describe('Start from the habits of another system; what stands here wins over it.'),
+      .describe('Start from the habits of another system; keys set here win over it.'),
     softShare: share()
       .optional()
       .describe('Share of the usable window at which a compaction is due. Default: 0.75.'),
@@ -68,7 +68,7 @@ const compaction = z
     notices: z
       .boolean()
       .default(true)
-      .describe('Tell a person who must wait that the message is safe.'),
+      .describe('Notify a person who must wait that the message is safe.'),
     warnFrom: countSchema(0, 1_000)
       .default(WARN_FROM)
       .describe(
@@ -95,7 +95,8 @@ const auxiliary = z
 const agents = z
   .record(
     z.string().regex(AGENT_NAME, {
-      error: 'is no name for an agent: up to 64 letters, digits, _ and -, a letter or digit first',
+      error:
+        'is not a valid agent name: use up to 64 letters, digits, _ and -, a letter or digit first',
     }),
     agent.prefault({}),
   )
@@ -103,7 +104,7 @@ const agents = z
   .prefault({ main: {} })
   .describe('The agents by name. Without any there is one, `main`, on the stand-in model.')
 
-/** What holds is filled in here, so that it can be shown and compared. */
+/** Fills in the values in effect, so that they can be displayed and compared. */
 function withPreset<Said extends { readonly preset?: PresetName | undefined }>(said: Said) {
   const { softShare, targetShare, protectFirst, protectLast } = DEFAULT_SETTINGS
   const usual = { softShare, targetShare, protectFirst, protectLast }

@@ -65,7 +65,7 @@ export function needsRestartAt(path: Path): boolean {
   return path.some((_, at) => describeAt(path.slice(0, at + 1))?.[RESTART] === true)
 }
 
-/** Every key with a name of its own; those below a chosen name have `*` in its place. */
+/** Every key of the schema; `*` replaces names that the operator chooses. */
 export function listKeys(): readonly {
   readonly path: readonly string[]
   readonly node: JsonObject
@@ -83,7 +83,7 @@ export function listKeys(): readonly {
   return walk(root, [])
 }
 
-/** A choice between several maps is told as a whole. */
+/** A choice between several maps is one key. */
 function isCredential(node: JsonObject): boolean {
   return isArray(node['oneOf'])
 }
